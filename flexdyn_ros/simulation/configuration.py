@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The configuration q of a robot beside its velocity v: names, units and the mapping from v to dq/dt.
+
+The two differ only at floating joints, whose configuration is a position and a unit quaternion
+x, y, z, w (child axes to parent axes) and whose velocity is linear and angular in body axes.
+"""
+
+from __future__ import annotations
+
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.model.robot import Joint
+from flexdyn_ros.model.robot import Robot
+import numpy as np
+
+_QUATERNION_TOLERANCE = 1e-3  # a quaternion typed with four digits is accepted and normalised
+_FLOATING_CONFIGURATION = ('/tx', '/ty', '/tz', '/qx', '/qy', '/qz', '/qw')
+
+
+class ConfigurationMap:
+    """
+    The mapping from velocities to the rate of the configuration.
+
+    Attributes:
+        nq: Number of configuration coordinates.
+        nv: Number of velocity coordinates.
+        names: Names of the configuration coordinates, (nq,); a floating joint's are
+            `<joint>/tx /ty /tz /qx /qy /qz /qw`.
+        units: Their units, "rad", "m" or "1", (nq,).
+        velocity_names: Names of the velocity coordinates, (nv,).
+        velocity_units: Units of the velocities, "rad/s" or "m/s", (nv,).
+        effort_units: Units of the generalised forces, "N m" or "N", (nv,).
+    """
+
+    def __init__(self, robot: Robot):
+        self.nq = robot.nq
+        self.nv = robot.nv
+        self.velocity_names = robot.coordinate_names
+        units = velocity_coordinate_units(robot)
+        self.velocity_units = tuple(f'{unit}/s' for unit in units)
+        self.effort_units = tuple('N m' if unit == 'rad' else 'N' for unit in units)
+        names: list[str] = []
+        configuration_units: list[str] = []
+        self._floating: list[tuple[int, int]] = []  # first entry in q, first entry in v
+        plain_q: list[int] = []
+        plain_v: list[int] = []
+        v = 0
+        for joint in robot.joints:
+            if joint.type == 'floating' and joint.mimic is None:
+                self._floating.append((len(names), v))
+                names += [joint.name + suffix for suffix in _FLOATING_CONFIGURATION]
+                configuration_units += ['m'] * 3 + ['1'] * 4
+                v += 6
+                continue
+            for name in joint.coordinate_names:
+                plain_q.append(len(names))
+                plain_v.append(v)
+                names.append(name)
+                configuration_units.append(units[v])
+                v += 1
+        for name in robot.mode_names:
+            plain_q.append(len(names))
+            plain_v.append(v)
+            names.append(name)
+            configuration_units.append(units[v])
+            v += 1
+        self.names = tuple(names)
+        self.units = tuple(configuration_units)
+        self._plain_q = np.array(plain_q, dtype=int)
+        self._plain_v = np.array(plain_v, dtype=int)
+
+    def rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """
+        Return dq/dt, (nq,), of a configuration q, (nq,), moving with velocities v, (nv,).
+
+        At a floating joint the position moves with R(p) v and the quaternion p = (x, y, z, w) with
+        p (omega, 0) / 2, omega in body axes (Diebel 2006, equation 162, there with w first).
+        """
+        if not self._floating:
+            return v
+        rate = np.empty(self.nq)
+        rate[self._plain_q] = v[self._plain_v]
+        for i, j in self._floating:
+            p = q[i + 3:i + 7]
+            rate[i:i + 3] = quaternion_matrix(p) @ v[j:j + 3]
+            x, y, z, w = p
+            wx, wy, wz = v[j + 3:j + 6]
+            rate[i + 3] = 0.5 * (w * wx + y * wz - z * wy)
+            rate[i + 4] = 0.5 * (w * wy + z * wx - x * wz)
+            rate[i + 5] = 0.5 * (w * wz + x * wy - y * wx)
+            rate[i + 6] = -0.5 * (x * wx + y * wy + z * wz)
+        return rate
+
+    def normalise(self, q: np.ndarray) -> np.ndarray:
+        """Scale the quaternions in q, (nq,), to unit length, in place, and return q."""
+        for i, _ in self._floating:
+            norm = np.sqrt(q[i + 3:i + 7] @ q[i + 3:i + 7])
+            if norm > 0.0:
+                q[i + 3:i + 7] /= norm
+        return q
+
+    def checked(self, q: np.ndarray, argument: str) -> np.ndarray:
+        """
+        Return a copy of q, (nq,), with unit quaternions.
+
+        Raises:
+            ArgumentError: A quaternion is not of unit length within 0.1 percent.
+        """
+        q = np.array(q, dtype=float)
+        for i, _ in self._floating:
+            norm = float(np.linalg.norm(q[i + 3:i + 7]))
+            if abs(norm - 1.0) > _QUATERNION_TOLERANCE:
+                joint = self.names[i][:-len('/tx')]
+                raise ArgumentError(
+                    argument,
+                    f'gives floating joint "{joint}" a quaternion of length {norm:.6g} in entries '
+                    f'{i + 3} to {i + 6}; a rotation is a unit quaternion x y z w, '
+                    f'0 0 0 1 for none',
+                )
+        return self.normalise(q)
+
+
+def quaternion_matrix(p: np.ndarray) -> np.ndarray:
+    """Return the (3, 3) rotation from body to parent axes of a quaternion p = (x, y, z, w)."""
+    x, y, z, w = np.asarray(p, dtype=float) / np.linalg.norm(p)
+    return np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ])
+
+
+def velocity_coordinate_units(robot: Robot) -> tuple[str, ...]:
+    """
+    Return the unit of each velocity coordinate's motion, "rad" or "m", (nv,).
+
+    A bending mode's coordinate is metres at the beam's tip, a torsion mode's radians there.
+    """
+    units: list[str] = []
+    for joint in robot.joints:
+        units += _joint_units(joint)
+    units += _beam_units(robot, robot.root)
+    for joint in robot.joints:
+        if joint.elastic_name:
+            units.append('m' if joint.type == 'prismatic' else 'rad')
+        units += _beam_units(robot, joint.child)
+    return tuple(units)
+
+
+def _joint_units(joint: Joint) -> list[str]:
+    rotations = ('/rx', '/ry', '/rz', '/theta')
+    translations = ('/tx', '/ty', '/tz', '/x', '/y')
+    units = []
+    for name in joint.coordinate_names:
+        suffix = name[len(joint.name):]
+        translates = suffix in translations or (not suffix and joint.type == 'prismatic')
+        units.append('m' if translates and suffix not in rotations else 'rad')
+    return units
+
+
+def _beam_units(robot: Robot, link: str) -> list[str]:
+    beam = robot.link(link).beam
+    if beam is None:
+        return []
+    return [
+        'rad' if family.kind == 'torsion' else 'm'
+        for family in beam.families
+        for _ in range(family.count)
+    ]

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Small vibrations about a configuration at rest: stiffness, damping, natural frequencies.
+
+Stiffness here is that of modes and springs (`elastic_vector`). The stiffness that gravity adds to a
+swinging or bending arm is not included, so that an arm's joints without springs have frequency 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_STEP = 1e-6  # of a coordinate [m | rad] or its rate; the elastic forces are linear in both
+
+
+def stiffness_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
+    """
+    Return K = d elastic_vector / dq, (nv, nv), at rest in configuration q, (nq,).
+
+    Only modes carry stiffness: their coordinates are the last n_modes ones of q and of v.
+    """
+    robot = dyn.robot
+    stiffness = np.zeros((robot.nv, robot.nv))
+    rest = np.zeros(robot.nv)
+    for k in range(robot.n_modes):
+        forward, backward = np.array(q, dtype=float), np.array(q, dtype=float)
+        forward[robot.nq - robot.n_modes + k] += _STEP
+        backward[robot.nq - robot.n_modes + k] -= _STEP
+        difference = dyn.elastic_vector(forward, rest) - dyn.elastic_vector(backward, rest)
+        stiffness[:, robot.n_joints + k] = difference / (2.0 * _STEP)
+    return 0.5 * (stiffness + stiffness.T)
+
+
+def damping_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
+    """Return D = d (elastic_vector + friction_vector) / dv, (nv, nv), at rest in q, (nq,)."""
+    nv = dyn.robot.nv
+    damping = np.zeros((nv, nv))
+    for k in range(nv):
+        rate = np.zeros(nv)
+        rate[k] = _STEP
+        forces = [
+            dyn.elastic_vector(q, sign * rate) + dyn.friction_vector(sign * rate)
+            for sign in (1.0, -1.0)
+        ]
+        damping[:, k] = (forces[0] - forces[1]) / (2.0 * _STEP)
+    return damping
+
+
+def natural_modes(mass: np.ndarray, stiffness: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Solve the undamped vibration problem K x = w^2 M x.
+
+    Args:
+        mass: Symmetric positive definite, (n, n).
+        stiffness: Symmetric, (n, n).
+
+    Returns:
+        Angular frequencies, ascending, (n,) [rad/s], and the shapes as columns, (n, n), scaled so
+        that X^T M X is the identity.
+
+    Raises:
+        numpy.linalg.LinAlgError: The mass matrix is not positive definite.
+    """
+    if not len(mass):
+        return np.zeros(0), np.zeros((0, 0))
+    # With M = L L^T the problem is the symmetric one of L^-1 K L^-T (Golub and Van Loan, 8.7.2).
+    lower = np.linalg.cholesky(mass)
+    reduced = np.linalg.solve(lower, np.linalg.solve(lower, stiffness).T)
+    squares, vectors = np.linalg.eigh(0.5 * (reduced + reduced.T))
+    # As many motions as there are coordinates without stiffness meet none; rounding hides that.
+    squares[:np.count_nonzero(~np.any(stiffness, axis=0))] = 0.0
+    return np.sqrt(np.maximum(squares, 0.0)), np.linalg.solve(lower.T, vectors)
+
+
+def fastest_rates(dyn: Any, q: np.ndarray) -> tuple[float, float]:
+    """
+    Return the largest |lambda| of the linearised motion at rest in q, (nq,).
+
+    Returns:
+        The largest of the decaying and of the oscillating eigenvalues [1/s], which with a method's
+        real and imaginary limits bound its time step. Friction counts at its steepest, at rest.
+    """
+    nv = dyn.robot.nv
+    if nv == 0:
+        return 0.0, 0.0
+    mass = dyn.mass_matrix(q)
+    system = np.zeros((2 * nv, 2 * nv))
+    system[:nv, nv:] = np.eye(nv)
+    system[nv:, :nv] = -np.linalg.solve(mass, stiffness_matrix(dyn, q))
+    system[nv:, nv:] = -np.linalg.solve(mass, damping_matrix(dyn, q))
+    values = np.linalg.eigvals(system)
+    oscillating = np.abs(values.imag) > np.abs(values.real)
+    sizes = np.abs(values)
+    return (
+        float(max(sizes[~oscillating], default=0.0)),
+        float(max(sizes[oscillating], default=0.0)),
+    )

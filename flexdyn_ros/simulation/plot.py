@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plots of a trajectory as PNG files: joints, modes, tip deflections, energy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from typing import Optional
+
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.simulation.record import PathLike
+from flexdyn_ros.simulation.record import Trajectory
+import numpy as np
+
+# Colours that readers with colour blindness tell apart (Okabe and Ito 2008).
+_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000')
+_STYLES = ('-', '--', ':', '-.')
+_LEGEND_ROWS = 14
+_QUANTITY = {'rad': 'angle', 'm': 'position', '1': 'quaternion'}
+_RATE = {'rad/s': 'angular rate', 'm/s': 'velocity'}
+_EFFORT = {'N m': 'torque', 'N': 'force'}
+_DEFLECTION = {'m': 'deflection', 'rad': 'rotation'}
+
+
+def save_plots(trajectory: Trajectory, folder: PathLike) -> tuple[Path, ...]:
+    """
+    Write joints.png, modes.png, tip_deflection.png and energy.png, those that have content.
+
+    Args:
+        trajectory: The motion.
+        folder: Existing folder to write into.
+
+    Returns:
+        Paths of the files written.
+
+    Raises:
+        FlexdynError: matplotlib is not installed.
+    """
+    figures = {
+        'joints.png': plot_joints(trajectory),
+        'modes.png': plot_modes(trajectory),
+        'tip_deflection.png': plot_tips(trajectory),
+        'energy.png': plot_energy(trajectory),
+    }
+    paths = []
+    for name, figure in figures.items():
+        if figure is not None:
+            path = Path(folder) / name
+            figure.savefig(path, dpi=150)
+            paths.append(path)
+    return tuple(paths)
+
+
+def plot_joints(trajectory: Trajectory) -> Optional[Any]:
+    """Return a matplotlib Figure of joint positions, rates and torques; None without joints."""
+    n_modes = len(trajectory.mode_names)
+    nq, nv = len(trajectory.names) - n_modes, len(trajectory.velocity_names) - n_modes
+    panels = [
+        *_panels(_QUANTITY, trajectory.q, trajectory.names[:nq], trajectory.units[:nq]),
+        *_panels(_RATE, trajectory.qd, trajectory.velocity_names[:nv],
+                 trajectory.velocity_units[:nv]),
+        *_panels(_EFFORT, trajectory.tau, trajectory.velocity_names[:nv],
+                 trajectory.effort_units[:nv]),
+    ]
+    return _figure(trajectory, 'joints', panels)
+
+
+def plot_modes(trajectory: Trajectory) -> Optional[Any]:
+    """Return a Figure of the modal coordinates; None for a rigid robot."""
+    first = len(trajectory.names) - len(trajectory.mode_names)
+    panels = _panels(_DEFLECTION, trajectory.q[:, first:], trajectory.names[first:],
+                     trajectory.units[first:], 'modal ')
+    return _figure(trajectory, 'modal coordinates', panels)
+
+
+def plot_tips(trajectory: Trajectory) -> Optional[Any]:
+    """Return a Figure of the tip deflections of flexible links; None without any."""
+    panels = _panels(_DEFLECTION, trajectory.tips, trajectory.tip_names, trajectory.tip_units,
+                     'tip ')
+    return _figure(trajectory, 'tip deflections', panels)
+
+
+def plot_energy(trajectory: Trajectory) -> Optional[Any]:
+    """Return a Figure of the energies and of how the total changes."""
+    energies = np.column_stack((trajectory.kinetic, trajectory.potential, trajectory.energy))
+    change = (trajectory.energy - trajectory.energy[0])[:, None]
+    panels = [
+        ('energy [J]', energies, ('kinetic', 'potential', 'total')),
+        ('change of the total [J]', change, ('total - start',)),
+    ]
+    return _figure(trajectory, 'energy', panels)
+
+
+def _panels(
+    quantities: dict[str, str],
+    values: np.ndarray,
+    names: tuple[str, ...],
+    units: tuple[str, ...],
+    prefix: str = '',
+) -> list[tuple[str, np.ndarray, tuple[str, ...]]]:
+    """Group columns of one unit into a panel: axis label, columns, names."""
+    panels = []
+    for unit, quantity in quantities.items():
+        chosen = [k for k, own in enumerate(units) if own == unit]
+        if chosen:
+            label = f'{prefix}{quantity}' + (f' [{unit}]' if unit != '1' else ' [-]')
+            panels.append((label, values[:, chosen], tuple(names[k] for k in chosen)))
+    return panels
+
+
+def _figure(
+    trajectory: Trajectory,
+    title: str,
+    panels: list[tuple[str, np.ndarray, tuple[str, ...]]],
+) -> Optional[Any]:
+    """Draw panels below each other over one time axis."""
+    if not panels:
+        return None
+    figure_class = _figure_class()
+    figure = figure_class(figsize=(9.0, 1.2 + 2.3 * len(panels)), constrained_layout=True)
+    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axis, (label, columns, names) in zip(axes, panels):
+        for k, name in enumerate(names):
+            axis.plot(
+                trajectory.t, columns[:, k], label=name, linewidth=1.2,
+                color=_COLOURS[k % len(_COLOURS)],
+                linestyle=_STYLES[(k // len(_COLOURS)) % len(_STYLES)],
+            )
+        axis.set_ylabel(label)
+        axis.grid(True, color='#dddddd', linewidth=0.6)
+        axis.margins(x=0.0)
+        axis.ticklabel_format(axis='y', scilimits=(-3, 4), useMathText=True)
+        for side in ('top', 'right'):
+            axis.spines[side].set_visible(False)
+        axis.legend(
+            loc='upper left', bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize='small',
+            ncol=1 + (len(names) - 1) // _LEGEND_ROWS, borderaxespad=0.0,
+        )
+    figure.align_ylabels(axes)
+    axes[-1].set_xlabel('time [s]')
+    figure.suptitle(f'{trajectory.robot_name}: {title}', fontsize='large')
+    return figure
+
+
+def _figure_class() -> Any:
+    """Return matplotlib's Figure with a canvas that needs no display."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise FlexdynError(
+            'Plots need matplotlib, which is not installed. Install python3-matplotlib or '
+            '"pip install matplotlib", or leave plots out.'
+        ) from error
+
+    def build(**options: Any) -> Any:
+        figure = Figure(**options)
+        FigureCanvasAgg(figure)
+        return figure
+
+    return build

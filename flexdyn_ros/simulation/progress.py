@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A progress bar on stderr for runs that take longer than a moment."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Callable
+from typing import Optional
+from typing import TextIO
+from typing import Union
+
+Progress = Union[None, bool, Callable[[float], None]]
+
+_QUIET_TIME = 2.0  # [s] before the bar appears
+_INTERVAL = 0.1  # [s] between redraws
+_WIDTH = 30
+
+
+class ProgressBar:
+    """
+    Draws the fraction done and the time left, once a run has lasted two seconds.
+
+    Attributes:
+        shown: Whether the bar has been drawn.
+    """
+
+    def __init__(self, progress: Progress = None, stream: Optional[TextIO] = None):
+        """
+        Choose where progress goes.
+
+        Args:
+            progress: None draws on a terminal only, True draws always, False never; a callable is
+                called with the fraction done instead, at most ten times a second and at the end.
+            stream: Where to draw; stderr when None.
+        """
+        self.shown = False
+        self._stream = stream if stream is not None else sys.stderr
+        self._callback = progress if callable(progress) else None
+        self._enabled = self._callback is None and (
+            progress is True or (progress is None and _is_terminal(self._stream))
+        )
+        self._start = time.monotonic()
+        self._next = self._start + (0.0 if self._callback else _QUIET_TIME)
+
+    def update(self, fraction: float) -> None:
+        """Report the fraction done, 0 to 1."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _INTERVAL
+        if self._callback is not None:
+            self._callback(fraction)
+        elif self._enabled:
+            self._draw(fraction, now - self._start)
+
+    def close(self, fraction: float = 1.0) -> None:
+        """Report the end and leave the line clean."""
+        if self._callback is not None:
+            self._callback(fraction)
+        elif self.shown:
+            self._draw(fraction, time.monotonic() - self._start)
+            self._stream.write('\n')
+            self._stream.flush()
+
+    def _draw(self, fraction: float, elapsed: float) -> None:
+        filled = int(round(_WIDTH * fraction))
+        left = elapsed * (1.0 / fraction - 1.0) if fraction > 0.0 else 0.0
+        bar = '#' * filled + '-' * (_WIDTH - filled)
+        line = f'\rsimulating [{bar}] {100.0 * fraction:3.0f} % {left:5.0f} s left'
+        self._stream.write(line)
+        self._stream.flush()
+        self.shown = True
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    """Whether a line can be redrawn there; the bar uses no colour, so NO_COLOR needs no care."""
+    return stream.isatty() and os.environ.get('TERM') != 'dumb'

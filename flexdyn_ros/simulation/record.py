@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The record of a simulated motion, and its files."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from dataclasses import fields
+import os
+from pathlib import Path
+from typing import Any
+from typing import Union
+from zipfile import BadZipFile
+
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.simulation.configuration import ConfigurationMap
+import numpy as np
+
+PathLike = Union[str, 'os.PathLike[str]']
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """
+    A simulated motion, sampled once a step; its arrays are read-only.
+
+    Attributes:
+        t: Times, (T,) [s].
+        q: Configurations, (T, nq) [rad, m].
+        qd: Velocities, (T, nv) [rad/s, m/s].
+        tau: Generalised forces applied, (T, nv) [N m, N].
+        energy: Kinetic plus potential energy, (T,) [J].
+        kinetic: Kinetic energy, (T,) [J].
+        potential: Energy of gravity (zero at the root frame's origin) and of deflection, (T,) [J].
+        tips: Tip deflections of flexible links in beam axes, (T, n_tips) [m, rad]: the sum of a
+            family's modal coordinates, as each has unit deflection at the tip.
+        names: Names of the configuration coordinates, (nq,).
+        units: Their units, (nq,).
+        velocity_names: Names of the velocity coordinates, (nv,).
+        velocity_units: Their units, (nv,).
+        effort_units: Units of tau, (nv,).
+        tip_names: `<link>/tip_y`, `<link>/tip_z` and `<link>/tip_twist`, (n_tips,).
+        tip_units: Their units, (n_tips,).
+        mode_names: Names of the modes: the last entries of names and of velocity_names.
+        robot_name: The robot's name.
+        method: The integration method.
+    """
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    tau: np.ndarray
+    energy: np.ndarray
+    kinetic: np.ndarray
+    potential: np.ndarray
+    tips: np.ndarray
+    names: Names
+    units: Names
+    velocity_names: Names
+    velocity_units: Names
+    effort_units: Names
+    tip_names: Names
+    tip_units: Names
+    mode_names: Names
+    robot_name: str
+    method: str
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only."""
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.t)
+
+    def __str__(self) -> str:
+        """Return one line: robot, samples, duration."""
+        return (
+            f'Trajectory of "{self.robot_name}": {len(self)} samples to t = {self.t[-1]:g} s '
+            f'by {self.method}'
+        )
+
+    def coordinate(self, name: str) -> np.ndarray:
+        """
+        Return one configuration coordinate over time, (T,).
+
+        Raises:
+            UnknownName: The robot has no coordinate of this name.
+        """
+        if name not in self.names:
+            raise UnknownName('coordinate', name, self.names)
+        return self.q[:, self.names.index(name)]
+
+    @property
+    def columns(self) -> Names:
+        """Headings of the CSV file: what, whose and in which unit."""
+        return (
+            't [s]',
+            *(f'q {n} [{u}]' for n, u in zip(self.names, self.units)),
+            *(f'qd {n} [{u}]' for n, u in zip(self.velocity_names, self.velocity_units)),
+            *(f'tau {n} [{u}]' for n, u in zip(self.velocity_names, self.effort_units)),
+            *(f'tip {n} [{u}]' for n, u in zip(self.tip_names, self.tip_units)),
+            'energy [J]',
+            'kinetic [J]',
+            'potential [J]',
+        )
+
+    def to_csv(self, path: PathLike) -> Path:
+        """Write one line a sample under a line of headings, in full precision; return the path."""
+        table = np.column_stack((
+            self.t, self.q, self.qd, self.tau, self.tips, self.energy, self.kinetic,
+            self.potential,
+        ))
+        path = Path(path)
+        with path.open('w', newline='', encoding='utf-8') as file:
+            csv.writer(file, lineterminator='\n').writerow(self.columns)
+            np.savetxt(file, table, fmt='%.17g', delimiter=',')
+        return path
+
+    def save_npz(self, path: PathLike) -> Path:
+        """Write all attributes as numpy arrays, compressed; return the path."""
+        path = Path(path)
+        arrays = {}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            # A numpy array of no names has no text type of its own; give it one.
+            arrays[item.name] = (
+                value if isinstance(value, np.ndarray) else np.array(value, dtype=str)
+            )
+        with path.open('wb') as file:
+            np.savez_compressed(file, **arrays)
+        return path
+
+    @classmethod
+    def load_npz(cls, path: PathLike) -> 'Trajectory':
+        """
+        Read what `save_npz` wrote.
+
+        Raises:
+            ArgumentError: The file is not such a file. Nothing pickled is read.
+        """
+        values: dict[str, Any] = {}
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                for item in fields(cls):
+                    array = stored[item.name]
+                    if array.dtype.kind == 'U':
+                        values[item.name] = (
+                            str(array) if array.ndim == 0 else tuple(str(x) for x in array)
+                        )
+                    else:
+                        values[item.name] = array
+        except (AttributeError, BadZipFile, EOFError, KeyError, TypeError, ValueError) as error:
+            raise ArgumentError(
+                'path', f'names {path}, which is no trajectory that save_npz wrote: {error}'
+            ) from error
+        return cls(**values)
+
+
+def load_npz(path: PathLike) -> Trajectory:
+    """Read a trajectory that `Trajectory.save_npz` wrote."""
+    return Trajectory.load_npz(path)
+
+
+class Recorder:
+    """
+    Collects the samples of a run.
+
+    Attributes:
+        count: Number of samples so far.
+    """
+
+    def __init__(self, dyn: Any, configuration: ConfigurationMap, method: str, samples: int):
+        self.count = 0
+        self._dyn = dyn
+        self._map = configuration
+        self._method = method
+        self._t = np.zeros(samples)
+        self._q = np.zeros((samples, configuration.nq))
+        self._qd = np.zeros((samples, configuration.nv))
+        self._tau = np.zeros((samples, configuration.nv))
+        self._kinetic = np.zeros(samples)
+        self._potential = np.zeros(samples)
+
+    def add(self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> None:
+        """
+        Keep one sample and its energies.
+
+        Raises:
+            ArithmeticError: The energy of the state is beyond floating-point numbers.
+        """
+        kinetic = self._dyn.kinetic_energy(q, qd)
+        potential = self._dyn.potential_energy(q)
+        if not np.isfinite(kinetic + potential):
+            raise OverflowError('energy is not finite')
+        k = self.count
+        self._t[k], self._q[k], self._qd[k], self._tau[k] = t, q, qd, tau
+        self._kinetic[k], self._potential[k] = kinetic, potential
+        self.count += 1
+
+    def trajectory(self) -> Trajectory:
+        """Return the samples so far."""
+        n = self.count
+        robot = self._dyn.robot
+        tip_names, tip_units, selection = tip_selection(robot)
+        q = self._q[:n].copy()
+        return Trajectory(
+            t=self._t[:n].copy(),
+            q=q,
+            qd=self._qd[:n].copy(),
+            tau=self._tau[:n].copy(),
+            energy=self._kinetic[:n] + self._potential[:n],
+            kinetic=self._kinetic[:n].copy(),
+            potential=self._potential[:n].copy(),
+            tips=q @ selection.T,
+            names=self._map.names,
+            units=self._map.units,
+            velocity_names=self._map.velocity_names,
+            velocity_units=self._map.velocity_units,
+            effort_units=self._map.effort_units,
+            tip_names=tip_names,
+            tip_units=tip_units,
+            mode_names=robot.mode_names,
+            robot_name=robot.name,
+            method=self._method,
+        )
+
+
+_TIP_SUFFIX = {'bending_y': ('tip_y', 'm'), 'bending_z': ('tip_z', 'm'),
+               'torsion': ('tip_twist', 'rad')}
+
+
+def tip_selection(robot: Robot) -> tuple[Names, Names, np.ndarray]:
+    """
+    Say how tip deflections follow from a configuration.
+
+    Modes are scaled to unit deflection, positive, at the tip: a family's coordinates sum up to it.
+
+    Returns:
+        Names and units of the deflections, and the matrix (n_tips, nq) that gives them.
+    """
+    names: list[str] = []
+    units: list[str] = []
+    rows: list[np.ndarray] = []
+    first_mode = robot.nq - robot.n_modes
+    index = {name: first_mode + k for k, name in enumerate(robot.mode_names)}
+    for link in robot.links:
+        if link.beam is None:
+            continue
+        for family in link.beam.families:
+            if family.kind not in _TIP_SUFFIX or not family.count:
+                continue
+            suffix, unit = _TIP_SUFFIX[family.kind]
+            row = np.zeros(robot.nq)
+            for k in range(family.count):
+                row[index[f'{link.name}/{family.kind}{k + 1}']] = 1.0
+            names.append(f'{link.name}/{suffix}')
+            units.append(unit)
+            rows.append(row)
+    return tuple(names), tuple(units), np.array(rows).reshape(len(rows), robot.nq)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Butcher tableaus of the explicit Runge-Kutta methods that the simulation offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flexdyn_ros.errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class Tableau:
+    """
+    An explicit Runge-Kutta method, k_i = f(t + c_i h, y + h sum_j a_ij k_j), y += h sum_i b_i k_i.
+
+    Attributes:
+        name: The name that `simulate` takes as `method`.
+        order: Order of convergence.
+        a: Strictly lower-triangular coefficients, one row a stage.
+        b: Weights of the stages.
+        c: Times of the stages as fractions of the step.
+        real_limit: Largest stable |lambda| h for a decaying motion, lambda < 0.
+        imaginary_limit: The same for an undamped oscillation; 0 where it always grows.
+    """
+
+    name: str
+    order: int
+    a: tuple[tuple[float, ...], ...]
+    b: tuple[float, ...]
+    c: tuple[float, ...]
+    real_limit: float
+    imaginary_limit: float
+
+    @property
+    def stages(self) -> int:
+        """Number of evaluations a step."""
+        return len(self.b)
+
+
+# Coefficients and stability limits: Hairer, Norsett and Wanner, Solving Ordinary Differential
+# Equations I, table II.1.1 and II.1.2; Hairer and Wanner, volume II, section IV.2.
+RK4 = Tableau(
+    name='rk4',
+    order=4,
+    a=((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)),
+    b=(1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0),
+    c=(0.0, 0.5, 0.5, 1.0),
+    real_limit=2.785,
+    imaginary_limit=2.828,
+)
+MIDPOINT = Tableau(
+    name='rk2',
+    order=2,
+    a=((), (0.5,)),
+    b=(0.0, 1.0),
+    c=(0.0, 0.5),
+    real_limit=2.0,
+    imaginary_limit=0.0,
+)
+
+TABLEAUS: dict[str, Tableau] = {method.name: method for method in (RK4, MIDPOINT)}
+
+
+def find_tableau(name: str) -> Tableau:
+    """
+    Return the tableau of a method.
+
+    Args:
+        name: "rk4" (classical) or "rk2" (midpoint).
+
+    Raises:
+        ArgumentError: No method has this name.
+    """
+    if not isinstance(name, str) or name not in TABLEAUS:
+        raise ArgumentError('method', f'is {name!r}, and must be one of {", ".join(TABLEAUS)}')
+    return TABLEAUS[name]
