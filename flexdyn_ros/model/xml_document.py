@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robot descriptions as XML: reading files and text, syntax errors, namespaces and xacro."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import os
+from pathlib import Path
+from typing import Any
+from typing import Optional
+from typing import Union
+from xml.dom import minidom
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+from xml.parsers.expat import errors as expat_errors
+
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.paths import resolve_file
+
+Source = Union[str, bytes, 'os.PathLike[str]']
+
+TEXT = '<text>'
+_BYTE_ORDER_MARKS = (b'\xef\xbb\xbf', b'\xff\xfe', b'\xfe\xff')
+_UNBOUND_PREFIX = expat_errors.codes[expat_errors.XML_ERROR_UNBOUND_PREFIX]
+
+
+@dataclass(frozen=True)
+class Document:
+    """
+    One parsed description.
+
+    Attributes:
+        root: Its root element, xacro expanded, in no namespace.
+        source: Path as it was given, or "<text>".
+        base_dir: Folder that relative paths in it start from, or None.
+    """
+
+    root: Element
+    source: str
+    base_dir: Optional[Path]
+
+
+def read_document(source: Source, base_dir: Optional[Path], argument: str) -> Document:
+    """
+    Read XML from text or from a file.
+
+    Args:
+        source: XML as str or bytes (recognised by its first "<"), or the path of a file.
+        base_dir: Folder that relative paths start from; default the file's own.
+        argument: Name of the caller's argument, for errors.
+
+    Raises:
+        ArgumentError: The source is neither XML nor an existing file.
+        ModelError: The XML is broken, or xacro is needed and fails.
+    """
+    if not isinstance(source, (str, bytes, os.PathLike)):
+        kind = type(source).__name__
+        raise ArgumentError(argument, f'must be XML text or a path, not {kind}')
+    if _is_xml(source):
+        path, text, name = None, source, TEXT
+    else:
+        path = _file_path(source, argument)
+        text, name = _read(path, argument), os.fspath(source)
+        base_dir = path.resolve().parent if base_dir is None else base_dir
+    assert isinstance(text, (str, bytes))
+    root = parse_xml(text, name)
+    if _needs_xacro(root, path):
+        root = parse_xml(_expand_xacro(text, path, base_dir, name), name)
+    _drop_namespace(root)
+    return Document(root, name, base_dir)
+
+
+def local_name(element: Element) -> str:
+    """Return the element's name without its namespace; '' for comments and the like."""
+    tag = element.tag
+    return tag.rpartition('}')[2] if isinstance(tag, str) else ''
+
+
+def namespace(element: Element) -> str:
+    """Return the address of the element's namespace, '' where it has none."""
+    tag = element.tag
+    return tag[1:].partition('}')[0] if isinstance(tag, str) and tag[:1] == '{' else ''
+
+
+def parse_xml(text: Union[str, bytes], source: str) -> Element:
+    """Parse XML; raise a ModelError with the line of a syntax error."""
+    if isinstance(text, str):
+        text = text.lstrip('\ufeff \t\r\n')
+    elif not text.startswith(_BYTE_ORDER_MARKS):
+        text = text.lstrip()
+    try:
+        return ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        line, column = error.position
+        place = f'line {line}, column {column + 1}'
+        if error.code == _UNBOUND_PREFIX:
+            raise ModelError(
+                f'The XML has an unbound prefix at {place}',
+                file=source,
+                advice='Declare it on <robot> with xmlns:prefix="..."; <flexdyn> and what is '
+                'inside it take no prefix',
+            ) from None
+        what = str(error).partition(': line')[0]
+        raise ModelError(
+            f'The XML is broken at {place}: {what}',
+            file=source,
+            advice='Correct the file there; an editor with XML support shows the spot',
+        ) from None
+    except (LookupError, ValueError) as error:
+        raise ModelError(f'The XML cannot be decoded: {error}', file=source) from None
+
+
+def _is_xml(source: object) -> bool:
+    if isinstance(source, str):
+        return source.lstrip('\ufeff \t\r\n').startswith('<')
+    if isinstance(source, bytes):
+        return source.startswith(_BYTE_ORDER_MARKS) or source.lstrip().startswith(b'<')
+    return False
+
+
+def _file_path(source: Union[str, bytes, 'os.PathLike[str]'], argument: str) -> Path:
+    address = os.fsdecode(source)
+    if not address.strip():
+        raise ArgumentError(argument, 'is empty; give XML text or the path of a file')
+    try:
+        return resolve_file(address, Path())
+    except (ValueError, OSError) as error:
+        shown = address if len(address) < 200 else address[:200] + '...'
+        raise ArgumentError(argument, f'names a file, "{shown}", that {error}') from None
+
+
+def _read(path: Path, argument: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ArgumentError(
+            argument, f'names a file that cannot be read: {path}: {error.strerror}'
+        ) from None
+
+
+def _needs_xacro(root: Element, path: Optional[Path]) -> bool:
+    if path is not None and path.suffix == '.xacro':
+        return True
+    return any(namespace(element).rstrip('/').endswith('xacro') for element in root.iter())
+
+
+def _expand_xacro(
+    text: Union[str, bytes], path: Optional[Path], base_dir: Optional[Path], source: str
+) -> bytes:
+    """Run xacro on the file, or on text as though it lay in the base folder."""
+    try:
+        import xacro
+    except ImportError:
+        raise ModelError(
+            'The description uses xacro, and the Python package "xacro" is not installed',
+            file=source,
+            advice='Install it (ROS package "xacro", or pip install xacro), or expand the file '
+            'yourself with the xacro command',
+        ) from None
+    try:
+        if path is not None:
+            document = xacro.process_file(str(path))
+        else:
+            folder = base_dir if base_dir is not None else Path()
+            _start_xacro_at(xacro, str(folder / TEXT))
+            document = minidom.parseString(text)
+            xacro.process_doc(document)
+    except Exception as error:  # xacro evaluates Python, so anything may come out of it
+        what = ' '.join(str(error).split()) or type(error).__name__
+        raise ModelError(f'xacro could not expand the description: {what}', file=source) from error
+    expanded: bytes = document.toxml(encoding='utf-8')
+    return expanded
+
+
+def _start_xacro_at(xacro: Any, file: str) -> None:
+    """Tell xacro where the text lies; the function's name differs between its versions."""
+    if hasattr(xacro, 'init_stacks'):
+        xacro.init_stacks(file)
+    else:
+        xacro.restore_filestack([file])
+
+
+def _drop_namespace(root: Element) -> None:
+    """Take all elements out of the root's own (default) namespace; others keep theirs."""
+    own = namespace(root)
+    if own:
+        for element in root.iter():
+            if namespace(element) == own:
+                element.tag = local_name(element)
