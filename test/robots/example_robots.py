@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The example robots and what is known of them by hand: files, arguments, names and masses."""
+
+from math import pi
+from pathlib import Path
+import re
+from typing import NamedTuple
+
+import xacro
+
+URDF_FOLDER = Path(__file__).resolve().parents[2] / 'urdf'
+
+TUBES = (
+    2700.0 * 0.6 * pi * (0.02**2 - 0.018**2 + 0.0125**2 - 0.011**2)
+)  # of one arm of dual_arm [kg]
+CASE_4 = {
+    'ei_factor': '1',
+    'link_mass': '1',
+    'modes_z': '1',
+    'tip_mass': '0',
+    'joint_mass': '2',
+    'gravity': '0 0 0',
+}
+
+
+class Variant(NamedTuple):
+    """
+    An example robot with one set of arguments.
+
+    Attributes:
+        robot: File name without `.urdf.xacro`.
+        arguments: xacro arguments.
+        joints: Expected joint names, depth first.
+        modes: Expected mode names, in the order of the coordinates.
+        mass: Expected mass of all links, payloads apart [kg].
+    """
+
+    robot: str
+    arguments: dict
+    joints: tuple
+    modes: tuple
+    mass: float
+
+    def __str__(self):
+        """Return the name that tests show."""
+        return '-'.join([self.robot, *(f'{k}={v}' for k, v in self.arguments.items())])
+
+
+def numbered(prefix, count):
+    """Return `<prefix>1` to `<prefix>count`."""
+    return tuple(f'{prefix}{k + 1}' for k in range(count))
+
+
+def canadarm_modes(in_plane, out_of_plane=0):
+    """Return the Canadarm's mode names, link by link."""
+    return tuple(
+        f'{link}/{mode}'
+        for link in ('upper_arm', 'forearm', 'hand')
+        for mode in numbered('bending_y', in_plane) + numbered('bending_z', out_of_plane)
+    )
+
+
+def expand(robot, arguments=None):
+    """Return the URDF text of an example robot with the given xacro arguments."""
+    path = URDF_FOLDER / f'{robot}.urdf.xacro'
+    return xacro.process_file(str(path), mappings=dict(arguments or {})).toprettyxml()
+
+
+def declared_arguments(robot):
+    """Return {name: default} of the xacro arguments that a robot's file declares."""
+    text = (URDF_FOLDER / f'{robot}.urdf.xacro').read_text()
+    return dict(re.findall(r'<xacro:arg name="(\w+)" default="([^"]*)"/>', text))
+
+
+ARM_3 = ('shoulder', 'elbow', 'wrist')
+ARM_2 = ('joint1', 'joint2')
+ARM_6 = numbered('joint', 6)
+ARM_7 = numbered('joint', 7)
+DUAL = tuple(
+    side + name for side in ('left_', 'right_') for name in ('waist', 'shoulder', 'elbow', 'wrist')
+)
+BEAM_MODES = numbered('beam/bending_y', 4) + numbered('beam/torsion', 4)
+FOREARM_MODES = ('link4/bending_y1', 'link4/bending_z1')
+ELASTIC = tuple(f'{joint}/elastic' for joint in ARM_7)
+
+# Masses are sums of the published ones: Gaz and others; Paul; Armstrong and others.
+PANDA_MASS = 0.629769 + 4.970684 + 0.646926 + 3.228604 + 3.587895 + 1.225946 + 1.666555 + 0.735522
+STANFORD_MASS = 9.29 + 5.01 + 4.25 + 1.08 + 0.63 + 0.51
+PUMA_MASS = 17.4 + 4.8 + 0.82 + 0.34 + 0.09  # without link 1
+DUAL_MASS = 2 * (2.0 + 0.4 + TUBES)
+
+
+def dual_modes(count):
+    """Return the dual arm's mode names, arm by arm."""
+    return tuple(
+        f'{side}{name}'
+        for side in ('left_', 'right_')
+        for name in ('shoulder/elastic',)
+        + tuple(
+            f'{link}/{mode}'
+            for link in ('upper_arm', 'forearm')
+            for mode in numbered('bending_y', count) + numbered('bending_z', count)
+        )
+    )
+
+
+VARIANTS = (
+    Variant('canadarm', {}, ARM_3, canadarm_modes(2), 320.0),
+    Variant(
+        'canadarm',
+        {'modes': '3', 'out_of_plane_modes': '1', 'damping_ratio': '0.02'},
+        ARM_3,
+        canadarm_modes(3, 1),
+        320.0,
+    ),
+    Variant('canadarm', {'modes': '0'}, ARM_3, (), 320.0),
+    Variant('canadarm', {'payload_mass': '50'}, ARM_3, canadarm_modes(2), 320.0),
+    Variant('flexible_beam', {}, (), BEAM_MODES, 0.5),
+    Variant(
+        'flexible_beam',
+        {'hinged': 'true', 'torsion_modes': '0', 'gravity': '0 -9.81 0'},
+        ('hinge',),
+        numbered('beam/bending_y', 4),
+        0.5,
+    ),
+    Variant(
+        'flexible_beam',
+        {'modes': '2', 'modes_z': '1', 'torsion_modes': '1', 'damping_ratio': '0.05'},
+        (),
+        ('beam/bending_y1', 'beam/bending_y2', 'beam/bending_z1', 'beam/torsion1'),
+        0.5,
+    ),
+    Variant('two_link_arm', {}, ARM_2, ('link1/bending_y1', 'link2/bending_y1'), 2.0),
+    Variant(
+        'two_link_arm',
+        {'ei_factor': '0.05', 'modes': '2', 'damping_ratio': '0.01'},
+        ARM_2,
+        numbered('link1/bending_y', 2) + numbered('link2/bending_y', 2),
+        2.0,
+    ),
+    Variant(
+        'two_link_arm',
+        CASE_4,
+        ARM_2,
+        tuple(
+            f'{link}/{mode}'
+            for link in ('link1', 'link2')
+            for mode in ('bending_y1', 'bending_z1')
+        ),
+        4.0,
+    ),
+    Variant(
+        'two_link_arm',
+        {**CASE_4, 'torsion_modes': '1', 'joint_inertia': '0.0125'},
+        ARM_2,
+        (
+            'link1/bending_y1',
+            'link1/bending_z1',
+            'link1/torsion1',
+            'link2/bending_y1',
+            'link2/bending_z1',
+        ),
+        4.0,
+    ),
+    Variant('cobot7', {}, ARM_7, FOREARM_MODES, PANDA_MASS),
+    Variant(
+        'cobot7',
+        {'elastic_joints': 'true', 'joint_stiffness': '10000'},
+        ARM_7,
+        ELASTIC[:4] + FOREARM_MODES + ELASTIC[4:],
+        PANDA_MASS,
+    ),
+    Variant(
+        'cobot7',
+        {'elastic_joints': 'true', 'friction': 'false', 'flexible_forearm': 'false'},
+        ARM_7,
+        ELASTIC,
+        PANDA_MASS,
+    ),
+    Variant('cobot7', {'flexible_forearm': 'false', 'friction': 'false'}, ARM_7, (), PANDA_MASS),
+    Variant(
+        'cobot7',
+        {'modes': '2', 'torsion_modes': '1'},
+        ARM_7,
+        numbered('link4/bending_y', 2) + numbered('link4/bending_z', 2) + ('link4/torsion1',),
+        PANDA_MASS,
+    ),
+    Variant('stanford_arm', {}, ARM_6, (), STANFORD_MASS),
+    Variant('stanford_arm', {'d2': '0.2'}, ARM_6, (), STANFORD_MASS),
+    Variant('puma560', {}, ARM_6, (), PUMA_MASS + 10.0),
+    Variant('puma560', {'link1': 'published'}, ARM_6, (), PUMA_MASS),
+    Variant('puma560', {'drives': 'true'}, ARM_6, (), PUMA_MASS + 10.0),
+    Variant('puma560', {'model': 'el_rayyes'}, ARM_6, (), PUMA_MASS + 10.0),
+    Variant('dual_arm', {}, DUAL, dual_modes(1), DUAL_MASS),
+    Variant('dual_arm', {'modes': '2', 'payload_mass': '0'}, DUAL, dual_modes(2), DUAL_MASS),
+)
+ROBOTS = tuple(sorted({variant.robot for variant in VARIANTS}))
+
+# Torques of El-Rayyes's recursive Newton-Euler equations (thesis, 1990, chapter 2) at one state,
+# for the Stanford arm of Paul and the Puma 560 of Armstrong and others; evaluated apart from this
+# package and confirmed by a Lagrangian model.
+STATE = {
+    'q': (0.3, -0.5, 0.4, 0.2, 0.7, -0.6),
+    'qd': (0.5, -0.4, 0.3, 0.6, -0.2, 0.1),
+    'qdd': (1.0, 0.5, -0.3, 0.8, 0.2, -0.9),
+}
+REFERENCES = {
+    'stanford_arm': {
+        'torque': (
+            1.0698570774988938,
+            -0.10387785382889635,
+            54.211884753137014,
+            -0.07745862909157342,
+            -0.22951131148176834,
+            0.0002182136109903308,
+        ),
+        'gravity': (
+            0.0,
+            -0.9827223025938732,
+            55.70077951097528,
+            -0.042288094997800674,
+            -0.23219695758570494,
+            0.0,
+        ),
+        'mass_matrix': (
+            (
+                0.7771254851977156,
+                -0.000454574334196671,
+                0.48200073120214193,
+                -0.009393236121969966,
+                -0.021979372557447415,
+                0.00029217301574027514,
+            ),
+            (
+                -0.0004545743341967048,
+                1.4503716843129684,
+                -0.07371134420279661,
+                -0.005146856690687367,
+                0.05013610765063288,
+                3.839588904295626e-05,
+            ),
+            (0.48200073120214193, -0.07371134420279662, 6.47, 0.0, -0.07402834287585755, 0.0),
+            (
+                -0.009393236121969972,
+                -0.005146856690687368,
+                0.0,
+                0.008049751356813156,
+                0.0,
+                0.00022945265618534654,
+            ),
+            (-0.021979372557447422, 0.050136107650632894, -0.07402834287585755, 0.0, 0.016, 0.0),
+            (
+                0.0002921730157402751,
+                3.839588904295625e-05,
+                0.0,
+                0.00022945265618534654,
+                0.0,
+                0.0003,
+            ),
+        ),
+    },
+    'puma560': {
+        'torque': (
+            2.6742644037173626,
+            35.267107067717575,
+            1.1203216335772528,
+            0.0018168695912039732,
+            -0.01644797336458883,
+            2.7374547907975266e-05,
+        ),
+        'gravity': (
+            0.0,
+            34.272598595855555,
+            1.105031540937961,
+            -0.00036099476403572776,
+            -0.015995733117307665,
+            0.0,
+        ),
+        'mass_matrix': (
+            (
+                2.883781662224612,
+                0.17227737254326037,
+                -0.13794671192343702,
+                0.0009564080353367382,
+                -0.0005563799628837157,
+                3.296214431085921e-05,
+            ),
+            (
+                0.17227737254326042,
+                1.8274684904059146,
+                0.22023396296472397,
+                -0.00011697052607020105,
+                0.00042297392894878627,
+                5.119451872394168e-06,
+            ),
+            (
+                -0.137946711923437,
+                0.220233962964724,
+                0.3611134375235334,
+                -0.00017895101570034337,
+                0.0015238819324737592,
+                5.119451872394168e-06,
+            ),
+            (
+                0.0009564080353367378,
+                -0.00011697052607020103,
+                -0.00017895101570034324,
+                0.0017238997211956437,
+                0.0,
+                3.059368749137954e-05,
+            ),
+            (
+                -0.0005563799628837157,
+                0.0004229739289487864,
+                0.0015238819324737592,
+                0.0,
+                0.00064216,
+                0.0,
+            ),
+            (
+                3.29621443108592e-05,
+                5.119451872394167e-06,
+                5.119451872394167e-06,
+                3.059368749137954e-05,
+                0.0,
+                4.0e-05,
+            ),
+        ),
+    },
+}
+# Gravity torque of the Puma at (0, 45, 180, 0, 45, 0) degrees, of Corke's Robotics Toolbox.
+PUMA_GRAVITY_CASE = ((0.0, pi / 4, pi, 0.0, pi / 4, 0.0), (0.0, 31.6399, 6.0351, 0.0, 0.0283, 0.0))
+# Mass matrix of the rigid Canadarm, stretched out: slender rods of 6, 7, 2 m and 140, 85, 95 kg.
+CANADARM_MASS_MATRIX = (
+    (28350.0, 13845.0, 4085.0 / 3),
+    (13845.0, 7500.0, 2375.0 / 3),
+    (4085.0 / 3, 2375.0 / 3, 380.0 / 3),
+)
