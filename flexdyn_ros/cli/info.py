@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`flexdyn info`: what a robot consists of and what its torque contains."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+from typing import TYPE_CHECKING
+
+from flexdyn_ros.cli.options import add_json
+from flexdyn_ros.cli.options import add_parser as add_model_parser
+from flexdyn_ros.cli.options import load
+from flexdyn_ros.cli.options import print_json
+from flexdyn_ros.cli.terminal import heading
+from flexdyn_ros.cli.terminal import table
+
+if TYPE_CHECKING:
+    from flexdyn_ros.model.robot import Joint
+    from flexdyn_ros.model.robot import Robot
+
+_DESCRIPTION = """\
+Sizes, joints, links, masses, gravity and payloads of a robot, what of it bends, and which terms
+its torque contains. Masses in [kg], lengths in [m], angles in [rad], limits in [rad | m],
+[N m | N] and [rad/s | m/s].
+"""
+_EXAMPLES = """\
+examples:
+  flexdyn info arm.urdf
+  flexdyn info vendor.urdf --extension flexible.xml --json
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand."""
+    parser = add_model_parser(
+        subparsers, 'info', 'sizes, joints, links, masses, and what bends', _DESCRIPTION, _EXAMPLES
+    )
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(call: argparse.Namespace) -> int:
+    """Print the summary."""
+    robot = load(call)
+    summary = summarise(robot)
+    if call.json:
+        print_json(summary)
+    else:
+        print(_text(summary))
+    return 0
+
+
+def summarise(robot: 'Robot') -> dict[str, Any]:
+    """Return the robot's data in the form that --json prints."""
+    from flexdyn_ros.simulation.configuration import ConfigurationMap
+
+    configuration = ConfigurationMap(robot)
+    return {
+        'name': robot.name,
+        'source': robot.source,
+        'root': robot.root,
+        'nq': robot.nq,
+        'nv': robot.nv,
+        'n_joints': robot.n_joints,
+        'n_modes': robot.n_modes,
+        'total_mass': float(robot.total_mass),
+        'gravity': list(robot.gravity_vector),
+        'coordinate_names': list(robot.coordinate_names),
+        'configuration_names': list(configuration.names),
+        'configuration_units': list(configuration.units),
+        'joints': [_joint(joint) for joint in robot.joints],
+        'links': [
+            {
+                'name': link.name,
+                'mass': float(link.mass),
+                'modes': list(link.mode_names),
+                'beam_length': link.beam.length if link.beam else None,
+            }
+            for link in robot.links
+        ],
+        'payloads': [
+            {'link': p.link, 'mass': p.inertia.mass, 'com': list(p.inertia.com)}
+            for p in robot.payloads
+        ],
+        'actuated': list(robot.actuated),
+        'torque_terms': torque_terms(robot),
+        'notes': list(robot.notes),
+    }
+
+
+def _joint(joint: 'Joint') -> dict[str, Any]:
+    drive, limit = joint.dynamics, joint.limit
+    return {
+        'name': joint.name,
+        'type': joint.type,
+        'parent': joint.parent,
+        'child': joint.child,
+        'axis': list(joint.axis),
+        'coordinates': list(joint.coordinate_names),
+        'lower': limit.lower,
+        'upper': limit.upper,
+        'effort': limit.effort,
+        'velocity': limit.velocity,
+        'mimics': joint.mimic.leader if joint.mimic else None,
+        'stiffness': drive.stiffness,
+        'damping': drive.damping,
+        'viscous': drive.friction.viscous,
+        'coulomb': drive.friction.coulomb,
+        'reflected_inertia': drive.reflected_inertia,
+    }
+
+
+def torque_terms(robot: 'Robot') -> list[str]:
+    """Say in words what the torque of this robot contains."""
+    terms = ['inertia of all links', 'Coriolis and centrifugal']
+    if any(robot.gravity_vector):
+        terms.append('gravity')
+    moved = [j for j in robot.joints if j.type != 'fixed']
+    friction = [
+        j.name for j in moved
+        if j.dynamics.friction.viscous or j.dynamics.friction.coulomb
+        or j.dynamics.friction.stribeck or (j.dynamics.damping and not j.dynamics.elastic)
+    ]
+    rotors = [j.name for j in moved if j.dynamics.reflected_inertia]
+    springs = [j.name for j in moved if j.dynamics.elastic]
+    beams = [link.name for link in robot.links if link.mode_names]
+    for what, names in (
+        ('friction and damping of', friction),
+        ('rotor inertia of', rotors),
+        ('springs and dampers of elastic joints', springs),
+        ('stiffness and damping of flexible links', beams),
+        ('payload on', [p.link for p in robot.payloads]),
+    ):
+        if names:
+            terms.append(f'{what} {", ".join(names)}')
+    return terms
+
+
+def _text(summary: dict[str, Any]) -> str:
+    gravity = ' '.join(f'{g:g}' for g in summary['gravity'])
+    lines = [
+        f'{heading(summary["name"])}  ({summary["source"]})',
+        f'  {len(summary["links"])} links, {summary["n_joints"]} joint coordinates, '
+        f'{summary["n_modes"]} modes; nq = {summary["nq"]}, nv = {summary["nv"]}',
+        f'  total mass {summary["total_mass"]:.6g} kg, payloads apart; '
+        f'gravity {gravity} m/s^2 in the frame of "{summary["root"]}"',
+    ]
+    if summary['joints']:
+        lines += ['', heading('joints'), _joint_table(summary['joints'])]
+    lines += ['', heading('links'), table(
+        ('link', 'mass [kg]', 'bends', 'beam length [m]'),
+        [
+            (link['name'], link['mass'], _modes(link), link['beam_length'])
+            for link in summary['links']
+        ],
+    )]
+    for payload in summary['payloads']:
+        com = ' '.join(f'{c:g}' for c in payload['com'])
+        lines += ['', f'payload on "{payload["link"]}": {payload["mass"]:g} kg at {com} m']
+    lines += ['', heading('the torque contains')]
+    lines += [f'  {term}' for term in summary['torque_terms']]
+    if summary['notes']:
+        lines += ['', heading('notes'), *(f'  {note}' for note in summary['notes'])]
+    return '\n'.join(lines)
+
+
+def _joint_table(joints: list[dict[str, Any]]) -> str:
+    return table(
+        ('joint', 'type', 'parent', 'child', 'lower', 'upper', 'effort', 'velocity', 'drive'),
+        [
+            (j['name'], j['type'], j['parent'], j['child'], j['lower'], j['upper'], j['effort'],
+             j['velocity'], _drive(j))
+            for j in joints
+        ],
+    )
+
+
+def _drive(joint: dict[str, Any]) -> str:
+    words = []
+    if joint['mimics']:
+        words.append(f'mimics {joint["mimics"]}')
+    if joint['stiffness'] is not None:
+        words.append(f'elastic, {joint["stiffness"]:g}')
+    for key, word in (('viscous', 'viscous'), ('coulomb', 'Coulomb'), ('damping', 'damping'),
+                      ('reflected_inertia', 'rotor')):
+        if joint[key]:
+            words.append(f'{word} {joint[key]:g}')
+    return '; '.join(words) or '-'
+
+
+def _modes(link: dict[str, Any]) -> str:
+    return ', '.join(name.rpartition('/')[2] for name in link['modes']) or '-'

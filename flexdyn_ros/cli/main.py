@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The entry point of `flexdyn`: parse the call, run the subcommand, turn errors into exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from typing import NoReturn
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.cli import check
+from flexdyn_ros.cli import count
+from flexdyn_ros.cli import demo
+from flexdyn_ros.cli import generate
+from flexdyn_ros.cli import info
+from flexdyn_ros.cli import modes
+from flexdyn_ros.cli import simulate
+from flexdyn_ros.cli.terminal import paint
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import UnknownName
+
+EXIT_MODEL = 1
+EXIT_CALL = 2
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
+EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+_SUBCOMMANDS = (check, info, modes, simulate, generate, count, demo)
+
+_EPILOG = """\
+exit codes: 0 fine; 1 the model is wrong, or what it asks for is not available;
+            2 the call is wrong (unknown option or name, missing file)
+colours:    on a terminal only, and never where NO_COLOR is set
+
+examples:
+  flexdyn check arm.urdf
+  flexdyn info arm.urdf --json
+  flexdyn modes arm.urdf.xacro --at elbow=1.57
+  flexdyn simulate arm.urdf --t-end 2 --q0 shoulder=0.5 --out run1
+"""
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """
+    Run the command line.
+
+    Args:
+        arguments: The words after the program's name; those of the process when None.
+
+    Returns:
+        The exit code: 0, 1 (the model is wrong) or 2 (the call is wrong).
+    """
+    parser = build_parser()
+    try:
+        call = parser.parse_args(arguments)
+        code = int(call.run(call))
+        sys.stdout.flush()
+        return code
+    except FlexdynError as error:
+        if getattr(call, 'debug', False):
+            traceback.print_exc()
+        return _report(str(error), _exit_code(error))
+    except KeyboardInterrupt:
+        return _report('Interrupted.', EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # The reader went away; point stdout elsewhere so that the interpreter's own flush is quiet.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
+    except OSError as error:
+        return _report(f'{error.filename or "A file"}: {error.strerror or error}.', EXIT_CALL)
+    except Exception as error:
+        if call.debug:
+            traceback.print_exc()
+            return EXIT_MODEL
+        kind = type(error).__name__
+        return _report(
+            f'This is a bug in flexdyn: {kind}: {error}. Please report it with the output that '
+            '--debug adds.', EXIT_MODEL,
+        )
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of `flexdyn` and all its subcommands."""
+    parser = _Parser(
+        prog='flexdyn',
+        description='Dynamics of robot arms whose links and joints bend.',
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument('--version', action=_Version, help='print the version and stop')
+    subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
+    for module in _SUBCOMMANDS:
+        module.add_parser(subparsers)
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence and say where help is; inherited by subcommands."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error and stop with exit code 2."""
+        if message.endswith('required: URDF'):  # an option with several values took it
+            message += ' (it stands before the options)'
+        _report(f'{message[:1].upper()}{message[1:].rstrip(".")}. See {self.prog} --help.', 0)
+        sys.exit(EXIT_CALL)
+
+
+class _Version(argparse.Action):
+    """Prints the version, which is looked up only then."""
+
+    def __init__(self, **options: object):
+        super().__init__(nargs=0, **options)  # type: ignore[arg-type]
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """Print and stop."""
+        from flexdyn_ros import __version__
+
+        print(f'flexdyn {__version__}')
+        sys.exit(0)
+
+
+def _exit_code(error: FlexdynError) -> int:
+    if isinstance(error, (ArgumentError, UnknownName)):
+        return EXIT_CALL
+    return int(getattr(error, 'exit_code', EXIT_MODEL))
+
+
+def _report(sentence: str, code: int) -> int:
+    print(f'{paint("error:", "red", sys.stderr)} {sentence}', file=sys.stderr)
+    return code

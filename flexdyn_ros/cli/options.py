@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options that subcommands share, and how their values are read."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from typing import Any
+from typing import Sequence
+from typing import TYPE_CHECKING
+
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import UnknownName
+
+if TYPE_CHECKING:
+    from flexdyn_ros.model.robot import Robot
+    import numpy as np
+
+
+def add_parser(
+    subparsers: Any, name: str, summary: str, description: str, examples: str
+) -> argparse.ArgumentParser:
+    """Add a subcommand that reads a robot description; return its parser."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=f'{examples}\n\nexit codes: 0 fine, 1 the model is wrong, 2 the call is wrong\n',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        'urdf', metavar='URDF',
+        help='URDF or xacro file, package:// address, or - for URDF text on stdin',
+    )
+    parser.add_argument(
+        '--extension', metavar='FILE', action='append', default=[],
+        help='file with <flexdyn> data beside the description; may be repeated',
+    )
+    parser.add_argument(
+        '--base-dir', metavar='DIR',
+        help='folder that relative file names in the description start from '
+        '(default: its own folder)',
+    )
+    parser.add_argument(
+        '--debug', action='store_true', help='show where in the program an error arose'
+    )
+    return parser
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add --json."""
+    parser.add_argument(
+        '--json', action='store_true', help='print JSON on stdout for programs; SI units'
+    )
+
+
+def load(call: argparse.Namespace) -> 'Robot':
+    """Return the robot that a call names."""
+    from flexdyn_ros import load_robot
+
+    source = sys.stdin.read() if call.urdf == '-' else call.urdf
+    if call.urdf == '-' and not source.lstrip('\ufeff \t\r\n').startswith('<'):
+        raise ArgumentError('URDF', 'is -, and stdin holds no XML text')
+    return load_robot(source, base_dir=call.base_dir, extension=call.extension or None)
+
+
+def print_json(value: Any) -> None:
+    """Print JSON; what is not finite becomes null, as JSON has no other word for it."""
+    print(json.dumps(_finite(value), indent=2, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def number(text: str) -> float:
+    """Read a finite number; argparse reports a failure."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def positive(text: str) -> float:
+    """Read a positive number; argparse reports a failure."""
+    value = number(text)
+    if value <= 0.0:
+        raise argparse.ArgumentTypeError(f'{text} is not positive')
+    return value
+
+
+positive.__name__ = 'positive number'
+
+
+def named_values(
+    words: Sequence[str], names: Sequence[str], start: 'np.ndarray', option: str
+) -> 'np.ndarray':
+    """
+    Read `name=value` words into a vector.
+
+    Args:
+        words: The words of the option.
+        names: Names of the vector's entries.
+        start: Values of entries that no word names, (len(names),).
+        option: The option, for errors.
+
+    Returns:
+        A new vector, (len(names),).
+
+    Raises:
+        ArgumentError: A word is not name=value with a finite number, or a name comes twice.
+        UnknownName: No entry has the name.
+    """
+    values = start.copy()
+    seen = set()
+    for word in words:
+        name, separator, text = word.rpartition('=')
+        if not separator or not name:
+            raise ArgumentError(option, f'needs name=value, not "{word}"')
+        if name not in names:
+            raise UnknownName('coordinate', name, names)
+        if name in seen:
+            raise ArgumentError(option, f'gives "{name}" twice')
+        seen.add(name)
+        try:
+            values[list(names).index(name)] = number(text)
+        except ValueError:
+            raise ArgumentError(
+                option, f'gives "{name}" the value "{text}", which is no finite number'
+            ) from None
+    return values

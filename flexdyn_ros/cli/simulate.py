@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`flexdyn simulate`: the motion from an initial state under constant torques."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+import sys
+import time
+from typing import Any
+from typing import Optional
+from typing import TYPE_CHECKING
+
+from flexdyn_ros.cli.options import add_json
+from flexdyn_ros.cli.options import add_parser as add_model_parser
+from flexdyn_ros.cli.options import load
+from flexdyn_ros.cli.options import named_values
+from flexdyn_ros.cli.options import positive
+from flexdyn_ros.cli.options import print_json
+from flexdyn_ros.cli.terminal import paint
+from flexdyn_ros.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from flexdyn_ros.simulation import SimulationDiverged
+    from flexdyn_ros.simulation import Trajectory
+
+_DESCRIPTION = """\
+Integrate the motion from an initial state under constant joint torques, and write
+trajectory.csv, trajectory.npz and plots (joints, modes, tip deflections, energy). Friction and
+gravity are those of the description; joint limits are not enforced.
+"""
+_EXAMPLES = """\
+examples:
+  flexdyn simulate arm.urdf --t-end 2 --q0 shoulder=0.5 elbow=-1 --out run1
+  flexdyn simulate arm.urdf --t-end 1 --dt 0.0005 --torque shoulder=12 --json
+  flexdyn simulate arm.urdf --q0 forearm/bending_y1=0.01 --method rk4
+"""
+_DEFAULT_STEP = 1e-3  # [s]
+_SAFETY = 0.5  # of the stability limit, where that is the smaller step
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand."""
+    parser = add_model_parser(
+        subparsers, 'simulate', 'motion from an initial state: CSV, npz and plots', _DESCRIPTION,
+        _EXAMPLES,
+    )
+    parser.add_argument(
+        '--t-end', metavar='T', type=positive, default=5.0, help='duration [s] (default: 5)'
+    )
+    parser.add_argument(
+        '--dt', metavar='DT', type=positive,
+        help='time step [s] (default: 0.001, or half of the stability limit where that is less)',
+    )
+    parser.add_argument(
+        '--method', choices=('rk4', 'rk2'), default='rk4',
+        help='Runge-Kutta method of order 4 or 2 (default: rk4)',
+    )
+    for option, what in (
+        ('--q0', 'initial configuration coordinates [rad | m] that are not zero'),
+        ('--qd0', 'initial velocities [rad/s | m/s] that are not zero'),
+        ('--torque', 'constant generalised forces [N m | N] that are not zero'),
+    ):
+        parser.add_argument(
+            option, metavar='NAME=VALUE', nargs='+', action='extend', default=[], help=what
+        )
+    parser.add_argument(
+        '--out', metavar='DIR', default='simulation',
+        help='folder for the results, made where missing (default: simulation)',
+    )
+    parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(call: argparse.Namespace) -> int:
+    """Simulate, write the results and say where they lie."""
+    from flexdyn_ros import Dynamics
+    from flexdyn_ros.simulation import simulate
+    from flexdyn_ros.simulation import SimulationDiverged
+    from flexdyn_ros.simulation.configuration import ConfigurationMap
+    from flexdyn_ros.simulation.integrate import step_limit
+    import numpy as np
+
+    robot = load(call)
+    names = ConfigurationMap(robot).names
+    q0 = named_values(call.q0, names, robot.neutral_configuration(), '--q0')
+    rest = np.zeros(robot.nv)
+    qd0 = named_values(call.qd0, robot.coordinate_names, rest, '--qd0')
+    torque = named_values(call.torque, robot.coordinate_names, rest, '--torque')
+    folder = _folder(call.out)
+    dyn = Dynamics(robot)
+    limit = step_limit(dyn, q0, call.method)
+    dt = call.dt or min(_DEFAULT_STEP, _SAFETY * limit if limit else _DEFAULT_STEP)
+    if limit is not None and dt > limit:
+        _warn(
+            f'dt = {dt:g} s is above the stability limit of {limit:.3g} s of the highest natural '
+            'frequency; the motion will probably diverge.'
+        )
+    start = time.perf_counter()
+    try:
+        trajectory = simulate(dyn, q0, qd0, torque, call.t_end, dt, call.method)
+    except SimulationDiverged as error:
+        _write(error.trajectory, folder, plots=False)
+        _warn(f'the motion up to the divergence lies in {folder}')
+        error.exit_code = 2 if _step_too_large(error, dt) else 1  # type: ignore[attr-defined]
+        raise
+    wall = time.perf_counter() - start
+    files = _write(trajectory, folder, plots=not call.no_plots)
+    summary = _summary(trajectory, dt, limit, wall, folder, files)
+    if call.json:
+        print_json(summary)
+    else:
+        _print(summary)
+    return 0
+
+
+def _folder(name: str) -> Path:
+    folder = Path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ArgumentError('--out', f'names {folder}, which cannot be made: {error.strerror}')
+    return folder
+
+
+def _write(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
+    files = [
+        trajectory.to_csv(folder / 'trajectory.csv'),
+        trajectory.save_npz(folder / 'trajectory.npz'),
+    ]
+    if plots:
+        from flexdyn_ros.simulation.plot import save_plots
+
+        files += save_plots(trajectory, folder)
+    return files
+
+
+def _step_too_large(error: 'SimulationDiverged', dt: float) -> bool:
+    return error.step_limit is not None and dt > error.step_limit
+
+
+def _warn(sentence: str) -> None:
+    print(f'{paint("warning:", "yellow", sys.stderr)} {sentence}', file=sys.stderr)
+
+
+def _summary(
+    trajectory: 'Trajectory', dt: float, limit: Optional[float], wall: float, folder: Path,
+    files: list[Path],
+) -> dict[str, Any]:
+    change = trajectory.energy - trajectory.energy[0]
+    tips = {
+        name: {'unit': unit, 'peak': float(abs(trajectory.tips[:, k]).max())}
+        for k, (name, unit) in enumerate(zip(trajectory.tip_names, trajectory.tip_units))
+    }
+    return {
+        'robot': trajectory.robot_name,
+        'method': trajectory.method,
+        't_end': float(trajectory.t[-1]),
+        'dt': dt,
+        'step_limit': limit,
+        'samples': len(trajectory),
+        'energy_start': float(trajectory.energy[0]),
+        'energy_end': float(trajectory.energy[-1]),
+        'energy_change': float(change[-1]),
+        'energy_change_largest': float(abs(change).max()),
+        'tip_deflections': tips,
+        'final_configuration': dict(zip(trajectory.names, trajectory.q[-1].tolist())),
+        'final_velocity': dict(zip(trajectory.velocity_names, trajectory.qd[-1].tolist())),
+        'wall_time': wall,
+        'real_time_factor': float(trajectory.t[-1]) / wall,
+        'folder': str(folder),
+        'files': [str(path) for path in files],
+    }
+
+
+def _print(summary: dict[str, Any]) -> None:
+    print(
+        f'{summary["robot"]}: {summary["samples"]} samples, {summary["t_end"]:g} s in steps of '
+        f'{summary["dt"]:.6g} s by {summary["method"]}'
+    )
+    print(
+        f'energy: {summary["energy_start"]:.6g} J to {summary["energy_end"]:.6g} J, '
+        f'change {summary["energy_change"]:.3g} J, '
+        f'largest change {summary["energy_change_largest"]:.3g} J'
+    )
+    for name, tip in summary['tip_deflections'].items():
+        print(f'peak of {name}: {tip["peak"]:.4g} {tip["unit"]}')
+    print(
+        f'wall time {summary["wall_time"]:.3g} s, real-time factor '
+        f'{summary["real_time_factor"]:.3g} (above 1 is faster than real time)'
+    )
+    names = ', '.join(Path(path).name for path in summary['files'])
+    print(f'wrote {names} to')
+    print(summary['folder'])
