@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Recursive O(n) solution of M qdd = forces with flexible bodies, in all or some coordinates.
+
+The reverse Gaussian elimination of the DeNOC form (Mohan and Saha, eqs. 34 to 42, as
+corrected: Psi_i = Psihat_i Ihat_i^-1, phihat_i = phi_i - P_i^T etabar_i). Body by body from
+the tips, the block of a body's own coordinates is factorised and eliminated; what remains is
+the articulated inertia that its parent feels. The mass matrix is never formed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flexdyn_ros.dynamics.flexible_body import deflect
+from flexdyn_ros.dynamics.joints import Column
+from flexdyn_ros.dynamics.joints import column_power
+from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
+from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
+from flexdyn_ros.dynamics.multibody import Body
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.placement import carry_twist
+from flexdyn_ros.dynamics.placement import carry_wrench
+from flexdyn_ros.dynamics.placement import Placement
+from flexdyn_ros.dynamics.placement import placements
+from flexdyn_ros.dynamics.placement import Twist
+from flexdyn_ros.dynamics.placement import Wrench
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import dot
+from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial_inertia import BlockInertia
+from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
+
+# A pivot below this fraction of the body's inertia meets no inertia but round-off.
+PIVOT_TOLERANCE = 1e-13
+
+
+class NoInertia(ArithmeticError):
+    """
+    A coordinate meets no inertia.
+
+    Attributes:
+        coordinate: Its place in qd.
+    """
+
+    def __init__(self, coordinate: int):
+        self.coordinate = coordinate
+        super().__init__(f'coordinate {coordinate} meets no inertia')
+
+
+@dataclass
+class Elimination:
+    """
+    What eliminating one body's coordinates leaves behind.
+
+    Attributes:
+        place: The body on its parent.
+        coordinates: Places in qd of the body's free coordinates, joint first, then modes.
+        columns: Motion column of each joint coordinate among them.
+        momenta: Psihat: wrench on the body for a unit acceleration of each coordinate.
+        factors: Factors of Ihat, the block of the coordinates.
+    """
+
+    place: Placement
+    coordinates: list[int]
+    columns: list[Column]
+    momenta: list[Wrench]
+    factors: SymmetricFactors
+
+
+def factorise(tree: Multibody, q: list, free: frozenset[int]) -> list[Elimination]:
+    """
+    Eliminate the free coordinates, body by body from the tips.
+
+    Args:
+        tree: The bodies; no coordinate may move several of them (`shares_coordinates`).
+        q: Configuration, (nq,).
+        free: Places in qd of the coordinates to solve for; the others stand still.
+
+    Raises:
+        NoInertia: If a free coordinate meets no inertia.
+    """
+    places = placements(tree, q)
+    rotors: dict[int, float] = {}
+    for index, inertia in tree.rotors:
+        rotors[index] = rotors.get(index, 0.0) + inertia
+    carried = [FlexibleInertia.of(deflect(body, body.mode_values(q))) for body in tree.bodies]
+    eliminated = []
+    for place, inertia in reversed(list(zip(places, carried))):
+        step, articulated = _eliminate(place, inertia, free, rotors)
+        eliminated.append(step)
+        if place.body.parent >= 0:
+            carried[place.body.parent].add_child(place, articulated)
+    return eliminated[::-1]
+
+
+def _eliminate(
+    place: Placement,
+    inertia: FlexibleInertia,
+    free: frozenset[int],
+    rotors: dict[int, float],
+) -> tuple[Elimination, BlockInertia]:
+    """Return the elimination of one body's free coordinates and its articulated inertia."""
+    body, rigid = place.body, inertia.rigid.blocks()
+    joint = [
+        (term.velocity_index, column)
+        for axis, column in zip(body.joint.terms, place.columns)
+        for term in axis
+        if term.velocity_index in free
+    ]
+    modes = [k for k in range(body.n_modes) if body.velocity_modes + k in free]
+    coordinates = [index for index, _ in joint] + [body.velocity_modes + k for k in modes]
+    columns = [column for _, column in joint]
+    momenta = [rigid.momentum(linear or ZERO, angular or ZERO) for linear, angular in columns]
+    momenta += [(inertia.forces[k], inertia.moments[k]) for k in modes]
+    block = []
+    for i, momentum in enumerate(momenta):
+        row = [column_power(column, momentum) for column in columns]
+        if i >= len(columns):
+            row += [inertia.modal[modes[i - len(columns)]][k] for k in modes]
+        elif coordinates[i] in rotors:
+            row[i] = row[i] + rotors[coordinates[i]]
+        block.append(row)
+    try:
+        factors = SymmetricFactors(block, _floors(rigid, columns, len(modes)))
+    except ZeroPivot as found:
+        raise NoInertia(coordinates[found.index]) from found
+    step = Elimination(place, coordinates, columns, momenta, factors)
+    return step, _reduce(rigid, step)
+
+
+def _reduce(rigid: BlockInertia, step: Elimination) -> BlockInertia:
+    """Return Mhat - Psihat Ihat^-1 Psihat^T, what the parent feels of the body."""
+    reduced: list[Wrench] = []
+    for momentum, row, pivot in zip(step.momenta, step.factors.lower, step.factors.pivots):
+        force, moment = momentum
+        for factor, (known_force, known_moment) in zip(row, reduced):
+            force = add(force, scale(-factor, known_force))
+            moment = add(moment, scale(-factor, known_moment))
+        reduced.append((force, moment))
+        rigid = rigid.less(1.0 / pivot, force, moment)
+    return rigid
+
+
+def solve(tree: Multibody, eliminated: list[Elimination], forces: list) -> list[Scalar]:
+    """
+    Return the accelerations of the free coordinates under generalised forces, (nv,).
+
+    Coordinates that are not free get zero. Velocity-dependent terms and gravity must already
+    be taken off the forces.
+    """
+    count = len(tree.bodies)
+    wrenches: list[Wrench] = [(ZERO, ZERO)] * count
+    modal: list[list[Scalar]] = [[0.0] * body.n_modes for body in tree.bodies]
+    partial: list[list[Scalar]] = [[]] * count
+    for index in reversed(range(count)):
+        step = eliminated[index]
+        wrench, known = _inward(step, wrenches[index], modal[index], forces)
+        partial[index] = known
+        parent = step.place.body.parent
+        if parent >= 0:
+            (force, moment), power = carry_wrench(step.place, wrench)
+            wrenches[parent] = (add(wrenches[parent][0], force), add(wrenches[parent][1], moment))
+            if power:
+                modal[parent] = [a + b for a, b in zip(modal[parent], power)]
+    return _outward(tree, eliminated, partial)
+
+
+def _inward(
+    step: Elimination, wrench: Wrench, modal: list, forces: list
+) -> tuple[Wrench, list[Scalar]]:
+    """Return eta of one body and Ihat^-1 phihat of its coordinates."""
+    body: Body = step.place.body
+    effective = []
+    for i, index in enumerate(step.coordinates):
+        if i < len(step.columns):
+            felt = column_power(step.columns[i], wrench)
+        else:
+            felt = modal[index - body.velocity_modes]
+        effective.append(forces[index] - felt)
+    known = step.factors.solve(effective)
+    force, moment = wrench
+    for value, (own_force, own_moment) in zip(known, step.momenta):
+        force = add(force, scale(value, own_force))
+        moment = add(moment, scale(value, own_moment))
+    return (force, moment), known
+
+
+def _outward(
+    tree: Multibody, eliminated: list[Elimination], partial: list[list[Scalar]]
+) -> list[Scalar]:
+    """Return the accelerations, parents first: qdd_i = phitil_i - Psi_i^T mubar_i."""
+    accelerations: list[Scalar] = [0.0] * tree.nv
+    twists: list[Twist] = []
+    for step, known in zip(eliminated, partial):
+        place = step.place
+        twist = (ZERO, ZERO)
+        if place.body.parent >= 0:
+            parent = tree.bodies[place.body.parent]
+            twist = carry_twist(
+                place, twists[place.body.parent], parent.mode_rates(accelerations)
+            )
+            felt = [
+                dot(force, twist[0]) + dot(moment, twist[1]) for force, moment in step.momenta
+            ]
+            known = [a - b for a, b in zip(known, step.factors.solve(felt))]
+        for index, value in zip(step.coordinates, known):
+            accelerations[index] = value
+        linear, angular = twist
+        for (slide, turn), value in zip(step.columns, known):
+            linear = linear if slide is None else add(linear, scale(value, slide))
+            angular = angular if turn is None else add(angular, scale(value, turn))
+        twists.append((linear, angular))
+    return accelerations
+
+
+def _floors(rigid: BlockInertia, columns: list[Column], n_modes: int) -> list[float]:
+    """Return the pivots at or below which a coordinate meets no inertia; floats only."""
+    if not isinstance(rigid.linear[0][0], float) or not isinstance(rigid.angular[0][0], float):
+        return [0.0] * (len(columns) + n_modes)
+    turn = sum(abs(rigid.angular[k][k]) for k in range(3))
+    push = sum(abs(rigid.linear[k][k]) for k in range(3))
+    floors = [PIVOT_TOLERANCE * (push if angular is None else turn) for _, angular in columns]
+    return floors + [0.0] * n_modes

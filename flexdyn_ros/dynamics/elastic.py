@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elastic and damping forces of modes and of elastic joints, and their energy."""
+
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.scalar import Scalar
+
+
+def elastic_forces(tree: Multibody, q: list, qd: list) -> list[Scalar]:
+    """Return K delta + D delta' of all modes and springs in joint-and-mode space, (nv,)."""
+    forces: list[Scalar] = [0.0] * tree.nv
+    for body in tree.bodies:
+        modes, rates = body.mode_values(q), body.mode_rates(qd)
+        for k in range(body.n_modes):
+            forces[body.velocity_modes + k] = _row(body.modal.stiffness[k], modes) + _row(
+                body.modal.damping[k], rates
+            )
+    for spring in tree.springs:
+        forces[spring.velocity_index] = (
+            spring.stiffness * q[spring.position_index]
+            + spring.damping * qd[spring.velocity_index]
+        )
+    return forces
+
+
+def elastic_energy(tree: Multibody, q: list) -> Scalar:
+    """Return the energy stored in modes and springs [J]."""
+    energy: Scalar = 0.0
+    for body in tree.bodies:
+        modes = body.mode_values(q)
+        for amplitude, row in zip(modes, body.modal.stiffness):
+            energy = energy + 0.5 * amplitude * _row(row, modes)
+    for spring in tree.springs:
+        stretch = q[spring.position_index]
+        energy = energy + 0.5 * spring.stiffness * stretch * stretch
+    return energy
+
+
+def _row(factors: tuple[float, ...], values: list) -> Scalar:
+    """Return the scalar product over the factors that are not zero: matrices here are sparse."""
+    total: Scalar = 0.0
+    for factor, value in zip(factors, values):
+        if factor:
+            total = total + factor * value
+    return total

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kinetic and potential energy, from velocities and places alone."""
+
+from flexdyn_ros.dynamics.elastic import elastic_energy
+from flexdyn_ros.dynamics.flexible_body import deflect
+from flexdyn_ros.dynamics.flexible_body import DeflectedBody
+from flexdyn_ros.dynamics.jacobian import body_twists
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.placement import placements
+from flexdyn_ros.dynamics.placement import poses
+from flexdyn_ros.dynamics.placement import Twist
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import apply
+from flexdyn_ros.dynamics.spatial import combine
+from flexdyn_ros.dynamics.spatial import cross
+from flexdyn_ros.dynamics.spatial import dot
+from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import Vector
+
+
+def kinetic_energy(tree: Multibody, q: list, qd: list) -> Scalar:
+    """Return the kinetic energy of all bodies and rotors [J]."""
+    twists = body_twists(tree, placements(tree, q), qd)
+    energy: Scalar = 0.0
+    for body, twist in zip(tree.bodies, twists):
+        state = deflect(body, body.mode_values(q))
+        energy = energy + _body_energy(state, twist, body.mode_rates(qd))
+    for index, inertia in tree.rotors:
+        energy = energy + 0.5 * inertia * qd[index] * qd[index]
+    return energy
+
+
+def _body_energy(state: DeflectedBody, twist: Twist, rates: list) -> Scalar:
+    """Return 1/2 int |v + w x rho + u'|^2 dm and the rotary energy of the cross-sections."""
+    linear, angular = twist
+    modal = state.body.modal
+    flow = add(cross(angular, state.first_moment), combine(rates, modal.first))
+    energy = dot(linear, add(scale(0.5 * state.body.mass, linear), flow))
+    energy = energy + 0.5 * dot(angular, apply(state.inertia, angular))
+    if rates:
+        energy = energy + dot(angular, combine(rates, state.angular_coupling))
+    for rate, row in zip(rates, modal.mass):
+        for mass, other in zip(row, rates):
+            energy = energy + 0.5 * mass * rate * other
+    return energy
+
+
+def potential_energy(tree: Multibody, q: list, gravity: Vector) -> Scalar:
+    """Return the energy of gravity, zero at the root frame's origin, and of elasticity [J]."""
+    energy = elastic_energy(tree, q)
+    for body, (rotation, position) in zip(tree.bodies, poses(placements(tree, q))):
+        first = deflect(body, body.mode_values(q)).first_moment
+        moment = add(scale(body.mass, position), apply(rotation, first))
+        energy = energy - dot(gravity, moment)
+    return energy

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The robot as the algorithms see it: bodies, parents first, welded links merged.
+
+Links behind fixed joints are merged into the body that carries them; a fixed link on a
+bending cross-section stays a body of its own, without joint coordinates, as do the point
+masses and payloads of a flexible link. So every algorithm knows one kind of body and one way
+for it to hang on its parent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import IDENTITY
+from flexdyn_ros.dynamics.spatial import Matrix
+from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import ZERO
+
+
+@dataclass(frozen=True)
+class AxisTerm:
+    """A joint axis moves by multiplier * coordinate, at these places in q and in qd."""
+
+    position_index: int
+    velocity_index: int
+    multiplier: float = 1.0
+
+
+@dataclass(frozen=True)
+class JointMotion:
+    """
+    How a body moves against its joint frame.
+
+    Attributes:
+        type: revolute, prismatic, planar, floating or fixed.
+        axis: Unit axis in the joint frame; a planar joint's normal.
+        plane: In-plane axes of a planar joint, or None.
+        terms: For each velocity coordinate of the joint, what drives it: one coordinate, a
+            leader's (mimic) or a motor's and an elastic deflection's (elastic joint).
+        position_start: Place of the first coordinate in q, for planar and floating joints.
+        offset: Constant part of the joint position [rad | m].
+    """
+
+    type: str = 'fixed'
+    axis: Vector = ZERO
+    plane: Optional[tuple[Vector, Vector]] = None
+    terms: tuple[tuple[AxisTerm, ...], ...] = ()
+    position_start: int = 0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class BodyNode:
+    """
+    The cross-section of the parent that a body hangs on.
+
+    Attributes:
+        position: Its undeformed place in the parent's frame [m].
+        translation: Displacement for each unit mode of the parent.
+        rotation: Rotation vector for each unit mode of the parent.
+        linear: Whether its rotation is King's first-order one instead of the exponential.
+    """
+
+    position: Vector
+    translation: tuple[Vector, ...]
+    rotation: tuple[Vector, ...]
+    linear: bool = False
+
+
+@dataclass(frozen=True)
+class ModalInertia:
+    """
+    The inertia integrals of a body's modes as scalars; see model.modal_body.ModalBody.
+
+    Attributes:
+        first: int phi_k dm.
+        second: int r phi_k^T dm.
+        product: int phi_l phi_k^T dm, indexed [l][k].
+        rotary: Angular momentum of the cross-sections for unit mode rates.
+        mass: Generalised mass, indexed [k][l].
+        stiffness: Generalised stiffness, indexed [k][l].
+        damping: Generalised damping, indexed [k][l].
+    """
+
+    first: tuple[Vector, ...] = ()
+    second: tuple[Matrix, ...] = ()
+    product: tuple[tuple[Matrix, ...], ...] = ()
+    rotary: tuple[Vector, ...] = ()
+    mass: tuple[tuple[float, ...], ...] = ()
+    stiffness: tuple[tuple[float, ...], ...] = ()
+    damping: tuple[tuple[float, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Body:
+    """
+    A body of the tree; vectors in its own frame, which is the frame of its first link.
+
+    Attributes:
+        links: Names of the links that move with it.
+        parent: Index of the parent body, -1 for the root body, which does not move.
+        node: Cross-section of the parent that it hangs on; None where that is rigid.
+        position: Joint frame's origin from the node, or from the parent's origin [m].
+        rotation: Joint frame's axes in the node's, or in the parent's.
+        joint: How it moves against the joint frame.
+        mass: [kg].
+        first_moment: int r dm [kg m].
+        second_moment: int r r^T dm [kg m^2].
+        modal: Integrals of its modes.
+        position_modes: Place of its first mode in q.
+        velocity_modes: Place of its first mode in qd.
+    """
+
+    links: tuple[str, ...]
+    parent: int = -1
+    node: Optional[BodyNode] = None
+    position: Vector = ZERO
+    rotation: Matrix = IDENTITY
+    joint: JointMotion = JointMotion()
+    mass: Scalar = 0.0
+    first_moment: Vector = ZERO
+    second_moment: Matrix = (ZERO, ZERO, ZERO)
+    modal: ModalInertia = ModalInertia()
+    position_modes: int = 0
+    velocity_modes: int = 0
+
+    @property
+    def n_modes(self) -> int:
+        """Number of modes of the body."""
+        return len(self.modal.first)
+
+    def mode_values(self, q: list) -> list:
+        """Return the body's modal coordinates out of the configuration q (nq,)."""
+        return q[self.position_modes : self.position_modes + self.n_modes]
+
+    def mode_rates(self, qd: list) -> list:
+        """Return the body's modal entries out of a velocity-like vector (nv,)."""
+        return qd[self.velocity_modes : self.velocity_modes + self.n_modes]
+
+
+@dataclass(frozen=True)
+class FrictionTerm:
+    """Losses of a joint: on velocity `multiplier * qd[index]`, in the joint's own units."""
+
+    index: int
+    multiplier: float
+    viscous: float
+    coulomb: float
+    stribeck: float
+    stribeck_velocity: float
+    smoothing_velocity: float
+
+
+@dataclass(frozen=True)
+class SpringTerm:
+    """The spring and damper of an elastic joint, on its elastic coordinate."""
+
+    position_index: int
+    velocity_index: int
+    stiffness: float
+    damping: float
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A link's frame: its body, and its placement there."""
+
+    body: int
+    position: Vector
+    rotation: Matrix
+
+
+@dataclass(frozen=True)
+class Multibody:
+    """
+    A tree of bodies with everything that acts inside it.
+
+    Attributes:
+        bodies: Parents before children; the first is the root and does not move.
+        coordinate_names: Names of the velocity coordinates, (nv,).
+        nq: Number of configuration coordinates.
+        frames: Frame of each link by name.
+        rotors: Velocity index, and inertia seen there, of each geared rotor [kg m^2 | kg].
+        friction: Losses of the joints.
+        springs: Springs of the elastic joints.
+    """
+
+    bodies: tuple[Body, ...]
+    coordinate_names: tuple[str, ...]
+    nq: int
+    frames: dict[str, Frame]
+    rotors: tuple[tuple[int, float], ...] = ()
+    friction: tuple[FrictionTerm, ...] = ()
+    springs: tuple[SpringTerm, ...] = ()
+
+    @property
+    def nv(self) -> int:
+        """Number of velocity coordinates."""
+        return len(self.coordinate_names)
+
+    @property
+    def shares_coordinates(self) -> bool:
+        """Whether some coordinate moves several bodies directly, as mimic joints do."""
+        owners: list[int] = []
+        for body in self.bodies:
+            owners += {term.velocity_index for axis in body.joint.terms for term in axis}
+        return len(owners) != len(set(owners))

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Inverse dynamics by the recursive Newton-Euler form, with flexible links and joints.
+
+Outward, the motion of every frame (Luh, Walker and Paul; King's equations with exact node
+rotations for flexible links, El-Rayyes 1990, sections 2.2 and 2.4); inward, the wrenches,
+projected on joint axes and modes. Gravity is an acceleration of the base.
+"""
+
+from __future__ import annotations
+
+from typing import Iterable
+
+from flexdyn_ros.dynamics.flexible_body import body_wrench
+from flexdyn_ros.dynamics.flexible_body import BodyMotion
+from flexdyn_ros.dynamics.flexible_body import deflect
+from flexdyn_ros.dynamics.joints import axis_rates
+from flexdyn_ros.dynamics.joints import column_power
+from flexdyn_ros.dynamics.joints import combine_columns
+from flexdyn_ros.dynamics.joints import velocity_product
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.placement import carry_wrench
+from flexdyn_ros.dynamics.placement import NodePlacement
+from flexdyn_ros.dynamics.placement import Placement
+from flexdyn_ros.dynamics.placement import placements
+from flexdyn_ros.dynamics.placement import pose_of
+from flexdyn_ros.dynamics.rotation import vector_spin_rate
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import acceleration_matrix
+from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import apply
+from flexdyn_ros.dynamics.spatial import apply_transposed
+from flexdyn_ros.dynamics.spatial import combine
+from flexdyn_ros.dynamics.spatial import cross
+from flexdyn_ros.dynamics.spatial import negate
+from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import subtract
+from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import ZERO
+
+FrameWrench = tuple[str, Vector, Vector]
+
+
+def rigid_body_forces(
+    tree: Multibody,
+    q: list,
+    qd: list,
+    qdd: list,
+    gravity: Vector,
+    wrenches: Iterable[FrameWrench] = (),
+) -> list[Scalar]:
+    """
+    Return the generalised forces of inertia, gravity and outside wrenches, (nv,).
+
+    Friction and springs are in friction.py and elastic.py.
+
+    Args:
+        tree: The bodies.
+        q: Configuration, (nq,).
+        qd: Velocity, (nv,).
+        qdd: Acceleration, (nv,).
+        gravity: Acceleration of gravity in the root frame [m/s^2].
+        wrenches: Frame name, force [N] and moment [N m] of the environment on the robot at the
+            frame's origin, in root axes.
+    """
+    places = placements(tree, q)
+    motions = propagate(tree, places, qd, qdd, gravity)
+    forces: list[Vector] = []
+    moments: list[Vector] = []
+    modal_forces: list[list[Scalar]] = []
+    for body, motion in zip(tree.bodies, motions):
+        state = deflect(body, body.mode_values(q))
+        force, moment, modal = body_wrench(
+            state, motion, body.mode_rates(qd), body.mode_rates(qdd)
+        )
+        forces.append(force)
+        moments.append(moment)
+        modal_forces.append(modal)
+    for name, force, moment in wrenches:
+        frame = tree.frames[name]
+        rotation, _ = pose_of(places, frame.body)
+        force, moment = apply_transposed(rotation, force), apply_transposed(rotation, moment)
+        moment = add(moment, cross(frame.position, force))
+        forces[frame.body] = subtract(forces[frame.body], force)
+        moments[frame.body] = subtract(moments[frame.body], moment)
+    return _project(tree, places, forces, moments, modal_forces, qdd)
+
+
+def propagate(
+    tree: Multibody, places: list[Placement], qd: list, qdd: list, gravity: Vector
+) -> list[BodyMotion]:
+    """Return the motion of each body's frame in its own axes, gravity taken off."""
+    motions = [BodyMotion(ZERO, ZERO, negate(gravity), acceleration_matrix(ZERO, ZERO))]
+    for place in places[1:]:
+        parent = tree.bodies[place.body.parent]
+        motion = motions[place.body.parent]
+        if place.node is not None:
+            motion = _node_motion(
+                place.node, motion, parent.mode_rates(qd), parent.mode_rates(qdd)
+            )
+        motions.append(_joint_motion(place, motion, qd, qdd))
+    return motions
+
+
+def _node_motion(
+    node: NodePlacement, motion: BodyMotion, rates: list, accelerations: list
+) -> BodyMotion:
+    """Return the motion of a deflecting cross-section, in its own axes."""
+    slide = combine(rates, node.translation)
+    turning = combine(rates, node.turning)
+    start = add(motion.acceleration, apply(motion.matrix, node.position))
+    start = add(start, scale(2.0, cross(motion.spin, slide)))
+    start = add(start, combine(accelerations, node.translation))
+    spin_rate = add(motion.spin_rate, cross(motion.spin, turning))
+    spin_rate = add(spin_rate, combine(accelerations, node.turning))
+    if not node.node.linear:
+        vector_rate = combine(rates, node.node.rotation)
+        spin_rate = add(spin_rate, vector_spin_rate(node.rotation_vector, vector_rate))
+    spin = apply_transposed(node.rotation, add(motion.spin, turning))
+    spin_rate = apply_transposed(node.rotation, spin_rate)
+    return BodyMotion(
+        spin,
+        spin_rate,
+        apply_transposed(node.rotation, start),
+        acceleration_matrix(spin, spin_rate),
+    )
+
+
+def _joint_motion(place: Placement, motion: BodyMotion, qd: list, qdd: list) -> BodyMotion:
+    """Return the motion of a body behind its joint, in its own axes."""
+    joint = place.body.joint
+    slide, turn = combine_columns(place.columns, axis_rates(joint, qd))
+    slide_rate, turn_rate = combine_columns(place.columns, axis_rates(joint, qdd))
+    start = add(motion.acceleration, apply(motion.matrix, place.position))
+    start = apply_transposed(place.rotation, start)
+    spin = apply_transposed(place.rotation, motion.spin)
+    spin_rate = apply_transposed(place.rotation, motion.spin_rate)
+    if slide is not None:
+        start = add(start, add(scale(2.0, cross(spin, slide)), slide_rate))
+        own = velocity_product(joint, slide, turn)
+        start = start if own is None else add(start, own)
+    if turn is not None:
+        spin_rate = add(spin_rate, add(cross(spin, turn), turn_rate))
+        spin = add(spin, turn)
+    return BodyMotion(spin, spin_rate, start, acceleration_matrix(spin, spin_rate))
+
+
+def _project(
+    tree: Multibody,
+    places: list[Placement],
+    forces: list[Vector],
+    moments: list[Vector],
+    modal_forces: list[list[Scalar]],
+    qdd: list,
+) -> list[Scalar]:
+    """Return the generalised forces of the bodies' wrenches, carried inward, and of the rotors."""
+    tau: list[Scalar] = [0.0] * tree.nv
+    for index in reversed(range(len(places))):
+        place, body = places[index], places[index].body
+        for k, force in enumerate(modal_forces[index]):
+            tau[body.velocity_modes + k] = force
+        wrench = (forces[index], moments[index])
+        for axis, column in zip(body.joint.terms, place.columns):
+            power = column_power(column, wrench)
+            for term in axis:
+                tau[term.velocity_index] = tau[term.velocity_index] + term.multiplier * power
+        if body.parent < 0:
+            continue
+        (force, moment), modal = carry_wrench(place, wrench)
+        forces[body.parent] = add(forces[body.parent], force)
+        moments[body.parent] = add(moments[body.parent], moment)
+        if modal:
+            modal_forces[body.parent] = [
+                a + b for a, b in zip(modal_forces[body.parent], modal)
+            ]
+    for velocity_index, inertia in tree.rotors:
+        tau[velocity_index] = tau[velocity_index] + inertia * qdd[velocity_index]
+    return tau

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Where each body stands on its parent, and how motion and forces pass between them.
+
+A body hangs on its parent in two steps: from the parent's frame to the cross-section (node)
+that carries it, which moves with the parent's modes, and from there over the joint to the body.
+On a rigid parent the first step is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.dynamics.joints import Column
+from flexdyn_ros.dynamics.joints import joint_columns
+from flexdyn_ros.dynamics.joints import joint_pose
+from flexdyn_ros.dynamics.multibody import Body
+from flexdyn_ros.dynamics.multibody import BodyNode
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.rotation import by_vector
+from flexdyn_ros.dynamics.rotation import vector_spin
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import add_matrices
+from flexdyn_ros.dynamics.spatial import apply
+from flexdyn_ros.dynamics.spatial import apply_transposed
+from flexdyn_ros.dynamics.spatial import combine
+from flexdyn_ros.dynamics.spatial import cross
+from flexdyn_ros.dynamics.spatial import dot
+from flexdyn_ros.dynamics.spatial import IDENTITY
+from flexdyn_ros.dynamics.spatial import Matrix
+from flexdyn_ros.dynamics.spatial import multiply
+from flexdyn_ros.dynamics.spatial import skew
+from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import ZERO
+
+Twist = tuple[Vector, Vector]
+Wrench = tuple[Vector, Vector]
+
+
+@dataclass
+class NodePlacement:
+    """
+    A deflected cross-section in the parent's frame.
+
+    Attributes:
+        position: Its place [m].
+        rotation: Its rotation (for King's form, the matrix 1 + [theta]x).
+        rotation_vector: The rotation vector theta [rad].
+        translation: Displacement column of each mode of the parent.
+        turning: Angular velocity column of each mode, in the parent's axes.
+        node: The undeformed node.
+    """
+
+    position: Vector
+    rotation: Matrix
+    rotation_vector: Vector
+    translation: tuple[Vector, ...]
+    turning: list[Vector]
+    node: BodyNode
+
+
+@dataclass
+class Placement:
+    """
+    A body on its parent at one configuration.
+
+    Attributes:
+        body: The body.
+        node: The cross-section that carries it; None on a rigid parent.
+        position: Body origin from the node (or parent origin), in its axes [m].
+        rotation: Body axes in the node's (or parent's) axes.
+        columns: Motion columns of the joint.
+    """
+
+    body: Body
+    node: Optional[NodePlacement]
+    position: Vector
+    rotation: Matrix
+    columns: tuple[Column, ...]
+
+
+def placements(tree: Multibody, q: list) -> list[Placement]:
+    """Return the placement of each body at configuration q, (nq,)."""
+    return [_placement(tree, body, q) for body in tree.bodies]
+
+
+def _placement(tree: Multibody, body: Body, q: list) -> Placement:
+    node = None
+    if body.node is not None:
+        node = _node_placement(body.node, tree.bodies[body.parent].mode_values(q))
+    turn, shift = joint_pose(body.joint, q)
+    rotation = body.rotation if turn is None else multiply(body.rotation, turn)
+    position = body.position
+    if shift is not None:
+        position = add(position, apply(body.rotation, shift))
+    return Placement(body, node, position, rotation, joint_columns(body.joint, turn))
+
+
+def _node_placement(node: BodyNode, modes: list) -> NodePlacement:
+    position = add(node.position, combine(modes, node.translation))
+    theta = combine(modes, node.rotation)
+    if node.linear:
+        rotation, turning = add_matrices(IDENTITY, skew(theta)), list(node.rotation)
+    else:
+        rotation = by_vector(theta)
+        turning = [vector_spin(theta, column) for column in node.rotation]
+    return NodePlacement(position, rotation, theta, node.translation, turning, node)
+
+
+def carry_twist(place: Placement, twist: Twist, mode_rates: Sequence[Scalar]) -> Twist:
+    """
+    Return the parent's twist carried to the body, its own joint motion apart.
+
+    Args:
+        place: The body on its parent.
+        twist: Linear velocity at the parent's origin and angular velocity, parent axes.
+        mode_rates: Rates of the parent's modes.
+    """
+    linear, angular = twist
+    node = place.node
+    if node is not None:
+        linear = add(add(linear, cross(angular, node.position)),
+                     combine(mode_rates, node.translation))
+        angular = add(angular, combine(mode_rates, node.turning))
+        linear = apply_transposed(node.rotation, linear)
+        angular = apply_transposed(node.rotation, angular)
+    linear = add(linear, cross(angular, place.position))
+    return apply_transposed(place.rotation, linear), apply_transposed(place.rotation, angular)
+
+
+def carry_wrench(place: Placement, wrench: Wrench) -> tuple[Wrench, list[Scalar]]:
+    """
+    Return a wrench at the body's origin carried to the parent's, and its modal forces there.
+
+    The transpose of `carry_twist`, so that power is conserved.
+    """
+    force = apply(place.rotation, wrench[0])
+    moment = add(apply(place.rotation, wrench[1]), cross(place.position, force))
+    node = place.node
+    if node is None:
+        return (force, moment), []
+    force, moment = apply(node.rotation, force), apply(node.rotation, moment)
+    modal = [
+        dot(move, force) + dot(turn, moment) for move, turn in zip(node.translation, node.turning)
+    ]
+    return (force, add(moment, cross(node.position, force))), modal
+
+
+def pose_of(places: list[Placement], index: int) -> tuple[Matrix, Vector]:
+    """Return rotation and origin of body `index` in the root frame."""
+    rotation, position = IDENTITY, ZERO
+    while index >= 0:
+        place = places[index]
+        position = add(place.position, apply(place.rotation, position))
+        rotation = multiply(place.rotation, rotation)
+        if place.node is not None:
+            position = add(place.node.position, apply(place.node.rotation, position))
+            rotation = multiply(place.node.rotation, rotation)
+        index = place.body.parent
+    return rotation, position
+
+
+def poses(places: list[Placement]) -> list[tuple[Matrix, Vector]]:
+    """Return rotation and origin of every body in the root frame."""
+    found: list[tuple[Matrix, Vector]] = []
+    for place in places:
+        parent = place.body.parent
+        rotation, position = found[parent] if parent >= 0 else (IDENTITY, ZERO)
+        if place.node is not None:
+            position = add(position, apply(rotation, place.node.position))
+            rotation = multiply(rotation, place.node.rotation)
+        position = add(position, apply(rotation, place.position))
+        found.append((multiply(rotation, place.rotation), position))
+    return found

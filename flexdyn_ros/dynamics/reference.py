@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The reference backend: the algorithms run on floats, as written.
+
+It takes and gives plain lists of floats that the caller has checked. Every other backend must
+agree with it.
+"""
+
+from __future__ import annotations
+
+from typing import Mapping
+from typing import Sequence
+
+from flexdyn_ros.dynamics.articulated_body import factorise
+from flexdyn_ros.dynamics.articulated_body import NoInertia
+from flexdyn_ros.dynamics.articulated_body import PIVOT_TOLERANCE
+from flexdyn_ros.dynamics.articulated_body import solve
+from flexdyn_ros.dynamics.assemble import assemble
+from flexdyn_ros.dynamics.composite_body import mass_matrix
+from flexdyn_ros.dynamics.elastic import elastic_forces
+from flexdyn_ros.dynamics.energy import kinetic_energy
+from flexdyn_ros.dynamics.energy import potential_energy
+from flexdyn_ros.dynamics.friction import friction_forces
+from flexdyn_ros.dynamics.jacobian import frame_pose
+from flexdyn_ros.dynamics.jacobian import jacobian
+from flexdyn_ros.dynamics.jacobian import jacobian_rate_times_velocity
+from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
+from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
+from flexdyn_ros.dynamics.newton_euler import FrameWrench
+from flexdyn_ros.dynamics.newton_euler import rigid_body_forces
+from flexdyn_ros.errors import SingularMassMatrix
+from flexdyn_ros.model.robot import Inertia
+from flexdyn_ros.model.robot import Robot
+
+Floats = list[float]
+Wrenches = Sequence[FrameWrench]
+NO_GRAVITY = (0.0, 0.0, 0.0)
+
+
+class ReferenceBackend:
+    """Evaluates one robot under one gravity and one set of payloads."""
+
+    name = 'reference'
+
+    def __init__(self, robot: Robot, gravity: Floats, payloads: Mapping[str, Inertia]):
+        """
+        Build the tree of bodies.
+
+        Args:
+            robot: The robot.
+            gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
+            payloads: Inertia in link axes by link name.
+        """
+        self._robot = robot
+        self._gravity = tuple(gravity)
+        self._tree = assemble(robot, payloads)
+        self._zero = [0.0] * robot.nv
+
+    def inverse_dynamics(
+        self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
+    ) -> Floats:
+        """Return joint torques and modal forces, (nv,)."""
+        forces = rigid_body_forces(self._tree, q, qd, qdd, self._gravity, wrenches)
+        losses = friction_forces(self._tree, qd)
+        springs = elastic_forces(self._tree, q, qd)
+        return [a + b + c for a, b, c in zip(forces, losses, springs)]
+
+    def forward_dynamics(
+        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches, method: str
+    ) -> Floats:
+        """Return accelerations, (nv,), by the "recursive" or the "cholesky" method."""
+        bias = self.inverse_dynamics(q, qd, self._zero, wrenches)
+        right = [a - b for a, b in zip(tau, bias)]
+        return self._solve(q, right, range(self._robot.nv), method)
+
+    def hybrid_dynamics(
+        self, q: Floats, qd: Floats, joint_qdd: Floats, wrenches: Wrenches
+    ) -> tuple[Floats, Floats]:
+        """Return joint torques (n_joints,) and modal accelerations (n_modes,)."""
+        n_joints = self._robot.n_joints
+        qdd = joint_qdd + [0.0] * self._robot.n_modes
+        at_rest = self.inverse_dynamics(q, qd, qdd, wrenches)
+        free = range(n_joints, self._robot.nv)
+        modal = self._solve(q, [-force for force in at_rest], free, 'recursive')[n_joints:]
+        tau = self.inverse_dynamics(q, qd, joint_qdd + modal, wrenches)
+        return tau[:n_joints], modal
+
+    def _solve(self, q: Floats, forces: Floats, free: range, method: str) -> Floats:
+        """Return the accelerations of the free coordinates; the others stay zero."""
+        if not free:
+            return list(self._zero)
+        try:
+            # A coordinate that moves several bodies at once breaks the tree's recursion.
+            if method == 'recursive' and not self._tree.shares_coordinates:
+                steps = factorise(self._tree, q, frozenset(free))
+                return solve(self._tree, steps, forces)
+            return self._solve_dense(q, forces, free)
+        except NoInertia as found:
+            raise self._singular(found.coordinate) from found
+
+    def _solve_dense(self, q: Floats, forces: Floats, free: range) -> Floats:
+        full = mass_matrix(self._tree, q)
+        block = [[full[i][j] for j in free] for i in free]
+        floors = [PIVOT_TOLERANCE * abs(row[i]) for i, row in enumerate(block)]
+        try:
+            found = SymmetricFactors(block, floors).solve([forces[i] for i in free])
+        except ZeroPivot as zero:
+            raise NoInertia(free[zero.index]) from zero
+        result = list(self._zero)
+        result[free.start : free.stop] = found
+        return result
+
+    def _singular(self, coordinate: int) -> SingularMassMatrix:
+        name = self._tree.coordinate_names[coordinate]
+        moved: set[int] = set()
+        for index, body in enumerate(self._tree.bodies):
+            terms = [term.velocity_index for axis in body.joint.terms for term in axis]
+            own = range(body.velocity_modes, body.velocity_modes + body.n_modes)
+            if coordinate in terms or coordinate in own or body.parent in moved:
+                moved.add(index)
+        links = [link for index in sorted(moved) for link in self._tree.bodies[index].links]
+        advice = 'Give these links a mass and an inertia in the description, or a payload'
+        if name.endswith('/elastic'):
+            advice = (
+                f'Give joint "{name[: -len("/elastic")]}" a rotor_inertia, since a spring '
+                'needs inertia on both sides, and the links behind it a mass'
+            )
+        return SingularMassMatrix(name, links, advice)
+
+    def mass_matrix(self, q: Floats) -> list[Floats]:
+        """Return the mass matrix, (nv, nv)."""
+        return mass_matrix(self._tree, q)
+
+    def gravity_vector(self, q: Floats) -> Floats:
+        """Return the forces that hold the robot against gravity, (nv,)."""
+        return rigid_body_forces(self._tree, q, self._zero, self._zero, self._gravity)
+
+    def coriolis_vector(self, q: Floats, qd: Floats) -> Floats:
+        """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
+        return rigid_body_forces(self._tree, q, qd, self._zero, NO_GRAVITY)
+
+    def inertia_vector(self, q: Floats, qdd: Floats) -> Floats:
+        """Return M qdd, (nv,)."""
+        return rigid_body_forces(self._tree, q, self._zero, qdd, NO_GRAVITY)
+
+    def external_force_vector(self, q: Floats, wrenches: Wrenches) -> Floats:
+        """Return -J^T w, (nv,)."""
+        return rigid_body_forces(self._tree, q, self._zero, self._zero, NO_GRAVITY, wrenches)
+
+    def friction_vector(self, qd: Floats) -> Floats:
+        """Return the losses of the joints, (nv,)."""
+        return friction_forces(self._tree, qd)
+
+    def elastic_vector(self, q: Floats, qd: Floats) -> Floats:
+        """Return stiffness and damping forces of modes and springs, (nv,)."""
+        return elastic_forces(self._tree, q, qd)
+
+    def frame_pose(self, q: Floats, frame: str) -> tuple:
+        """Return rotation, 3 rows, and position of a link's frame in the root frame."""
+        return frame_pose(self._tree, q, self._tree.frames[frame])
+
+    def jacobian(self, q: Floats, frame: str) -> list[Floats]:
+        """Return the (6, nv) Jacobian of a link's frame."""
+        return jacobian(self._tree, q, self._tree.frames[frame])
+
+    def jacobian_rate_qd(self, q: Floats, qd: Floats, frame: str) -> Floats:
+        """Return dJ/dt qd of a link's frame, (6,)."""
+        return jacobian_rate_times_velocity(self._tree, q, qd, self._tree.frames[frame])
+
+    def kinetic_energy(self, q: Floats, qd: Floats) -> float:
+        """Return the kinetic energy [J]."""
+        return kinetic_energy(self._tree, q, qd)
+
+    def potential_energy(self, q: Floats) -> float:
+        """Return the potential energy [J]."""
+        return potential_energy(self._tree, q, self._gravity)
+
+

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The errors of the package: each keeps its data and says what to do next."""
+
+from difflib import get_close_matches
+from typing import Iterable
+from typing import Optional
+
+
+class FlexdynError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class ModelError(FlexdynError):
+    """
+    A robot description or its extension is wrong.
+
+    Attributes:
+        problem: What is wrong, with the offending value.
+        file: Path of the description, or "<text>" when it came as text.
+        element: The XML element, such as "flexible_link" or "joint".
+        name: The name of the link, joint or loop concerned.
+        advice: What the user should do next.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: Optional[str] = None,
+        element: Optional[str] = None,
+        name: Optional[str] = None,
+        advice: Optional[str] = None,
+    ):
+        self.problem = problem
+        self.file = file
+        self.element = element
+        self.name = name
+        self.advice = advice
+        super().__init__(self._sentence())
+
+    def _sentence(self) -> str:
+        place = []
+        if self.file:
+            place.append(self.file)
+        if self.element:
+            place.append(f'<{self.element}>' + (f' "{self.name}"' if self.name else ''))
+        elif self.name:
+            place.append(f'"{self.name}"')
+        sentence = ': '.join([*place, _closed(self.problem)])
+        return f'{sentence} {_closed(self.advice)}' if self.advice else sentence
+
+
+class NotYetSupported(ModelError):
+    """A part of the extension or of the contract that is understood but not computed yet."""
+
+
+class UnknownName(FlexdynError):
+    """
+    A link, joint, frame or coordinate that the robot does not have.
+
+    Attributes:
+        kind: What was looked up, such as "link".
+        name: The name asked for.
+        known: The names that exist.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]):
+        self.kind = kind
+        self.name = name
+        self.known = tuple(known)
+        super().__init__(f'No {kind} is called "{name}". {did_you_mean(name, self.known)}')
+
+
+class ArgumentError(FlexdynError, ValueError):
+    """
+    A value passed to a method has the wrong shape, type or range.
+
+    Attributes:
+        argument: The name of the argument.
+        problem: What is wrong with it.
+    """
+
+    def __init__(self, argument: str, problem: str):
+        self.argument = argument
+        self.problem = problem
+        super().__init__(f'Argument "{argument}" {problem.rstrip(".")}.')
+
+
+class SingularMassMatrix(FlexdynError):
+    """
+    Forward dynamics has no unique answer: some motion meets no inertia.
+
+    Attributes:
+        coordinate: The coordinate whose motion meets no inertia.
+        links: The links that move with it.
+    """
+
+    def __init__(self, coordinate: str, links: Iterable[str], advice: str):
+        self.coordinate = coordinate
+        self.links = tuple(links)
+        moved = ', '.join(self.links) or 'none'
+        super().__init__(
+            f'Coordinate "{coordinate}" moves no inertia (links: {moved}). '
+            f'{advice.rstrip(".")}.'
+        )
+
+
+def _closed(sentence: str) -> str:
+    """Return the sentence with exactly one mark at its end."""
+    return sentence if sentence.endswith(('?', '.')) else sentence + '.'
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return 'Did you mean "x"?', or the known names when none comes close."""
+    names = list(known)
+    close = get_close_matches(name, names, n=1, cutoff=0.6)
+    if close:
+        return f'Did you mean "{close[0]}"?'
+    shown = ', '.join(names[:12]) + (', ...' if len(names) > 12 else '')
+    return f'Known: {shown}.' if names else 'There are none.'

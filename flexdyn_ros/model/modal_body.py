@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A flexible body: its modes, its shape at any point, and the inertia integrals of its modes.
+
+With the displacement field u(r) = sum_k phi_k(r) delta_k over the undeformed body, every
+quantity of the exact equations of motion is a polynomial in delta whose coefficients are the
+integrals kept here (Shabana, Dynamics of Multibody Systems, section 5.5; second moments in
+place of inertia tensors). All vectors are in the link's axes, about the link frame's origin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+from typing import Optional
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Mode:
+    """
+    One mode of a flexible link.
+
+    Attributes:
+        name: `<link>/<kind><number>`.
+        kind: bending_y, bending_z or torsion.
+        frequency: Of the clamped link without what it carries [rad/s].
+        damping_ratio: Against the mode's own stiffness and modal mass.
+    """
+
+    name: str
+    kind: str
+    frequency: float
+    damping_ratio: float
+
+
+@dataclass(frozen=True)
+class Node:
+    """
+    A cross-section of a flexible body and a frame that rides on it.
+
+    Attributes:
+        position: Point of the undeformed body that deflects, shape (3,) [m].
+        offset: From there to the point asked for, rigid with the cross-section, (3,) [m].
+        translation: Displacement of `position` for unit modes, shape (m, 3).
+        rotation: Rotation vector of the cross-section for unit modes, shape (m, 3).
+    """
+
+    position: np.ndarray
+    offset: np.ndarray
+    translation: np.ndarray
+    rotation: np.ndarray
+
+    @property
+    def moves(self) -> bool:
+        """Whether any mode displaces or turns the cross-section."""
+        return bool(self.translation.any() or self.rotation.any())
+
+
+@dataclass(frozen=True)
+class ModalBody:
+    """
+    Inertia, stiffness and shape of a flexible link with m modes.
+
+    Attributes:
+        modes: The modes, length m.
+        mass: [kg].
+        first_moment: int r dm, shape (3,) [kg m].
+        second_moment: int r r^T dm with the cross-sections' rotary inertia J written as
+            tr(J)/2 - J, shape (3, 3) [kg m^2].
+        modal_first_moment: int phi_k dm, shape (m, 3).
+        modal_second_moment: int r phi_k^T dm, shape (m, 3, 3).
+        modal_product: int phi_k phi_l^T dm, shape (m, m, 3, 3).
+        rotary_coupling: int J psi_k, angular momentum of the cross-sections, shape (m, 3).
+        modal_mass: Generalised mass, shape (m, m).
+        stiffness: Generalised stiffness, shape (m, m).
+        damping: Generalised damping, shape (m, m).
+        node_at: Function from a point of the undeformed link, (3,) [m], to its Node.
+        centre_line: Function from a fraction of the length to the point on the axis, (3,) [m].
+    """
+
+    modes: tuple[Mode, ...]
+    mass: float
+    first_moment: np.ndarray
+    second_moment: np.ndarray
+    modal_first_moment: np.ndarray
+    modal_second_moment: np.ndarray
+    modal_product: np.ndarray
+    rotary_coupling: np.ndarray
+    modal_mass: np.ndarray
+    stiffness: np.ndarray
+    damping: np.ndarray
+    node_at: Callable[[np.ndarray], Node]
+    centre_line: Optional[Callable[[float], np.ndarray]] = None

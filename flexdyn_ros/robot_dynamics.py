@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamics: what users call. It checks arguments and leaves the numbers to a backend."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from typing import Mapping
+from typing import Optional
+
+from flexdyn_ros.arguments import deliver
+from flexdyn_ros.arguments import matrix
+from flexdyn_ros.arguments import number
+from flexdyn_ros.arguments import vector
+from flexdyn_ros.dynamics.newton_euler import FrameWrench
+from flexdyn_ros.dynamics.reference import ReferenceBackend
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.robot import Inertia
+from flexdyn_ros.model.robot import Robot
+import numpy as np
+
+BACKENDS = ('auto', 'c', 'python', 'reference')
+METHODS = ('recursive', 'cholesky')
+Out = Optional[np.ndarray]
+Wrenches = Optional[Mapping[str, Any]]
+
+
+class Dynamics:
+    """
+    The dynamics of a robot in joint-and-mode space.
+
+    Units are SI. Vectors of configuration have length nq, all others nv: joints first, then
+    modes (`robot.coordinate_names`). Arguments may be numpy arrays, sequences or buffers such
+    as array.array; every method but the energies writes into `out` where one is given.
+
+    Wrenches map a frame name to six numbers [fx, fy, fz N, mx, my, mz N m] that the
+    environment exerts on the robot at the frame's origin, in root axes.
+
+    Attributes:
+        robot: The robot.
+        backend: Name of the backend in use.
+    """
+
+    def __init__(self, robot: Robot, backend: str = 'auto'):
+        """
+        Prepare the dynamics of a robot.
+
+        Args:
+            robot: From `load_robot`.
+            backend: "reference", or "auto" for the fastest there is.
+
+        Raises:
+            ArgumentError: If there is no such backend.
+            NotYetSupported: If the backend is not available yet.
+        """
+        if backend not in BACKENDS:
+            raise ArgumentError('backend', f'is "{backend}", expected one of {BACKENDS}')
+        if backend in ('c', 'python'):
+            raise NotYetSupported(
+                f'backend "{backend}" is not available yet', advice='Use "auto" or "reference"'
+            )
+        self.robot = robot
+        self._gravity = list(robot.gravity_vector)
+        self._payloads = {payload.link: payload.inertia for payload in robot.payloads}
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        self._backend = ReferenceBackend(self.robot, self._gravity, self._payloads)
+
+    @property
+    def backend(self) -> str:
+        """Name of the backend in use."""
+        return self._backend.name
+
+    def inverse_dynamics(
+        self, q: Any, qd: Any, qdd: Any, wrenches: Wrenches = None, out: Out = None
+    ) -> np.ndarray:
+        """Return joint torques [N m | N], then modal forces, for a motion, (nv,)."""
+        tau = self._backend.inverse_dynamics(
+            self._position(q), self._velocity(qd), self._vector('qdd', qdd), self._checked(wrenches)
+        )
+        return deliver(tau, out)
+
+    def forward_dynamics(
+        self,
+        q: Any,
+        qd: Any,
+        tau: Any,
+        wrenches: Wrenches = None,
+        out: Out = None,
+        method: str = 'recursive',
+    ) -> np.ndarray:
+        """
+        Return the accelerations of joints and modes under forces tau, (nv,).
+
+        Args:
+            q: Configuration, (nq,).
+            qd: Velocity, (nv,).
+            tau: Joint torques, then modal forces, (nv,).
+            wrenches: See the class.
+            out: Where to write the result.
+            method: "recursive" (O(n); robots with mimic joints take the other way) or
+                "cholesky" (mass matrix and its factors).
+
+        Raises:
+            SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
+        """
+        if method not in METHODS:
+            raise ArgumentError('method', f'is "{method}", expected one of {METHODS}')
+        qdd = self._backend.forward_dynamics(
+            self._position(q),
+            self._velocity(qd),
+            self._vector('tau', tau),
+            self._checked(wrenches),
+            method,
+        )
+        return deliver(qdd, out)
+
+    def hybrid_dynamics(
+        self,
+        q: Any,
+        qd: Any,
+        joint_qdd: Any,
+        wrenches: Wrenches = None,
+        out: Optional[tuple[np.ndarray, np.ndarray]] = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return joint torques (n_joints,) and modal accelerations (n_modes,).
+
+        The joints follow `joint_qdd`, (n_joints,); the modes move freely, without modal forces.
+        """
+        tau, qdd = self._backend.hybrid_dynamics(
+            self._position(q),
+            self._velocity(qd),
+            vector('joint_qdd', joint_qdd, self.robot.n_joints),
+            self._checked(wrenches),
+        )
+        tau_out, qdd_out = out if out is not None else (None, None)
+        return deliver(tau, tau_out), deliver(qdd, qdd_out)
+
+    def mass_matrix(self, q: Any, out: Out = None) -> np.ndarray:
+        """Return the mass matrix, (nv, nv)."""
+        matrix_rows = self._backend.mass_matrix(self._position(q))
+        return deliver(np.reshape(matrix_rows, (self.robot.nv, self.robot.nv)), out)
+
+    def bias_vector(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
+        """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
+        zero = [0.0] * self.robot.nv
+        bias = self._backend.inverse_dynamics(self._position(q), self._velocity(qd), zero)
+        return deliver(bias, out)
+
+    def gravity_vector(self, q: Any, out: Out = None) -> np.ndarray:
+        """Return the forces that hold the robot against gravity, (nv,)."""
+        return deliver(self._backend.gravity_vector(self._position(q)), out)
+
+    def coriolis_vector(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
+        """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
+        return deliver(
+            self._backend.coriolis_vector(self._position(q), self._velocity(qd)), out
+        )
+
+    def friction_vector(self, qd: Any, out: Out = None) -> np.ndarray:
+        """Return the losses of the joints: friction, and damping without a spring, (nv,)."""
+        return deliver(self._backend.friction_vector(self._velocity(qd)), out)
+
+    def elastic_vector(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
+        """Return stiffness and damping forces of modes and elastic joints, (nv,)."""
+        return deliver(self._backend.elastic_vector(self._position(q), self._velocity(qd)), out)
+
+    def inertia_vector(self, q: Any, qdd: Any, out: Out = None) -> np.ndarray:
+        """Return M(q) qdd, (nv,)."""
+        return deliver(
+            self._backend.inertia_vector(self._position(q), self._vector('qdd', qdd)), out
+        )
+
+    def external_force_vector(self, q: Any, wrenches: Wrenches, out: Out = None) -> np.ndarray:
+        """Return the forces that wrenches ask for, -J^T w, (nv,)."""
+        return deliver(
+            self._backend.external_force_vector(self._position(q), self._checked(wrenches)), out
+        )
+
+    def frame_pose(self, q: Any, frame: str, out: Out = None) -> np.ndarray:
+        """Return the homogeneous transform of a link's frame in the root frame, (4, 4)."""
+        rotation, position = self._backend.frame_pose(self._position(q), self._frame(frame))
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = rotation, position
+        return deliver(pose, out)
+
+    def jacobian(self, q: Any, frame: str, out: Out = None) -> np.ndarray:
+        """Return the Jacobian at a frame's origin in root axes, linear rows first, (6, nv)."""
+        rows = self._backend.jacobian(self._position(q), self._frame(frame))
+        return deliver(np.reshape(rows, (6, self.robot.nv)), out)
+
+    def jacobian_rate_qd(self, q: Any, qd: Any, frame: str, out: Out = None) -> np.ndarray:
+        """Return dJ/dt qd at a frame's origin in root axes, linear part first, (6,)."""
+        rate = self._backend.jacobian_rate_qd(
+            self._position(q), self._velocity(qd), self._frame(frame)
+        )
+        return deliver(rate, out)
+
+    def kinetic_energy(self, q: Any, qd: Any) -> float:
+        """Return the kinetic energy [J]."""
+        return self._backend.kinetic_energy(self._position(q), self._velocity(qd))
+
+    def potential_energy(self, q: Any) -> float:
+        """Return gravity's energy, zero at the root frame's origin, and elastic energy [J]."""
+        return self._backend.potential_energy(self._position(q))
+
+    def set_payload(self, link: str, mass: Any, com: Any, inertia: Any) -> None:
+        """
+        Put a rigid body on a link; it replaces the one that is there.
+
+        On a flexible link it rides on the cross-section at its centre of mass.
+
+        Args:
+            link: Name of the link.
+            mass: [kg].
+            com: Centre of mass in the link frame, (3,) [m].
+            inertia: About the centre of mass in link axes, (3, 3) [kg m^2].
+
+        Raises:
+            UnknownName: If there is no such link.
+            ArgumentError: If the mass is negative, or the inertia not symmetric and positive.
+        """
+        self.robot.link(link)
+        mass = number('mass', mass)
+        if mass < 0.0:
+            raise ArgumentError('mass', f'is {mass}, expected zero or more')
+        centre = tuple(vector('com', com, 3))
+        moments = matrix('inertia', inertia, (3, 3))
+        scale = max(np.abs(moments).max(), np.finfo(float).tiny)
+        if np.abs(moments - moments.T).max() > 1e-9 * scale:
+            raise ArgumentError('inertia', 'is not symmetric')
+        if np.linalg.eigvalsh(moments).min() < -1e-9 * scale:
+            raise ArgumentError('inertia', 'has a negative principal moment')
+        rows = tuple(tuple(row) for row in (0.5 * (moments + moments.T)).tolist())
+        self._payloads = {**self._payloads, link: Inertia(mass, centre, rows)}
+        self._rebuild()
+
+    def clear_payload(self, link: Optional[str] = None) -> None:
+        """Return the payload of one link, or of all, to what the description declares."""
+        declared = {payload.link: payload.inertia for payload in self.robot.payloads}
+        if link is None:
+            self._payloads = declared
+        else:
+            self.robot.link(link)
+            others = {name: body for name, body in self._payloads.items() if name != link}
+            own = {link: declared[link]} if link in declared else {}
+            kept = {**others, **own}
+            # The declared order, so that sums of inertias come out bit for bit the same.
+            order = [*declared, *(name for name in kept if name not in declared)]
+            self._payloads = {name: kept[name] for name in order}
+        self._rebuild()
+
+    def set_gravity(self, gravity: Any) -> None:
+        """Set the acceleration of gravity in the root frame, (3,) [m/s^2]."""
+        self._gravity = vector('gravity', gravity, 3)
+        self._rebuild()
+
+    def project(self, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest state that meets all loops; loops are not available yet."""
+        raise NotYetSupported('projection on loops is not available yet')
+
+    def constraint_forces(self, q: Any, qd: Any, tau: Any) -> np.ndarray:
+        """Return the forces in the loops; loops are not available yet."""
+        raise NotYetSupported('constraint forces of loops are not available yet')
+
+    def _position(self, q: Any) -> list[float]:
+        """Return a checked configuration with its quaternions brought to unit length."""
+        values = vector('q', q, self.robot.nq)
+        for start in self.robot.quaternion_starts:
+            length = math.sqrt(sum(x * x for x in values[start : start + 4]))
+            if not 0.5 < length < 2.0:
+                raise ArgumentError(
+                    'q', f'has a quaternion of length {length:.3g} at {start}, expected 1'
+                )
+            values[start : start + 4] = [x / length for x in values[start : start + 4]]
+        return values
+
+    def _velocity(self, qd: Any) -> list[float]:
+        return self._vector('qd', qd)
+
+    def _vector(self, argument: str, value: Any) -> list[float]:
+        return vector(argument, value, self.robot.nv)
+
+    def _frame(self, frame: str) -> str:
+        if frame not in self.robot.frame_names:
+            raise UnknownName('frame', frame, self.robot.frame_names)
+        return frame
+
+    def _checked(self, wrenches: Wrenches) -> list[FrameWrench]:
+        if wrenches is None:
+            return []
+        if not isinstance(wrenches, Mapping):
+            raise ArgumentError('wrenches', 'must map frame names to six numbers')
+        checked = []
+        for frame, wrench in wrenches.items():
+            six = vector(f'wrenches["{frame}"]', wrench, 6)
+            checked.append((self._frame(frame), tuple(six[:3]), tuple(six[3:])))
+        return checked
