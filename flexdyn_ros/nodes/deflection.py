@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Models of the deflection that goes with a joint motion: none, quasi-static, or vibrating.
+
+Each model turns a sample of the joint motion into modal positions, rates and accelerations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+from typing import Optional
+
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+import numpy as np
+
+RELATIVE_TOLERANCE = 1e-9
+# Deflections below this size need not be resolved further [m | rad].
+SMALLEST_DEFLECTION = 1e-6
+
+
+class DeflectionNotFound(FlexdynError):
+    """The quasi-static deflection did not converge: the loads are near those of buckling."""
+
+    def __init__(self, last_step: float):
+        self.last_step = last_step
+        super().__init__(
+            f'The quasi-static deflection did not converge (last step {last_step:.3g}). '
+            'Check stiffnesses and payload: the arm may buckle under these loads.'
+        )
+
+
+@dataclass(frozen=True)
+class JointSample:
+    """
+    Joint motion at one time.
+
+    Attributes:
+        time: [s].
+        q: Positions, shape (n_joints,) [rad | m].
+        qd: Velocities, shape (n_joints,) [rad/s | m/s].
+        qdd: Accelerations, shape (n_joints,) [rad/s^2 | m/s^2].
+    """
+
+    time: float
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+
+
+JointMotion = Callable[[float], JointSample]
+
+
+@dataclass(frozen=True)
+class ModalState:
+    """Modal positions, rates and accelerations, each of shape (n_modes,)."""
+
+    delta: np.ndarray
+    rate: np.ndarray
+    acceleration: np.ndarray
+
+    @classmethod
+    def zero(cls, count: int) -> ModalState:
+        """Return the undeformed state at rest."""
+        return cls(np.zeros(count), np.zeros(count), np.zeros(count))
+
+
+def linear_motion(start: JointSample, end: JointSample) -> JointMotion:
+    """Return the motion that interpolates each value linearly between two samples."""
+    span = end.time - start.time
+
+    def motion(time: float) -> JointSample:
+        s = (time - start.time) / span
+        values = ((1 - s) * a + s * b for a, b in zip(_values(start), _values(end)))
+        return JointSample(time, *values)
+
+    return motion
+
+
+def _values(sample: JointSample) -> tuple[np.ndarray, ...]:
+    return sample.q, sample.qd, sample.qdd
+
+
+class RigidArm:
+    """Modes held at zero."""
+
+    def __init__(self, n_modes: int):
+        self._zero = ModalState.zero(n_modes)
+
+    def at(self, sample: JointSample) -> ModalState:
+        """Return zeros."""
+        return self._zero
+
+    def reset(self) -> None:
+        """Nothing is remembered."""
+
+
+class ModalEquations:
+    """
+    The modal rows of the equations of motion with the joint motion given.
+
+    Attributes:
+        stiffness: Derivative of the elastic forces by the modal positions, (m, m).
+        damping: Derivative of the elastic forces by the modal rates, (m, m).
+    """
+
+    def __init__(self, dyn, coordinates: ArmCoordinates):
+        self._dyn = dyn
+        self._coordinates = coordinates
+        self._n = coordinates.n_joints
+        self.stiffness, self.damping = self._linear_elasticity()
+        soft = [
+            name
+            for name, row in zip(dyn.robot.mode_names, self.stiffness)
+            if not np.any(row)
+        ]
+        if soft:
+            raise FlexdynError(
+                f'Modes {", ".join(soft)} have no stiffness, so that they have no quasi-static '
+                'deflection. Give them a stiffness or use mode "rigid".'
+            )
+
+    def _linear_elasticity(self) -> tuple[np.ndarray, np.ndarray]:
+        robot = self._dyn.robot
+        q = robot.neutral_configuration()
+        qd = np.zeros(robot.nv)
+        base = self._dyn.elastic_vector(q, qd)[self._n :]
+        step = 1e-4
+        columns: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+        for k in range(robot.n_modes):
+            for values, found in zip((q, qd), columns):
+                values[len(values) - robot.n_modes + k] = step
+                found.append((self._dyn.elastic_vector(q, qd)[self._n :] - base) / step)
+                values[len(values) - robot.n_modes + k] = 0.0
+        stiffness, damping = (np.array(c).T.reshape(robot.n_modes, -1) for c in columns)
+        return stiffness, damping
+
+    def residual(self, sample: JointSample, state: ModalState) -> np.ndarray:
+        """Return the modal forces that the motion would need, zero in free motion, (m,)."""
+        join = self._coordinates.join
+        force = self._dyn.inverse_dynamics(
+            join(sample.q, state.delta),
+            join(sample.qd, state.rate),
+            join(sample.qdd, state.acceleration),
+        )
+        return force[self._n :]
+
+    def mass(self, sample: JointSample, delta: np.ndarray) -> np.ndarray:
+        """Return the modal block of the mass matrix, (m, m)."""
+        matrix = self._dyn.mass_matrix(self._coordinates.join(sample.q, delta))
+        return matrix[self._n :, self._n :]
+
+
+class QuasiStaticArm:
+    """
+    The deflection under the loads of the joint motion, modal rates and accelerations zero.
+
+    Solved by a chord Newton iteration on the elastic stiffness, which falls back to the full
+    Jacobian (by differences) where that contracts slowly.
+    """
+
+    def __init__(self, equations: ModalEquations, max_iterations: int = 30):
+        self._equations = equations
+        self._max_iterations = max_iterations
+        self._last: Optional[np.ndarray] = None
+
+    def reset(self) -> None:
+        """Start the next solution from the undeformed arm."""
+        self._last = None
+
+    def at(self, sample: JointSample) -> ModalState:
+        """
+        Return the deflection.
+
+        Args:
+            sample: Joint motion.
+
+        Raises:
+            DeflectionNotFound: The iteration does not converge.
+        """
+        count = len(self._equations.stiffness)
+        zero = np.zeros(count)
+        if count == 0:
+            return ModalState.zero(0)
+
+        def residual(delta: np.ndarray) -> np.ndarray:
+            return self._equations.residual(sample, ModalState(delta, zero, zero))
+
+        start = zero if self._last is None else self._last
+        self._last = self._solve(residual, start)
+        return ModalState(self._last, zero, zero)
+
+    def _solve(self, residual, delta: np.ndarray) -> np.ndarray:
+        jacobian = self._equations.stiffness
+        size = np.inf
+        for _ in range(self._max_iterations):
+            value = residual(delta)
+            step = np.linalg.solve(jacobian, value)
+            previous, size = size, np.abs(step).max()
+            delta = delta - step
+            if size <= RELATIVE_TOLERANCE * max(np.abs(delta).max(), SMALLEST_DEFLECTION):
+                return delta
+            if size > 0.3 * previous or not np.isfinite(size):
+                jacobian = _jacobian(residual, delta)
+        raise DeflectionNotFound(size)
+
+
+def _jacobian(residual, delta: np.ndarray) -> np.ndarray:
+    base = residual(delta)
+    columns = []
+    for k in range(len(delta)):
+        moved = delta.copy()
+        moved[k] += SMALLEST_DEFLECTION
+        columns.append((residual(moved) - base) / SMALLEST_DEFLECTION)
+    return np.array(columns).T

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The torque for a joint motion, in the mode and with the terms that a node is set to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.deflection import JointSample
+from flexdyn_ros.nodes.deflection import ModalEquations
+from flexdyn_ros.nodes.deflection import ModalState
+from flexdyn_ros.nodes.deflection import QuasiStaticArm
+from flexdyn_ros.nodes.deflection import RigidArm
+from flexdyn_ros.nodes.modal_integrator import VibratingArm
+from flexdyn_ros.nodes.torque_terms import TorqueTerms
+import numpy as np
+
+MODES = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')
+
+
+@dataclass(frozen=True)
+class ModalSettings:
+    """
+    Settings of the modal integration.
+
+    Attributes:
+        step: Longest step [s].
+        maximum_gap: Longest time between two samples that is integrated over [s].
+        spectral_radius: Amplitude that a step leaves of very fast vibrations, 0 to 1.
+    """
+
+    step: float = 0.002
+    maximum_gap: float = 0.1
+    spectral_radius: float = 0.9
+
+
+class FeedForward:
+    """
+    Inverse dynamics of an arm whose joint motion is known and whose modes are not.
+
+    Attributes:
+        mode: One of MODES.
+        terms: The terms that the torque contains.
+        coordinates: How joint values map to the robot's coordinates.
+        arm: The model of the deflection.
+        state: Modal state behind the last torque.
+    """
+
+    def __init__(
+        self,
+        dyn,
+        mode: str = 'rigid',
+        terms: TorqueTerms = TorqueTerms(),
+        measured_side: str = 'motor',
+        settings: ModalSettings = ModalSettings(),
+    ):
+        self.mode = mode
+        self.terms = terms
+        self.coordinates = ArmCoordinates(dyn.robot, measured_side)
+        self._dyn = dyn
+        self.arm = self._deflection_model(settings)
+        self.state = ModalState.zero(self.coordinates.n_modes)
+
+    def _deflection_model(self, settings: ModalSettings):
+        if self.mode in ('gravity', 'rigid') or self.coordinates.n_modes == 0:
+            return RigidArm(self.coordinates.n_modes)
+        equations = ModalEquations(self._dyn, self.coordinates)
+        if self.mode == 'flexible_quasi_static':
+            return QuasiStaticArm(equations)
+        return VibratingArm(
+            equations, settings.step, settings.maximum_gap, settings.spectral_radius
+        )
+
+    def reset(self) -> None:
+        """Forget the modal state."""
+        self.arm.reset()
+
+    def torque(self, sample: JointSample) -> np.ndarray:
+        """
+        Return the joint torques for a sample of the joint motion.
+
+        Args:
+            sample: Joint motion, values on the measured side.
+
+        Returns:
+            Torques, shape (n_joints,) [N m | N].
+        """
+        if self.mode == 'gravity':
+            return self.gravity_torque(sample.q)
+        return self.torque_with(sample, self.arm.at(sample))
+
+    def torque_with(self, sample: JointSample, state: ModalState) -> np.ndarray:
+        """Return the joint torques for a joint sample and a modal state, shape (n_joints,)."""
+        self.state = state
+        join = self.coordinates.join
+        total = self.terms.sum(
+            self._dyn,
+            join(sample.q, state.delta),
+            join(sample.qd, state.rate),
+            join(sample.qdd, state.acceleration),
+        )
+        return total[: self.coordinates.n_joints]
+
+    def gravity_torque(self, q: np.ndarray) -> np.ndarray:
+        """
+        Return the torque that holds the undeformed arm against gravity.
+
+        Args:
+            q: Joint positions, shape (n_joints,) [rad | m].
+
+        Returns:
+            Torques, shape (n_joints,) [N m | N].
+        """
+        modes = np.zeros(self.coordinates.n_modes)
+        gravity = self._dyn.gravity_vector(self.coordinates.join(q, modes))
+        return gravity[: self.coordinates.n_joints]

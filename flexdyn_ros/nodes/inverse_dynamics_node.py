@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node that turns joint states and a reference into joint torques."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+from typing import Optional
+
+from builtin_interfaces.msg import Time
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.nodes.compute_times import ComputeTimes
+from flexdyn_ros.nodes.deflection import JointSample
+from flexdyn_ros.nodes.diagnostics import ERROR
+from flexdyn_ros.nodes.diagnostics import OK
+from flexdyn_ros.nodes.diagnostics import WARN
+from flexdyn_ros.nodes.differentiator import FilteredDifferentiator
+from flexdyn_ros.nodes.effort_limits import EffortLimits
+from flexdyn_ros.nodes.feed_forward import FeedForward
+from flexdyn_ros.nodes.feed_forward import ModalSettings
+from flexdyn_ros.nodes.joint_state_cache import JointStateCache
+from flexdyn_ros.nodes.joint_state_topic import subscribe_joint_states
+from flexdyn_ros.nodes.reference import Reference
+from flexdyn_ros.nodes.robot_node import RobotNode
+from flexdyn_ros.nodes.robot_node import run_node
+from flexdyn_ros.nodes.run_time_model import payload_problem
+from flexdyn_ros.nodes.run_time_model import RunTimeModel
+from flexdyn_ros.nodes.torque_output import TorqueOutput
+from flexdyn_ros.nodes.torque_terms import TorqueTerms
+from flexdyn_ros.nodes.trajectory_filler import seconds
+from flexdyn_ros.nodes.trajectory_service import TrajectoryService
+from flexdyn_ros.nodes.watchdog import Watchdog
+import numpy as np
+from trajectory_msgs.msg import JointTrajectory
+
+
+class InverseDynamicsNode(RobotNode):
+    """Publishes the torque of the configured mode for every joint state or reference."""
+
+    def __init__(self, **node_arguments: Any):
+        """Create publishers and subscriptions."""
+        self.times = ComputeTimes(budget=np.inf)
+        self.cache: Optional[JointStateCache] = None
+        self.saturated: tuple[str, ...] = ()
+        super().__init__('inverse_dynamics_node', **node_arguments)
+        self.reference: Optional[Reference] = None
+        self.reference_watchdog = Watchdog(0.0)
+        self.stamp = Time()
+        self.previous_input = -np.inf
+        self.output = TorqueOutput(self, self.parameters['command_type'])
+        self.trajectories = TrajectoryService(self)
+        self.joint_states = subscribe_joint_states(self, self._on_joint_states)
+        self.references = self.create_subscription(
+            JointTrajectory, '~/reference', self._on_reference, 1
+        )
+        self.stale_timer = None
+
+    def check_parameters(self, values) -> Optional[str]:
+        """Refuse payloads that no body has or no link carries."""
+        return payload_problem(values, self.robot)
+
+    # Life cycle.
+
+    def set_up(self) -> None:
+        """Prepare for the loaded robot."""
+        p = self.parameters
+        self.joints = tuple(p['joints']) or actuated_joints(self.robot)
+        self.feed_forward = self.make_feed_forward()
+        names = self.feed_forward.coordinates.joint_names
+        for name in self.joints:
+            if name not in names:
+                raise UnknownName('joint', name, names)
+        self.columns = [names.index(name) for name in self.joints]
+        self.limits = self.make_limits(self.joints)
+        preferred = {}
+        if p['measured_side'] == 'motor':
+            elastic = self.feed_forward.coordinates.elastic
+            preferred = {names[joint]: f'{names[joint]}_motor' for joint, _ in elastic}
+        self.cache = JointStateCache(names, p['mode'] != 'gravity', preferred)
+        self.differentiator = None
+        if p['differentiator.enabled']:
+            self.differentiator = FilteredDifferentiator(p['differentiator.cutoff_frequency'])
+        self.run_time_model = RunTimeModel(self.dyn)
+        self.reference = None
+        self.apply_parameters()
+        self.output.set_joints(self.robot, self.joints)
+
+    def make_feed_forward(self) -> FeedForward:
+        """Return a torque computation of its own modal state, as the parameters say."""
+        p = self.parameters
+        settings = ModalSettings(
+            p['modes.step'], p['modes.maximum_gap'], p['modes.spectral_radius']
+        )
+        return FeedForward(self.dyn, p['mode'], self.terms, p['measured_side'], settings)
+
+    def make_limits(self, joints) -> EffortLimits:
+        """Return the saturation that the parameters ask for."""
+        if not self.parameters['limit_torques']:
+            return EffortLimits.none(joints)
+        return EffortLimits(self.robot, joints, self.parameters['zero_effort_limit'])
+
+    @property
+    def terms(self) -> TorqueTerms:
+        """The terms that the parameters switch on."""
+        names = ('gravity', 'coriolis', 'inertia', 'friction')
+        return TorqueTerms(*(self.parameters[f'compensate.{name}'] for name in names))
+
+    def apply_parameters(self) -> None:
+        """Make changed parameters take effect, and say what the torque contains."""
+        p = self.parameters
+        p.changed.clear()
+        self.feed_forward.terms = self.terms
+        self.reference_watchdog.timeout = p['reference_timeout']
+        self.times.budget = p['compute_budget']
+        self.get_logger().info(self.run_time_model.apply(p))
+        source = 'of ~/reference, else '
+        source += 'differentiated velocities' if self.differentiator else 'zero'
+        self.get_logger().info(self.feed_forward.terms.sentence(p['mode'], source))
+
+    def start(self) -> None:
+        """Watch for stale inputs."""
+        p = self.parameters
+        timeouts = [t for t in (p['timeout'], p['reference_timeout']) if t > 0.0]
+        self.stale_timer = self.create_steady_timer(max(0.01, min(timeouts) / 2), self._watch)
+        self.diagnostics.report(WARN, 'waiting for joint_states')
+
+    def stop(self) -> None:
+        """Forget the modal state and the reference."""
+        self.destroy_timer(self.stale_timer)
+        self.feed_forward.reset()
+        self.reference = None
+        self.reference_watchdog.clear()
+
+    # Inputs.
+
+    def _on_joint_states(self, message) -> None:
+        if self.cache is None:
+            return
+        now = time.monotonic()
+        known = len(self.cache.unknown)
+        dropped = self.cache.update(message.name, message.position, message.velocity, now)
+        if dropped:
+            self.diagnostics.report(ERROR, dropped)
+            return
+        if len(self.cache.unknown) > known:
+            unknown = ', '.join(sorted(self.cache.unknown))
+            self.get_logger().info(f'ignoring names in joint_states: {unknown}')
+        self.stamp = message.header.stamp
+        if self.stamp == Time():
+            self.stamp = self.get_clock().now().to_msg()
+        if self.active and self.parameters['compute_on'] != 'reference':
+            self._compute(now)
+
+    def _on_reference(self, message: JointTrajectory) -> None:
+        if not self.active:
+            return
+        now = time.monotonic()
+        if not message.points:
+            self.reference = None
+            self.reference_watchdog.clear()
+            return
+        try:
+            names = self.feed_forward.coordinates.joint_names
+            self.reference = Reference(message, names)
+        except FlexdynError as error:
+            self.get_logger().warning(str(error), throttle_duration_sec=1.0)
+            self.diagnostics.report(ERROR, str(error))
+            return
+        self.reference_watchdog.feed(now)
+        if self.parameters['compute_on'] != 'joint_states':
+            self._compute(now)
+
+    # Output.
+
+    def _compute(self, now: float) -> None:
+        if self.parameters.changed:
+            self.apply_parameters()
+        problems = self.cache.problems(now, self.parameters['timeout'])
+        if problems:
+            text = '; '.join(f'{name}: {why}' for name, why in problems.items())
+            self.diagnostics.report(ERROR, f'no torque: {text}')
+            return
+        if self.reference_watchdog.stale(now):
+            self._stale('~/reference', now)
+            return
+        try:
+            torque = self.feed_forward.torque(self._desired())
+        except FlexdynError as error:
+            self.diagnostics.report(ERROR, f'no torque: {error}')
+            return
+        self._publish(torque)
+        self.times.add(time.monotonic() - now, now - self.previous_input)
+        self.previous_input = now
+
+    def _desired(self) -> JointSample:
+        when = seconds(self.stamp)
+        velocities = self.cache.velocities
+        accelerations = np.zeros_like(velocities)
+        if self.differentiator:
+            accelerations = self.differentiator.acceleration(when, velocities)
+        measured = JointSample(when, self.cache.positions, velocities, accelerations)
+        return self.reference.over(measured) if self.reference else measured
+
+    def _publish(self, torque: np.ndarray, level: bytes = OK, message: str = 'working') -> None:
+        """Publish the torques of all joints of the robot, reduced to the published ones."""
+        if not np.all(np.isfinite(torque)):
+            self.diagnostics.report(ERROR, 'no torque: the computed torque is not finite')
+            return
+        limited, self.saturated = self.limits.saturate(torque[self.columns])
+        self.output.publish(limited, self.stamp)
+        if self.saturated and level == OK:
+            level, message = WARN, f'saturated: {", ".join(self.saturated)}'
+        self.diagnostics.report(level, message)
+
+    # Stale inputs.
+
+    def _watch(self) -> None:
+        now = time.monotonic()
+        if not self.cache.complete:
+            problems = self.cache.problems(now, np.inf)
+            level = ERROR if set(problems.values()) != {'never received'} else WARN
+            text = '; '.join(f'{name}: {why}' for name, why in problems.items())
+            self.diagnostics.report(level, f'waiting for joint_states ({text})')
+        elif self.cache.age(now) > self.parameters['timeout']:
+            self._stale('joint_states', now)
+        elif self.reference_watchdog.stale(now):
+            self._stale('~/reference', now)
+
+    def _stale(self, what: str, now: float) -> None:
+        """Follow the policy for a stale input."""
+        policy = self.parameters['stale_policy']
+        problems = self.cache.problems(now, self.parameters['timeout'])
+        detail = ''.join(f'; {name}: {why}' for name, why in problems.items() if 'stale' not in why)
+        message = f'{what} stale, policy {policy}{detail}'
+        self.feed_forward.reset()
+        if policy == 'zero':
+            self._publish(np.zeros(len(self.cache.names)), ERROR, message)
+        elif policy == 'gravity':
+            if self.parameters.changed:
+                self.apply_parameters()
+            self._publish(self.feed_forward.gravity_torque(self.cache.positions), ERROR, message)
+        else:
+            self.diagnostics.report(ERROR, message)
+
+    def diagnostic_values(self) -> dict[str, Any]:
+        """Return timing and the state of the inputs."""
+        now = time.monotonic()
+        values: dict[str, Any] = {
+            'input_age': self.cache.age(now) if self.cache else None,
+            'reference_age': self.reference_watchdog.age(now) if self.robot else None,
+            'over_budget': self.times.over_budget,
+            'missed_cycles': self.times.missed,
+            'compute_budget': self.times.budget,
+        }
+        values.update(self.times.summary())
+        for name in self.joints if self.robot else ():
+            values[f'saturated/{name}'] = name in self.saturated
+        return values
+
+
+def actuated_joints(robot) -> tuple[str, ...]:
+    """Return the actuated joints in the depth-first order of the URDF."""
+    actuated = robot.actuated or robot.joint_names
+    return tuple(name for name in robot.joint_names if name in actuated)
+
+
+def main(args: Optional[list[str]] = None) -> int:
+    """Run the node."""
+    return run_node(InverseDynamicsNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

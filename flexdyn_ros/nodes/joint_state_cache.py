@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The last known state of each joint, by name, with its own time of arrival."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Mapping
+from typing import Optional
+from typing import Sequence
+
+import numpy as np
+
+
+@dataclass
+class JointEntry:
+    """
+    What is known of one joint.
+
+    Attributes:
+        position: [rad | m].
+        velocity: [rad/s | m/s].
+        received: Steady time of arrival of the last valid state [s]; None before the first.
+        problem: What is wrong with the newest message on this joint, or None.
+    """
+
+    position: float = math.nan
+    velocity: float = math.nan
+    received: Optional[float] = None
+    problem: Optional[str] = None
+
+
+class JointStateCache:
+    """
+    Collects joint states from any number of publishers.
+
+    Attributes:
+        names: The joints that are needed, in the order of the returned vectors.
+        unknown: Names met in messages that are not needed.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        need_velocity: bool = True,
+        preferred: Optional[Mapping[str, str]] = None,
+    ):
+        """
+        Make an empty cache.
+
+        Args:
+            names: The needed joints.
+            need_velocity: Whether a joint without velocity is unusable.
+            preferred: For some joints, another name in the messages that takes precedence once
+                it has been seen, such as {'elbow': 'elbow_motor'}.
+        """
+        self.names = tuple(names)
+        self.unknown: set[str] = set()
+        self._need_velocity = need_velocity
+        self._entries = {name: JointEntry() for name in self.names}
+        self._owner = {name: name for name in self.names}
+        self._preferred = dict(preferred or {})
+
+    def update(
+        self,
+        names: Sequence[str],
+        positions: Sequence[float],
+        velocities: Sequence[float],
+        received: float,
+    ) -> Optional[str]:
+        """
+        Take over one message.
+
+        Args:
+            names: Joint names in the message.
+            positions: Empty or one for each name [rad | m].
+            velocities: Empty or one for each name [rad/s | m/s].
+            received: Steady time of arrival [s].
+
+        Returns:
+            Why the whole message was dropped, or None.
+        """
+        for label, values in (('position', positions), ('velocity', velocities)):
+            if len(values) not in (0, len(names)):
+                return (
+                    f'joint_states dropped: {label} has {len(values)} elements '
+                    f'for {len(names)} names'
+                )
+        for joint, other in self._preferred.items():
+            if other in names and self._owner.pop(joint, None):
+                self._owner[other] = joint
+        for index, name in enumerate(names):
+            joint = self._owner.get(name)
+            if joint is None:
+                self._note_unknown(name)
+                continue
+            position = positions[index] if len(positions) else None
+            velocity = velocities[index] if len(velocities) else None
+            self._store(self._entries[joint], position, velocity, received)
+        return None
+
+    def _note_unknown(self, name: str) -> None:
+        if name not in self._entries:
+            self.unknown.add(name)
+
+    def _store(self, entry: JointEntry, position, velocity, received: float) -> None:
+        entry.problem = _problem('position', position)
+        if entry.problem is None and self._need_velocity:
+            entry.problem = _problem('velocity', velocity)
+        if entry.problem is None:
+            entry.position = position
+            entry.velocity = 0.0 if _problem('velocity', velocity) else velocity
+            entry.received = received
+
+    def problems(self, now: float, timeout: float) -> dict[str, str]:
+        """
+        Return, for each joint that cannot be used now, the reason.
+
+        Args:
+            now: Steady time [s].
+            timeout: Age from which a state is stale [s].
+        """
+        found = {}
+        for name, entry in self._entries.items():
+            if entry.problem:
+                found[name] = entry.problem
+            elif entry.received is None:
+                found[name] = 'never received'
+            elif now - entry.received > timeout:
+                found[name] = f'stale for {now - entry.received:.3g} s'
+        return found
+
+    @property
+    def complete(self) -> bool:
+        """Whether a valid state of every joint has been received at some time."""
+        return all(entry.received is not None for entry in self._entries.values())
+
+    def age(self, now: float) -> Optional[float]:
+        """Return the age of the oldest joint state [s], or None while one is missing."""
+        if not self.complete:
+            return None
+        return max((now - entry.received for entry in self._entries.values()), default=0.0)
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Last valid positions in the order of `names`, shape (n,) [rad | m]."""
+        return np.array([entry.position for entry in self._entries.values()])
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """Last valid velocities in the order of `names`, shape (n,) [rad/s | m/s]."""
+        return np.array([entry.velocity for entry in self._entries.values()])
+
+
+def _problem(label: str, value: Optional[float]) -> Optional[str]:
+    if value is None:
+        return f'{label} is missing'
+    return None if math.isfinite(value) else f'{label} is {value}'

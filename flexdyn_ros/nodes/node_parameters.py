@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Declares the parameters of a YAML file on a node and keeps their values at hand."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Callable
+from typing import Iterable
+from typing import Optional
+
+from flexdyn_ros.nodes.parameters import ParameterSpecification
+from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+Check = Callable[[dict[str, Any]], Optional[str]]
+
+
+class NodeParameters:
+    """
+    The declared parameters of a node, read with `parameters['group.name']`.
+
+    An array parameter without a value stays unset in ROS (an empty array has no type there) and
+    reads as its default.
+
+    Attributes:
+        changed: Names set since the node last emptied this set.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        specifications: Iterable[ParameterSpecification],
+        check: Optional[Check] = None,
+    ):
+        """
+        Declare the parameters.
+
+        Args:
+            node: Node to declare them on.
+            specifications: The parameters.
+            check: Called with all values as they would become; returns what is wrong or None.
+        """
+        self._specifications = {item.name: item for item in specifications}
+        self._values = {item.name: item.default for item in self._specifications.values()}
+        self._check: Optional[Check] = None
+        self.changed: set[str] = set()
+        node.add_on_set_parameters_callback(self._on_set)
+        for item in self._specifications.values():
+            self._declare(node, item)
+        self.changed.clear()
+        self._check = check
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of a parameter."""
+        return self._values[name]
+
+    def _declare(self, node: Node, item: ParameterSpecification) -> None:
+        descriptor = ParameterDescriptor(description=item.description, read_only=item.read_only)
+        default = item.default
+        if item.is_array and not default:
+            default = Parameter.Type[item.type.replace('int', 'integer').upper()]
+        node.declare_parameter(item.name, default, descriptor)
+
+    def _on_set(self, parameters: list[Parameter]) -> SetParametersResult:
+        values = dict(self._values)
+        changed = set()
+        for parameter in parameters:
+            item = self._specifications.get(parameter.name)
+            if item is None:
+                continue
+            value = parameter.value
+            if value is None:
+                value = item.default
+            elif item.is_array:
+                value = [entry for entry in value if entry != '']
+            problem = item.problem(value)
+            if problem:
+                return SetParametersResult(successful=False, reason=problem)
+            values[item.name] = value
+            changed.add(item.name)
+        problem = self._check(values) if self._check else None
+        if problem:
+            return SetParametersResult(successful=False, reason=problem)
+        self._values = values
+        self.changed |= changed
+        return SetParametersResult(successful=True)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Parameters, each declared once in a YAML file beside its node.
+
+The files have the shape of generate_parameter_library: type, default_value, description,
+read_only and validation. This module reads and checks them without ROS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import field
+import math
+from pathlib import Path
+from typing import Any
+from typing import Iterable
+from typing import Optional
+
+import yaml
+
+SCALARS = {'bool': bool, 'int': int, 'double': float, 'string': str}
+
+
+@dataclass(frozen=True)
+class ParameterSpecification:
+    """
+    One parameter as its YAML file declares it.
+
+    Attributes:
+        name: Full name, groups separated by dots.
+        type: bool, int, double, string, or one of them followed by _array.
+        default: Value where the user gives none.
+        description: What it does, with the unit in brackets.
+        read_only: Whether it is fixed once the node has started.
+        validation: Rules by name, such as {'gt<>': [0.0]}.
+    """
+
+    name: str
+    type: str
+    default: Any
+    description: str
+    read_only: bool = False
+    validation: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the value is a list."""
+        return self.type.endswith('_array')
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the value is made of numbers."""
+        return self.type.startswith(('int', 'double'))
+
+    def problem(self, value: Any) -> Optional[str]:
+        """Return what is wrong with a value, or None."""
+        items = list(value) if self.is_array else [value]
+        if self.is_numeric and not all(math.isfinite(item) for item in items):
+            return f'{self.name} must be finite, got {value}'
+        for rule, arguments in self.validation.items():
+            message = RULES[rule](items, *arguments)
+            if message:
+                return f'{self.name} {message}, got {value!r}'
+        return None
+
+
+def _all_of(test, words: str):
+    return lambda items, bound: None if all(test(i, bound) for i in items) else f'{words} {bound}'
+
+
+def _bounds(items, low, high):
+    inside = all(low <= item <= high for item in items)
+    return None if inside else f'must lie between {low} and {high}'
+
+
+def _one_of(items, allowed):
+    inside = all(item in allowed for item in items)
+    return None if inside else 'must be one of ' + ', '.join(map(str, allowed))
+
+
+def _unique(items):
+    return None if len(set(items)) == len(items) else 'must not name anything twice'
+
+
+def _empty_or_size(items, size):
+    return None if len(items) in (0, size) else f'must be empty or have {size} elements'
+
+
+RULES = {
+    'gt<>': _all_of(lambda a, b: a > b, 'must be greater than'),
+    'gt_eq<>': _all_of(lambda a, b: a >= b, 'must not be less than'),
+    'bounds<>': _bounds,
+    'one_of<>': _one_of,
+    'unique<>': _unique,
+    'empty_or_size<>': _empty_or_size,
+}
+
+
+def load_specifications(*names: str) -> tuple[ParameterSpecification, ...]:
+    """
+    Read the parameters of a node.
+
+    Args:
+        names: File names without .yaml, in this folder; later files add to earlier ones.
+
+    Returns:
+        The parameters in file order.
+
+    Raises:
+        ValueError: A file declares a parameter wrongly.
+    """
+    found: list[ParameterSpecification] = []
+    for name in names:
+        path = Path(__file__).with_name(f'{name}.yaml')
+        content = yaml.safe_load(path.read_text(encoding='utf-8'))
+        for group in content.values():
+            found.extend(_flatten(group, ''))
+    return tuple(found)
+
+
+def _flatten(group: dict[str, Any], prefix: str) -> Iterable[ParameterSpecification]:
+    for key, value in group.items():
+        if isinstance(value.get('type'), str):
+            yield _specification(prefix + key, value)
+        else:
+            yield from _flatten(value, f'{prefix}{key}.')
+
+
+def _specification(name: str, value: dict[str, Any]) -> ParameterSpecification:
+    unknown = set(value.get('validation', {})) - set(RULES)
+    if unknown or value['type'].replace('_array', '') not in SCALARS:
+        raise ValueError(f'Parameter "{name}" has a wrong type or validation: {value}.')
+    return ParameterSpecification(
+        name=name,
+        type=value['type'],
+        default=value['default_value'],
+        description=value['description'],
+        read_only=value.get('read_only', False),
+        validation=value.get('validation', {}),
+    )
+
+
+def markdown_table(specifications: Iterable[ParameterSpecification]) -> str:
+    """Return the table of parameters for the documentation."""
+    rows = ['| Parameter | Type | Default | Meaning |', '|---|---|---|---|']
+    for item in specifications:
+        allowed = item.validation.get('one_of<>')
+        meaning = item.description + (f' One of: {", ".join(allowed[0])}.' if allowed else '')
+        default = 'empty' if item.default in ('', []) else f'`{str(item.default).lower()}`'
+        if item.type.startswith('string') and item.default:
+            default = f'`{item.default}`'
+        rows.append(f'| `{item.name}` | {item.type} | {default} | {meaning} |')
+    return '\n'.join(rows) + '\n'

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The desired state that a controller sends along: the last point of a trajectory message."""
+
+from __future__ import annotations
+
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.deflection import JointSample
+import numpy as np
+
+
+class ReferenceRefused(FlexdynError):
+    """A reference message does not fit the robot or is not finite."""
+
+
+class Reference:
+    """
+    Desired positions, velocities and accelerations; what is left out is measured, or zero.
+
+    Positions and velocities that a message leaves out, and joints that it does not name, keep
+    their measured values; accelerations that it leaves out are zero.
+    """
+
+    def __init__(self, message, joint_names: Sequence[str]):
+        """
+        Read a message.
+
+        Args:
+            message: Fields as trajectory_msgs/JointTrajectory, at least one point.
+            joint_names: The robot's joints, in the order of joint vectors.
+
+        Raises:
+            ReferenceRefused: A name is unknown, a vector has the wrong length or is not finite.
+        """
+        unknown = [name for name in message.joint_names if name not in joint_names]
+        if unknown:
+            raise ReferenceRefused(f'Reference refused: unknown joints {", ".join(unknown)}.')
+        self._columns = [joint_names.index(name) for name in message.joint_names]
+        point = message.points[-1]
+        self._positions = self._read(point, 'positions')
+        self._velocities = self._read(point, 'velocities')
+        self._accelerations = self._read(point, 'accelerations')
+
+    def _read(self, point, field: str) -> Optional[np.ndarray]:
+        values = np.array(getattr(point, field), dtype=float)
+        if len(values) == 0:
+            return None
+        if len(values) != len(self._columns) or not np.all(np.isfinite(values)):
+            raise ReferenceRefused(
+                f'Reference refused: {field} must be empty or {len(self._columns)} finite '
+                f'numbers, got {values.tolist()}.'
+            )
+        return values
+
+    def over(self, measured: JointSample) -> JointSample:
+        """
+        Return the measured joint motion with the desired values in place.
+
+        Args:
+            measured: Measured joint motion.
+        """
+        q, qd, qdd = measured.q.copy(), measured.qd.copy(), measured.qdd.copy()
+        qdd[self._columns] = 0.0
+        for target, values in (
+            (q, self._positions),
+            (qd, self._velocities),
+            (qdd, self._accelerations),
+        ):
+            if values is not None:
+                target[self._columns] = values
+        return JointSample(measured.time, q, qd, qdd)

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all nodes share: parameters, description, life cycle with autostart, clean stop."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+from typing import Callable
+from typing import Mapping
+from typing import Optional
+
+import flexdyn_ros
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.description import DescriptionTopic
+from flexdyn_ros.nodes.diagnostics import Diagnostics
+from flexdyn_ros.nodes.diagnostics import ERROR
+from flexdyn_ros.nodes.diagnostics import OK
+from flexdyn_ros.nodes.node_parameters import NodeParameters
+from flexdyn_ros.nodes.parameters import load_specifications
+import rclpy
+from rclpy.clock import Clock
+from rclpy.clock import ClockType
+from rclpy.exceptions import InvalidParameterTypeException
+from rclpy.exceptions import InvalidParameterValueException
+from rclpy.executors import ExternalShutdownException
+from rclpy.lifecycle import LifecycleNode
+from rclpy.lifecycle import TransitionCallbackReturn
+
+
+class RobotNode(LifecycleNode):
+    """
+    A lifecycle node around one robot.
+
+    A subclass gives `set_up`, and may give `start`, `stop` and `diagnostic_values`.
+
+    Attributes:
+        parameters: The declared parameters.
+        diagnostics: The status of the node.
+        robot: The loaded robot; None while unconfigured.
+        dyn: Its dynamics; None while unconfigured.
+        active: Whether the node is in the active state.
+    """
+
+    def __init__(self, name: str, **node_arguments: Any):
+        """
+        Declare parameters and wait for what configures the node.
+
+        Args:
+            name: Name of the node and of its parameter file.
+            node_arguments: Passed on to LifecycleNode.
+        """
+        super().__init__(name, **node_arguments)
+        self.robot = None
+        self.dyn = None
+        self.active = False
+        specifications = load_specifications('common_parameters', name)
+        self.parameters = NodeParameters(self, specifications, self.check_parameters)
+        self.diagnostics = Diagnostics(self, self.diagnostic_values)
+        self._loaded_text = ''
+        self._topic: Optional[DescriptionTopic] = None
+        if not self.parameters['robot_description']:
+            self._topic = DescriptionTopic(self, self._on_description)
+        self._autostart_timer = self.create_steady_timer(0.0, self._autostart)
+
+    # What a subclass gives.
+
+    def set_up(self) -> None:
+        """Prepare for self.robot and self.dyn; raise FlexdynError where that cannot be."""
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Start working."""
+
+    def stop(self) -> None:
+        """Stop working; called on deactivation and before the node ends."""
+
+    def check_parameters(self, values: Mapping[str, Any]) -> Optional[str]:
+        """Return what is wrong with these parameter values, or None."""
+
+    def diagnostic_values(self) -> dict[str, Any]:
+        """Return key-value pairs for diagnostics."""
+        return {}
+
+    # Life cycle.
+
+    def create_steady_timer(self, period: float, callback: Callable[[], None]):
+        """Return a timer with a period [s] on a steady clock."""
+        return self.create_timer(period, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    @property
+    def description(self) -> str:
+        """The description in force; empty while none is known."""
+        return self.parameters['robot_description'] or (self._topic.text if self._topic else '')
+
+    def _autostart(self) -> None:
+        self._autostart_timer.cancel()
+        if not self.parameters['autostart']:
+            return
+        if self.description:
+            self._configure_and_activate()
+        else:
+            self.get_logger().info('waiting for the topic robot_description')
+
+    def _configure_and_activate(self) -> None:
+        if self.trigger_configure() == TransitionCallbackReturn.SUCCESS:
+            self.trigger_activate()
+
+    def _on_description(self) -> None:
+        if self.robot is None:
+            if self.parameters['autostart'] and self._autostart_timer.is_canceled():
+                self._configure_and_activate()
+        elif self.active:
+            self.get_logger().warning(
+                'a new robot_description takes effect when this node is deactivated'
+            )
+        else:
+            self._load()
+
+    def _load(self) -> bool:
+        """Load the description and set up; return whether that worked."""
+        text = self.description
+        if not text:
+            return self._refuse('no robot_description yet, neither as parameter nor as topic')
+        extension = self.parameters['extension_file'] or None
+        try:
+            self.robot = flexdyn_ros.load_robot(text, extension=extension)
+            self.dyn = flexdyn_ros.Dynamics(self.robot, backend=self.parameters['backend'])
+            self.set_up()
+        except (FlexdynError, OSError) as error:
+            self.robot = self.dyn = None
+            self._loaded_text = ''
+            return self._refuse(str(error))
+        self._loaded_text = text
+        for note in self.robot.notes:
+            self.get_logger().info(note)
+        self.diagnostics.hardware_id = self.robot.name
+        self.diagnostics.report(OK, 'configured')
+        return True
+
+    def _refuse(self, message: str) -> bool:
+        self.get_logger().error(message)
+        self.diagnostics.report(ERROR, message)
+        return False
+
+    def on_configure(self, state) -> TransitionCallbackReturn:
+        """Load the robot."""
+        return self._result(self._load(), super().on_configure, state)
+
+    def on_activate(self, state) -> TransitionCallbackReturn:
+        """Start, with the newest description."""
+        ready = self.description == self._loaded_text or self._load()
+        result = self._result(ready, super().on_activate, state)
+        if result == TransitionCallbackReturn.SUCCESS:
+            self.active = True
+            self.start()
+        return result
+
+    def on_deactivate(self, state) -> TransitionCallbackReturn:
+        """Stop; a description that came meanwhile is loaded now."""
+        self.end()
+        result = super().on_deactivate(state)
+        if self.description != self._loaded_text:
+            self._load()
+        return result
+
+    def on_cleanup(self, state) -> TransitionCallbackReturn:
+        """Forget the robot."""
+        self.robot = self.dyn = None
+        self._loaded_text = ''
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state) -> TransitionCallbackReturn:
+        """Stop for good."""
+        self.end()
+        return super().on_shutdown(state)
+
+    def end(self) -> None:
+        """Stop if active."""
+        if self.active:
+            self.active = False
+            self.stop()
+
+    @staticmethod
+    def _result(success: bool, parent, state) -> TransitionCallbackReturn:
+        return parent(state) if success else TransitionCallbackReturn.FAILURE
+
+
+def run_node(make: Callable[[], RobotNode], args: Optional[list[str]] = None) -> int:
+    """
+    Spin a node until SIGINT or SIGTERM.
+
+    Args:
+        make: Makes the node.
+        args: Command line, or None for sys.argv.
+
+    Returns:
+        Exit code: 0 after a clean stop, 1 where a parameter was wrong.
+    """
+    rclpy.init(args=args)
+    node = None
+    try:
+        node = make()
+        rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+        print(f'Wrong parameter: {error}', file=sys.stderr)
+        return 1
+    except Exception:
+        # A callback may be cut off by the shutdown of the context.
+        if rclpy.ok():
+            raise
+    finally:
+        if node is not None:
+            node.end()
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return 0

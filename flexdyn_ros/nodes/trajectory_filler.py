@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Fills the efforts of a trajectory, for a controller that adds them to its feedback.
+
+Works on any object with the fields of trajectory_msgs/JointTrajectory, a point at a time, so that
+a node can spread a long trajectory over several cycles.
+"""
+
+from __future__ import annotations
+
+from array import array
+import copy
+from typing import Iterator
+from typing import Mapping
+
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.deflection import JointMotion
+from flexdyn_ros.nodes.deflection import JointSample
+from flexdyn_ros.nodes.effort_limits import EffortLimits
+from flexdyn_ros.nodes.feed_forward import FeedForward
+from flexdyn_ros.nodes.modal_integrator import VibratingArm
+import numpy as np
+
+FIELDS = ('positions', 'velocities', 'accelerations')
+
+
+class TrajectoryRefused(FlexdynError):
+    """A trajectory lacks what the torque needs."""
+
+    def __init__(self, problem: str):
+        self.problem = problem
+        super().__init__(f'Trajectory refused: {problem}.')
+
+
+def seconds(duration) -> float:
+    """Return a ROS duration or time as a number [s]."""
+    return duration.sec + 1e-9 * duration.nanosec
+
+
+def quintic_motion(start: JointSample, end: JointSample) -> JointMotion:
+    """
+    Return the motion of fifth degree that meets both samples in position, velocity, acceleration.
+
+    Args:
+        start: First sample.
+        end: Last sample, at a later time.
+    """
+    span = end.time - start.time
+    p0, v0, a0 = start.q, start.qd * span, start.qdd * span**2
+    p1, v1, a1 = end.q, end.qd * span, end.qdd * span**2
+    # Coefficients of s^3, s^4, s^5 from the three conditions at s = 1.
+    gap, slope, bend = p1 - p0 - v0 - a0 / 2, v1 - v0 - a0, a1 - a0
+    c3 = 10 * gap - 4 * slope + bend / 2
+    c4 = -15 * gap + 7 * slope - bend
+    c5 = 6 * gap - 3 * slope + bend / 2
+
+    def motion(time: float) -> JointSample:
+        s = (time - start.time) / span
+        q = p0 + s * (v0 + s * (a0 / 2 + s * (c3 + s * (c4 + s * c5))))
+        qd = (v0 + s * (a0 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))) / span
+        qdd = (a0 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))) / span**2
+        return JointSample(time, q, qd, qdd)
+
+    return motion
+
+
+class TrajectoryFiller:
+    """
+    One trajectory on its way from empty to filled efforts.
+
+    In mode flexible_hybrid the modes start at the quasi-static deflection of the first point and
+    are integrated along motions of fifth degree between the points; the other modes look at each
+    point alone.
+
+    Attributes:
+        filled: Copy of the trajectory, whose points get their efforts one after the other.
+    """
+
+    def __init__(
+        self,
+        trajectory,
+        feed_forward: FeedForward,
+        limits: EffortLimits,
+        rest: Mapping[str, float],
+    ):
+        """
+        Check a trajectory.
+
+        Args:
+            trajectory: Fields as trajectory_msgs/JointTrajectory; left as it is.
+            feed_forward: Computes the torques; its modal state is reset.
+            limits: Saturation of the torques, one for each joint of the robot.
+            rest: Measured positions of joints, used (at rest) for joints the trajectory omits.
+
+        Raises:
+            TrajectoryRefused: A name is unknown, a joint's position is not known, or a point
+                lacks positions, velocities or accelerations.
+        """
+        self.filled = copy.deepcopy(trajectory)
+        self._feed_forward = feed_forward
+        self._limits = limits
+        robot_joints = feed_forward.coordinates.joint_names
+        names = list(trajectory.joint_names)
+        unknown = [name for name in names if name not in robot_joints]
+        if unknown or len(set(names)) != len(names):
+            raise TrajectoryRefused(
+                f'joint_names {", ".join(names)} must each name one of {", ".join(robot_joints)}'
+            )
+        missing = [name for name in robot_joints if name not in names and name not in rest]
+        if missing:
+            raise TrajectoryRefused(
+                f'it omits {", ".join(missing)}, and no joint state has told where they are'
+            )
+        self._columns = [robot_joints.index(name) for name in names]
+        self._rest = np.array([rest.get(name, 0.0) for name in robot_joints])
+        self._check_points()
+
+    def _check_points(self) -> None:
+        time = -np.inf
+        for number, point in enumerate(self.filled.points):
+            for field in FIELDS:
+                values = getattr(point, field)
+                if len(values) != len(self._columns):
+                    raise TrajectoryRefused(
+                        f'point {number} has {len(values)} {field} for {len(self._columns)} '
+                        'joints, and they are not derived from others'
+                    )
+                if not np.all(np.isfinite(values)):
+                    raise TrajectoryRefused(f'point {number} has {field} that are not finite')
+            if seconds(point.time_from_start) <= time:
+                raise TrajectoryRefused(f'point {number} does not come later than the one before')
+            time = seconds(point.time_from_start)
+
+    def _sample(self, point) -> JointSample:
+        q, qd, qdd = self._rest.copy(), np.zeros_like(self._rest), np.zeros_like(self._rest)
+        for target, field in zip((q, qd, qdd), FIELDS):
+            target[self._columns] = getattr(point, field)
+        return JointSample(seconds(point.time_from_start), q, qd, qdd)
+
+    def steps(self) -> Iterator[int]:
+        """Fill one point after the other, yielding the number of points done."""
+        self._feed_forward.reset()
+        previous = None
+        for number, point in enumerate(self.filled.points):
+            sample = self._sample(point)
+            torque, _ = self._limits.saturate(self._torque(previous, sample))
+            point.effort = array('d', torque[self._columns])
+            previous = sample
+            yield number + 1
+
+    def _torque(self, previous, sample: JointSample) -> np.ndarray:
+        arm = self._feed_forward.arm
+        if previous is None or not isinstance(arm, VibratingArm):
+            return self._feed_forward.torque(sample)
+        state = arm.advance(quintic_motion(previous, sample), sample.time)
+        return self._feed_forward.torque_with(sample, state)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trajectory in, the same trajectory with efforts out."""
+
+from __future__ import annotations
+
+import time
+from typing import Optional
+
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.trajectory_filler import TrajectoryFiller
+from trajectory_msgs.msg import JointTrajectory
+
+PAUSE = 0.001  # between two stretches of work, for other callbacks [s]
+
+
+class TrajectoryService:
+    """
+    Republishes ~/trajectory_in as ~/trajectory_out with efforts filled.
+
+    A long trajectory is worked off in stretches of the parameter compute_budget, so that torques
+    keep coming meanwhile. A newer trajectory replaces one that is not finished.
+    """
+
+    def __init__(self, node):
+        """
+        Create publisher and subscription.
+
+        Args:
+            node: An InverseDynamicsNode.
+        """
+        self._node = node
+        self._filler: Optional[TrajectoryFiller] = None
+        self._steps = iter(())
+        self._publisher = node.create_lifecycle_publisher(JointTrajectory, '~/trajectory_out', 1)
+        self._subscription = node.create_subscription(
+            JointTrajectory, '~/trajectory_in', self._on_trajectory, 1
+        )
+        self._timer = node.create_steady_timer(PAUSE, self._work)
+        self._timer.cancel()
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        node = self._node
+        if not node.active:
+            node.get_logger().warning('~/trajectory_in ignored: the node is not active')
+            return
+        cache = node.cache
+        rest = dict(zip(cache.names, cache.positions)) if cache.complete else {}
+        try:
+            if node.parameters.changed:
+                node.apply_parameters()
+            feed_forward = node.make_feed_forward()
+            limits = node.make_limits(feed_forward.coordinates.joint_names)
+            self._filler = TrajectoryFiller(message, feed_forward, limits, rest)
+        except FlexdynError as error:
+            node.get_logger().error(str(error))
+            return
+        self._steps = self._filler.steps()
+        self._timer.reset()
+
+    def _work(self) -> None:
+        node = self._node
+        end = time.monotonic() + node.parameters['compute_budget']
+        try:
+            while node.active and time.monotonic() < end:
+                next(self._steps)
+            if node.active:
+                return
+        except StopIteration:
+            self._publisher.publish(self._filler.filled)
+        except FlexdynError as error:
+            node.get_logger().error(str(error))
+        self._timer.cancel()
