@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Torques that hold an arm: alone, with a payload, and with the payload's weight as a wrench instead.
+
+The last two agree, since a payload at rest is its weight. Run: python3 wrench_and_payload.py
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+import flexdyn_ros as fd
+
+URDF = Path(__file__).resolve().parents[1] / 'urdf' / 'cobot7.urdf.xacro'
+POSE = (0.0, 0.4, 0.0, -1.8, 0.0, 2.0, 0.8)  # [rad]
+MASS = 2.0  # [kg]
+
+
+def main():
+    robot = fd.load_robot(URDF)
+    dyn = fd.Dynamics(robot)
+    q = np.concatenate([POSE, np.zeros(robot.n_modes)])
+    rest = np.zeros(robot.nv)
+
+    alone = dyn.inverse_dynamics(q, rest, rest)
+    # What the environment does to the robot at the tool, in the root frame: a force, no moment.
+    weight = [*(MASS * robot.gravity), 0.0, 0.0, 0.0]
+    with_wrench = dyn.inverse_dynamics(q, rest, rest, wrenches={'tool': weight})
+    dyn.set_payload('tool', MASS, (0.0, 0.0, 0.0), np.zeros((3, 3)))
+    with_payload = dyn.inverse_dynamics(q, rest, rest)
+    dyn.clear_payload()
+    again = dyn.inverse_dynamics(q, rest, rest)
+
+    print('joint       alone  payload   wrench  [N m]')
+    for k, name in enumerate(robot.joint_names):
+        print(f'{name:8s} {alone[k]:8.3f} {with_payload[k]:8.3f} {with_wrench[k]:8.3f}')
+    print(f'largest difference: {np.max(np.abs(with_payload - with_wrench)):.1e}')
+    print(f'cleared payload leaves no trace: {np.array_equal(alone, again)}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every example runs as a stranger would run it, and prints the figures of its source."""
+
+from pathlib import Path
+import re
+import subprocess
+import sys
+import sysconfig
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / 'examples'
+UR5 = (
+    Path(sysconfig.get_path('purelib'))
+    / 'cmeel.prefix/share/example-robot-data/robots/ur_description/urdf/ur5_robot.urdf'
+)
+
+
+def run(name, *arguments, status=0):
+    """Run an example from another folder and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, '-c', LAUNCH, str(EXAMPLES / name), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd='/',
+    )
+    assert done.returncode == status, done.stderr
+    if status == 0:
+        # Nothing but the notice that a default is not computed yet.
+        assert all('Geometric stiffening' in row for row in done.stderr.splitlines()), done.stderr
+    return done.stdout if status == 0 else done.stderr
+
+
+# Runs a script with the repository importable, as an installed package would be.
+LAUNCH = f'import runpy, sys; sys.path.insert(0, {str(ROOT)!r}); sys.argv.pop(0); ' \
+    'runpy.run_path(sys.argv[0], run_name="__main__")'
+
+
+def numbers(text):
+    """Return the numbers in a line."""
+    return [float(part) for part in re.findall(r'-?\d+\.?\d*(?:e[-+]?\d+)?', text)]
+
+
+def line(output, start):
+    """Return the numbers after `start` in the line that begins with it."""
+    found = [row for row in output.splitlines() if row.lstrip().startswith(start)]
+    assert found, f'no line begins with "{start}" in:\n{output}'
+    return numbers(found[0].lstrip()[len(start):])
+
+
+def test_every_example_is_tested():
+    tested = re.findall(r"run\(\s*'(\w+\.py)'", Path(__file__).read_text())
+    assert set(tested) == {path.name for path in EXAMPLES.glob('*.py')}
+    for path in EXAMPLES.glob('*.py'):
+        assert len(path.read_text().splitlines()) <= 60
+
+
+def test_torque_of_a_motion():
+    output = run('torque_of_a_motion.py')
+    # Rigid torques of Mohan and Saha's manoeuvre, from the equations of three slender rods.
+    assert line(output, '1.00 ')[:3] == pytest.approx([512.349, 268.532, 29.211], abs=1e-3)
+    row = line(output, '2.50 ')
+    assert row[:3] == pytest.approx([986.392, 514.099, 55.646], abs=1e-3)
+    assert len(row) == 6 and row[3:] != row[:3]
+    # The links lag at first: little of the torque that stiff ones need, nearly all of it later.
+    early = line(output, '0.50 ')
+    assert all(0 < bent < 0.2 * stiff for stiff, bent in zip(early[:3], early[3:], strict=True))
+    assert all(0.8 * stiff < bent < stiff for stiff, bent in zip(row[:3], row[3:], strict=True))
+
+
+def test_simulate_a_swing(tmp_path):
+    output = run('simulate_a_swing.py', tmp_path / 'out')
+    # El-Rayyes's case 3 with stiff links: -1.81622, 0.18157 rad after 0.5 s; bending changes
+    # these by less than 0.0025 and 0.0054 rad.
+    angles = line(output, 'joints after 0.500 s:')
+    assert angles[0] == pytest.approx(-1.81622, abs=0.0026)
+    assert angles[1] == pytest.approx(0.18157, abs=0.0055)
+    drift, total = line(output, 'energy drift:')
+    assert drift < 1e-6 * abs(total)
+    header = (tmp_path / 'out' / 'swing.csv').read_text().splitlines()[0]
+    assert 'link1/bending_y1' in header
+
+
+@pytest.mark.skipif(not UR5.exists(), reason='example-robot-data is not installed')
+def test_vendor_urdf_with_extension():
+    output = run('vendor_urdf_with_extension.py')
+    assert 'shoulder_lift_joint/elastic' in output
+    assert 'upper_arm_link/bending_z1' in output
+    assert 0.5 < line(output, 'the tool sags by')[0] < 20.0
+
+
+def test_vendor_urdf_that_is_missing(tmp_path):
+    message = run('vendor_urdf_with_extension.py', tmp_path / 'none.urdf', status=1)
+    assert 'none.urdf is missing' in message and 'Traceback' not in message
+
+
+def test_wrench_and_payload():
+    output = run('wrench_and_payload.py')
+    assert line(output, 'largest difference:')[0] < 1e-10
+    assert 'cleared payload leaves no trace: True' in output
+    _, alone, payload, wrench = numbers(
+        next(row for row in output.splitlines() if row.startswith('joint2')))
+    assert payload == wrench and abs(payload - alone) > 1.0
+
+
+def test_modes_of_an_arm():
+    output = run('modes_of_an_arm.py')
+    # Mohan and Saha's arm, two modes a link, stretched: independent beam model.
+    locked = [0.1555, 1.179, 3.468, 7.960, 14.02, 55.25]
+    free = [3.232, 4.891, 19.16, 24.20, 36.53, 164.7]
+    assert line(output, 'joints locked:') == pytest.approx(locked, rel=5e-4)
+    assert line(output, 'joints free:') == pytest.approx(free, rel=5e-4)
