@@ -4,11 +4,20 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Optional
+from typing import Sequence
 from typing import Union
 
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.model.check import refuse_errors
+from flexdyn_ros.model.extension import apply_extension
+from flexdyn_ros.model.extension_reader import read_extension
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.model.urdf_reader import read_urdf
+from flexdyn_ros.model.values import Place
+from flexdyn_ros.model.xml_document import Document
+from flexdyn_ros.model.xml_document import local_name
 from flexdyn_ros.model.xml_document import read_document
 from flexdyn_ros.model.xml_document import Source
 
@@ -16,10 +25,75 @@ from flexdyn_ros.model.xml_document import Source
 def load_robot(
     path_or_xml: Source,
     base_dir: Optional[Union[str, 'os.PathLike[str]']] = None,
-    extension: Optional[Source] = None,
+    extension: Optional[Union[Source, Sequence[Source]]] = None,
     strict: bool = False,
 ) -> Robot:
-    """Read a robot from a URDF file or text."""
-    document = read_document(path_or_xml, None, 'path_or_xml')
+    """
+    Read a robot from a URDF description and its flexdyn extension.
+
+    Args:
+        path_or_xml: URDF text (recognised by its first "<"), or the path of a file; xacro is
+            expanded where the package xacro can be imported.
+        base_dir: Folder that relative file names inside the descriptions start from; default
+            the folder of the file that names them.
+        extension: More <flexdyn> data, as text or file with <flexdyn> or <robot> at its root,
+            or several of those. They are merged with what the URDF holds.
+        strict: Whether to refuse what `flexdyn check` reports as errors: moving links without
+            mass, and inertias that no rigid body can have.
+
+    Returns:
+        The robot, in SI units.
+
+    Raises:
+        ArgumentError: An argument has the wrong type, or names no file.
+        ModelError: The description or its extension is wrong.
+        NotYetSupported: A valid part of the extension that cannot be computed yet.
+    """
+    folder = _folder(base_dir)
+    if not isinstance(strict, bool):
+        raise ArgumentError('strict', f'must be True or False, not {strict!r}')
+    document = read_document(path_or_xml, folder, 'path_or_xml')
     robot = read_urdf(document)
+    documents = [document, *(_extension(e, folder) for e in _extension_sources(extension))]
+    robot = apply_extension(robot, read_extension(documents))
+    if strict:
+        refuse_errors(robot)
     return robot
+
+
+def _folder(base_dir: Optional[Union[str, 'os.PathLike[str]']]) -> Optional[Path]:
+    if base_dir is None:
+        return None
+    if not isinstance(base_dir, (str, os.PathLike)):
+        kind = type(base_dir).__name__
+        raise ArgumentError('base_dir', f'must be the path of a folder, not {kind}')
+    folder = Path(base_dir)
+    if not folder.is_dir():
+        raise ArgumentError('base_dir', f'names a folder that does not exist: "{folder}"')
+    return folder
+
+
+def _extension_sources(
+    extension: Optional[Union[Source, Sequence[Source]]],
+) -> list[Source]:
+    if extension is None:
+        return []
+    if isinstance(extension, (list, tuple)):
+        return list(extension)
+    return [extension]  # type: ignore[list-item]
+
+
+def _extension(source: Source, folder: Optional[Path]) -> Document:
+    document = read_document(source, folder, 'extension')
+    root = document.root
+    if local_name(root) == 'robot':
+        if not any(local_name(element) == 'flexdyn' for element in root):
+            raise Place(document.source, 'robot').error(
+                'The extension has no <flexdyn> under <robot>', 'Write one, or leave it out'
+            )
+    elif local_name(root) != 'flexdyn':
+        raise Place(document.source, local_name(root)).error(
+            f'The root element of the extension is <{local_name(root)}>',
+            'It must be <flexdyn>, or <robot> with <flexdyn> in it',
+        )
+    return document

@@ -227,7 +227,8 @@ def _axis(element: Element, kind: str, place: Place) -> Vector3:
     length = math.hypot(x, y, z)
     if length < 1e-9:
         raise place.error(
-            f'The axis "{axis.get("xyz")}" is zero', 'Give the direction that the joint moves about'
+            f'The axis "{axis.get("xyz")}" is zero',
+            'Give the direction that the joint moves about or along',
         )
     return (x / length, y / length, z / length)
 

@@ -108,7 +108,8 @@ def _cycle(names: list[str], parent_of: dict[str, Joint], source: str) -> ModelE
     shown = ' -> '.join(ring[:8]) + (' -> ...' if len(ring) > 8 else '')
     return Place(source, 'joint', parent_of[link].name).error(
         f'The joints form a cycle: {shown}',
-        'A URDF is a tree: drop one of the joints and close the chain with <loop> inside <flexdyn>',
+        'A URDF is a tree: drop one of the joints and close the chain with <loop> inside '
+        '<flexdyn>',
     )
 
 

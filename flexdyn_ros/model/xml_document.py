@@ -57,13 +57,13 @@ def read_document(source: Source, base_dir: Optional[Path], argument: str) -> Do
     if not isinstance(source, (str, bytes, os.PathLike)):
         kind = type(source).__name__
         raise ArgumentError(argument, f'must be XML text or a path, not {kind}')
-    if _is_xml(source):
-        path, text, name = None, source, TEXT
+    path: Optional[Path] = None
+    if isinstance(source, (str, bytes)) and _is_xml(source):
+        text, name = source, TEXT
     else:
         path = _file_path(source, argument)
-        text, name = _read(path, argument), os.fspath(source)
+        text, name = _read(path, argument), os.fsdecode(source)
         base_dir = path.resolve().parent if base_dir is None else base_dir
-    assert isinstance(text, (str, bytes))
     root = parse_xml(text, name)
     if _needs_xacro(root, path):
         root = parse_xml(_expand_xacro(text, path, base_dir, name), name)
@@ -111,12 +111,10 @@ def parse_xml(text: Union[str, bytes], source: str) -> Element:
         raise ModelError(f'The XML cannot be decoded: {error}', file=source) from None
 
 
-def _is_xml(source: object) -> bool:
+def _is_xml(source: Union[str, bytes]) -> bool:
     if isinstance(source, str):
         return source.lstrip('\ufeff \t\r\n').startswith('<')
-    if isinstance(source, bytes):
-        return source.startswith(_BYTE_ORDER_MARKS) or source.lstrip().startswith(b'<')
-    return False
+    return source.startswith(_BYTE_ORDER_MARKS) or source.lstrip().startswith(b'<')
 
 
 def _file_path(source: Union[str, bytes, 'os.PathLike[str]'], argument: str) -> Path:

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From <joint_dynamics> to what a joint's drive adds."""
+
+from __future__ import annotations
+
+from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.model.extension_reader import Item
+from flexdyn_ros.model.robot import Friction
+from flexdyn_ros.model.robot import Joint
+from flexdyn_ros.model.robot import JointDynamics
+
+_ONE_COORDINATE = ('revolute', 'continuous', 'prismatic')
+
+
+def read_drive(item: Item, joint: Joint, later: list[NotYetSupported]) -> JointDynamics:
+    """
+    Return the drive of a joint: <joint_dynamics> over what the URDF says in <dynamics>.
+
+    Args:
+        item: The <joint_dynamics> element.
+        joint: The joint as the URDF has it.
+        later: What is valid and cannot be computed yet; a <spring> is added to it.
+
+    Raises:
+        ModelError: The joint cannot have a drive, or a value has no effect.
+    """
+    place = item.place
+    if joint.type not in _ONE_COORDINATE:
+        raise place.error(
+            f'A joint of type "{joint.type}" cannot have <joint_dynamics>',
+            'Only revolute, continuous and prismatic joints have a drive',
+        )
+    friction = item.child('friction')
+    spring = item.child('spring')
+    if not friction and not spring and set(item.values) == {'joint'}:
+        raise place.error('The element says nothing', 'Write an attribute, or take it out')
+    if item.says('gear_ratio') and item.value('rotor_inertia') == 0.0:
+        raise place.error(
+            'gear_ratio has no effect without rotor_inertia',
+            'Write rotor_inertia="..." [kg m^2 | kg], or take gear_ratio out',
+        )
+    if spring is not None:
+        if item.written('stiffness'):
+            raise place.error('There are both stiffness and <spring>', 'Keep one of them')
+        later.append(
+            spring.place.not_yet(
+                'Nonlinear springs (<spring>) are understood but not computed yet',
+                'Use stiffness="..." [N m/rad | N/m]',
+            )
+        )
+    return JointDynamics(
+        friction=joint.dynamics.friction if friction is None else read_friction(friction),
+        damping=item.value('damping'),
+        stiffness=item.value('stiffness'),
+        rotor_inertia=item.value('rotor_inertia'),
+        gear_ratio=item.value('gear_ratio'),
+    )
+
+
+def read_friction(item: Item) -> Friction:
+    """
+    Return the friction that a <friction> element gives.
+
+    Raises:
+        ModelError: A value has no effect, or break-away lies below the level at speed.
+    """
+    place = item.place
+    coulomb = item.value('coulomb')
+    stribeck = item.value('stribeck')
+    if stribeck is None:
+        if item.written('stribeck_velocity'):
+            raise place.error(
+                'stribeck_velocity has no effect without stribeck',
+                'Write stribeck="..." [N m | N], or take stribeck_velocity out',
+            )
+        stribeck = coulomb
+    elif stribeck < coulomb:
+        raise place.error(
+            f'stribeck="{item.texts["stribeck"]}" lies below coulomb="{coulomb:g}"',
+            'The break-away level is at least the level at speed',
+        )
+    elif not item.written('stribeck_velocity'):
+        raise place.error('stribeck needs stribeck_velocity', 'Write it [rad/s | m/s]')
+    if item.says('smoothing_velocity') and coulomb == 0.0 and stribeck == 0.0:
+        raise place.error(
+            'smoothing_velocity has no effect without coulomb or stribeck', 'Take it out'
+        )
+    velocity = item.value('stribeck_velocity')
+    return Friction(
+        viscous=item.value('viscous'),
+        coulomb=coulomb,
+        stribeck=stribeck,
+        stribeck_velocity=Friction.stribeck_velocity if velocity is None else velocity,
+        smoothing_velocity=item.value('smoothing_velocity'),
+    )

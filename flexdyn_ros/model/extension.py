@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The extension applied to a robot: names looked up, values weighed against each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import logging
+from typing import Optional
+
+from flexdyn_ros.errors import did_you_mean
+from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.model.beam_reader import read_beam
+from flexdyn_ros.model.drive_reader import read_drive
+from flexdyn_ros.model.extension_later import check_loop
+from flexdyn_ros.model.extension_later import check_modal
+from flexdyn_ros.model.extension_later import check_multi_axis_joint
+from flexdyn_ros.model.extension_later import check_segments
+from flexdyn_ros.model.extension_reader import Item
+from flexdyn_ros.model.extension_reader import joint_name
+from flexdyn_ros.model.extension_reader import link_name
+from flexdyn_ros.model.hub import as_matrix3
+from flexdyn_ros.model.hub import hub_of
+from flexdyn_ros.model.robot import Inertia
+from flexdyn_ros.model.robot import Link
+from flexdyn_ros.model.robot import Payload
+from flexdyn_ros.model.robot import Robot
+import numpy as np
+
+_LOGGER = logging.getLogger('flexdyn_ros')
+
+
+def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
+    """
+    Return the robot with what its extension says.
+
+    Args:
+        robot: The robot of the URDF proper.
+        extension: All <flexdyn> elements, merged; None where there are none.
+
+    Raises:
+        ModelError: A name does not exist, or a value is out of range or has no effect.
+        NotYetSupported: All is valid, and a part of it cannot be computed yet.
+    """
+    movable = tuple(joint.name for joint in robot.joints if joint.coordinate_names)
+    if extension is None:
+        return replace(robot, actuated=movable)
+    later: list[NotYetSupported] = []
+    notes: list[str] = []
+    links = _links(robot, extension, notes, later)
+    drives = {}
+    for item in extension.all('joint_dynamics'):
+        joint = robot.joint(joint_name(item, item.value('joint'), robot))
+        drives[joint.name] = replace(joint, dynamics=read_drive(item, joint, later))
+    gravity = extension.child('gravity')
+    changed = replace(
+        robot,
+        links=tuple(links.get(link.name, link) for link in robot.links),
+        joints=tuple(drives.get(joint.name, joint) for joint in robot.joints),
+        gravity_vector=robot.gravity_vector if gravity is None else gravity.value('xyz'),
+        payloads=tuple(_payload(item, robot) for item in extension.all('payload')),
+        actuated=_actuated(extension, robot, movable),
+        notes=robot.notes + tuple(notes),
+    )
+    _check_later(extension, robot, later)
+    if later:
+        raise later[0]
+    return _warn_of_stiffening(extension, changed)
+
+
+def _links(
+    robot: Robot, extension: Item, notes: list[str], later: list[NotYetSupported]
+) -> dict[str, Link]:
+    links = {}
+    for item in extension.all('flexible_link'):
+        link = robot.link(link_name(item, item.value('link'), robot))
+        kinds = [child.schema.name for child in item.children]
+        if len(kinds) != 1:
+            given = ' and '.join(f'<{kind}>' for kind in kinds) or 'nothing'
+            raise item.place.error(
+                f'The link is described by {given}',
+                'Write exactly one of <beam>, <modal> and <segments>',
+            )
+        if item.value('inertial') == 'hub' and link.inertia is None:
+            raise item.place.error(
+                'inertial="hub" has no effect, as the link has no <inertial>', 'Take it out'
+            )
+        child = item.children[0]
+        if child.schema.name == 'modal':
+            check_modal(child, link, robot, later)
+        elif child.schema.name == 'segments':
+            check_segments(child, link, robot, later)
+        else:
+            links[link.name] = _beam_link(item, child, link, robot, notes, later)
+    return links
+
+
+def _beam_link(
+    item: Item,
+    beam_item: Item,
+    link: Link,
+    robot: Robot,
+    notes: list[str],
+    later: list[NotYetSupported],
+) -> Link:
+    hub_only = item.value('inertial') == 'hub'
+    beam = read_beam(beam_item, link, robot, hub_only)
+    if not beam.families:
+        for name in ('rotation', 'geometric_stiffening'):
+            if name in item.texts and item.texts[name] in ('linear', 'true'):
+                raise item.place.error(
+                    f'{name}="{item.texts[name]}" has no effect, as the beam has no modes',
+                    'Take it out, or ask for modes',
+                )
+    if item.texts.get('geometric_stiffening') == 'true':
+        later.append(
+            item.place.not_yet(
+                'geometric_stiffening="true" is understood but not computed yet',
+                'Write geometric_stiffening="false"',
+            )
+        )
+    for family in beam.families:
+        if family.boundary != 'clamped-free':
+            later.append(
+                beam_item.place.not_yet(
+                    f'boundary="{family.boundary}" is understood but not computed yet',
+                    'Use boundary="clamped-free"',
+                )
+            )
+    hub = link.inertia
+    if hub is not None and not hub_only:
+        hub, note = hub_of(hub, beam, beam_item.place)
+        notes.extend([note] if note else [])
+    return Link(link.name, hub, beam, item.value('rotation'))
+
+
+def _payload(item: Item, robot: Robot) -> Payload:
+    link = link_name(item, item.value('link'), robot)
+    xx, yy, zz, xy, xz, yz = (
+        item.value(name) for name in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
+    )
+    matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    moments = np.linalg.eigvalsh(matrix)
+    if moments[0] < -1e-9 * max(moments[-1], -moments[0]):
+        raise item.place.error(
+            f'The inertia has a negative principal moment, {moments[0]:.4g} kg m^2',
+            'Check the signs of ixy, ixz and iyz, and the units',
+        )
+    return Payload(link, Inertia(item.value('mass'), item.value('com'), as_matrix3(matrix)))
+
+
+def _actuated(extension: Item, robot: Robot, movable: tuple[str, ...]) -> tuple[str, ...]:
+    item = extension.child('actuated')
+    if item is None:
+        return movable
+    for name in item.value('joints'):
+        joint = robot.joint(joint_name(item, name, robot))
+        if name not in movable:
+            why = 'is fixed' if joint.mimic is None else 'follows another joint'
+            raise item.place.error(
+                f'Joint "{name}" {why} and cannot be actuated', did_you_mean(name, movable)
+            )
+    return tuple(name for name in movable if name in item.value('joints'))
+
+
+def _check_later(extension: Item, robot: Robot, later: list[NotYetSupported]) -> None:
+    """Check what cannot be computed yet as far as a description can be wrong."""
+    for item in extension.all('multi_axis_joint'):
+        check_multi_axis_joint(item, robot, later)
+    for item in extension.all('loop'):
+        check_loop(item, robot, later)
+    base = extension.child('base')
+    if base is not None and base.value('motion') != 'fixed':
+        later.append(
+            base.place.not_yet(
+                f'motion="{base.value("motion")}" is understood but not computed yet',
+                'Put a joint of type floating between a new root link and this one',
+            )
+        )
+
+
+def _warn_of_stiffening(extension: Item, robot: Robot) -> Robot:
+    """Log and note once which links bend without the stiffening that is on by default."""
+    names = [
+        item.value('link')
+        for item in extension.all('flexible_link')
+        if not item.written('geometric_stiffening') and robot.link(item.value('link')).mode_names
+    ]
+    if not names:
+        return robot
+    note = (
+        'Geometric stiffening is not computed yet and is off for '
+        + ', '.join(f'"{name}"' for name in names)
+        + '; write geometric_stiffening="false" to confirm.'
+    )
+    _LOGGER.warning('Robot "%s": %s', robot.name, note)
+    return replace(robot, notes=(*robot.notes, note))

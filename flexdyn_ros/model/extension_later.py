@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of the extension that are checked in full and cannot be computed yet."""
+
+from __future__ import annotations
+
+from flexdyn_ros.errors import did_you_mean
+from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.model.beam_reader import beam_frame
+from flexdyn_ros.model.drive_reader import read_friction
+from flexdyn_ros.model.extension_reader import Item
+from flexdyn_ros.model.extension_reader import joint_name
+from flexdyn_ros.model.extension_reader import link_name
+from flexdyn_ros.model.paths import resolve_file
+from flexdyn_ros.model.robot import Link
+from flexdyn_ros.model.robot import Robot
+
+# What a rotation axis of a segment's passive joint needs of the cross-section.
+_SEGMENT_NEEDS = {
+    'x': (('shear', 'Pa'), ('j', 'm^4')),
+    'y': (('young', 'Pa'), ('iy', 'm^4')),
+    'z': (('young', 'Pa'), ('iz', 'm^4')),
+}
+
+
+def check_modal(item: Item, link: Link, robot: Robot, later: list[NotYetSupported]) -> None:
+    """Check <modal>: the file exists, and each node carries a child joint of the link."""
+    address = item.value('file')
+    try:
+        resolve_file(address, item.document.base_dir)
+    except ValueError as error:
+        raise item.place.error(
+            f'file="{address}" {error}', 'Correct the path, or give base_dir'
+        ) from None
+    children = [joint.name for joint in robot.joints if joint.parent == link.name]
+    for attach in item.all('attach'):
+        name = joint_name(attach, attach.value('joint'), robot)
+        if name not in children:
+            raise attach.place.error(
+                f'Joint "{name}" is not a child joint of link "{link.name}"',
+                did_you_mean(name, children),
+            )
+    later.append(
+        item.place.not_yet(
+            'Modes from files (<modal>) are understood but not computed yet',
+            'Describe the link by <beam>',
+        )
+    )
+
+
+def check_segments(item: Item, link: Link, robot: Robot, later: list[NotYetSupported]) -> None:
+    """Check <segments>: geometry, count, mass, and the section that the axes need."""
+    beam_frame(item, link, robot)
+    if item.value('count') < 2:
+        raise item.place.error('count must be at least 2', 'Write count="5" or the like')
+    if link.inertia is None or link.inertia.mass == 0.0:
+        raise item.place.error(
+            'The link has no mass to divide into segments', 'Give the link an <inertial>'
+        )
+    for axis in item.value('directions'):
+        for name, unit in _SEGMENT_NEEDS[axis]:
+            if not item.written(name):
+                raise item.place.error(
+                    f'Rotation about {axis} needs {name}', f'Write {name}="..." [{unit}]'
+                )
+    friction = item.child('friction')
+    if friction is not None:
+        read_friction(friction)
+    later.append(
+        item.place.not_yet(
+            'Pseudo-rigid segments (<segments>) are understood but not computed yet',
+            'Describe the link by <beam>',
+        )
+    )
+
+
+def check_multi_axis_joint(item: Item, robot: Robot, later: list[NotYetSupported]) -> None:
+    """Check <multi_axis_joint>: it stands on a joint of type floating."""
+    joint = robot.joint(joint_name(item, item.value('joint'), robot))
+    if joint.type != 'floating':
+        raise item.place.error(
+            f'The joint is of type "{joint.type}"', 'Write it on a URDF joint of type "floating"'
+        )
+    later.append(
+        item.place.not_yet(
+            'Multi-axis joints (<multi_axis_joint>) are understood but not computed yet',
+            'Use several joints of one axis each',
+        )
+    )
+
+
+def check_loop(item: Item, robot: Robot, later: list[NotYetSupported]) -> None:
+    """Check <loop>: two different frames of the robot."""
+    first = link_name(item, item.value('frame1'), robot)
+    second = link_name(item, item.value('frame2'), robot)
+    if first == second:
+        raise item.place.error(
+            f'frame1 and frame2 are both "{first}"', 'A loop closes between two links'
+        )
+    later.append(
+        item.place.not_yet(
+            'Closed chains (<loop>) are understood but not computed yet',
+            'Take the loop out to compute the open chain',
+        )
+    )
