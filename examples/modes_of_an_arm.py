@@ -9,9 +9,8 @@ Brakes on (joints locked) and brakes off (joints free) differ by a factor of twe
 
 from pathlib import Path
 
-import numpy as np
-
 import flexdyn_ros as fd
+import numpy as np
 
 URDF = Path(__file__).resolve().parents[1] / 'urdf' / 'canadarm.urdf.xacro'
 

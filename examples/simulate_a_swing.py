@@ -10,9 +10,8 @@ With a FOLDER, it writes swing.csv there and, where Matplotlib is installed, pic
 from pathlib import Path
 import sys
 
-import numpy as np
-
 import flexdyn_ros as fd
+import numpy as np
 
 URDF = Path(__file__).resolve().parents[1] / 'urdf' / 'two_link_arm.urdf.xacro'
 

@@ -10,9 +10,8 @@ mode takes 6 s), so the torque builds up late. Run: python3 torque_of_a_motion.p
 
 from pathlib import Path
 
-import numpy as np
-
 import flexdyn_ros as fd
+import numpy as np
 
 URDF = Path(__file__).resolve().parents[1] / 'urdf' / 'canadarm.urdf.xacro'
 RATE = np.array([0.075, 0.05, 0.1])  # [rad/s], Mohan and Saha

@@ -11,9 +11,8 @@ from pathlib import Path
 import sys
 import sysconfig
 
-import numpy as np
-
 import flexdyn_ros as fd
+import numpy as np
 
 EXTENSION = Path(__file__).resolve().parents[1] / 'urdf' / 'ur5_extension.flexdyn.xml'
 UR5 = 'cmeel.prefix/share/example-robot-data/robots/ur_description/urdf/ur5_robot.urdf'

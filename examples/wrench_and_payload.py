@@ -8,9 +8,8 @@ The last two agree, since a payload at rest is its weight. Run: python3 wrench_a
 
 from pathlib import Path
 
-import numpy as np
-
 import flexdyn_ros as fd
+import numpy as np
 
 URDF = Path(__file__).resolve().parents[1] / 'urdf' / 'cobot7.urdf.xacro'
 POSE = (0.0, 0.4, 0.0, -1.8, 0.0, 2.0, 0.8)  # [rad]
