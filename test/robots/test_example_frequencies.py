@@ -2,9 +2,9 @@
 """
 Natural frequencies of the example robots, which their arguments must reach.
 
-Figures: theory of the clamped-free beam (printed in El-Rayyes 1990, cases 1 and 2); for his cases 3
-and 4 and for Mohan and Saha's Canadarm, beam models made apart from this package with clamped-free
-shapes, about the undeformed, stretched position.
+Figures: theory of the clamped-free beam (printed in El-Rayyes 1990, cases 1 and 2); for his cases
+3 and 4 and for Mohan and Saha's Canadarm, beam models made apart from this package with
+clamped-free shapes, about the undeformed, stretched position.
 """
 
 from example_robots import CASE_4
