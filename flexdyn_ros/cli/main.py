@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The entry point of `flexdyn`: parse the call, run the subcommand, turn errors into exit codes."""
+"""The entry point of `flexdyn`: parses the call, runs it, turns errors into exit codes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     except KeyboardInterrupt:
         return _report('Interrupted.', EXIT_INTERRUPTED)
     except BrokenPipeError:
-        # The reader went away; point stdout elsewhere so that the interpreter's own flush is quiet.
+        # The reader went away; with stdout elsewhere the interpreter's last flush is quiet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
     except OSError as error:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from flexdyn_ros.model.robot import Robot
     import numpy as np
 
+# What a caller of the library knows by another name.
+_OPTIONS = {'path_or_xml': 'URDF', 'extension': '--extension', 'base_dir': '--base-dir'}
+
 
 def add_parser(
     subparsers: Any, name: str, summary: str, description: str, examples: str
@@ -63,7 +66,10 @@ def load(call: argparse.Namespace) -> 'Robot':
     source = sys.stdin.read() if call.urdf == '-' else call.urdf
     if call.urdf == '-' and not source.lstrip('\ufeff \t\r\n').startswith('<'):
         raise ArgumentError('URDF', 'is -, and stdin holds no XML text')
-    return load_robot(source, base_dir=call.base_dir, extension=call.extension or None)
+    try:
+        return load_robot(source, base_dir=call.base_dir, extension=call.extension or None)
+    except ArgumentError as error:
+        raise ArgumentError(_OPTIONS.get(error.argument, error.argument), error.problem) from error
 
 
 def print_json(value: Any) -> None:

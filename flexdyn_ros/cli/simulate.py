@@ -120,7 +120,9 @@ def _folder(name: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ArgumentError('--out', f'names {folder}, which cannot be made: {error.strerror}')
+        raise ArgumentError(
+            '--out', f'names {folder}, which cannot be made: {error.strerror}'
+        ) from error
     return folder
 
 

@@ -2,8 +2,8 @@
 """
 Small vibrations about a configuration at rest: stiffness, damping, natural frequencies.
 
-Stiffness here is that of modes and springs (`elastic_vector`). The stiffness that gravity adds to a
-swinging or bending arm is not included, so that an arm's joints without springs have frequency 0.
+Stiffness here is that of modes and springs (`elastic_vector`). The stiffness that gravity adds to
+a swinging or bending arm is not included, so that joints without springs have frequency 0.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 
 @pytest.fixture
 def robot() -> Robot:
-    """Return a slide, a floating body, an elastic joint with a beam, a follower and a planar one."""
+    """Return a slide, a floating body, an elastic joint and a beam, a follower, a table."""
     beam = Beam(
         tip='1 0 0', axes=IDENTITY, length=1.0, mass=1.0,
         families=(ModeFamily('bending_y', 1), ModeFamily('torsion', 1)),

@@ -55,11 +55,11 @@ def test_pendulum_has_the_period_of_the_elliptic_integral(pendulum):
 def test_errors_shrink_with_the_order_of_the_method(pendulum, method, order):
     """Half the step, 2^order times less error."""
     errors = []
-    for dt in (0.04, 0.02, 0.01):
-        motion = fd.simulate(pendulum, [1.5], [0.0], None, 1.2, dt, method=method)
-        errors.append(abs(motion.q[-1, 0] - pendulum_angle(1.2, 1.5)))
+    for dt in (0.02, 0.01, 0.005):
+        motion = fd.simulate(pendulum, [1.5], [0.0], None, 0.6, dt, method=method)
+        errors.append(np.max(np.abs(motion.q[:, 0] - pendulum_angle(motion.t, 1.5))))
     rates = np.log2(np.array(errors[:-1]) / errors[1:])
-    assert np.all(np.abs(rates - order) < 0.25), rates
+    assert np.all(np.abs(rates - order) < 0.2), rates
 
 
 def test_last_step_is_shortened_to_the_end(pendulum):
@@ -103,8 +103,8 @@ def test_time_dependent_torque_keeps_the_order(pendulum):
 
 def test_constant_torque_does_work(pendulum):
     """The energy gained is the torque times the angle."""
-    motion = fd.simulate(pendulum, [0.3], [0.0], [2.0], 0.8, 0.004)
-    work = 2.0 * (motion.q[:, 0] - 0.3)
+    motion = fd.simulate(pendulum, [0.3], [0.0], [5.0], 0.8, 0.004)
+    work = 5.0 * (motion.q[:, 0] - 0.3)
     assert np.ptp(work) > 0.5
     assert np.allclose(motion.energy - motion.energy[0], work, atol=1e-7)
     assert np.allclose(motion.energy, motion.kinetic + motion.potential, rtol=1e-15)
@@ -139,7 +139,7 @@ def _momenta(dyn, q, qd):
 def test_undamped_flexible_pendulum_conserves_energy(flexible):
     """Modes, joint and gravity exchange energy; the total stays."""
     q0 = [0.2, 0.01, -0.02, 0.0, 0.05]
-    motion = fd.simulate(flexible, q0, np.zeros(5), None, 0.2, 2e-4)
+    motion = fd.simulate(flexible, q0, np.zeros(5), None, 0.1, 2e-4)
     exchanged = np.ptp(motion.kinetic)
     assert exchanged > 0.1
     assert np.max(np.abs(motion.energy - motion.energy[0])) < 1e-4 * exchanged
@@ -172,7 +172,7 @@ def test_runs_stop_at_divergence_and_keep_the_motion(flexible):
     assert np.isfinite(error.trajectory.energy).all()
     steady = fd.simulate(flexible, [0.0, *[0.001] * 4], np.zeros(5), None,
                          200 * 0.9 * limit, 0.9 * limit)
-    assert np.max(np.abs(steady.q)) < 1.0
+    assert np.max(np.abs(steady.q[:, 1:])) < 0.1
 
 
 def test_a_torque_that_diverges_is_not_blamed_on_the_step(pendulum):

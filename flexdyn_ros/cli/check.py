@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`flexdyn check`: what is wrong with a model, or doubtful, link by link and joint by joint."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+from typing import TYPE_CHECKING
+
+from flexdyn_ros.cli.options import add_json
+from flexdyn_ros.cli.options import add_parser as add_model_parser
+from flexdyn_ros.cli.options import load
+from flexdyn_ros.cli.options import print_json
+from flexdyn_ros.cli.terminal import heading
+from flexdyn_ros.cli.terminal import paint
+from flexdyn_ros.cli.terminal import table
+
+if TYPE_CHECKING:
+    from flexdyn_ros.model.check import CheckReport
+    from flexdyn_ros.model.check import Finding
+    from flexdyn_ros.model.robot import Robot
+
+_DESCRIPTION = """\
+Read a description and its <flexdyn> extension, and report what is wrong or doubtful in it: links
+with inertias that no rigid body has (mass [kg], principal moments [kg m^2], which test failed and
+by how much of the largest moment), joints that move no mass, limits without effort, beams too
+short for their modes.
+
+Errors are what forward dynamics refuses or no rigid body can have; they give exit code 1. Warnings
+give exit code 0, and 1 with --strict. Notes are decisions taken while reading.
+"""
+_EXAMPLES = """\
+examples:
+  flexdyn check arm.urdf
+  flexdyn check vendor.urdf --extension flexible.xml --strict
+"""
+_COLOURS = {'error': 'red', 'warning': 'yellow', 'note': 'dim'}
+_TESTS = {
+    'mass': 'inertia without mass',
+    'positive': 'negative moment',
+    'triangle': 'triangle inequality',
+}
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand."""
+    parser = add_model_parser(
+        subparsers, 'check', 'what is wrong with a model, link by link and joint by joint',
+        _DESCRIPTION, _EXAMPLES,
+    )
+    parser.add_argument('--strict', action='store_true', help='exit with 1 on warnings too')
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(call: argparse.Namespace) -> int:
+    """Print the findings and the table of links."""
+    robot = load(call)
+    from flexdyn_ros.model.check import check_robot
+
+    report = check_robot(robot)
+    wrong = ('error', 'warning') if call.strict else ('error',)
+    passed = not any(finding.severity in wrong for finding in report.findings)
+    if call.json:
+        print_json(_record(robot, report, passed))
+    else:
+        print(_text(robot, report, passed))
+    return 0 if passed else 1
+
+
+def _record(robot: 'Robot', report: 'CheckReport', passed: bool) -> dict[str, Any]:
+    return {
+        'name': robot.name,
+        'source': robot.source,
+        'passed': passed,
+        'findings': [
+            {
+                'severity': f.severity,
+                'element': f.element,
+                'name': f.name,
+                'message': f.message,
+                'advice': f.advice,
+            }
+            for f in report.findings
+        ],
+        'links': [
+            {
+                'name': link.name,
+                'mass': float(link.mass),
+                'principal_moments': [float(m) for m in link.principal_moments],
+                'failed': list(link.failed),
+                'excess': float(link.excess),
+            }
+            for link in report.links
+        ],
+    }
+
+
+def _text(robot: 'Robot', report: 'CheckReport', passed: bool) -> str:
+    lines = [f'{heading(robot.name)}  ({robot.source})']
+    lines += [_finding(finding) for finding in report.findings]
+    lines += ['', heading('links'), table(
+        ('link', 'mass [kg]', 'principal moments [kg m^2]', '', '', 'failed', 'by'),
+        [
+            (link.name, float(link.mass), *(float(m) for m in link.principal_moments),
+             ', '.join(_TESTS.get(test, test) for test in link.failed) or '-',
+             f'{100.0 * link.excess:.3g} %' if link.failed else '-')
+            for link in report.links
+        ],
+    )]
+    counts = ', '.join(
+        _count(sum(f.severity == severity for f in report.findings), severity)
+        for severity in _COLOURS
+    )
+    verdict = paint('passed', 'green') if passed else paint('failed', 'red')
+    return '\n'.join([*lines, '', f'{verdict}: {counts}'])
+
+
+def _finding(finding: 'Finding') -> str:
+    severity = paint(f'{finding.severity}:', _COLOURS[finding.severity])
+    return (
+        f'{severity} <{finding.element}> "{finding.name}": {finding.message}. {finding.advice}.'
+    )
+
+
+def _count(number: int, severity: str) -> str:
+    return f'{number} {severity}' + ('' if number == 1 else 's')

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`flexdyn check`."""
+
+import json
+
+from command import ARM
+from command import flexdyn
+import pytest
+
+INERTIA = '<inertia ixx="0.001" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/>'
+LIMIT = '<limit lower="-2" upper="2" effort="50" velocity="10"/>'
+
+
+def check(folder, text, *words):
+    """Write a description, check it, and return the process and the JSON."""
+    (folder / 'checked.urdf').write_text(text)
+    run = flexdyn('check', 'checked.urdf', '--json', *words, cwd=folder)
+    return run, json.loads(run.stdout) if run.stdout else None
+
+
+def findings(report, severity):
+    """Return (element, name) of the findings of one severity."""
+    return [(f['element'], f['name']) for f in report['findings'] if f['severity'] == severity]
+
+
+@pytest.fixture
+def sound():
+    """Return the arm with inertia in every moving link."""
+    return ARM.replace('<link name="upper_arm"/>', f"""<link name="upper_arm"><inertial>
+        <origin xyz="0.5 0 0"/><mass value="1"/>{INERTIA}</inertial></link>""")
+
+
+def test_sound_model_passes(folder, sound):
+    """No finding, exit code 0, also with --strict; each link has its mass and moments."""
+    run, report = check(folder, sound, '--strict')
+    assert (run.returncode, run.stderr) == (0, '')
+    assert report['passed'] is True
+    assert report['findings'] == []
+    rows = {row['name']: row for row in report['links']}
+    assert list(rows) == ['base', 'upper_arm', 'forearm']
+    assert rows['forearm']['mass'] == 0.6
+    assert rows['forearm']['principal_moments'] == pytest.approx([0.001, 0.02, 0.02])
+    assert rows['forearm']['failed'] == []
+
+
+@pytest.mark.parametrize(
+    ('moments', 'failed', 'excess'),
+    [
+        ('ixx="0.001" iyy="0.02" izz="0.03"', 'triangle', 9 / 30),
+        ('ixx="-0.005" iyy="0.02" izz="0.02"', 'positive', 1 / 4),
+    ],
+)
+def test_impossible_inertia_is_an_error_with_its_size(folder, sound, moments, failed, excess):
+    """The test that failed and by how much, relative to the largest moment; exit code 1."""
+    head, _, tail = sound.rpartition('ixx="0.001" iyy="0.02" izz="0.02"')
+    run, report = check(folder, head + moments + tail)
+    assert run.returncode == 1
+    assert report['passed'] is False
+    assert findings(report, 'error') == [('link', 'forearm')]
+    row = report['links'][2]
+    assert row['failed'] == [failed]
+    assert row['excess'] == pytest.approx(excess)
+
+
+def test_massless_motion_names_the_joint_and_its_links(folder):
+    """A missing <inertial> is zero mass; forward dynamics will refuse the joint."""
+    text = ARM.replace(
+        '</robot>', '<link name="tip"/><joint name="wrist" type="continuous">'
+        '<parent link="forearm"/><child link="tip"/></joint></robot>',
+    )
+    run, report = check(folder, text)
+    assert run.returncode == 1
+    assert findings(report, 'error') == [('joint', 'wrist')]
+    assert '"tip"' in report['findings'][0]['message']
+
+
+def test_warnings_fail_only_with_strict(folder, sound):
+    """A declared effort of zero is doubtful, not impossible."""
+    doubtful = sound.replace(LIMIT, LIMIT.replace('effort="50"', 'effort="0"'))
+    run, report = check(folder, doubtful)
+    assert run.returncode == 0
+    assert report['passed'] is True
+    assert findings(report, 'warning') == [('joint', 'elbow')]
+    assert 'effort="0"' in report['findings'][0]['message']
+    run, report = check(folder, doubtful, '--strict')
+    assert run.returncode == 1
+    assert report['passed'] is False
+
+
+def test_text_lists_links_and_gives_a_verdict(folder, sound):
+    """The table, the findings with advice, and a last line that counts them."""
+    head, _, tail = sound.rpartition('izz="0.02"')
+    (folder / 'wrong.urdf').write_text(head + 'izz="0.03"' + tail)
+    run = flexdyn('check', 'wrong.urdf', cwd=folder)
+    assert run.returncode == 1
+    assert run.stderr == ''
+    assert 'error: <link> "forearm": the largest principal moment' in run.stdout
+    assert 'principal moments [kg m^2]' in run.stdout
+    assert 'triangle inequality' in run.stdout
+    assert '30 %' in run.stdout
+    assert run.stdout.splitlines()[-1] == 'failed: 1 error, 0 warnings, 0 notes'
+    run = flexdyn('check', 'flexible.urdf', cwd=folder)
+    assert run.returncode == 0
+    assert run.stdout.splitlines()[-1].startswith('passed: 0 errors')
+
+
+def test_a_description_that_does_not_load_is_one_sentence(folder):
+    """The element and the name; exit code 1."""
+    run, report = check(folder, ARM.replace('</robot>', """<flexdyn version="1.0">
+        <flexible_link link="upperarm"/></flexdyn></robot>"""))
+    assert run.returncode == 1
+    assert report is None
+    assert 'flexible_link' in run.stderr
+    assert 'Did you mean "upper_arm"?' in run.stderr
+    assert run.stderr.count('\n') == 1

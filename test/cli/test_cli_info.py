@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`flexdyn info`."""
+
+import json
+
+from command import flexdyn
+from command import MODES
+import pytest
+
+
+def test_json_describes_the_robot(folder):
+    """Sizes, names, limits and masses are those of the model."""
+    run = flexdyn('info', 'flexible.urdf', '--json', cwd=folder)
+    assert (run.returncode, run.stderr) == (0, '')
+    info = json.loads(run.stdout)
+    assert info['name'] == 'arm'
+    assert (info['nq'], info['nv'], info['n_joints'], info['n_modes']) == (6, 6, 2, 4)
+    assert info['coordinate_names'] == ['shoulder', 'elbow', *MODES]
+    assert info['configuration_units'] == ['rad', 'rad', 'm', 'm', 'm', 'rad']
+    assert info['total_mass'] == pytest.approx(1.4)
+    assert info['gravity'] == [0.0, 0.0, -9.81]
+    joints = {joint['name']: joint for joint in info['joints']}
+    assert (joints['shoulder']['lower'], joints['shoulder']['upper']) == (-3.0, 3.0)
+    assert joints['shoulder']['effort'] == 100.0
+    assert joints['shoulder']['stiffness'] is None
+    assert joints['elbow']['stiffness'] == 300.0
+    assert joints['elbow']['reflected_inertia'] == pytest.approx(0.1)
+    links = {link['name']: link for link in info['links']}
+    assert links['upper_arm']['modes'] == list(MODES[:3])
+    assert links['upper_arm']['beam_length'] == pytest.approx(1.0)
+    assert links['forearm']['mass'] == pytest.approx(0.6)
+    terms = ' '.join(info['torque_terms'])
+    for words in ('gravity', 'friction and damping of elbow', 'rotor inertia of elbow',
+                  'elastic joints elbow', 'flexible links upper_arm'):
+        assert words in terms
+
+
+def test_extension_makes_a_plain_description_flexible(folder):
+    """The same robot from two files; the plain one alone is rigid."""
+    rigid = json.loads(flexdyn('info', 'arm.urdf', '--json', cwd=folder).stdout)
+    assert rigid['n_modes'] == 0
+    both = flexdyn('info', 'arm.urdf', '--extension', 'flexible.xml', '--json', cwd=folder)
+    assert both.returncode == 0, both.stderr
+    whole = json.loads(flexdyn('info', 'flexible.urdf', '--json', cwd=folder).stdout)
+    joined = json.loads(both.stdout)
+    for key in whole:
+        if key not in ('source', 'notes'):
+            assert joined[key] == whole[key], key
+
+
+def test_text_has_tables_with_units(folder):
+    """Joints, links, modes and the torque's terms can be read off."""
+    text = flexdyn('info', 'flexible.urdf', cwd=folder).stdout
+    assert '3 links, 2 joint coordinates, 4 modes; nq = 6, nv = 6' in text
+    assert 'total mass 1.4 kg' in text
+    assert 'mass [kg]' in text
+    assert 'gravity 0 0 -9.81 m/s^2' in text
+    assert 'elastic, 300' in text
+    assert 'bending_y1, bending_z1, bending_z2' in text
+    assert 'the torque contains' in text

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`flexdyn modes`."""
+
+import json
+import math
+
+from command import flexdyn
+from command import MODES
+import flexdyn_ros as fd
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+
+
+@pytest.fixture(scope='module')
+def answer(folder):
+    """Return the JSON of the flexible arm with its elbow bent."""
+    run = flexdyn('modes', 'flexible.urdf', '--at', 'elbow=0.7', '--json', cwd=folder)
+    assert (run.returncode, run.stderr) == (0, '')
+    return json.loads(run.stdout)
+
+
+def matrices(folder):
+    """Return M and K in the same configuration, by the library and from the data."""
+    dyn = fd.Dynamics(fd.load_robot(folder / 'flexible.urdf'))
+    q = np.array([0.0, 0.7, 0.0, 0.0, 0.0, 0.0])
+    elastic = [dyn.elastic_vector(1e-3 * e, np.zeros(6)) / 1e-3 for e in np.eye(6)]
+    return dyn.mass_matrix(q), np.array(elastic).T
+
+
+def test_coordinates_have_the_frequencies_of_beam_theory(answer):
+    """Clamped-free: 1.8751^2 and 4.6941^2 over 2 pi times sqrt(E I / (m L^3))."""
+    rows = {row['name']: row for row in answer['coordinates']}
+    assert [row['name'] for row in answer['coordinates']] == list(MODES)
+    assert [row['index'] for row in answer['coordinates']] == [0, 1, 2, 3]
+    base = math.sqrt(2e9 * 1.3e-8 / 0.8) / (2.0 * math.pi)
+    for name, root in zip(MODES[:3], (1.8751041, 1.8751041, 4.6940911)):
+        assert rows[name]['frequency'] == pytest.approx(root**2 * base, rel=1e-6)
+    assert rows[MODES[0]]['kind'] == 'bending_y'
+    assert rows[MODES[0]]['damping_ratio'] == pytest.approx(0.01)
+    assert rows[MODES[1]]['damping_ratio'] == 0.0
+    assert rows[MODES[0]]['modal_mass'] == pytest.approx(0.2, rel=1e-6)  # a quarter of the mass
+    spring = rows['elbow/elastic']
+    assert (spring['kind'], spring['stiffness']) == ('joint spring', 300.0)
+    inertia = 0.02 + 0.6 * 0.2**2
+    assert spring['modal_mass'] == pytest.approx(inertia)
+    assert spring['frequency'] == pytest.approx(math.sqrt(300.0 / inertia) / (2.0 * math.pi))
+    assert spring['damping_ratio'] == pytest.approx(0.5 / (2.0 * math.sqrt(300.0 * inertia)))
+
+
+def test_frequencies_solve_the_eigenproblem(answer, folder):
+    """Locked: modes alone; free: all, with a zero for each joint."""
+    mass, stiffness = matrices(folder)
+    locked = np.sqrt(eigh(stiffness[2:, 2:], mass[2:, 2:], eigvals_only=True)) / (2 * np.pi)
+    free = np.sqrt(np.maximum(eigh(stiffness, mass, eigvals_only=True), 0)) / (2 * np.pi)
+    got_locked = [v['frequency'] for v in answer['locked']]
+    got_free = [v['frequency'] for v in answer['free']]
+    assert got_locked == pytest.approx(locked.tolist(), rel=1e-7)
+    assert got_free[:2] == [0.0, 0.0]
+    assert got_free[2:] == pytest.approx(free[2:].tolist(), rel=1e-7)
+    assert not answer['gravity_stiffness_included']
+    for vibration, frequency in zip(answer['free'], got_free):
+        shape = np.array(vibration['shape'])
+        assert shape @ mass @ shape == pytest.approx(1.0)
+        assert shape @ stiffness @ shape == pytest.approx((2 * np.pi * frequency) ** 2, abs=1e-5)
+
+
+def test_participation_sums_to_what_the_modes_carry(answer, folder):
+    """All modes together carry M_jf M_ff^-1 M_fj of a joint's inertia M_jj, each a part of it."""
+    mass, _ = matrices(folder)
+    whole = np.diag(mass[:2, 2:] @ np.linalg.solve(mass[2:, 2:], mass[2:, :2])) / np.diag(mass)[:2]
+    for joint, expected in zip(('shoulder', 'elbow'), whole):
+        shares = [v['participation']['joints'][joint] for v in answer['locked']]
+        assert all(0.0 <= share <= 1.0 for share in shares)
+        assert sum(shares) == pytest.approx(expected, rel=1e-9)
+        assert 0.01 < expected < 1.0 + 1e-12
+    for axis in 'xyz':
+        shares = [v['participation']['base'][axis] for v in answer['locked']]
+        assert 0.0 <= sum(shares) <= 1.0
+    # Bending along y moves the arm along the root's y axis only.
+    y_mode = max(answer['locked'], key=lambda v: v['participation']['base']['y'])
+    assert list(y_mode['made_of']) == ['upper_arm/bending_y1']
+    assert y_mode['participation']['base']['x'] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_base_participation_of_a_cantilever_is_the_textbook_one(folder):
+    """The first clamped-free mode carries 61.3 percent of a uniform beam's mass, the next 18.8."""
+    (folder / 'cantilever.urdf').write_text("""
+        <robot name="cantilever"><link name="wall"/><link name="beam"/>
+        <joint name="clamp" type="fixed"><parent link="wall"/><child link="beam"/></joint>
+        <flexdyn version="1.0"><flexible_link link="beam" geometric_stiffening="false">
+          <beam tip="1 0 0" young="2e11" shear="8e10" area="1e-4" iz="1e-9" j="2e-9" mass="0.5">
+            <bending axis="y" modes="3"/></beam></flexible_link></flexdyn></robot>""")
+    run = flexdyn('modes', 'cantilever.urdf', '--json', cwd=folder)
+    assert run.returncode == 0, run.stderr
+    shares = [v['participation']['base']['y'] for v in json.loads(run.stdout)['locked']]
+    assert shares == pytest.approx([0.6131, 0.1883, 0.0647], abs=2e-4)
+
+
+def test_text_names_units_and_what_is_left_out(folder):
+    """Tables of coordinates, locked and free vibrations; a rigid robot says so."""
+    run = flexdyn('modes', 'flexible.urdf', cwd=folder)
+    assert run.returncode == 0, run.stderr
+    for words in ('frequency [Hz]', 'damping ratio', 'joints locked', 'joints free',
+                  'rigid motion', 'Gravity stiffness is not included', ' %'):
+        assert words in run.stdout
+    rigid = flexdyn('modes', 'arm.urdf', cwd=folder)
+    assert rigid.returncode == 1 or 'no modes' in rigid.stdout
+
+
+def test_motion_without_inertia_has_no_frequency(folder):
+    """The massless link is named, with exit code 1."""
+    (folder / 'massless.urdf').write_text("""
+        <robot name="massless"><link name="base"/><link name="ghost"/>
+        <joint name="hinge" type="continuous"><parent link="base"/><child link="ghost"/>
+        <axis xyz="0 0 1"/></joint>
+        <flexdyn version="1.0"><joint_dynamics joint="hinge" stiffness="5"/></flexdyn></robot>""")
+    run = flexdyn('modes', 'massless.urdf', cwd=folder)
+    assert run.returncode == 1
+    assert 'ghost' in run.stderr
+    assert 'Traceback' not in run.stderr

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`flexdyn simulate`."""
+
+import json
+
+from command import flexdyn
+from flexdyn_ros.simulation.record import load_npz
+import pytest
+
+
+def test_results_are_written_and_summed_up(folder):
+    """CSV, npz and plots of the run that was asked for; the JSON says where."""
+    run = flexdyn(
+        'simulate', 'flexible.urdf', '--t-end', '0.02', '--dt', '0.001', '--q0', 'shoulder=0.3',
+        'upper_arm/bending_y1=0.01', '--qd0', 'elbow=-1', '--torque', 'shoulder=2.5', '--out',
+        'runs/first', '--json', cwd=folder,
+    )
+    assert (run.returncode, run.stderr) == (0, '')
+    summary = json.loads(run.stdout)
+    names = ('trajectory.csv', 'trajectory.npz', 'joints.png', 'modes.png', 'tip_deflection.png',
+             'energy.png')
+    assert summary['files'] == [f'runs/first/{name}' for name in names]
+    for name in summary['files']:
+        assert (folder / name).stat().st_size > 0
+    motion = load_npz(folder / 'runs/first/trajectory.npz')
+    assert motion.q[0].tolist() == [0.3, 0.0, 0.01, 0.0, 0.0, 0.0]
+    assert motion.qd[0, 1] == -1.0
+    assert motion.tau[5].tolist() == [2.5, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert summary['samples'] == len(motion) == 21
+    assert summary['energy_end'] == motion.energy[-1]
+    assert summary['tip_deflections']['upper_arm/tip_y']['peak'] == pytest.approx(0.01)
+    assert summary['final_configuration']['shoulder'] == motion.q[-1, 0]
+    assert summary['real_time_factor'] == pytest.approx(0.02 / summary['wall_time'])
+    assert summary['step_limit'] > 0.001
+
+
+def test_text_ends_with_the_folder(folder):
+    """The last line can be taken by a script."""
+    run = flexdyn('simulate', 'arm.urdf', '--extension', 'flexible.xml', '--t-end', '0.01',
+                  '--no-plots', cwd=folder)
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert lines[-1] == 'simulation'
+    assert 'energy:' in run.stdout
+    assert 'real-time factor' in run.stdout
+    written = sorted(path.name for path in (folder / 'simulation').iterdir())
+    assert written == ['trajectory.csv', 'trajectory.npz']
+
+
+def test_step_is_chosen_below_the_stability_limit(folder):
+    """A stiff beam asks for less than the usual millisecond."""
+    stiff = (folder / 'flexible.urdf').read_text().replace('young="2e9"', 'young="2e13"')
+    (folder / 'stiff.urdf').write_text(stiff)
+    run = flexdyn('simulate', 'stiff.urdf', '--t-end', '0.0005', '--no-plots', '--json',
+                  cwd=folder)
+    assert run.returncode == 0, run.stderr
+    summary = json.loads(run.stdout)
+    assert summary['dt'] == pytest.approx(0.5 * summary['step_limit'])
+    assert summary['dt'] < 1e-3
+
+
+def test_divergence_is_told_with_the_limit_and_keeps_the_motion(folder):
+    """A step that is too large is a wrong call: exit code 2."""
+    run = flexdyn('simulate', 'flexible.urdf', '--t-end', '100', '--dt', '0.1', '--q0',
+                  'upper_arm/bending_y1=0.01', '--out', 'diverged', cwd=folder)
+    assert run.returncode == 2
+    assert run.stdout == ''
+    warning, kept, error = run.stderr.splitlines()
+    assert warning.startswith('warning: dt = 0.1 s is above the stability limit')
+    assert 'diverged' in kept
+    assert error.startswith('error: The simulation diverged after t = ')
+    assert 'Use a dt below' in error
+    motion = load_npz(folder / 'diverged/trajectory.npz')
+    assert 1 < len(motion) < 1000
+    assert not (folder / 'diverged/joints.png').exists()
+
+
+def test_massless_moving_link_is_refused_by_name(folder):
+    """The rigid arm's upper arm has no inertia of its own, which is fine; a lone one is not."""
+    (folder / 'ghost.urdf').write_text("""
+        <robot name="massless"><link name="base"/><link name="ghost"/>
+        <joint name="hinge" type="continuous"><parent link="base"/><child link="ghost"/>
+        <axis xyz="0 0 1"/></joint></robot>""")
+    run = flexdyn('simulate', 'ghost.urdf', '--t-end', '0.01', cwd=folder)
+    assert run.returncode == 1
+    assert 'hinge' in run.stderr
+    assert 'ghost' in run.stderr
