@@ -222,14 +222,13 @@ def _check_sections(item: Item, families: tuple[ModeFamily, ...]) -> None:
                 'Torsion modes need polar inertia, but polar="0"',
                 'Write polar="..." [m^4], or leave it out for polar = j',
             )
-    if not item.written('area') and (item.says('polar') or item.written('j')):
-        name = 'polar' if item.says('polar') else 'j'
-        if not (name == 'j' and item.value('polar') == 0.0):
-            raise place.error(
-                f'{name} gives the beam inertia about its axis, rho {name} with rho = '
-                'mass / (area length), and so needs area',
-                'Write area="..." [m^2]',
-            )
+    name = 'polar' if item.written('polar') else 'j'
+    if item.value(name) and not item.written('area'):
+        raise place.error(
+            f'{name} gives the beam inertia about its axis, rho {name} with rho = '
+            'mass / (area length), and so needs area',
+            'Write area="..." [m^2]',
+        )
     if item.value('rotary_inertia'):
         for name, unit in (('area', 'm^2'), ('iy', 'm^4'), ('iz', 'm^4')):
             if not item.written(name):

@@ -17,6 +17,8 @@ from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.extension_schema import Attribute
 from flexdyn_ros.model.extension_schema import Element
 from flexdyn_ros.model.extension_schema import FLEXDYN
+from flexdyn_ros.model.extension_schema import NO_UNIT
+from flexdyn_ros.model.extension_schema import PURE
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.model.values import Place
 from flexdyn_ros.model.xml_document import Document
@@ -181,11 +183,9 @@ def _read(
         values[name], texts[name] = _value(attribute, text, place), text
     for attribute in schema.attributes:
         if attribute.required and attribute.name not in values:
-            unit = f' [{attribute.unit}]' if attribute.unit not in ('', '-') else ''
             raise place.error(
                 f'The attribute {attribute.name} is missing',
-                f'Write {attribute.name}="..."{unit}: {attribute.text[:1].lower()}'
-                f'{attribute.text[1:]}',
+                f'Write {attribute.name}="..."{_unit(attribute)}',
             )
     _refuse_text(element, place)
     children = []
@@ -212,8 +212,13 @@ def _value(attribute: Attribute, text: str, place: Place) -> Any:
         advice = did_you_mean(text, attribute.choices) if attribute.choices else None
         if '${' in text or '$(' in text:
             advice = 'This is an unexpanded xacro expression: run xacro on the file first'
-        unit = f' [{attribute.unit}]' if attribute.unit not in ('', '-') else ''
-        raise place.error(f'{attribute.name}="{text}"{unit} {error}', advice) from None
+        raise place.error(
+            f'{attribute.name}="{text}"{_unit(attribute)} {error}', advice
+        ) from None
+
+
+def _unit(attribute: Attribute) -> str:
+    return f' [{attribute.unit}]' if attribute.unit not in (NO_UNIT, PURE) else ''
 
 
 def _refuse_text(element: XmlElement, place: Place) -> None:

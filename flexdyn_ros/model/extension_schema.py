@@ -65,6 +65,7 @@ class Element:
         children: Elements that may stand in it.
         key: Attribute that tells one such element from the next; None where there is one only.
         repeats: Whether it may stand several times without a key.
+        later: Whether it is checked but cannot be computed yet.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Element:
     children: tuple[Element, ...] = ()
     key: Optional[str] = None
     repeats: bool = False
+    later: bool = False
 
     def attribute(self, name: str) -> Optional[Attribute]:
         """Return the attribute of that name, or None."""
@@ -196,6 +198,7 @@ MODAL = Element(
             key='joint',
         ),
     ),
+    later=True,
 )  # fmt: skip
 
 SEGMENTS = Element(
@@ -213,6 +216,7 @@ SEGMENTS = Element(
         _DAMPING_RATIO,
     ),
     (FRICTION,),
+    later=True,
 )  # fmt: skip
 
 FLEXDYN = Element(
@@ -266,7 +270,7 @@ FLEXDYN = Element(
                 Element('spring', 'A nonlinear spring, instead of stiffness.', (
                     Attribute('points', 'spring_points', 'rad, N m | m, N', 'Deflection and '
                               'torque.', required=True),
-                )),
+                ), later=True),
             ),
             key='joint',
         ),
@@ -295,6 +299,7 @@ FLEXDYN = Element(
                 Attribute('axes', 'motion_directions', NO_UNIT, 'Its axes.', required=True),
             ),
             key='joint',
+            later=True,
         ),
         Element(
             'loop', 'A closed chain: frame1 may not move against frame2 in some directions.',
@@ -307,6 +312,7 @@ FLEXDYN = Element(
                           required=True),
             ),
             key='name',
+            later=True,
         ),
         Element('actuated', 'Which joints have motors.', (
             Attribute('joints', 'joints', NO_UNIT, 'Their names; without <actuated> all movable '

@@ -36,7 +36,7 @@ def sort_depth_first(
         if joint.child in parent_of:
             first = parent_of[joint.child].name
             raise Place(source, 'link', joint.child).error(
-                f'has two parent joints, "{first}" and "{joint.name}"',
+                f'The link has two parent joints, "{first}" and "{joint.name}"',
                 'A URDF is a tree: drop one of the joints and close the chain with <loop> inside '
                 '<flexdyn>',
             )
