@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A hash-consed expression graph: equal expressions are one node, whatever order they were built in.
+
+An `Expression` behaves like a float, so the algorithms of `flexdyn_ros.dynamics` run on it
+unchanged. Building a node applies the rules of El-Rayyes 1990, tables 3.2 and 3.3: zeros and
+ones vanish, constants fold, signs move outward (x - y and y - x are one node), like terms
+cancel.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Iterable
+from typing import Optional
+from typing import Union
+
+CONSTANT, SYMBOL, SUM, PRODUCT, QUOTIENT, NEGATIVE, CALL = range(7)
+
+# Functions that a node may call; stumpffK is Stumpff's c_K.
+TRIGONOMETRIC = ('sin', 'cos')
+
+Operand = Union['Expression', float, int]
+
+
+class Expression:
+    """
+    A node of a graph; made by its graph and by arithmetic, never directly.
+
+    Attributes:
+        graph: The graph that owns it.
+        kind: CONSTANT, SYMBOL, SUM, PRODUCT, QUOTIENT, NEGATIVE or CALL.
+        operands: The nodes that it combines; in a sum, NEGATIVE operands are subtracted.
+        value: A constant's float, a symbol's name or a call's function.
+        number: Its place in order of creation: operands come before.
+    """
+
+    __slots__ = ('graph', 'kind', 'operands', 'value', 'number')
+
+    def __init__(self, graph: Graph, kind: int, operands: tuple, value, number: int):
+        self.graph = graph
+        self.kind = kind
+        self.operands = operands
+        self.value = value
+        self.number = number
+
+    def __add__(self, other: Operand) -> Expression:
+        return self.graph.add(self, self.graph.lift(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Operand) -> Expression:
+        return self.graph.add(self, self.graph.negate(self.graph.lift(other)))
+
+    def __rsub__(self, other: Operand) -> Expression:
+        return self.graph.add(self.graph.lift(other), self.graph.negate(self))
+
+    def __mul__(self, other: Operand) -> Expression:
+        return self.graph.multiply(self, self.graph.lift(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Operand) -> Expression:
+        return self.graph.divide(self, self.graph.lift(other))
+
+    def __rtruediv__(self, other: Operand) -> Expression:
+        return self.graph.divide(self.graph.lift(other), self)
+
+    def __neg__(self) -> Expression:
+        return self.graph.negate(self)
+
+    def __bool__(self) -> bool:
+        """Refuse to decide: traced code must not branch on a symbol."""
+        raise TypeError('a symbol has no truth value: the traced code branches on it')
+
+    def sin(self) -> Expression:
+        """Return the sine."""
+        return self.graph.call('sin', self)
+
+    def cos(self) -> Expression:
+        """Return the cosine."""
+        return self.graph.call('cos', self)
+
+    def exp(self) -> Expression:
+        """Return the exponential."""
+        return self.graph.call('exp', self)
+
+    def tanh(self) -> Expression:
+        """Return the hyperbolic tangent."""
+        return self.graph.call('tanh', self)
+
+    def stumpff(self, order: int) -> Expression:
+        """Return Stumpff's function of this order; see dynamics.scalar.stumpff."""
+        return self.graph.call(f'stumpff{order}', self)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is a number."""
+        return self.kind == CONSTANT
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it is a sum."""
+        return self.kind == SUM
+
+    @property
+    def is_product(self) -> bool:
+        """Whether it is a product."""
+        return self.kind == PRODUCT
+
+    def __repr__(self) -> str:
+        if self.kind in (CONSTANT, SYMBOL):
+            return str(self.value)
+        if self.kind == NEGATIVE:
+            return f'-{self.operands[0]!r}'
+        if self.kind == CALL:
+            return f'{self.value}({self.operands[0]!r})'
+        joint = {SUM: ' + ', PRODUCT: '*', QUOTIENT: '/'}[self.kind]
+        return '(' + joint.join(repr(operand) for operand in self.operands) + ')'
+
+
+class Graph:
+    """
+    The nodes of one program, each once.
+
+    Attributes:
+        nodes: All nodes in order of creation.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[Expression] = []
+        self._known: dict[tuple, Expression] = {}
+        self.zero = self.constant(0.0)
+        self.one = self.constant(1.0)
+
+    def lift(self, value: Operand) -> Expression:
+        """Return a number as a node, and a node as it is."""
+        return value if isinstance(value, Expression) else self.constant(value)
+
+    def constant(self, value: float) -> Expression:
+        """Return the node of a number; a negative one is the negative of a positive one."""
+        number = float(value)
+        if number < 0.0:
+            return self._node(NEGATIVE, (self.constant(-number),), None)
+        return self._node(CONSTANT, (), number + 0.0)
+
+    def symbol(self, name: str) -> Expression:
+        """Return the node of a named input."""
+        return self._node(SYMBOL, (), name)
+
+    def negate(self, x: Expression) -> Expression:
+        """Return -x."""
+        if x.kind == NEGATIVE:
+            return x.operands[0]
+        return x if x is self.zero else self._node(NEGATIVE, (x,), None)
+
+    def call(self, function: str, x: Expression) -> Expression:
+        """Return function(x); odd and even functions move a sign outward."""
+        negative, inner = split_sign(x)
+        if inner.is_constant:
+            return self.constant(evaluate(function, constant_value(x)))
+        if function in ('sin', 'tanh') and negative:
+            return self.negate(self._node(CALL, (inner,), function))
+        if function == 'cos':
+            x = inner
+        return self._node(CALL, (x,), function)
+
+    def divide(self, x: Expression, y: Expression) -> Expression:
+        """Return x / y; by a number it is a product."""
+        (x_negative, x), (y_negative, y) = split_sign(x), split_sign(y)
+        if y.is_constant:
+            result = self.multiply(x, self.constant(1.0 / y.value))
+        elif x is self.zero:
+            return x
+        elif x is y:
+            result = self.one
+        else:
+            result = self._node(QUOTIENT, (x, y), None)
+        return self.negate(result) if x_negative != y_negative else result
+
+    def multiply(self, x: Expression, y: Expression) -> Expression:
+        """Return x * y."""
+        return self.product((x, y))
+
+    def add(self, x: Expression, y: Expression) -> Expression:
+        """Return x + y."""
+        return self.sum((x, y))
+
+    def product(self, factors: Iterable[Expression]) -> Expression:
+        """Return the product of all factors; a constant factor is folded into one."""
+        coefficient, negative, rest = 1.0, False, []
+        for factor in factors:
+            minus, factor = split_sign(factor)
+            negative ^= minus
+            if factor.is_constant:
+                coefficient *= factor.value
+                continue
+            if factor.is_product and factor.operands[0].is_constant:
+                coefficient *= factor.operands[0].value
+                factor = self._rebuild(PRODUCT, factor.operands[1:])
+            rest.append(factor)
+        if coefficient == 0.0:
+            return self.zero
+        if coefficient != 1.0 or not rest:
+            rest.append(self.constant(coefficient))
+        result = self._rebuild(PRODUCT, rest)
+        return self.negate(result) if negative else result
+
+    def sum(self, terms: Iterable[Expression]) -> Expression:
+        """Return the sum of all terms; like terms are gathered, the first one is positive."""
+        offset, weights = 0.0, {}
+        for term in terms:
+            minus, term = split_sign(term)
+            sign = -1.0 if minus else 1.0
+            if term.is_constant:
+                offset += sign * term.value
+                continue
+            weight, base = split_weight(term, self)
+            weights[base] = weights.get(base, 0.0) + sign * weight
+        parts = [
+            self.product((self.constant(weight), base))
+            for base, weight in weights.items()
+            if weight != 0.0
+        ]
+        if offset != 0.0:
+            parts.append(self.constant(offset))
+        if not parts:
+            return self.zero
+        if len(parts) == 1:
+            return parts[0]
+        parts.sort(key=lambda term: split_sign(term)[1].number)
+        if parts[0].kind == NEGATIVE:
+            return self.negate(self._rebuild(SUM, [self.negate(part) for part in parts]))
+        return self._rebuild(SUM, parts)
+
+    def _rebuild(self, kind: int, operands) -> Expression:
+        operands = tuple(operands)
+        if len(operands) == 1:
+            return operands[0]
+        if kind == PRODUCT:
+            operands = tuple(sorted(operands, key=_product_order))
+        return self._node(kind, operands, None)
+
+    def _node(self, kind: int, operands: tuple, value) -> Expression:
+        key = (kind, value, *(operand.number for operand in operands))
+        found = self._known.get(key)
+        if found is None:
+            found = Expression(self, kind, operands, value, len(self.nodes))
+            self._known[key] = found
+            self.nodes.append(found)
+        return found
+
+
+def _product_order(factor: Expression) -> tuple[bool, int]:
+    """Order factors: the constant first, then by creation."""
+    return (not factor.is_constant, factor.number)
+
+
+def split_sign(x: Expression) -> tuple[bool, Expression]:
+    """Return whether x is a negative, and x without its sign."""
+    return (True, x.operands[0]) if x.kind == NEGATIVE else (False, x)
+
+
+def split_weight(x: Expression, graph: Graph) -> tuple[float, Expression]:
+    """Return the constant factor of x and what it multiplies."""
+    if x.is_product and x.operands[0].is_constant:
+        return x.operands[0].value, graph.product(x.operands[1:])
+    return 1.0, x
+
+
+def constant_value(x: Expression) -> Optional[float]:
+    """Return the number that x is, or None."""
+    negative, inner = split_sign(x)
+    if not inner.is_constant:
+        return None
+    return -inner.value if negative else inner.value
+
+
+def evaluate(function: str, x: float) -> float:
+    """Return a function's value at a number."""
+    from flexdyn_ros.dynamics.scalar import stumpff
+
+    if function.startswith('stumpff'):
+        return stumpff(int(function[len('stumpff'):]), x)
+    return getattr(math, function)(x)

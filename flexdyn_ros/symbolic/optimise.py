@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The passes in order, each with its effect on the counts, as CLEAR reports them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+from typing import Sequence
+
+from flexdyn_ros.symbolic.passes.condense import condense
+from flexdyn_ros.symbolic.passes.share import share_products
+from flexdyn_ros.symbolic.passes.share import share_sums
+from flexdyn_ros.symbolic.program import operation_counts
+from flexdyn_ros.symbolic.program import Program
+
+Pass = Callable[[Program], Program]
+
+# Run in this order until none of them saves anything more.
+PASSES: dict[str, Pass] = {
+    'condense': condense,
+    'share_products': share_products,
+    'share_sums': share_sums,
+}
+ROUND_LIMIT = 8
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What one pass did: its name and the counts (mul, add, trig) after it."""
+
+    name: str
+    counts: dict[str, int]
+
+
+def optimise(
+    program: Program, passes: Sequence[str] = tuple(PASSES)
+) -> tuple[Program, tuple[PassReport, ...]]:
+    """
+    Return an equal program with fewer operations, and what each pass did.
+
+    Args:
+        program: The program as traced.
+        passes: Names of the passes to run, in order; the whole list is repeated while it saves.
+    """
+    reports = [PassReport('traced', operation_counts(program.outputs))]
+    for _ in range(ROUND_LIMIT):
+        before = _total(reports[-1])
+        for name in passes:
+            candidate = PASSES[name](program)
+            counts = operation_counts(candidate.outputs)
+            if sum(counts.values()) <= _total(reports[-1]):
+                program = candidate
+                reports.append(PassReport(name, counts))
+        if _total(reports[-1]) >= before:
+            break
+    return program, tuple(reports)
+
+
+def _total(report: PassReport) -> int:
+    return sum(report.counts.values())

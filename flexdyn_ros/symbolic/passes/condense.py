@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Distribution and factoring where they pay.
+
+The parts of a sum that nothing else uses are multiplied out, like terms are gathered, constants
+fold, and the result is factored again; it is kept where it takes fewer operations.
+"""
+
+from __future__ import annotations
+
+from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.expression import NEGATIVE
+from flexdyn_ros.symbolic.expression import PRODUCT
+from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.polynomial import expand
+from flexdyn_ros.symbolic.polynomial import factored
+from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.program import remake
+
+# Sums with more terms than this are left as they are.
+TERM_LIMIT = 80
+
+
+def condense(program: Program) -> Program:
+    """Return the program with each sum's own parts in their cheapest form found."""
+    uses = program.uses()
+    graph = program.graph
+    made: dict[Expression, Expression] = {}
+    inner = _inner_nodes(program, uses)
+    for node in program.needed():
+        operands = tuple(made[operand] for operand in node.operands)
+        made[node] = remake(graph, node, operands) if operands else node
+        if node.kind in (SUM, PRODUCT) and node not in inner:
+            own = {made[n] for n in _private(node, uses)}
+            made[node] = _cheapest(graph, made[node], own)
+    return Program(graph, tuple(made[output] for output in program.outputs))
+
+
+def _inner_nodes(program: Program, uses: dict[Expression, int]) -> set[Expression]:
+    """Return the sums and products that a larger sum or product alone uses."""
+    inner: set[Expression] = set()
+    for node in program.needed():
+        if node.kind in (SUM, PRODUCT):
+            inner.update(child for child in _children(node) if uses[child] == 1)
+    return inner
+
+
+def _private(root: Expression, uses: dict[Expression, int]) -> set[Expression]:
+    """Return the root and the sums and products that only its tree uses."""
+    private = {root}
+    stack = [root]
+    while stack:
+        for child in _children(stack.pop()):
+            if uses[child] == 1:
+                private.add(child)
+                stack.append(child)
+    return private
+
+
+def _children(node: Expression) -> list[Expression]:
+    found = []
+    for operand in node.operands:
+        child = operand.operands[0] if operand.kind == NEGATIVE else operand
+        if child.kind in (SUM, PRODUCT):
+            found.append(child)
+    return found
+
+
+def _cheapest(graph: Graph, node: Expression, private: set[Expression]) -> Expression:
+    negative = node.kind == NEGATIVE
+    inner = node.operands[0] if negative else node
+    own = {n.operands[0] if n.kind == NEGATIVE else n for n in private}
+    polynomial = expand(inner, own, TERM_LIMIT)
+    if polynomial is None:
+        return node
+    atoms = {factor for monomial in polynomial for factor in monomial}
+    candidate = factored(polynomial, graph)
+    if _cost(candidate, atoms) >= _cost(inner, atoms):
+        return node
+    return graph.negate(candidate) if negative else candidate
+
+
+def _cost(root: Expression, atoms: set[Expression]) -> int:
+    """Return the operations of a tree down to its atoms, each node once."""
+    total, stack, seen = 0, [root], set(atoms)
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.kind in (SUM, PRODUCT):
+            total += len(node.operands) - 1
+        if node.kind in (SUM, PRODUCT, NEGATIVE):
+            stack.extend(node.operands)
+    return total

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program: the named outputs of a graph, and how to walk and rebuild what they need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+from typing import Iterable
+from typing import Mapping
+
+from flexdyn_ros.symbolic.expression import CALL
+from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.expression import NEGATIVE
+from flexdyn_ros.symbolic.expression import PRODUCT
+from flexdyn_ros.symbolic.expression import QUOTIENT
+from flexdyn_ros.symbolic.expression import SUM
+
+
+@dataclass(frozen=True)
+class Program:
+    """
+    What a generated function computes.
+
+    Attributes:
+        graph: The graph of its nodes.
+        outputs: Its results, in order.
+    """
+
+    graph: Graph
+    outputs: tuple[Expression, ...]
+
+    def needed(self) -> list[Expression]:
+        """Return the nodes that the outputs need, operands before what uses them."""
+        return ordered(self.outputs)
+
+    def uses(self) -> dict[Expression, int]:
+        """Return how often each needed node is used; signs are seen through."""
+        return count_uses(self.outputs)
+
+
+def ordered(roots: Iterable[Expression]) -> list[Expression]:
+    """Return all nodes below the roots, operands before what uses them."""
+    order: list[Expression] = []
+    seen: set[Expression] = set()
+    stack = [(root, False) for root in roots]
+    stack.reverse()
+    while stack:
+        node, done = stack.pop()
+        if done:
+            order.append(node)
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            stack.extend((operand, False) for operand in reversed(node.operands))
+    return order
+
+
+def count_uses(roots: Iterable[Expression]) -> dict[Expression, int]:
+    """Return how often each node is used by nodes and roots; a sign passes the use on."""
+    roots = tuple(roots)
+    uses: dict[Expression, int] = {}
+    for node in [*ordered(roots)]:
+        if node.kind == NEGATIVE:
+            continue
+        for operand in node.operands:
+            inner = operand.operands[0] if operand.kind == NEGATIVE else operand
+            uses[inner] = uses.get(inner, 0) + 1
+    for root in roots:
+        inner = root.operands[0] if root.kind == NEGATIVE else root
+        uses[inner] = uses.get(inner, 0) + 1
+    return uses
+
+
+def rebuild(
+    program: Program, rule: Callable[[Graph, Expression, tuple[Expression, ...]], Expression]
+) -> Program:
+    """
+    Return the program with every node made anew by a rule, operands first.
+
+    Args:
+        program: The program.
+        rule: Called with the graph, the old node and its new operands; `remake` keeps a node.
+    """
+    made: dict[Expression, Expression] = {}
+    for node in program.needed():
+        operands = tuple(made[operand] for operand in node.operands)
+        made[node] = rule(program.graph, node, operands) if operands else node
+    return Program(program.graph, tuple(made[output] for output in program.outputs))
+
+
+def remake(graph: Graph, node: Expression, operands: tuple[Expression, ...]) -> Expression:
+    """Return the same operation on other operands."""
+    if operands == node.operands:
+        return node
+    if node.kind == SUM:
+        return graph.sum(operands)
+    if node.kind == PRODUCT:
+        return graph.product(operands)
+    if node.kind == QUOTIENT:
+        return graph.divide(*operands)
+    if node.kind == NEGATIVE:
+        return graph.negate(operands[0])
+    return graph.call(node.value, operands[0])
+
+
+def operation_counts(outputs: Iterable[Expression]) -> dict[str, int]:
+    """Return multiplications (with divisions), additions and function calls below outputs."""
+    counts = {'mul': 0, 'add': 0, 'trig': 0}
+    for node in ordered(outputs):
+        if node.kind == SUM:
+            counts['add'] += len(node.operands) - 1
+        elif node.kind == PRODUCT:
+            counts['mul'] += len(node.operands) - 1
+        elif node.kind == QUOTIENT:
+            counts['mul'] += 1
+        elif node.kind == CALL:
+            counts['trig'] += 1
+    return counts
+
+
+def evaluate_program(program: Program, inputs: Mapping[str, float]) -> list[float]:
+    """Return the outputs at given inputs, by walking the graph: slow, for checks."""
+    from flexdyn_ros.symbolic.expression import CONSTANT
+    from flexdyn_ros.symbolic.expression import evaluate
+    from flexdyn_ros.symbolic.expression import SYMBOL
+
+    values: dict[Expression, float] = {}
+    for node in program.needed():
+        operands = [values[operand] for operand in node.operands]
+        if node.kind == CONSTANT:
+            value = node.value
+        elif node.kind == SYMBOL:
+            value = inputs[node.value]
+        elif node.kind == SUM:
+            value = sum(operands)
+        elif node.kind == PRODUCT:
+            value = 1.0
+            for operand in operands:
+                value *= operand
+        elif node.kind == QUOTIENT:
+            value = operands[0] / operands[1]
+        elif node.kind == NEGATIVE:
+            value = -operands[0]
+        else:
+            value = evaluate(node.value, operands[0])
+        values[node] = value
+    return [values[output] for output in program.outputs]
