@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Let the tests import the oracles that stand beside this folder."""
+
+from pathlib import Path
+import sys
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))

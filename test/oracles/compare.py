@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparisons with a stated relative tolerance, and data files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+DATA = Path(__file__).resolve().parent.parent / 'data'
+
+
+def load_data(name: str) -> dict:
+    """Return test/data/<name>.yaml."""
+    return yaml.safe_load((DATA / f'{name}.yaml').read_text(encoding='utf-8'))
+
+
+def relative_error(ours, theirs, floor: float = 1e-3) -> float:
+    """Return the largest difference over the largest reference value, at least `floor`."""
+    ours, theirs = np.asarray(ours, float), np.asarray(theirs, float)
+    assert ours.shape == theirs.shape, f'{ours.shape=} but {theirs.shape=}'
+    if theirs.size == 0:
+        return 0.0
+    return float(np.max(np.abs(ours - theirs)) / max(floor, np.max(np.abs(theirs))))
+
+
+def assert_agree(ours, theirs, tolerance: float, what: str = '', floor: float = 1e-3) -> None:
+    """Assert that two arrays agree to `tolerance` relative to the largest reference value."""
+    assert np.all(np.isfinite(ours)), f'{what}: not finite: {ours}'
+    error = relative_error(ours, theirs, floor)
+    assert error <= tolerance, f'{what}: relative error {error:.3g} > {tolerance:.3g}'
+
+
+def assert_generalised_agree(robot, ours, theirs, tolerance: float, what: str = '') -> None:
+    """Assert agreement of (nv,) vectors, joints and modes each against their own scale."""
+    n = robot.n_joints
+    assert_agree(ours[:n], theirs[:n], tolerance, f'{what}, joints')
+    assert_agree(ours[n:], theirs[n:], tolerance, f'{what}, modes')
+
+
+def assert_matrices_agree(ours, theirs, tolerance: float, what: str = '') -> None:
+    """Assert |difference_ij| <= tolerance * sqrt(M_ii M_jj) of two mass matrices."""
+    assert ours.shape == theirs.shape
+    if theirs.size == 0:
+        return
+    size = np.sqrt(np.maximum(np.diag(theirs), 1e-9))
+    error = np.max(np.abs(ours - theirs) / np.outer(size, size))
+    assert error <= tolerance, f'{what}: relative error {error:.3g} > {tolerance:.3g}'

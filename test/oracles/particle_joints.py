@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joint motion of the particle model: transforms as jets, and who drives what."""
+
+from __future__ import annotations
+
+import numpy as np
+from oracles.jets import as_jet
+from oracles.jets import axis_rotation
+from oracles.jets import Jet
+from oracles.jets import transform
+
+CONFIGURATION_SIZE = {
+    'revolute': 1, 'continuous': 1, 'prismatic': 1, 'fixed': 0, 'planar': 3, 'floating': 7,
+}
+
+
+def coordinate_slices(robot) -> dict[str, tuple[int, int]]:
+    """Return joint name to (first index in q, first index in v); mimic joints have none."""
+    at_q = at_v = 0
+    result = {}
+    for joint in robot.joints:
+        if joint.mimic is None:
+            result[joint.name] = (at_q, at_v)
+            size = CONFIGURATION_SIZE[joint.type]
+            at_q += size
+            at_v += 6 if joint.type == 'floating' else size
+    return result
+
+
+def motor_map(model, joint) -> tuple[int | None, float]:
+    """Return the velocity coordinate that drives a one-axis joint, and the ratio to it."""
+    if joint.type not in ('revolute', 'continuous', 'prismatic'):
+        return None, 0.0
+    ratio = 1.0
+    while joint.mimic is not None:
+        ratio *= joint.mimic.multiplier
+        joint = model.robot.joint(joint.mimic.leader)
+    return model.slices[joint.name][1], ratio
+
+
+def _motor(model, joint, q, qd, qdd) -> Jet:
+    """Return the motor-side coordinate of a one-axis joint, (B,)."""
+    if joint.mimic is not None:
+        leader = _motor(model, model.robot.joint(joint.mimic.leader), q, qd, qdd)
+        return leader * joint.mimic.multiplier + np.full(len(qd), joint.mimic.offset)
+    at_q, at_v = model.slices[joint.name]
+    return Jet(np.full(len(qd), q[at_q]), qd[:, at_v], qdd[:, at_v])
+
+
+def plane_axes(axis) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return the in-plane unit vectors of a planar joint.
+
+    The first is unit vector number (i + 1) mod 3, where i is the largest component of the axis,
+    projected on the plane; the second completes the right-handed set.
+    """
+    axis = np.asarray(axis, float)
+    first = np.eye(3)[(int(np.argmax(np.abs(axis))) + 1) % 3]
+    first = first - axis * (axis @ first)
+    first /= np.linalg.norm(first)
+    return first, np.cross(axis, first)
+
+
+def _floating(at_q, at_v, q, qd, qdd) -> Jet:
+    position, (x, y, z, w) = q[at_q: at_q + 3], q[at_q + 3: at_q + 7]
+    rotation = np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ])
+    twist, twist_rate = np.zeros((2, len(qd), 4, 4))
+    for matrix, rates in ((twist, qd), (twist_rate, qdd)):
+        matrix[:, :3, 3] = rates[:, at_v: at_v + 3]
+        matrix[:, :3, :3] = np.cross(np.eye(3), rates[:, None, at_v + 3: at_v + 6])
+    pose = transform(rotation, position).value
+    rate = pose @ twist
+    return Jet.of(np.broadcast_to(pose, rate.shape), rate, rate @ twist + pose @ twist_rate)
+
+
+def joint_transform(model, joint, q, qd, qdd) -> Jet:
+    """Return the motion of the child frame in the joint frame, (B, 4, 4)."""
+    if joint.type == 'fixed':
+        return as_jet(np.eye(4))
+    axis = np.asarray(joint.axis, float)
+    still = np.zeros(3)
+    if joint.type in ('revolute', 'continuous', 'prismatic'):
+        motion = _motor(model, joint, q, qd, qdd)
+        if joint.elastic_name:
+            motion = motion + model.modes([joint.elastic_name], q, qd, qdd)[:, 0]
+        if joint.type == 'prismatic':
+            return transform(np.eye(3), motion[:, None] * axis)
+        return transform(axis_rotation(axis, motion), still)
+    at_q, at_v = model.slices[joint.name]
+    if joint.type == 'floating':
+        return _floating(at_q, at_v, q, qd, qdd)
+    x, y, angle = (
+        Jet(np.full(len(qd), q[at_q + k]), qd[:, at_v + k], qdd[:, at_v + k]) for k in range(3)
+    )
+    first, second = plane_axes(axis)
+    return transform(
+        axis_rotation(axis, angle), x[:, None] * first + y[:, None] * second
+    )
