@@ -17,6 +17,7 @@ from xml.parsers.expat import errors as expat_errors
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.paths import resolve_file
+from flexdyn_ros.model.undeclared_prefix import declare_prefixes
 
 Source = Union[str, bytes, 'os.PathLike[str]']
 
@@ -95,6 +96,9 @@ def parse_xml(text: Union[str, bytes], source: str) -> Element:
         line, column = error.position
         place = f'line {line}, column {column + 1}'
         if error.code == _UNBOUND_PREFIX:
+            declared = declare_prefixes(text)
+            if declared is not None:
+                return ElementTree.fromstring(declared)
             raise ModelError(
                 f'The XML has an unbound prefix at {place}',
                 file=source,

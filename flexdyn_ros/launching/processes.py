@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A group of processes that start and stop together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import os
+import signal
+import subprocess
+import time
+from typing import Any
+from typing import Callable
+from typing import Mapping
+from typing import Optional
+from typing import Sequence
+
+# Time for a clean stop after each signal, as launch has it [s].
+PATIENCE = 5.0
+POLL = 0.02  # [s]
+
+
+@dataclass
+class Member:
+    """
+    One process of a group.
+
+    Attributes:
+        name: What it is called in messages.
+        command: Its command line.
+        process: The process.
+        killed: Whether it had to be killed.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    process: subprocess.Popen[Any]
+    killed: bool = False
+
+    @property
+    def code(self) -> Optional[int]:
+        """Exit code, None while it runs."""
+        return self.process.poll()
+
+
+class ProcessGroup:
+    """
+    Processes that are stopped together: SIGINT, then SIGTERM, then SIGKILL.
+
+    Each process gets a session of its own, so that Ctrl-C in a terminal reaches only whoever
+    holds this group, who then stops them in order.
+    """
+
+    def __init__(self, patience: float = PATIENCE):
+        """
+        Start empty.
+
+        Args:
+            patience: Time between two signals [s].
+        """
+        self.members: list[Member] = []
+        self._patience = patience
+
+    def start(
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Optional[Mapping[str, str]] = None,
+        output: Any = None,
+        standard_input: Any = None,
+    ) -> Member:
+        """
+        Start a process.
+
+        Args:
+            name: What it is called in messages.
+            command: Command line.
+            environment: The whole environment; None inherits.
+            output: File of its standard output and error; None inherits.
+            standard_input: As for subprocess.Popen.
+        """
+        process = subprocess.Popen(
+            list(command), env=environment, stdout=output, stdin=standard_input,
+            stderr=None if output is None else subprocess.STDOUT, start_new_session=True,
+        )
+        member = Member(name, tuple(command), process)
+        self.members.append(member)
+        return member
+
+    def ended(self) -> list[Member]:
+        """Return the processes that have ended."""
+        return [member for member in self.members if member.code is not None]
+
+    def wait(self, until: Callable[[], bool]) -> None:
+        """Return when all have ended, or when `until` says so."""
+        while len(self.ended()) < len(self.members) and not until():
+            time.sleep(POLL)
+
+    def stop(self) -> None:
+        """Stop all, and return when none runs."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            running = [member for member in self.members if member.code is None]
+            for member in running:
+                member.killed = number == signal.SIGKILL
+                _send(member.process.pid, number)
+            end = time.monotonic() + self._patience
+            self.wait(lambda: time.monotonic() > end)
+        for member in self.members:
+            member.process.wait()
+
+    def failures(self) -> list[str]:
+        """Return a sentence for each process that did not end with code 0."""
+        found = []
+        for member in self.ended():
+            if member.killed:
+                found.append(f'{member.name} did not stop when asked and had to be killed.')
+            elif member.code:
+                found.append(f'{member.name} ended with {_meaning(member.code)}.')
+        return found
+
+
+def _send(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def _meaning(code: int) -> str:
+    if code >= 0:
+        return f'exit code {code}'
+    try:
+        return f'signal {signal.Signals(-code).name}'
+    except ValueError:
+        return f'signal {-code}'
