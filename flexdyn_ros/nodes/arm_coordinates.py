@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from typing import Sequence
+
 from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.robot import Robot
 import numpy as np
 
@@ -49,6 +52,18 @@ class ArmCoordinates:
         )
         self._link_side = measured_side == 'link'
 
+    def columns(self, joints: Sequence[str]) -> list[int]:
+        """
+        Return the index of each of these joints in joint vectors.
+
+        Raises:
+            UnknownName: A joint has no coordinate.
+        """
+        for name in joints:
+            if name not in self.joint_names:
+                raise UnknownName('joint', name, self.joint_names)
+        return [self.joint_names.index(name) for name in joints]
+
     def join(self, joint_values: np.ndarray, modal_values: np.ndarray) -> np.ndarray:
         """
         Return robot coordinates (or velocities, or accelerations).
@@ -77,3 +92,9 @@ class ArmCoordinates:
         for joint, mode in self.elastic:
             joints[joint] += coordinates[self.n_joints + mode]
         return joints
+
+
+def actuated_joints(robot: Robot) -> tuple[str, ...]:
+    """Return the actuated joints in the depth-first order of the URDF."""
+    actuated = robot.actuated or robot.joint_names
+    return tuple(name for name in robot.joint_names if name in actuated)

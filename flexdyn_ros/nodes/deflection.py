@@ -13,6 +13,8 @@ from typing import Optional
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+from flexdyn_ros.simulation.frequencies import damping_matrix
+from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
 
 RELATIVE_TOLERANCE = 1e-9
@@ -109,7 +111,10 @@ class ModalEquations:
         self._dyn = dyn
         self._coordinates = coordinates
         self._n = coordinates.n_joints
-        self.stiffness, self.damping = self._linear_elasticity()
+        rest = dyn.robot.neutral_configuration()
+        modes = slice(self._n, None)
+        self.stiffness = stiffness_matrix(dyn, rest)[modes, modes]
+        self.damping = damping_matrix(dyn, rest)[modes, modes]
         soft = [
             name
             for name, row in zip(dyn.robot.mode_names, self.stiffness)
@@ -120,21 +125,6 @@ class ModalEquations:
                 f'Modes {", ".join(soft)} have no stiffness, so that they have no quasi-static '
                 'deflection. Give them a stiffness or use mode "rigid".'
             )
-
-    def _linear_elasticity(self) -> tuple[np.ndarray, np.ndarray]:
-        robot = self._dyn.robot
-        q = robot.neutral_configuration()
-        qd = np.zeros(robot.nv)
-        base = self._dyn.elastic_vector(q, qd)[self._n :]
-        step = 1e-4
-        columns: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
-        for k in range(robot.n_modes):
-            for values, found in zip((q, qd), columns):
-                values[len(values) - robot.n_modes + k] = step
-                found.append((self._dyn.elastic_vector(q, qd)[self._n :] - base) / step)
-                values[len(values) - robot.n_modes + k] = 0.0
-        stiffness, damping = (np.array(c).T.reshape(robot.n_modes, -1) for c in columns)
-        return stiffness, damping
 
     def residual(self, sample: JointSample, state: ModalState) -> np.ndarray:
         """Return the modal forces that the motion would need, zero in free motion, (m,)."""

@@ -10,7 +10,7 @@ from typing import Optional
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.nodes.arm_coordinates import actuated_joints
 from flexdyn_ros.nodes.compute_times import ComputeTimes
 from flexdyn_ros.nodes.deflection import JointSample
 from flexdyn_ros.nodes.diagnostics import ERROR
@@ -69,10 +69,7 @@ class InverseDynamicsNode(RobotNode):
         self.joints = tuple(p['joints']) or actuated_joints(self.robot)
         self.feed_forward = self.make_feed_forward()
         names = self.feed_forward.coordinates.joint_names
-        for name in self.joints:
-            if name not in names:
-                raise UnknownName('joint', name, names)
-        self.columns = [names.index(name) for name in self.joints]
+        self.columns = self.feed_forward.coordinates.columns(self.joints)
         self.limits = self.make_limits(self.joints)
         preferred = {}
         if p['measured_side'] == 'motor':
@@ -258,12 +255,6 @@ class InverseDynamicsNode(RobotNode):
         for name in self.joints if self.robot else ():
             values[f'saturated/{name}'] = name in self.saturated
         return values
-
-
-def actuated_joints(robot) -> tuple[str, ...]:
-    """Return the actuated joints in the depth-first order of the URDF."""
-    actuated = robot.actuated or robot.joint_names
-    return tuple(name for name in robot.joint_names if name in actuated)
 
 
 def main(args: Optional[list[str]] = None) -> int:

@@ -71,3 +71,14 @@ class Reference:
             if values is not None:
                 target[self._columns] = values
         return JointSample(measured.time, q, qd, qdd)
+
+    def positions_and_velocities(self, held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return desired positions and velocities, each of shape (n_joints,).
+
+        Args:
+            held: Positions of what the message leaves out; velocities left out are zero.
+        """
+        rest = np.zeros(len(held))
+        desired = self.over(JointSample(0.0, np.array(held), rest, rest))
+        return desired.q, desired.qd

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Any
 from typing import Callable
@@ -196,12 +197,15 @@ def run_node(make: Callable[[], RobotNode], args: Optional[list[str]] = None) ->
     Returns:
         Exit code: 0 after a clean stop, 1 where a parameter was wrong.
     """
+    # rclpy shuts its context down on SIGINT; Python's KeyboardInterrupt on top of that would strike
+    # anywhere, in the middle of a message's conversion too.
+    signal.signal(signal.SIGINT, lambda number, frame: None)
     rclpy.init(args=args)
     node = None
     try:
         node = make()
         rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
+    except ExternalShutdownException:
         pass
     except (InvalidParameterTypeException, InvalidParameterValueException) as error:
         print(f'Wrong parameter: {error}', file=sys.stderr)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated arm: effort commands, a joint controller and wrenches in; its motion out."""
+
+from __future__ import annotations
+
+import math
+from typing import Sequence
+
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.deflection import JointSample
+from flexdyn_ros.nodes.deflection import ModalEquations
+from flexdyn_ros.nodes.deflection import QuasiStaticArm
+from flexdyn_ros.simulation.frequencies import damping_matrix
+from flexdyn_ros.simulation.frequencies import stiffness_matrix
+import numpy as np
+
+# The classical Runge-Kutta method is stable up to |lambda| h = 2.78; half of that leaves room for
+# configurations that are stiffer than the initial one.
+LARGEST_STEP_TIMES_RATE = 1.4
+
+
+class SimulationStopped(FlexdynError):
+    """The simulated motion grew without bound."""
+
+
+class JointController:
+    """
+    The robot's own joint controller: proportional and derivative, on the motor side.
+
+    Attributes:
+        kp: Proportional gains, shape (n,) [N m/rad | N/m].
+        kd: Derivative gains, shape (n,) [N m s/rad | N s/m].
+        position: Desired positions, shape (n,) [rad | m].
+        velocity: Desired velocities, shape (n,) [rad/s | m/s].
+    """
+
+    def __init__(self, kp: Sequence[float], kd: Sequence[float], count: int):
+        """
+        Set the gains.
+
+        Args:
+            kp: One for each joint, one for all, or none.
+            kd: The same.
+            count: Number of joints.
+
+        Raises:
+            FlexdynError: The number of gains does not fit.
+        """
+        for name, gains in (('pd.kp', kp), ('pd.kd', kd)):
+            if len(gains) not in (0, 1, count):
+                raise FlexdynError(f'{name} has {len(gains)} gains for {count} joints.')
+        self.kp = np.resize(np.array(kp or (0.0,), dtype=float), count)
+        self.kd = np.resize(np.array(kd or (0.0,), dtype=float), count)
+        self.position = np.zeros(count)
+        self.velocity = np.zeros(count)
+
+    def torque(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Return kp (desired - q) + kd (desired rate - qd), shape (n,) [N m | N]."""
+        return self.kp * (self.position - q) + self.kd * (self.velocity - qd)
+
+
+class ArmSimulator:
+    """
+    Integrates the forward dynamics with the classical Runge-Kutta method.
+
+    Attributes:
+        coordinates: How joint and modal values make up the robot's coordinates.
+        joints: The commanded joints, in the order of the command.
+        columns: Their indices among the robot's joints.
+        controller: The joint controller of these joints.
+        effort: Commanded torques, shape (n,) [N m | N].
+        wrenches: Wrench of the environment by frame, six numbers in root axes [N, N m].
+        time: Simulated time [s]; a reset does not turn it back.
+        q: Coordinates, shape (nv,).
+        qd: Velocities, shape (nv,).
+        step: Step in use [s].
+        fastest_rate: Largest eigenvalue of the linearised motion at the start [1/s].
+    """
+
+    def __init__(
+        self,
+        dyn,
+        joints: Sequence[str],
+        step: float,
+        controller: JointController,
+        initial_positions: Sequence[float] = (),
+        static_deflection: bool = False,
+    ):
+        """
+        Put the arm at its initial state.
+
+        Args:
+            dyn: The dynamics.
+            joints: Commanded joints.
+            step: Longest step [s].
+            controller: Joint controller of the commanded joints.
+            initial_positions: One for each commanded joint [rad | m], or none.
+            static_deflection: Whether the arm starts with the deflection under gravity.
+
+        Raises:
+            FlexdynError: A joint is unknown, or the number of positions does not fit.
+        """
+        self.coordinates = ArmCoordinates(dyn.robot)
+        self._dyn = dyn
+        self.joints = tuple(joints)
+        self.columns = self.coordinates.columns(joints)
+        self.controller = controller
+        if len(initial_positions) not in (0, len(self.joints)):
+            raise FlexdynError(
+                f'initial_positions has {len(initial_positions)} elements '
+                f'for {len(self.joints)} joints.'
+            )
+        self._initial = self._initial_state(initial_positions, static_deflection)
+        self.time = 0.0
+        self.reset()
+        self.fastest_rate = self._fastest_rate()
+        self.step = min(step, LARGEST_STEP_TIMES_RATE / max(self.fastest_rate, 1e-9))
+
+    def _initial_state(self, positions: Sequence[float], static: bool) -> np.ndarray:
+        joint_values = np.zeros(self.coordinates.n_joints)
+        if len(positions):
+            joint_values[self.columns] = positions
+        delta = np.zeros(self.coordinates.n_modes)
+        if static and len(delta):
+            rest = np.zeros_like(joint_values)
+            arm = QuasiStaticArm(ModalEquations(self._dyn, self.coordinates))
+            delta = arm.at(JointSample(0.0, joint_values, rest, rest)).delta
+        return self.coordinates.join(joint_values, delta)
+
+    def reset(self) -> None:
+        """Return to the initial state, at rest, without command and wrenches."""
+        self.q = self._initial.copy()
+        self.qd = np.zeros(len(self.q))
+        self.effort = np.zeros(len(self.joints))
+        self.wrenches: dict[str, np.ndarray] = {}
+        self.controller.position = self.q[self.columns].copy()
+        self.controller.velocity = np.zeros(len(self.joints))
+
+    def _fastest_rate(self) -> float:
+        nv = len(self.q)
+        if nv == 0:
+            return 0.0
+        stiffness = stiffness_matrix(self._dyn, self.q)
+        damping = damping_matrix(self._dyn, self.q)
+        stiffness[self.columns, self.columns] += self.controller.kp
+        damping[self.columns, self.columns] += self.controller.kd
+        system = np.zeros((2 * nv, 2 * nv))
+        system[:nv, nv:] = np.eye(nv)
+        mass = self._dyn.mass_matrix(self.q)
+        system[nv:] = -np.linalg.solve(mass, np.hstack((stiffness, damping)))
+        return float(np.abs(np.linalg.eigvals(system)).max())
+
+    def torque(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """
+        Return the generalised forces of command and controller, shape (nv,).
+
+        Args:
+            q: Coordinates, shape (nv,).
+            qd: Velocities, shape (nv,).
+        """
+        total = np.zeros(len(q))
+        own = self.controller.torque(q[self.columns], qd[self.columns])
+        total[self.columns] = self.effort + own
+        return total
+
+    def advance(self, duration: float) -> None:
+        """
+        Move on by a time, in equal steps no longer than `step`.
+
+        Args:
+            duration: [s].
+
+        Raises:
+            SimulationStopped: The motion is no longer finite.
+        """
+        count = max(1, math.ceil(duration / self.step - 1e-9))
+        for _ in range(count):
+            self._take_step(duration / count)
+        self.time += duration
+
+    def _acceleration(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        return self._dyn.forward_dynamics(q, qd, self.torque(q, qd), self.wrenches or None)
+
+    def _take_step(self, h: float) -> None:
+        q, qd = self.q, self.qd
+        try:
+            a1 = self._acceleration(q, qd)
+            v2 = qd + h / 2 * a1
+            a2 = self._acceleration(q + h / 2 * qd, v2)
+            v3 = qd + h / 2 * a2
+            a3 = self._acceleration(q + h / 2 * v2, v3)
+            v4 = qd + h * a3
+            a4 = self._acceleration(q + h * v3, v4)
+        except (FlexdynError, ArithmeticError) as error:
+            raise SimulationStopped(f'The simulation stopped at {self.time:.6g} s: {error}')
+        q = q + h / 6 * (qd + 2 * v2 + 2 * v3 + v4)
+        qd = qd + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+        if not (np.all(np.isfinite(q)) and np.all(np.isfinite(qd))):
+            raise SimulationStopped(
+                f'The simulation diverged at {self.time:.6g} s. Use a smaller step, or check the '
+                'torques and gains.'
+            )
+        self.q, self.qd = q, qd
+
+    def joint_effort(self) -> np.ndarray:
+        """
+        Return what each joint transmits, shape (n_joints,) [N m | N].
+
+        That is the motor's torque, or the spring's where the joint is elastic.
+        """
+        effort = self.torque(self.q, self.qd)[: self.coordinates.n_joints]
+        if self.coordinates.elastic:
+            elastic = self._dyn.elastic_vector(self.q, self.qd)[self.coordinates.n_joints :]
+            for joint, mode in self.coordinates.elastic:
+                effort[joint] = -elastic[mode]
+        return effort

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node that draws how an arm bends: markers and transforms of its deformed links."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+from typing import Optional
+
+from builtin_interfaces.msg import Time
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.deflection import JointSample
+from flexdyn_ros.nodes.deflection import ModalEquations
+from flexdyn_ros.nodes.deflection import QuasiStaticArm
+from flexdyn_ros.nodes.deformed_messages import marker_array
+from flexdyn_ros.nodes.deformed_messages import transform_message
+from flexdyn_ros.nodes.deformed_shape import beam_shapes
+from flexdyn_ros.nodes.deformed_shape import rigid_segments
+from flexdyn_ros.nodes.diagnostics import ERROR
+from flexdyn_ros.nodes.diagnostics import OK
+from flexdyn_ros.nodes.diagnostics import WARN
+from flexdyn_ros.nodes.joint_state_cache import JointStateCache
+from flexdyn_ros.nodes.joint_state_topic import subscribe_joint_states
+from flexdyn_ros.nodes.robot_node import RobotNode
+from flexdyn_ros.nodes.robot_node import run_node
+import numpy as np
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
+from visualization_msgs.msg import MarkerArray
+
+try:
+    from tf2_msgs.msg import TFMessage
+except ImportError:
+    TFMessage = None
+
+
+class DeflectionMarkersNode(RobotNode):
+    """Draws the newest joint and modal state at a steady rate."""
+
+    def __init__(self, **node_arguments: Any):
+        """Create publishers and subscriptions."""
+        self.cache: Optional[JointStateCache] = None
+        self.source = 'none'
+        self.largest = 0.0
+        super().__init__('deflection_markers_node', **node_arguments)
+        self.stamp = Time()
+        self.timer = None
+        self.markers = self.create_lifecycle_publisher(MarkerArray, '~/markers', 1)
+        self.transforms = None
+        if self.parameters['publish_tf'] and TFMessage is None:
+            self.get_logger().info('no transforms: tf2_msgs is not installed')
+        elif self.parameters['publish_tf']:
+            self.transforms = self.create_lifecycle_publisher(TFMessage, '/tf', 10)
+        self.joint_states = subscribe_joint_states(self, self._on_joint_states)
+        self.modal_states = self.create_subscription(
+            JointState, 'modal_states', self._on_modal_states, 1
+        )
+
+    # Life cycle.
+
+    def set_up(self) -> None:
+        """Prepare for the loaded robot."""
+        p = self.parameters
+        self.coordinates = ArmCoordinates(self.robot, p['measured_side'])
+        names = self.coordinates.joint_names
+        preferred = {}
+        if p['measured_side'] == 'motor':
+            preferred = {names[k]: f'{names[k]}_motor' for k, _ in self.coordinates.elastic}
+        self.cache = JointStateCache(names, need_velocity=False, preferred=preferred)
+        self.modal_cache = JointStateCache(self.robot.mode_names, need_velocity=False)
+        self.quasi_static = None
+        if p['deflection'] != 'modal_states' and self.robot.n_modes:
+            self.quasi_static = QuasiStaticArm(ModalEquations(self.dyn, self.coordinates))
+        self.shapes = beam_shapes(self.robot, p['points'], p['tube_radius'])
+        self.largest = 0.0
+        self.get_logger().info(
+            f'Drawing {len(self.shapes)} flexible links, deflection from {p["deflection"]}.'
+        )
+
+    def start(self) -> None:
+        """Start drawing."""
+        self.timer = self.create_steady_timer(1.0 / self.parameters['rate'], self._draw)
+        self.diagnostics.report(WARN, 'waiting for joint_states')
+
+    def stop(self) -> None:
+        """Stop drawing."""
+        self.destroy_timer(self.timer)
+
+    # Inputs.
+
+    def _on_joint_states(self, message: JointState) -> None:
+        if self.cache is None:
+            return
+        self._take(self.cache, message)
+        self.stamp = message.header.stamp
+        if self.stamp == Time():
+            self.stamp = self.get_clock().now().to_msg()
+
+    def _on_modal_states(self, message: JointState) -> None:
+        if self.cache is not None:
+            self._take(self.modal_cache, message)
+
+    def _take(self, cache: JointStateCache, message: JointState) -> None:
+        dropped = cache.update(
+            message.name, message.position, message.velocity, time.monotonic()
+        )
+        if dropped:
+            self.diagnostics.report(ERROR, dropped)
+
+    # Output.
+
+    def _draw(self) -> None:
+        p = self.parameters
+        now = time.monotonic()
+        problems = self.cache.problems(now, p['timeout'])
+        if problems:
+            text = '; '.join(f'{name}: {why}' for name, why in problems.items())
+            self.diagnostics.report(WARN, f'nothing drawn: {text}')
+            return
+        if 'points' in p.changed or 'tube_radius' in p.changed:
+            self.shapes = beam_shapes(self.robot, p['points'], p['tube_radius'])
+        p.changed.clear()
+        try:
+            modes = self._modes(now)
+        except FlexdynError as error:
+            self.diagnostics.report(ERROR, f'nothing drawn: {error}')
+            return
+        if modes is None:
+            self.diagnostics.report(WARN, 'nothing drawn: waiting for modal_states')
+            return
+        self._publish_markers(modes)
+        if self.transforms:
+            self._publish_transforms(modes)
+        self.diagnostics.report(OK, 'drawing')
+
+    def _modes(self, now: float) -> Optional[np.ndarray]:
+        """Return modal coordinates from the topic or computed, shape (n_modes,)."""
+        wanted = self.parameters['deflection']
+        heard = not self.modal_cache.problems(now, self.parameters['timeout'])
+        if wanted != 'quasi_static' and heard:
+            self.source = 'modal_states'
+            return self.modal_cache.positions
+        if self.quasi_static is None:
+            return None
+        self.source = 'quasi_static'
+        q, qd = self.cache.positions, self.cache.velocities
+        return self.quasi_static.at(JointSample(0.0, q, qd, np.zeros_like(q))).delta
+
+    def _poses(self, modes: np.ndarray) -> dict[str, np.ndarray]:
+        q = self.coordinates.join(self.cache.positions, modes)
+        return {name: self.dyn.frame_pose(q, name) for name in self.robot.frame_names}
+
+    def _header(self) -> Header:
+        frame = self.parameters['frame_prefix'] + self.robot.root
+        return Header(stamp=self.stamp, frame_id=frame)
+
+    def _publish_markers(self, modes: np.ndarray) -> None:
+        p = self.parameters
+        factor = p['exaggeration']
+        poses = self._poses(factor * modes)
+        links = [shape.deformed(poses[shape.link], modes, factor) for shape in self.shapes]
+        met = max((link.deflection.max() for link in links), default=0.0)
+        self.largest = max(self.largest, float(met))
+        rigid = rigid_segments(self.robot, poses)
+        scale = p['colour_range'] or self.largest
+        self.markers.publish(marker_array(self._header(), links, rigid, scale))
+
+    def _publish_transforms(self, modes: np.ndarray) -> None:
+        prefix = self.parameters['frame_prefix'] + self.parameters['tf_prefix']
+        header = self._header()
+        self.transforms.publish(
+            TFMessage(
+                transforms=[
+                    transform_message(header, prefix + name, pose)
+                    for name, pose in self._poses(modes).items()
+                    if prefix + name != header.frame_id
+                ]
+            )
+        )
+
+    def diagnostic_values(self) -> dict[str, Any]:
+        """Return what is drawn."""
+        return {'deflection_source': self.source, 'largest_deflection': self.largest}
+
+
+def main(args: Optional[list[str]] = None) -> int:
+    """Run the node."""
+    return run_node(DeflectionMarkersNode, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

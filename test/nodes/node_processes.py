@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes as processes of their own, and a probe node that talks to them over DDS."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectoryPoint
+import yaml
+
+# Limit of every wait; conditions usually hold within a fraction of a second [s].
+LIMIT = 20.0
+
+
+class NodeProcess:
+    """
+    A node of the package in a process of its own.
+
+    Attributes:
+        log: What it has printed so far.
+    """
+
+    def __init__(self, folder, node, parameters, ros_arguments=()):
+        """Start `node` with these parameters (a dictionary, groups by dots or nested)."""
+        folder = folder / f'{node}_{time.monotonic_ns()}'
+        folder.mkdir(parents=True)
+        file = folder / 'parameters.yaml'
+        file.write_text(yaml.safe_dump({'/**': {'ros__parameters': parameters}}))
+        self._log = folder / 'log.txt'
+        module = f'flexdyn_ros.nodes.{node}'
+        command = [sys.executable, '-m', module, '--ros-args', '--params-file', str(file)]
+        with open(self._log, 'w') as log:
+            self._process = subprocess.Popen(
+                [*command, *ros_arguments], stdout=log, stderr=subprocess.STDOUT,
+                env={**os.environ, 'PYTHONUNBUFFERED': '1'},
+            )
+
+    @property
+    def log(self):
+        """Return everything printed so far."""
+        return self._log.read_text()
+
+    @property
+    def pid(self):
+        """Return the process id."""
+        return self._process.pid
+
+    def running(self):
+        """Return whether the process still runs."""
+        return self._process.poll() is None
+
+    def stop(self, number=signal.SIGINT):
+        """Send a signal, wait, and return the exit code."""
+        if self.running():
+            self._process.send_signal(number)
+        try:
+            return self._process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise AssertionError(f'still running after signal {number}: {self.log}') from None
+
+
+class Probe:
+    """
+    A node in the test's process that publishes, listens and waits for conditions.
+
+    Attributes:
+        node: The rclpy node.
+    """
+
+    def __init__(self):
+        """Create the node in a context of its own."""
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context)
+        self.node = rclpy.create_node('probe', context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._publishers = {}
+
+    def close(self):
+        """Destroy node and context."""
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self._context)
+
+    def listen(self, kind, topic, qos=50):
+        """Return a list that grows by each message on a topic."""
+        received = []
+        self.node.create_subscription(kind, topic, received.append, qos)
+        return received
+
+    def publish(self, topic, message, qos=10):
+        """Publish a message; the publisher is kept."""
+        key = (topic, str(qos))
+        if key not in self._publishers:
+            self._publishers[key] = self.node.create_publisher(type(message), topic, qos)
+        self._publishers[key].publish(message)
+
+    def wait_for(self, condition, what, meanwhile=lambda: None, limit=LIMIT):
+        """
+        Spin until a condition holds, and return its value.
+
+        `meanwhile` is called every ten milliseconds, to publish an input again and again.
+        """
+        end = time.monotonic() + limit
+        while time.monotonic() < end:
+            meanwhile()
+            self._executor.spin_once(timeout_sec=0.01)
+            value = condition()
+            if value:
+                return value
+        raise AssertionError(f'not within {limit} s: {what}')
+
+    def call(self, kind, name, request):
+        """Call a service and return its response."""
+        client = self.node.create_client(kind, name)
+        self.wait_for(client.service_is_ready, f'service {name}')
+        future = client.call_async(request)
+        return self.wait_for(lambda: future.done() and future.result(), f'answer of {name}')
+
+    def statuses(self):
+        """Return a list that grows by each diagnostic array."""
+        return self.listen(DiagnosticArray, '/diagnostics')
+
+
+def joint_state(names, positions, velocities, time_stamp=None):
+    """Return a JointState; a time stamp [s] where given."""
+    message = JointState(name=list(names))
+    message.position = list(map(float, positions))
+    message.velocity = list(map(float, velocities))
+    if time_stamp is not None:
+        message.header.stamp.sec = int(time_stamp)
+        message.header.stamp.nanosec = round((time_stamp % 1.0) * 1e9)
+    return message
+
+
+def trajectory(names, *points):
+    """Return a JointTrajectory of points (time, positions, velocities, accelerations)."""
+    message = JointTrajectory(joint_names=list(names))
+    for when, positions, velocities, accelerations in points:
+        point = JointTrajectoryPoint()
+        point.positions = list(map(float, positions))
+        point.velocities = list(map(float, velocities))
+        point.accelerations = list(map(float, accelerations))
+        point.time_from_start.sec = int(when)
+        point.time_from_start.nanosec = round((when % 1.0) * 1e9)
+        message.points.append(point)
+    return message
+
+
+def key_values(array):
+    """Return the key-value pairs of the first status of a diagnostic array."""
+    return {pair.key: pair.value for pair in array.status[0].values}
