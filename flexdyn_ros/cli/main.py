@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 import traceback
@@ -54,6 +55,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         The exit code: 0, 1 (the model is wrong) or 2 (the call is wrong).
     """
     parser = build_parser()
+    _show_warnings()
     try:
         call = parser.parse_args(arguments)
         code = int(call.run(call))
@@ -120,6 +122,20 @@ class _Version(argparse.Action):
 
         print(f'flexdyn {__version__}')
         sys.exit(0)
+
+
+class _Warnings(logging.Handler):
+    """Shows what the library logs as the command line's own warnings."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one line on stderr."""
+        print(f'{paint("warning:", "yellow", sys.stderr)} {record.getMessage()}', file=sys.stderr)
+
+
+def _show_warnings() -> None:
+    logger = logging.getLogger('flexdyn_ros')
+    logger.handlers = [_Warnings(logging.WARNING)]
+    logger.propagate = False
 
 
 def _exit_code(error: FlexdynError) -> int:

@@ -184,7 +184,8 @@ def _print(summary: dict[str, Any]) -> None:
     print(
         f'energy: {summary["energy_start"]:.6g} J to {summary["energy_end"]:.6g} J, '
         f'change {summary["energy_change"]:.3g} J, '
-        f'largest change {summary["energy_change_largest"]:.3g} J'
+        f'largest change {summary["energy_change_largest"]:.3g} J '
+        '(work, losses and integration error)'
     )
     for name, tip in summary['tip_deflections'].items():
         print(f'peak of {name}: {tip["peak"]:.4g} {tip["unit"]}')

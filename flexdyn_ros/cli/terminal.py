@@ -37,7 +37,7 @@ def heading(text: str) -> str:
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]], indent: str = '  ') -> str:
     """
-    Return rows in aligned columns under their headings, numbers to the right.
+    Return rows in aligned columns under their headings, numbers and percentages to the right.
 
     Args:
         headings: One a column.
@@ -45,10 +45,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]], indent: str
         indent: What each line starts with.
     """
     cells = [[_cell(value) for value in row] for row in rows]
-    right = [
-        all(isinstance(row[k], (int, float, type(None))) for row in rows)
-        for k in range(len(headings))
-    ]
+    right = [all(_is_number(row[k]) for row in rows) for k in range(len(headings))]
     widths = [
         max([len(title), *(len(row[k]) for row in cells)]) for k, title in enumerate(headings)
     ]
@@ -60,6 +57,10 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]], indent: str
         for line in [list(headings), *cells]
     ]
     return '\n'.join(lines)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, type(None))) or str(value).endswith(' %')
 
 
 def _cell(value: object) -> str:

@@ -126,7 +126,7 @@ class Trajectory:
     def save_npz(self, path: PathLike) -> Path:
         """Write all attributes as numpy arrays, compressed; return the path."""
         path = Path(path)
-        arrays = {}
+        arrays: dict[str, Any] = {}
         for item in fields(self):
             value = getattr(self, item.name)
             # A numpy array of no names has no text type of its own; give it one.

@@ -6,6 +6,7 @@ import math
 
 from command import flexdyn
 from command import MODES
+from command import REPOSITORY
 import flexdyn_ros as fd
 import numpy as np
 import pytest
@@ -95,6 +96,18 @@ def test_base_participation_of_a_cantilever_is_the_textbook_one(folder):
     assert run.returncode == 0, run.stderr
     shares = [v['participation']['base']['y'] for v in json.loads(run.stdout)['locked']]
     assert shares == pytest.approx([0.6131, 0.1883, 0.0647], abs=2e-4)
+
+
+def test_canadarm_has_its_published_arm_s_frequencies(folder):
+    """Mohan and Saha's arm by an independent planar model: two modes a link, straight [Hz]."""
+    pytest.importorskip('xacro')
+    run = flexdyn('modes', REPOSITORY / 'urdf' / 'canadarm.urdf.xacro', '--json', cwd=folder)
+    assert run.returncode == 0, run.stderr
+    answer = json.loads(run.stdout)
+    assert [v['frequency'] for v in answer['locked']] == pytest.approx(
+        [0.1555, 1.179, 3.468, 7.960, 14.022, 55.247], rel=3e-4)
+    assert [v['frequency'] for v in answer['free']] == pytest.approx(
+        [0.0, 0.0, 0.0, 3.2316, 4.8907, 19.159, 24.205, 36.525, 164.66], rel=3e-4)
 
 
 def test_text_names_units_and_what_is_left_out(folder):
