@@ -31,6 +31,7 @@ from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import ZERO
 from flexdyn_ros.dynamics.spatial_inertia import BlockInertia
+from flexdyn_ros.dynamics.spatial_inertia import column_momentum
 from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
 
 # A pivot below this fraction of the body's inertia meets no inertia but round-off.
@@ -113,7 +114,7 @@ def _eliminate(
     modes = [k for k in range(body.n_modes) if body.velocity_modes + k in free]
     coordinates = [index for index, _ in joint] + [body.velocity_modes + k for k in modes]
     columns = [column for _, column in joint]
-    momenta = [rigid.momentum(linear or ZERO, angular or ZERO) for linear, angular in columns]
+    momenta = [column_momentum(body, column, rigid) for column in columns]
     momenta += [(inertia.forces[k], inertia.moments[k]) for k in modes]
     block = []
     for i, momentum in enumerate(momenta):

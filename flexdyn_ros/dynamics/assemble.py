@@ -12,6 +12,7 @@ from typing import Optional
 from flexdyn_ros.dynamics.multibody import AxisTerm
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import BodyNode
+from flexdyn_ros.dynamics.multibody import Entry
 from flexdyn_ros.dynamics.multibody import Frame
 from flexdyn_ros.dynamics.multibody import FrictionTerm
 from flexdyn_ros.dynamics.multibody import JointMotion
@@ -29,7 +30,7 @@ from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.dynamics.spatial import outer
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import scale_matrix
-from flexdyn_ros.dynamics.spatial import subtract_matrices
+from flexdyn_ros.dynamics.spatial import second_moment_of
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
 from flexdyn_ros.model.beam import modal_body
@@ -92,7 +93,7 @@ class _Draft:
     def add_inertia(self, inertia: Inertia, position: Vector, rotation: Matrix) -> None:
         """Add a rigid body whose frame stands at position and rotation in this body."""
         com = add(position, apply(rotation, inertia.com))
-        about_com = congruence(rotation, _second_moment(inertia.matrix))
+        about_com = congruence(rotation, second_moment_of(inertia.matrix))
         self.mass = self.mass + inertia.mass
         self.first_moment = add(self.first_moment, scale(inertia.mass, com))
         spread = add_matrices(about_com, scale_matrix(inertia.mass, outer(com, com)))
@@ -292,19 +293,18 @@ def _body(draft: _Draft) -> Body:
 def _modal_inertia(flexible: ModalBody) -> ModalInertia:
     return ModalInertia(
         first=_rows(flexible.modal_first_moment),
-        second=tuple(_matrix(m) for m in flexible.modal_second_moment),
-        product=tuple(tuple(_matrix(m) for m in row) for row in flexible.modal_product),
+        second=tuple(_entries(m) for m in flexible.modal_second_moment),
+        product=tuple(tuple(_entries(m) for m in row) for row in flexible.modal_product),
         rotary=_rows(flexible.rotary_coupling),
+        rotary_mass=_rows(flexible.rotary_mass),
         mass=_rows(flexible.modal_mass),
         stiffness=_rows(flexible.stiffness),
         damping=_rows(flexible.damping),
     )
 
 
-def _second_moment(inertia: Matrix) -> Matrix:
-    """Return int r r^T dm from an inertia matrix: tr(I)/2 - I."""
-    half_trace = 0.5 * (inertia[0][0] + inertia[1][1] + inertia[2][2])
-    return subtract_matrices(scale_matrix(half_trace, IDENTITY), inertia)
+def _entries(values: np.ndarray) -> tuple[Entry, ...]:
+    return tuple((int(i), int(j), float(values[i, j])) for i, j in np.argwhere(values))
 
 
 def _floats(values: np.ndarray) -> Any:

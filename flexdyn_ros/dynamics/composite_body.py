@@ -17,6 +17,7 @@ from flexdyn_ros.dynamics.placement import Wrench
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial_inertia import column_momentum
 from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
 
 SquareMatrix = list[list[Scalar]]
@@ -51,8 +52,8 @@ def _fill_columns(
             _enter(matrix, mode, modes[other], inertia.modal[k][other], k == other)
         columns.append((mode, (inertia.forces[k], inertia.moments[k])))
     for number, (axis, (linear, angular)) in enumerate(axes):
+        momentum = column_momentum(body, (linear, angular), inertia.rigid)
         linear, angular = linear or ZERO, angular or ZERO
-        momentum = inertia.rigid.momentum(linear, angular)
         for k, mode in enumerate(modes):
             shared = dot(inertia.forces[k], linear) + dot(inertia.moments[k], angular)
             _enter(matrix, axis, mode, shared, False)

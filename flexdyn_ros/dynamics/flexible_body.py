@@ -10,25 +10,27 @@ written with second moments in place of inertia tensors; no term is dropped.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Iterable
 
 from flexdyn_ros.dynamics.multibody import Body
+from flexdyn_ros.dynamics.multibody import Entry
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import add_matrices
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import axial
-from flexdyn_ros.dynamics.spatial import combine
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import IDENTITY
+from flexdyn_ros.dynamics.spatial import inertia_of
+from flexdyn_ros.dynamics.spatial import is_zero
 from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import multiply
+from flexdyn_ros.dynamics.spatial import outer
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import scale_matrix
-from flexdyn_ros.dynamics.spatial import skew
-from flexdyn_ros.dynamics.spatial import subtract_matrices
 from flexdyn_ros.dynamics.spatial import transpose
 from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import ZERO
 
 
 @dataclass
@@ -51,8 +53,7 @@ class DeflectedBody:
     @property
     def inertia(self) -> Matrix:
         """Inertia matrix about the frame's origin."""
-        m = self.second_moment
-        return subtract_matrices(scale_matrix(m[0][0] + m[1][1] + m[2][2], IDENTITY), m)
+        return inertia_of(self.second_moment)
 
     @property
     def angular_coupling(self) -> list[Vector]:
@@ -85,70 +86,101 @@ def deflect(body: Body, modes: list) -> DeflectedBody:
     first, second = body.first_moment, body.second_moment
     moments = []
     for k, amplitude in enumerate(modes):
-        moment = modal.second[k]
+        rows = [list(row) for row in (ZERO, ZERO, ZERO)]
+        for i, j, value in modal.second[k]:
+            rows[i][j] = rows[i][j] + value
+            second = _plus_entry(second, j, i, amplitude * value)
         for other, products in zip(modes, modal.product):
-            moment = add_matrices(moment, scale_matrix(other, products[k]))
+            for i, j, value in products[k]:
+                rows[i][j] = rows[i][j] + other * value
+        moment = tuple(tuple(row) for row in rows)
         moments.append(moment)
         first = add(first, scale(amplitude, modal.first[k]))
-        spread = add_matrices(transpose(modal.second[k]), moment)
-        second = add_matrices(second, scale_matrix(amplitude, spread))
+        second = add_matrices(second, scale_matrix(amplitude, moment))
     return DeflectedBody(body, first, second, moments)
 
 
 def body_wrench(
-    state: DeflectedBody, motion: BodyMotion, rates: list, accelerations: list
+    body: Body, motion: BodyMotion, modes: list, rates: list, accelerations: list
 ) -> tuple[Vector, Vector, list[Scalar]]:
     """
     Return the force, the moment about the origin and the modal forces that a motion takes.
 
-    Elastic forces are not among them. With rho = r + u and a(rho) = a + U rho + 2 w x u' + u'':
-    force = int a(rho) dm, moment = int rho x a(rho) dm, modal force k = int phi_k . a(rho) dm,
-    and the cross-sections' rotary inertia.
+    A point of the body accelerates by a(r) = a + U r + sum_l B_l phi_l(r), where
+    B_l = delta_l U + 2 delta_l' [w]x + delta_l'' carries the shape of mode l. With
+    A_0 = int r a^T dm and A_k = int phi_k a^T dm, the moment is the axial part of
+    A_0 + sum_k delta_k A_k, the force on mode k the trace of A_k. Elastic forces are not
+    among them; the cross-sections' rotary inertia is.
 
     Args:
-        state: The deflected body.
+        body: The body.
         motion: Motion of its frame.
-        rates: Rates of its modes.
-        accelerations: Accelerations of its modes.
+        modes: Its modal coordinates.
+        rates: Their rates.
+        accelerations: Their accelerations.
     """
-    body, modal = state.body, state.body.modal
-    start, matrix, spin = motion.acceleration, motion.matrix, motion.spin
-    force = add(scale(body.mass, start), apply(matrix, state.first_moment))
-    moments = multiply(state.second_moment, transpose(matrix))
-    moment = cross(state.first_moment, start)
-    if rates:
-        flow = combine(rates, modal.first)
-        force = add(force, add(scale(2.0, cross(spin, flow)), combine(accelerations, modal.first)))
-        sweep = _combine_matrices(rates, state.modal_moments)
-        moments = subtract_matrices(moments, multiply(scale_matrix(2.0, sweep), skew(spin)))
-        moments = add_matrices(moments, _combine_matrices(accelerations, state.modal_moments))
-        moment = add(moment, cross(spin, combine(rates, modal.rotary)))
-        moment = add(moment, combine(accelerations, modal.rotary))
-    moment = add(moment, axial(moments))
-    forces = [
-        _modal_force(state, k, motion, rates, accelerations) for k in range(len(rates))
+    modal, start, columns = body.modal, motion.acceleration, transpose(motion.matrix)
+    carried = [
+        _shape_acceleration(motion, columns, *amplitudes)
+        for amplitudes in zip(modes, rates, accelerations)
     ]
+    force = add(scale(body.mass, start), apply(motion.matrix, body.first_moment))
+    moments = multiply(body.second_moment, columns)
+    moment = cross(body.first_moment, start)
+    forces: list[Scalar] = []
+    for k, amplitude in enumerate(modes):
+        force = _plus_shape(force, modal.first[k], carried[k])
+        moments = _plus_shapes(moments, modal.second[k], carried[k])
+        rows = _mode_rows(body, k, start, columns, carried)
+        moments = add_matrices(moments, scale_matrix(amplitude, rows))
+        forces.append(rows[0][0] + rows[1][1] + rows[2][2])
+    moment = add(moment, axial(moments))
+    for k, (rate, acceleration, spin) in enumerate(zip(rates, accelerations, modal.rotary)):
+        moment = add(moment, add(scale(rate, cross(motion.spin, spin)), scale(acceleration, spin)))
+        forces[k] = forces[k] + dot(spin, motion.spin_rate)
+        for mass, other in zip(modal.rotary_mass[k], accelerations):
+            forces[k] = forces[k] + mass * other
     return force, moment, forces
 
 
-def _modal_force(
-    state: DeflectedBody, k: int, motion: BodyMotion, rates: list, accelerations: list
-) -> Scalar:
-    modal = state.body.modal
-    moments = state.modal_moments[k]
-    force = dot(modal.first[k], motion.acceleration) + dot(modal.rotary[k], motion.spin_rate)
-    # int phi_k . U rho dm is the sum over all entries of U and of the transposed moments.
-    for row, column in zip(motion.matrix, transpose(moments)):
-        force = force + dot(row, column)
-    flow = _combine_matrices(rates, [products[k] for products in modal.product])
-    force = force + 2.0 * dot(motion.spin, axial(flow))
-    for mass, acceleration in zip(modal.mass[k], accelerations):
-        force = force + mass * acceleration
-    return force
+def _shape_acceleration(
+    motion: BodyMotion, columns: Matrix, amplitude: Scalar, rate: Scalar, acceleration: Scalar
+) -> Matrix:
+    """Return the columns of B = amplitude U + 2 rate [w]x + acceleration."""
+    x, y, z = scale(2.0 * rate, motion.spin)
+    turning = ((acceleration, z, -y), (-z, acceleration, x), (y, -x, acceleration))
+    return add_matrices(scale_matrix(amplitude, columns), turning)
 
 
-def _combine_matrices(factors: list, matrices: list) -> Matrix:
-    total = scale_matrix(factors[0], matrices[0])
-    for factor, matrix in zip(factors[1:], matrices[1:]):
-        total = add_matrices(total, scale_matrix(factor, matrix))
+def _mode_rows(
+    body: Body, k: int, start: Vector, columns: Matrix, carried: list[Matrix]
+) -> Matrix:
+    """Return A_k = int phi_k a^T dm."""
+    modal = body.modal
+    rows = outer(modal.first[k], start)
+    rows = _plus_shapes(rows, [(j, i, value) for i, j, value in modal.second[k]], columns)
+    for products, shape in zip(modal.product[k], carried):
+        rows = _plus_shapes(rows, products, shape)
+    return rows
+
+
+def _plus_shape(total: Vector, weights: Vector, columns: Matrix) -> Vector:
+    """Return total + the sum of weight * column over the weights that are not zero."""
+    for weight, column in zip(weights, columns):
+        if not is_zero(weight):
+            total = add(total, scale(weight, column))
     return total
+
+
+def _plus_shapes(rows: Matrix, entries: Iterable[Entry], columns: Matrix) -> Matrix:
+    """Return rows + m B^T for the entries (i, j, m_ij) of m and the columns of B."""
+    result = list(rows)
+    for i, j, value in entries:
+        result[i] = add(result[i], scale(value, columns[j]))
+    return tuple(result)
+
+
+def _plus_entry(m: Matrix, i: int, j: int, value: Scalar) -> Matrix:
+    rows = [list(row) for row in m]
+    rows[i][j] = rows[i][j] + value
+    return tuple(tuple(row) for row in rows)

@@ -24,12 +24,22 @@ from flexdyn_ros.dynamics.spatial import Vector
 Column = tuple[Optional[Vector], Optional[Vector]]
 
 
-def joint_pose(joint: JointMotion, q: list) -> tuple[Optional[Matrix], Optional[Vector]]:
-    """Return rotation and translation of the body in the joint frame; None for none."""
+def joint_pose(
+    joint: JointMotion, q: list, extra: Optional[Scalar] = None
+) -> tuple[Optional[Matrix], Optional[Vector]]:
+    """
+    Return rotation and translation of the body in the joint frame; None for none.
+
+    Args:
+        joint: The joint.
+        q: Configuration, (nq,).
+        extra: Angle to add to a revolute joint's [rad].
+    """
     if joint.type == 'fixed':
         return None, None
     if joint.type == 'revolute':
-        return about_axis(joint.axis, _position(joint, q)), None
+        angle = _position(joint, q)
+        return about_axis(joint.axis, angle if extra is None else angle + extra), None
     if joint.type == 'prismatic':
         return None, scale(_position(joint, q), joint.axis)
     start = joint.position_start
@@ -85,6 +95,14 @@ def combine_columns(columns: tuple[Column, ...], rates: list) -> Column:
             part = scale(rate, angular)
             spin = part if spin is None else add(spin, part)
     return slide, spin
+
+
+def frame_axis(joint: JointMotion) -> Optional[int]:
+    """Return the number of the frame axis that a joint turns about, or None."""
+    if joint.type not in ('revolute', 'planar'):
+        return None
+    large = [k for k, x in enumerate(joint.axis) if abs(x) == 1.0]
+    return large[0] if large else None
 
 
 def column_power(column: Column, wrench: tuple[Vector, Vector]) -> Scalar:

@@ -20,6 +20,10 @@ from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
 
 
+# Row, column and value of a matrix entry.
+Entry = tuple[int, int, float]
+
+
 @dataclass(frozen=True)
 class AxisTerm:
     """A joint axis moves by multiplier * coordinate, at these places in q and in qd."""
@@ -69,6 +73,12 @@ class BodyNode:
     rotation: tuple[Vector, ...]
     linear: bool = False
 
+    @property
+    def axis(self) -> Optional[int]:
+        """Number of the one frame axis that all modes turn it about, or None."""
+        turned = {k for column in self.rotation for k, x in enumerate(column) if x != 0.0}
+        return turned.pop() if len(turned) == 1 else None
+
 
 @dataclass(frozen=True)
 class ModalInertia:
@@ -77,18 +87,20 @@ class ModalInertia:
 
     Attributes:
         first: int phi_k dm.
-        second: int r phi_k^T dm.
-        product: int phi_l phi_k^T dm, indexed [l][k].
+        second: Entries (row, column, value) of int r phi_k^T dm that are not zero.
+        product: The same of int phi_l phi_k^T dm, indexed [l][k].
         rotary: Angular momentum of the cross-sections for unit mode rates.
+        rotary_mass: The cross-sections' part of the generalised mass, indexed [k][l].
         mass: Generalised mass, indexed [k][l].
         stiffness: Generalised stiffness, indexed [k][l].
         damping: Generalised damping, indexed [k][l].
     """
 
     first: tuple[Vector, ...] = ()
-    second: tuple[Matrix, ...] = ()
-    product: tuple[tuple[Matrix, ...], ...] = ()
+    second: tuple[tuple[Entry, ...], ...] = ()
+    product: tuple[tuple[tuple[Entry, ...], ...], ...] = ()
     rotary: tuple[Vector, ...] = ()
+    rotary_mass: tuple[tuple[float, ...], ...] = ()
     mass: tuple[tuple[float, ...], ...] = ()
     stiffness: tuple[tuple[float, ...], ...] = ()
     damping: tuple[tuple[float, ...], ...] = ()
@@ -109,6 +121,8 @@ class Body:
         mass: [kg].
         first_moment: int r dm [kg m].
         second_moment: int r r^T dm [kg m^2].
+        wheel: Moment of inertia that turns against the parent with the joint's rate only: an
+            axisymmetric body is one with the parent but for this [kg m^2].
         modal: Integrals of its modes.
         position_modes: Place of its first mode in q.
         velocity_modes: Place of its first mode in qd.
@@ -123,6 +137,7 @@ class Body:
     mass: Scalar = 0.0
     first_moment: Vector = ZERO
     second_moment: Matrix = (ZERO, ZERO, ZERO)
+    wheel: Scalar = 0.0
     modal: ModalInertia = ModalInertia()
     position_modes: int = 0
     velocity_modes: int = 0

@@ -13,7 +13,6 @@ from typing import Iterable
 
 from flexdyn_ros.dynamics.flexible_body import body_wrench
 from flexdyn_ros.dynamics.flexible_body import BodyMotion
-from flexdyn_ros.dynamics.flexible_body import deflect
 from flexdyn_ros.dynamics.joints import axis_rates
 from flexdyn_ros.dynamics.joints import column_power
 from flexdyn_ros.dynamics.joints import combine_columns
@@ -32,6 +31,7 @@ from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import apply_transposed
 from flexdyn_ros.dynamics.spatial import combine
 from flexdyn_ros.dynamics.spatial import cross
+from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import negate
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import subtract
@@ -69,9 +69,8 @@ def rigid_body_forces(
     moments: list[Vector] = []
     modal_forces: list[list[Scalar]] = []
     for body, motion in zip(tree.bodies, motions):
-        state = deflect(body, body.mode_values(q))
         force, moment, modal = body_wrench(
-            state, motion, body.mode_rates(qd), body.mode_rates(qdd)
+            body, motion, body.mode_values(q), body.mode_rates(qd), body.mode_rates(qdd)
         )
         forces.append(force)
         moments.append(moment)
@@ -83,7 +82,14 @@ def rigid_body_forces(
         moment = add(moment, cross(frame.position, force))
         forces[frame.body] = subtract(forces[frame.body], force)
         moments[frame.body] = subtract(moments[frame.body], moment)
-    return _project(tree, places, forces, moments, modal_forces, qdd)
+    tau: list[Scalar] = [0.0] * tree.nv
+    for place in places:
+        if place.body.wheel:
+            _spin_wheel(place, motions[place.body.parent], qd, qdd, moments, tau)
+    _project(tree, places, forces, moments, modal_forces, tau)
+    for velocity_index, inertia in tree.rotors:
+        tau[velocity_index] = tau[velocity_index] + inertia * qdd[velocity_index]
+    return tau
 
 
 def propagate(
@@ -113,7 +119,7 @@ def _node_motion(
     start = add(start, combine(accelerations, node.translation))
     spin_rate = add(motion.spin_rate, cross(motion.spin, turning))
     spin_rate = add(spin_rate, combine(accelerations, node.turning))
-    if not node.node.linear:
+    if not node.node.linear and node.node.axis is None:
         vector_rate = combine(rates, node.node.rotation)
         spin_rate = add(spin_rate, vector_spin_rate(node.rotation_vector, vector_rate))
     spin = apply_transposed(node.rotation, add(motion.spin, turning))
@@ -145,16 +151,31 @@ def _joint_motion(place: Placement, motion: BodyMotion, qd: list, qdd: list) -> 
     return BodyMotion(spin, spin_rate, start, acceleration_matrix(spin, spin_rate))
 
 
+def _spin_wheel(
+    place: Placement, carrier: BodyMotion, qd: list, qdd: list, moments: list[Vector], tau: list
+) -> None:
+    """Add the torque and the gyroscopic moment on the parent of what spins about the joint."""
+    joint, wheel = place.body.joint, place.body.wheel
+    axis = apply(place.body.rotation, joint.axis)
+    momentum = wheel * axis_rates(joint, qd)[0]
+    torque = wheel * axis_rates(joint, qdd)[0]
+    parent = place.body.parent
+    moment = add(scale(torque, axis), scale(momentum, cross(carrier.spin, axis)))
+    moments[parent] = add(moments[parent], moment)
+    torque = torque + wheel * dot(axis, carrier.spin_rate)
+    for term in joint.terms[0]:
+        tau[term.velocity_index] = tau[term.velocity_index] + term.multiplier * torque
+
+
 def _project(
     tree: Multibody,
     places: list[Placement],
     forces: list[Vector],
     moments: list[Vector],
     modal_forces: list[list[Scalar]],
-    qdd: list,
-) -> list[Scalar]:
-    """Return the generalised forces of the bodies' wrenches, carried inward, and of the rotors."""
-    tau: list[Scalar] = [0.0] * tree.nv
+    tau: list,
+) -> None:
+    """Add the generalised forces of the bodies' wrenches to tau, carrying them inward."""
     for index in reversed(range(len(places))):
         place, body = places[index], places[index].body
         for k, force in enumerate(modal_forces[index]):
@@ -173,6 +194,3 @@ def _project(
             modal_forces[body.parent] = [
                 a + b for a, b in zip(modal_forces[body.parent], modal)
             ]
-    for velocity_index, inertia in tree.rotors:
-        tau[velocity_index] = tau[velocity_index] + inertia * qdd[velocity_index]
-    return tau

@@ -14,12 +14,15 @@ from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.dynamics.joints import Column
+from flexdyn_ros.dynamics.joints import frame_axis
 from flexdyn_ros.dynamics.joints import joint_columns
 from flexdyn_ros.dynamics.joints import joint_pose
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import BodyNode
 from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.rotation import about_axis
 from flexdyn_ros.dynamics.rotation import by_vector
+from flexdyn_ros.dynamics.rotation import turn_tensor
 from flexdyn_ros.dynamics.rotation import vector_spin
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add
@@ -33,6 +36,7 @@ from flexdyn_ros.dynamics.spatial import IDENTITY
 from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.dynamics.spatial import skew
+from flexdyn_ros.dynamics.spatial import symmetric_congruence
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
 
@@ -72,6 +76,7 @@ class Placement:
         node: The cross-section that carries it; None on a rigid parent.
         position: Body origin from the node (or parent origin), in its axes [m].
         rotation: Body axes in the node's (or parent's) axes.
+        turn: The joint's own rotation; None for none.
         columns: Motion columns of the joint.
     """
 
@@ -79,7 +84,15 @@ class Placement:
     node: Optional[NodePlacement]
     position: Vector
     rotation: Matrix
+    turn: Optional[Matrix]
     columns: tuple[Column, ...]
+
+    def turn_tensor(self, m: Matrix) -> Matrix:
+        """Return R m R^T of a symmetric tensor of the body, R its rotation."""
+        axis = frame_axis(self.body.joint)
+        if self.turn is None or axis is None:
+            return symmetric_congruence(self.rotation, m)
+        return symmetric_congruence(self.body.rotation, turn_tensor(self.turn, axis, m))
 
 
 def placements(tree: Multibody, q: list) -> list[Placement]:
@@ -88,15 +101,27 @@ def placements(tree: Multibody, q: list) -> list[Placement]:
 
 
 def _placement(tree: Multibody, body: Body, q: list) -> Placement:
-    node = None
+    node, extra = None, None
     if body.node is not None:
         node = _node_placement(body.node, tree.bodies[body.parent].mode_values(q))
-    turn, shift = joint_pose(body.joint, q)
+        if _turns_together(body):
+            # Two turns about one axis are one: the joint takes the node's angle too.
+            extra = dot(node.rotation_vector, apply(body.rotation, body.joint.axis))
+            node.rotation = IDENTITY
+    turn, shift = joint_pose(body.joint, q, extra)
     rotation = body.rotation if turn is None else multiply(body.rotation, turn)
     position = body.position
     if shift is not None:
         position = add(position, apply(body.rotation, shift))
-    return Placement(body, node, position, rotation, joint_columns(body.joint, turn))
+    return Placement(body, node, position, rotation, turn, joint_columns(body.joint, turn))
+
+
+def _turns_together(body: Body) -> bool:
+    """Return whether a joint turns about the one axis, and at the point, its node turns about."""
+    if body.joint.type != 'revolute' or body.node.linear or any(body.position):
+        return False
+    axis = apply(body.rotation, body.joint.axis)
+    return body.node.axis is not None and abs(axis[body.node.axis]) == 1.0
 
 
 def _node_placement(node: BodyNode, modes: list) -> NodePlacement:
@@ -104,6 +129,9 @@ def _node_placement(node: BodyNode, modes: list) -> NodePlacement:
     theta = combine(modes, node.rotation)
     if node.linear:
         rotation, turning = add_matrices(IDENTITY, skew(theta)), list(node.rotation)
+    elif node.axis is not None:
+        rotation = about_axis(IDENTITY[node.axis], theta[node.axis])
+        turning = list(node.rotation)
     else:
         rotation = by_vector(theta)
         turning = [vector_spin(theta, column) for column in node.rotation]

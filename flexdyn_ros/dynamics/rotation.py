@@ -27,6 +27,25 @@ def about_axis(axis: Vector, angle: Scalar) -> Matrix:
     )
 
 
+def turn_tensor(turn: Matrix, axis: int, m: Matrix) -> Matrix:
+    """
+    Return R m R^T of a symmetric m for a rotation R about frame axis number `axis`.
+
+    With e = 2 c m_ij + s (m_ii - m_jj): m_ii - s e, m_jj + s e and c e - m_ij take fewer
+    operations than two matrix products, and keep the trace to the letter.
+    """
+    i, j, k = (axis + 1) % 3, (axis + 2) % 3, axis
+    c, s = turn[i][i], turn[j][i]
+    e = s * (m[i][i] - m[j][j]) + 2.0 * c * m[i][j]
+    moved = s * e
+    rows = [[m[k][k]] * 3 for _ in range(3)]
+    rows[i][i], rows[j][j] = m[i][i] - moved, m[j][j] + moved
+    rows[i][j] = rows[j][i] = c * e - m[i][j]
+    rows[i][k] = rows[k][i] = c * m[i][k] - s * m[j][k]
+    rows[j][k] = rows[k][j] = s * m[i][k] + c * m[j][k]
+    return tuple(tuple(row) for row in rows)
+
+
 def by_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Matrix:
     """Return the rotation of a unit quaternion with scalar part w."""
     return (

@@ -123,6 +123,41 @@ def congruence(m: Matrix, n: Matrix) -> Matrix:
     return multiply(multiply(m, n), transpose(m))
 
 
+def symmetric_congruence(m: Matrix, n: Matrix) -> Matrix:
+    """Return m n m^T for a symmetric n; the lower triangle is the upper one."""
+    rows = multiply(m, n)
+    xx, xy, xz = dot(rows[0], m[0]), dot(rows[0], m[1]), dot(rows[0], m[2])
+    yy, yz, zz = dot(rows[1], m[1]), dot(rows[1], m[2]), dot(rows[2], m[2])
+    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+
+
+def symmetric_sum(m: Matrix) -> Matrix:
+    """Return m + m^T."""
+    xy, xz, yz = m[0][1] + m[1][0], m[0][2] + m[2][0], m[1][2] + m[2][1]
+    return (
+        (2.0 * m[0][0], xy, xz),
+        (xy, 2.0 * m[1][1], yz),
+        (xz, yz, 2.0 * m[2][2]),
+    )
+
+
+def inertia_of(second_moment: Matrix) -> Matrix:
+    """Return the inertia tr(S) - S of second moments S = int r r^T dm."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = second_moment
+    return ((yy + zz, -xy, -xz), (-xy, xx + zz, -yz), (-xz, -yz, xx + yy))
+
+
+def second_moment_of(inertia: Matrix) -> Matrix:
+    """Return the second moments tr(I) / 2 - I of an inertia I."""
+    half_trace = 0.5 * (inertia[0][0] + inertia[1][1] + inertia[2][2])
+    return subtract_matrices(scale_matrix(half_trace, IDENTITY), inertia)
+
+
+def is_zero(value: Scalar) -> bool:
+    """Return whether a model number is exactly zero; a symbol never is."""
+    return isinstance(value, (float, int)) and value == 0.0
+
+
 def acceleration_matrix(spin: Vector, spin_rate: Vector) -> Matrix:
     """
     Return U = [spin_rate]x + [spin]x [spin]x: a point at r accelerates by U r.

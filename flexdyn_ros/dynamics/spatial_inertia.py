@@ -8,9 +8,12 @@ Twists and momenta are pairs (linear, angular) at the frame's origin.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Callable
 from typing import Union
 
 from flexdyn_ros.dynamics.flexible_body import DeflectedBody
+from flexdyn_ros.dynamics.joints import Column
+from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add
@@ -21,6 +24,7 @@ from flexdyn_ros.dynamics.spatial import congruence
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import IDENTITY
+from flexdyn_ros.dynamics.spatial import inertia_of
 from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.dynamics.spatial import negate
@@ -29,38 +33,44 @@ from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import scale_matrix
 from flexdyn_ros.dynamics.spatial import skew
 from flexdyn_ros.dynamics.spatial import subtract_matrices
-from flexdyn_ros.dynamics.spatial import transpose
+from flexdyn_ros.dynamics.spatial import symmetric_congruence
+from flexdyn_ros.dynamics.spatial import symmetric_sum
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
+
+# Rotates a symmetric tensor.
+TensorRotation = Callable[[Matrix], Matrix]
 
 
 @dataclass
 class RigidInertia:
-    """Mass, first moment and second moment of a set of bodies that move as one."""
+    """Mass, first moment, and inertia about the origin, of a set of bodies that move as one."""
 
     mass: Scalar
     first_moment: Vector
-    second_moment: Matrix
+    inertia: Matrix
 
     def momentum(self, linear: Vector, angular: Vector) -> tuple[Vector, Vector]:
-        """Return the momentum of a twist: m v + w x s, s x v + I w with I = tr(S) - S."""
-        m = self.second_moment
-        trace = m[0][0] + m[1][1] + m[2][2]
-        spin = add(scale(trace, angular), negate(apply(m, angular)))
+        """Return the momentum of a twist: m v + w x s, s x v + I w."""
         return (
             add(scale(self.mass, linear), cross(angular, self.first_moment)),
-            add(cross(self.first_moment, linear), spin),
+            add(cross(self.first_moment, linear), apply(self.inertia, angular)),
         )
 
-    def seen_from(self, rotation: Matrix, position: Vector) -> RigidInertia:
-        """Return the inertia in a frame where this one stands at rotation and position."""
-        first = apply(rotation, self.first_moment)
-        shift = outer(position, add(first, scale(0.5 * self.mass, position)))
-        second = add_matrices(congruence(rotation, self.second_moment), shift)
+    def turned(self, rotation: Matrix, tensor: TensorRotation) -> RigidInertia:
+        """Return the inertia in axes where its own have this rotation."""
+        return RigidInertia(
+            self.mass, apply(rotation, self.first_moment), tensor(self.inertia)
+        )
+
+    def shifted(self, position: Vector) -> RigidInertia:
+        """Return the inertia about a point from which its own origin is at `position`."""
+        # Second moments grow by p s^T + s p^T + m p p^T.
+        half = outer(position, add(self.first_moment, scale(0.5 * self.mass, position)))
         return RigidInertia(
             self.mass,
-            add(first, scale(self.mass, position)),
-            add_matrices(second, transpose(shift)),
+            add(self.first_moment, scale(self.mass, position)),
+            add_matrices(self.inertia, inertia_of(symmetric_sum(half))),
         )
 
     def plus(self, other: Inertia) -> Inertia:
@@ -70,17 +80,13 @@ class RigidInertia:
         return RigidInertia(
             self.mass + other.mass,
             add(self.first_moment, other.first_moment),
-            add_matrices(self.second_moment, other.second_moment),
+            add_matrices(self.inertia, other.inertia),
         )
 
     def blocks(self) -> BlockInertia:
         """Return the same inertia as blocks."""
-        m = self.second_moment
-        trace = m[0][0] + m[1][1] + m[2][2]
         return BlockInertia(
-            scale_matrix(self.mass, IDENTITY),
-            skew(negate(self.first_moment)),
-            subtract_matrices(scale_matrix(trace, IDENTITY), m),
+            scale_matrix(self.mass, IDENTITY), skew(negate(self.first_moment)), self.inertia
         )
 
 
@@ -106,17 +112,22 @@ class BlockInertia:
             add(apply_transposed(self.mixed, linear), apply(self.angular, angular)),
         )
 
-    def seen_from(self, rotation: Matrix, position: Vector) -> BlockInertia:
-        """Return the inertia in a frame where this one stands at rotation and position."""
-        linear = congruence(rotation, self.linear)
-        mixed = congruence(rotation, self.mixed)
-        angular = congruence(rotation, self.angular)
-        shift = skew(position)
-        moved = subtract_matrices(mixed, multiply(linear, shift))
-        inner = multiply(shift, moved)
-        outer_part = multiply(transpose(mixed), shift)
+    def turned(self, rotation: Matrix, tensor: TensorRotation) -> BlockInertia:
+        """Return the inertia in axes where its own have this rotation."""
         return BlockInertia(
-            linear, moved, add_matrices(subtract_matrices(angular, outer_part), inner)
+            tensor(self.linear), congruence(rotation, self.mixed), tensor(self.angular)
+        )
+
+    def shifted(self, position: Vector) -> BlockInertia:
+        """Return the inertia about a point from which its own origin is at `position`."""
+        shift = skew(position)
+        # With W = [p] (H - L [p] / 2), the angular block grows by W + W^T.
+        moved = multiply(self.linear, shift)
+        half = multiply(shift, subtract_matrices(self.mixed, scale_matrix(0.5, moved)))
+        return BlockInertia(
+            self.linear,
+            subtract_matrices(self.mixed, moved),
+            add_matrices(self.angular, symmetric_sum(half)),
         )
 
     def plus(self, other: Inertia) -> BlockInertia:
@@ -168,7 +179,7 @@ class FlexibleInertia:
         """Return the inertia of one deflected body."""
         body = state.body
         return cls(
-            RigidInertia(body.mass, state.first_moment, state.second_moment),
+            RigidInertia(body.mass, state.first_moment, state.inertia),
             list(body.modal.first),
             state.angular_coupling if body.n_modes else [],
             [list(row) for row in body.modal.mass],
@@ -176,14 +187,16 @@ class FlexibleInertia:
 
     def add_child(self, place: Placement, child: Inertia) -> None:
         """Add what a child carries, given in the child's frame at its placement."""
-        inertia = child.seen_from(place.rotation, place.position)
+        inertia = child.turned(place.rotation, place.turn_tensor).shifted(place.position)
         node = place.node
         if node is None:
             self.rigid = self.rigid.plus(inertia)
             return
         if node.node.linear:
             inertia = inertia.blocks()
-        at_node = inertia.seen_from(node.rotation, ZERO)
+        at_node = inertia.turned(
+            node.rotation, lambda m: symmetric_congruence(node.rotation, m)
+        )
         columns = list(zip(node.translation, node.turning))
         for k, (move, turn) in enumerate(columns):
             force, moment = at_node.momentum(move, turn)
@@ -192,4 +205,13 @@ class FlexibleInertia:
                 self.modal[i][k] = self.modal[i][k] + power
             self.forces[k] = add(self.forces[k], force)
             self.moments[k] = add(self.moments[k], add(moment, cross(node.position, force)))
-        self.rigid = self.rigid.plus(at_node.seen_from(IDENTITY, node.position))
+        self.rigid = self.rigid.plus(at_node.shifted(node.position))
+
+
+def column_momentum(body: Body, column: Column, inertia: Inertia) -> tuple[Vector, Vector]:
+    """Return the momentum of a body and all it carries for a unit velocity along a column."""
+    linear, angular = column
+    force, moment = inertia.momentum(linear or ZERO, angular or ZERO)
+    if body.wheel and angular is not None:
+        moment = add(moment, scale(body.wheel, angular))
+    return force, moment

@@ -61,7 +61,7 @@ def modal_body(link: Link) -> ModalBody:
     spread = weight * beam.length
     section_moment = 0.5 * np.trace(section) * np.eye(3) - section
 
-    rotary_mass = np.einsum('n,kna,ab,lnb->kl', spread, rotation, section, rotation)
+    rotary_mass = _clean(np.einsum('n,kna,ab,lnb->kl', spread, rotation, section, rotation))
     product = _clean(np.einsum('n,kna,lnb->klab', line, translation, translation))
     modal_mass = _clean(np.trace(product, axis1=2, axis2=3) + rotary_mass)
     stiffness = _stiffness(beam, field, spread)
@@ -78,6 +78,7 @@ def modal_body(link: Link) -> ModalBody:
         modal_second_moment=_clean(np.einsum('n,na,knb->kab', line, position, translation)),
         modal_product=product,
         rotary_coupling=_clean(np.einsum('n,ab,knb->ka', spread, section, rotation)),
+        rotary_mass=rotary_mass,
         modal_mass=modal_mass,
         stiffness=stiffness,
         damping=np.diag(2.0 * ratio * frequency * np.diag(modal_mass)),

@@ -25,7 +25,8 @@ NOTE = 'note'
 
 # Tolerance of the tests on principal moments, relative to a link's largest moment.
 RELATIVE_TOLERANCE = 1e-4
-# Inertia below this fraction of the robot's mass (and mass times 1 m^2) counts as none.
+# Inertia below this fraction of mass times 1 m^2 counts as none, as does mass below this
+# fraction of the robot's.
 NEGLIGIBLE = 1e-12
 # A beam shorter than this many radii of gyration of its section is not slender.
 SLENDER = 10.0
@@ -132,7 +133,13 @@ def refuse_errors(robot: Robot) -> None:
 
 def _link_report(link: Link) -> LinkReport:
     whole = link_moments(link)
-    low, middle, high = np.linalg.eigvalsh(whole.about_com()).tolist()
+    if link.beam is None and link.inertia is not None:
+        matrix = np.array(link.inertia.matrix)  # as written, without rounding by shifts
+    else:
+        matrix = whole.about_com()
+    low, middle, high = np.linalg.eigvalsh(matrix).tolist()
+    if max(abs(low), abs(high)) <= NEGLIGIBLE * whole.mass:
+        low = middle = high = 0.0
     largest = max(abs(low), abs(high))
     failed = {}
     if whole.mass == 0.0 and largest > 0.0:

@@ -73,6 +73,7 @@ class ModalBody:
         modal_second_moment: int r phi_k^T dm, shape (m, 3, 3).
         modal_product: int phi_k phi_l^T dm, shape (m, m, 3, 3).
         rotary_coupling: int J psi_k, angular momentum of the cross-sections, shape (m, 3).
+        rotary_mass: Generalised mass of the cross-sections' rotary inertia, shape (m, m).
         modal_mass: Generalised mass, shape (m, m).
         stiffness: Generalised stiffness, shape (m, m).
         damping: Generalised damping, shape (m, m).
@@ -88,6 +89,7 @@ class ModalBody:
     modal_second_moment: np.ndarray
     modal_product: np.ndarray
     rotary_coupling: np.ndarray
+    rotary_mass: np.ndarray
     modal_mass: np.ndarray
     stiffness: np.ndarray
     damping: np.ndarray

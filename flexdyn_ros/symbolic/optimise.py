@@ -10,6 +10,7 @@ from typing import Sequence
 from flexdyn_ros.symbolic.passes.condense import condense
 from flexdyn_ros.symbolic.passes.share import share_products
 from flexdyn_ros.symbolic.passes.share import share_sums
+from flexdyn_ros.symbolic.passes.trigonometry import trigonometry
 from flexdyn_ros.symbolic.program import operation_counts
 from flexdyn_ros.symbolic.program import Program
 
@@ -17,6 +18,7 @@ Pass = Callable[[Program], Program]
 
 # Run in this order until none of them saves anything more.
 PASSES: dict[str, Pass] = {
+    'trigonometry': trigonometry,
     'condense': condense,
     'share_products': share_products,
     'share_sums': share_sums,

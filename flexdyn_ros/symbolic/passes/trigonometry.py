@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Trigonometric identities in sums.
+
+x sin^2 a + x cos^2 a = x, and the sums of parallel axes, x cos a cos b - x sin a sin b =
+x cos(a + b) and its like (CLEAR's second pass, El-Rayyes 1990, section 3.2.2). The factors of
+a term are looked up through products, so that shared products do not hide an identity.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Optional
+
+from flexdyn_ros.symbolic.expression import CALL
+from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.expression import split_sign
+from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.passes.share import flatten
+from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.program import remake
+
+
+def trigonometry(program: Program) -> Program:
+    """Return the program with the identities applied to each sum, flattened first."""
+    flat = flatten(program, SUM)
+    graph = flat.graph
+    made: dict[Expression, Expression] = {}
+    for node in flat.needed():
+        operands = tuple(made[operand] for operand in node.operands)
+        new = remake(graph, node, operands) if operands else node
+        negative, inner = split_sign(new)
+        if node.kind == SUM and inner.is_sum:
+            simpler = _simplify(inner, graph)
+            new = graph.negate(simpler) if negative else simpler
+        made[node] = new
+    return Program(graph, tuple(made[output] for output in flat.outputs))
+
+
+def _simplify(node: Expression, graph: Graph) -> Expression:
+    """Return the sum with pairs of terms merged while any identity applies."""
+    terms = list(node.operands)
+    merged = True
+    while merged:
+        merged = False
+        factors = [_factors(term) for term in terms]
+        for i in range(len(terms)):
+            for j in range(i + 1, len(terms)):
+                result = _merge(factors[i], factors[j], graph)
+                if result is not None:
+                    terms = [t for k, t in enumerate(terms) if k not in (i, j)] + [result]
+                    merged = True
+                    break
+            if merged:
+                break
+    return graph.sum(terms)
+
+
+def _factors(term: Expression) -> tuple[float, Counter]:
+    """Return sign times coefficient, and the other factors seen through products."""
+    negative, inner = split_sign(term)
+    weight = -1.0 if negative else 1.0
+    found: Counter = Counter()
+    stack = [inner]
+    while stack:
+        node = stack.pop()
+        if node.is_product:
+            stack.extend(node.operands)
+        elif node.is_constant:
+            weight *= node.value
+        else:
+            found[node] += 1
+    return weight, found
+
+
+def _merge(
+    first: tuple[float, Counter], second: tuple[float, Counter], graph: Graph
+) -> Optional[Expression]:
+    """Return one term for two, or None where no identity fits."""
+    (a, left), (b, right) = first, second
+    if abs(a) != abs(b):
+        return None
+    common = left & right
+    own, other = _waves(left - common), _waves(right - common)
+    if own is None or other is None:
+        return None
+    replacement = _identity(own, other, a * b > 0.0, graph)
+    if replacement is None:
+        return None
+    return graph.product((graph.constant(a), *common.elements(), replacement))
+
+
+def _waves(factors: Counter) -> Optional[list[Expression]]:
+    """Return the two sines or cosines that a term has beside the common factors, or None."""
+    nodes = list(factors.elements())
+    if len(nodes) != 2 or any(n.kind != CALL or n.value not in ('sin', 'cos') for n in nodes):
+        return None
+    return nodes
+
+
+def _identity(
+    own: list[Expression], other: list[Expression], same: bool, graph: Graph
+) -> Optional[Expression]:
+    """Return what own + other (same sign) or own - other comes to, or None."""
+    kinds = sorted(n.value for n in own), sorted(n.value for n in other)
+    angles = sorted(n.operands[0].number for n in own)
+    if angles != sorted(n.operands[0].number for n in other):
+        return None
+    x, y = own[0].operands[0], own[1].operands[0]
+    if kinds in ((['sin', 'sin'], ['cos', 'cos']), (['cos', 'cos'], ['sin', 'sin'])):
+        if x is y:
+            # cos^2 a + sin^2 a = 1
+            return graph.one if same else None
+        if same:
+            return graph.call('cos', x - y)
+        result = graph.call('cos', x + y)
+        return result if kinds[0][0] == 'cos' else graph.negate(result)
+    if kinds == (['cos', 'sin'], ['cos', 'sin']) and x is not y:
+        sine = own[0] if own[0].value == 'sin' else own[1]
+        cosine = own[1] if sine is own[0] else own[0]
+        if same:
+            return graph.call('sin', x + y)
+        return graph.call('sin', sine.operands[0] - cosine.operands[0])
+    return None

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Wrong descriptions, one small file each, and the error that each must give.
+
+The table data/bad/table.csv names the check, the file, the element and name of the error, a
+word of its message and the exit code of `flexdyn check`. An .xml file is an extension of
+data/arm.urdf. Every row is tried in this process and by the command line in its own.
+"""
+
+import csv
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+from flexdyn_ros import load_robot
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import FlexdynError
+from model_texts import ARM
+from model_texts import DATA
+import pytest
+
+BAD = DATA / 'bad'
+ROOT = Path(__file__).resolve().parents[2]
+
+with open(BAD / 'table.csv', newline='', encoding='ascii') as table:
+    ROWS = list(csv.DictReader(table))
+each_row = pytest.mark.parametrize('row', ROWS, ids=[row['file'] for row in ROWS])
+
+
+def _is_extension(row):
+    return row['file'].endswith('.xml')
+
+
+def test_table_is_large_and_complete():
+    assert len(ROWS) >= 100
+    assert len({row['check'] for row in ROWS}) >= 40
+    files = {row['file'] for row in ROWS if row['check'] != 'missing file'}
+    assert files == {path.name for path in BAD.iterdir()} - {'table.csv'}
+    assert len({row['file'] for row in ROWS}) == len(ROWS)
+
+
+def test_the_arm_that_is_extended_is_right():
+    assert load_robot(ARM, strict=True).n_joints == 8
+
+
+@each_row
+def test_error_in_process(row, capfd):
+    path = BAD / row['file']
+    with pytest.raises(FlexdynError) as caught:
+        if _is_extension(row):
+            load_robot(ARM, extension=path, strict=True)
+        else:
+            load_robot(path, strict=True)
+    error = caught.value
+    assert row['word'] in str(error)
+    assert str(error).endswith(('.', '?'))
+    assert capfd.readouterr() == ('', '')
+    if row['exit'] == '2':
+        assert isinstance(error, ArgumentError)
+        return
+    assert (error.element or '') == row['element']
+    if row['name'] or row['element'] in ('', 'robot'):
+        assert (error.name or '') == row['name']
+    assert error.file in (str(path), str(ARM))
+
+
+@pytest.mark.slow
+@each_row
+def test_error_on_the_command_line(row):
+    words = [str(ARM), '--extension', row['file']] if _is_extension(row) else [row['file']]
+    done = subprocess.run(
+        [sys.executable, '-m', 'flexdyn_ros', 'check', *words],
+        cwd=BAD, capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, 'PYTHONPATH': str(ROOT), 'NO_COLOR': '1'},
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == int(row['exit']), said
+    assert row['word'] in said
+    assert f'<{row["element"]}>' in said or not row['element']
+    assert f'"{row["name"]}"' in said or not row['name']
+    assert 'Traceback' not in said
+    assert 'bug in flexdyn' not in said

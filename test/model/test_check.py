@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `check_robot` reports of models that load, and what strict loading refuses."""
+
+from dataclasses import FrozenInstanceError
+
+from flexdyn_ros import load_robot
+from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.check import check_robot
+from flexdyn_ros.model.moved_inertia import Moments
+from flexdyn_ros.model.robot import Pose
+from model_texts import ARM
+from model_texts import arm_with
+from model_texts import beam
+from model_texts import inertial
+from model_texts import INERTIAL
+from model_texts import joint
+from model_texts import link
+from model_texts import one_joint
+from model_texts import robot
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+
+def _findings(text, **named):
+    return check_robot(load_robot(text, **named)).findings
+
+
+def _with_moments(xx, yy, zz, xy=0.0):
+    return one_joint(inertial=inertial(1.0, (0.0, 0.1, 0.0), (xx, yy, zz), (xy, 0.0, 0.0)))
+
+
+def test_table_of_links():
+    report = check_robot(load_robot(ARM))
+    assert [row.name for row in report.links] == list(load_robot(ARM).frame_names)
+    row = report.links[1]
+    assert (row.mass, row.failed, row.excess) == (2.0, (), 0.0)
+    assert row.principal_moments == (0.01, 0.2, 0.2)
+    assert report.errors == ()
+
+
+@pytest.mark.parametrize(('moments', 'test', 'excess'), [
+    ((0.1, 0.1, 0.5), 'triangle', 0.6),
+    ((0.1, 0.1, 0.3, 0.2), 'positive', 1 / 3),
+    ((0.1, 0.1, -0.1), 'positive', 1.0),
+])
+def test_moments_that_no_body_has(moments, test, excess):
+    report = check_robot(load_robot(_with_moments(*moments)))
+    row = report.links[1]
+    assert row.failed == (test,)
+    assert row.excess == pytest.approx(excess, rel=1e-12)
+    finding = report.errors[0]
+    assert (finding.severity, finding.element, finding.name) == ('error', 'link', 'b')
+    with pytest.raises(ModelError) as caught:
+        load_robot(_with_moments(*moments), strict=True)
+    assert (caught.value.element, caught.value.name) == ('link', 'b')
+    assert caught.value.problem == finding.message
+
+
+@pytest.mark.parametrize('scale', [1e-9, 1.0, 1e6])
+def test_tolerance_is_relative_to_the_largest_moment(scale):
+    fine = _with_moments(0.5 * scale, 0.5 * scale, 1.00005 * scale)
+    wrong = _with_moments(0.5 * scale, 0.5 * scale, 1.001 * scale)
+    assert _findings(fine) == ()
+    assert [f.severity for f in _findings(wrong)] == ['error']
+
+
+def test_inertia_without_mass():
+    row = check_robot(load_robot(one_joint(inertial=INERTIAL.replace('"1"', '"0"')))).links[1]
+    assert row.failed == ('mass',)
+
+
+def test_point_mass_is_a_warning():
+    text = one_joint(inertial='<inertial><origin xyz="1 0 0"/><mass value="1"/></inertial>')
+    finding, = _findings(text)
+    assert (finding.severity, finding.name) == ('warning', 'b')
+    assert load_robot(text, strict=True).total_mass == 1.0
+
+
+def test_massless_motion_names_joint_and_links():
+    text = robot(link('a'), link('b', ''), link('c', ''), link('d', ''),
+                 joint('j', 'a', 'b'), joint('k', 'b', 'c', 'fixed'), joint('m', 'b', 'd'))
+    errors = check_robot(load_robot(text)).errors
+    assert [(e.element, e.name) for e in errors] == [('joint', 'j'), ('joint', 'm')]
+    assert '"b", "c", "d"' in errors[0].message
+    assert '("d")' in errors[1].message
+    with pytest.raises(ModelError, match='and 1 more') as caught:
+        load_robot(text, strict=True)
+    assert caught.value.name == 'j'
+
+
+def test_massless_link_that_carries_mass_is_fine():
+    text = robot(link('a'), link('b', ''), link('c'), joint('j', 'a', 'b'), joint('k', 'b', 'c'))
+    assert _findings(text) == ()
+
+
+def test_fixed_massless_link_is_fine():
+    assert all(f.severity != 'error' for f in _findings(one_joint('fixed', inertial='')))
+
+
+@pytest.mark.parametrize('extension', [
+    '<flexdyn><payload link="b" mass="1" izz="0.1"/></flexdyn>',
+    '<flexdyn><joint_dynamics joint="j" rotor_inertia="1e-4"/></flexdyn>',
+    '<flexdyn><flexible_link link="b"><beam tip="1 0 0" mass="1"/></flexible_link></flexdyn>',
+])
+def test_inertia_from_the_extension_counts(extension):
+    assert check_robot(load_robot(one_joint(inertial=''), extension=extension)).errors == ()
+
+
+def test_mass_on_the_axis_is_a_warning():
+    text = one_joint(inertial='<inertial><origin xyz="0 0 1"/><mass value="1"/></inertial>')
+    assert {f.element for f in _findings(text)} == {'link', 'joint'}
+    assert {f.severity for f in _findings(text)} == {'warning'}
+    slider = one_joint('prismatic', inertial='<inertial><mass value="1"/></inertial>')
+    assert {f.element for f in _findings(slider)} == {'link'}
+
+
+def test_followers_carry_inertia_for_their_leader():
+    text = robot(link('a'), link('b', ''), link('c'), joint('j', 'a', 'b'),
+                 joint('k', 'a', 'c', inner='<axis xyz="0 0 1"/><mimic joint="j"/>'))
+    assert _findings(text) == ()
+    assert check_robot(load_robot(text.replace(link('c'), link('c', '')))).errors[0].name == 'j'
+
+
+def test_elastic_joint_needs_inertia_on_the_motor_side():
+    bare = '<flexdyn><joint_dynamics joint="j" stiffness="1e4"/></flexdyn>'
+    finding, = _findings(one_joint(), extension=bare)
+    assert (finding.severity, finding.element, finding.name) == ('error', 'joint', 'j')
+    assert 'rotor_inertia' in finding.advice
+    full = bare.replace('stiffness', 'rotor_inertia="1e-5" stiffness')
+    assert _findings(one_joint(), extension=full) == ()
+    massless = _findings(one_joint(inertial=''), extension=full)
+    assert [f.severity for f in massless] == ['error']
+
+
+@pytest.mark.parametrize(('limit', 'words'), [
+    ('effort="0" velocity="1"', 'effort="0"'),
+    ('effort="1" velocity="0"', 'velocity="0"'),
+    ('lower="1" upper="-1" effort="1" velocity="1"', 'lower 1 above upper -1'),
+    ('lower="0" upper="0" effort="1" velocity="1"', 'cannot move'),
+])
+def test_doubtful_limits(limit, words):
+    text = one_joint(inner=f'<axis xyz="0 0 1"/><limit {limit}/>')
+    finding, = _findings(text)
+    assert (finding.severity, finding.element, finding.name) == ('warning', 'joint', 'j')
+    assert words in finding.message
+    assert load_robot(text, strict=True).n_joints == 1
+
+
+def test_limits_of_a_fixed_joint_say_nothing():
+    text = one_joint('fixed', '<limit effort="0" velocity="0"/>')
+    assert [f.element for f in _findings(text)] == ['robot']
+
+
+def test_robot_without_motion_is_a_warning():
+    finding, = _findings(robot(link('a')))
+    assert (finding.severity, finding.element, finding.name) == ('warning', 'robot', 'r')
+
+
+def test_notes_are_reported():
+    findings = check_robot(arm_with(beam(flexible=''))).findings
+    assert [f.severity for f in findings] == ['note']
+
+
+def test_stout_beam_is_a_warning():
+    stout = beam('young="7e10" area="1e-2" iz="4e-4" mass="1"')
+    finding, = check_robot(arm_with(stout)).findings
+    assert (finding.severity, finding.name) == ('warning', 'upper')
+    assert '5 radii of gyration' in finding.message
+    slender = beam('young="7e10" area="1e-2" iz="4e-4" mass="1"', inner='')
+    assert check_robot(arm_with(slender)).findings == ()
+
+
+def test_beam_counts_in_the_row_of_its_link():
+    whole = check_robot(arm_with(beam(inner='<point_mass at="1" mass="2"/>'))).links[1]
+    plain = check_robot(load_robot(ARM)).links[1]
+    assert whole.mass == 4.0
+    assert whole.principal_moments[2] == pytest.approx(
+        plain.principal_moments[2] + 2.0 * 2.0 / 4.0 * 0.5**2, rel=1e-12
+    )
+
+
+def test_findings_are_frozen_and_print_one_line():
+    finding, = _findings(robot(link('a')))
+    with pytest.raises(FrozenInstanceError):
+        finding.severity = 'error'
+    assert str(finding) == 'warning: <robot> "r": no joint moves. Check the joint types.'
+
+
+def test_moving_moments_keeps_the_body():
+    """Moments of point masses about another frame, summed point by point."""
+    random = np.random.default_rng(1)
+    masses, points = random.uniform(0.1, 1.0, 5), random.normal(size=(5, 3))
+
+    def moments(at):
+        square = np.einsum('ni,ni->n', at, at)
+        matrix = np.einsum('n,n,ij->ij', masses, square, np.eye(3))
+        matrix -= np.einsum('n,ni,nj->ij', masses, at, at)
+        return Moments(masses.sum(), masses @ at, matrix)
+
+    turn = Rotation.from_euler('xyz', (0.4, -1.0, 2.0)).as_matrix()
+    offset = np.array([0.3, -0.7, 1.2])
+    pose = Pose(tuple(offset.tolist()), tuple(map(tuple, turn.tolist())))
+    moved, expected = moments(points).moved(pose), moments(points @ turn.T + offset)
+    assert moved.mass == expected.mass
+    np.testing.assert_allclose(moved.first, expected.first, rtol=1e-13)
+    np.testing.assert_allclose(moved.matrix, expected.matrix, rtol=1e-12, atol=1e-13)

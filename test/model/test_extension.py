@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The extension: what each element sets, merging, names, and what is not computed yet."""
+
+import logging
+
+from flexdyn_ros import load_robot
+from flexdyn_ros.errors import ModelError
+from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.model.extension_schema import FLEXDYN
+from flexdyn_ros.model.robot import Friction
+from model_texts import ARM
+from model_texts import arm_with
+from model_texts import beam
+from model_texts import BENDING
+from model_texts import flexdyn
+from model_texts import SECTION
+import pytest
+
+DRIVE = (
+    '<joint_dynamics joint="elbow" stiffness="1.2e4" damping="5" rotor_inertia="3e-5" '
+    'gear_ratio="100"><friction viscous="4" coulomb="2.1" stribeck="3" stribeck_velocity="0.05" '
+    'smoothing_velocity="0.02"/></joint_dynamics>'
+)
+
+
+def test_gravity():
+    assert load_robot(ARM).gravity_vector == (0.0, 0.0, -9.81)
+    assert arm_with('<gravity xyz="1 2 -3"/>').gravity_vector == (1.0, 2.0, -3.0)
+
+
+def test_drive():
+    arm = arm_with(DRIVE)
+    drive = arm.joint('elbow').dynamics
+    assert drive.stiffness == 1.2e4
+    assert drive.elastic
+    assert drive.damping == 5.0
+    assert drive.reflected_inertia == 100.0**2 * 3e-5
+    assert drive.friction == Friction(4.0, 2.1, 3.0, 0.05, 0.02)
+    assert arm.mode_names == ('elbow/elastic',)
+    assert arm.joint('shoulder').dynamics == load_robot(ARM).joint('shoulder').dynamics
+
+
+def test_friction_replaces_what_urdf_says():
+    arm = arm_with('<joint_dynamics joint="shoulder"><friction coulomb="7"/></joint_dynamics>')
+    friction = arm.joint('shoulder').dynamics.friction
+    assert (friction.viscous, friction.coulomb, friction.stribeck) == (0.0, 7.0, 7.0)
+    assert friction.smoothing_velocity == 0.01
+
+
+def test_drive_without_friction_keeps_what_urdf_says():
+    drive = arm_with('<joint_dynamics joint="shoulder" damping="3"/>').joint('shoulder').dynamics
+    assert (drive.friction.viscous, drive.friction.coulomb, drive.damping) == (0.5, 0.2, 3.0)
+
+
+def test_follower_may_be_elastic():
+    arm = arm_with('<joint_dynamics joint="grip" stiffness="500"/>')
+    assert arm.mode_names == ('grip/elastic',)
+    assert 'grip' not in arm.joint_names
+
+
+def test_payload():
+    payload, = arm_with(
+        '<payload link="tool" mass="1.5" com="0 0 0.05" ixx="0.1" iyy="0.2" izz="0.3" '
+        'ixy="0.01" ixz="0.02" iyz="0.03"/>'
+    ).payloads
+    assert payload.link == 'tool'
+    assert payload.inertia.mass == 1.5
+    assert payload.inertia.com == (0.0, 0.0, 0.05)
+    assert payload.inertia.matrix == ((0.1, 0.01, 0.02), (0.01, 0.2, 0.03), (0.02, 0.03, 0.3))
+
+
+def test_planar_payload_with_one_moment():
+    payload, = arm_with('<payload link="tool" mass="1.5" izz="0.3"/>').payloads
+    assert payload.inertia.matrix[2] == (0.0, 0.0, 0.3)
+
+
+def test_actuated_keep_the_order_of_the_robot():
+    assert arm_with('<actuated joints="elbow shoulder"/>').actuated == ('shoulder', 'elbow')
+
+
+def test_fixed_base_is_the_default():
+    assert arm_with('<base motion="fixed"/>') == load_robot(ARM)
+
+
+def test_empty_extension_changes_nothing():
+    assert arm_with() == load_robot(ARM)
+    assert load_robot(ARM, extension='<flexdyn/>') == load_robot(ARM)
+
+
+def test_several_are_merged():
+    merged = load_robot(ARM, extension=[
+        flexdyn('<gravity xyz="0 0 -1.62"/>', '<joint_dynamics joint="elbow" stiffness="1.2e4"/>'),
+        flexdyn('<gravity xyz="0 0 -1.620"/>',
+                '<joint_dynamics joint="elbow" damping="5"><friction viscous="4"/>'
+                '</joint_dynamics>'),
+        flexdyn('<joint_dynamics joint="elbow"><friction coulomb="2"/></joint_dynamics>'),
+    ])
+    whole = arm_with(
+        '<gravity xyz="0 0 -1.62"/>',
+        '<joint_dynamics joint="elbow" stiffness="12000" damping="5">'
+        '<friction viscous="4" coulomb="2"/></joint_dynamics>',
+    )
+    assert merged == whole
+
+
+def test_the_same_said_twice_is_fine():
+    whole = beam(inner=BENDING + '<torsion modes="1"/><point_mass at="1" mass="2"/>')
+    assert arm_with(whole, whole, DRIVE, DRIVE) == arm_with(whole, DRIVE)
+
+
+def test_modes_of_one_beam_may_come_from_two_files():
+    first = beam(inner='<bending axis="y" modes="1"/><point_mass at="1" mass="2"/>')
+    second = beam(inner='<torsion modes="2"/>')
+    merged = load_robot(ARM, extension=[flexdyn(first), flexdyn(second)])
+    assert merged.mode_names == ('upper/bending_y1', 'upper/torsion1', 'upper/torsion2')
+    assert len(merged.link('upper').beam.point_masses) == 1
+
+
+def test_a_difference_names_both_values_and_files(tmp_path):
+    (tmp_path / 'one.xml').write_text(flexdyn('<gravity xyz="0 0 -9.81"/>'))
+    (tmp_path / 'two.xml').write_text(flexdyn('<gravity xyz="0 0 -1.62"/>'))
+    with pytest.raises(ModelError) as caught:
+        load_robot(ARM, extension=[tmp_path / 'one.xml', tmp_path / 'two.xml'])
+    for words in ('"0 0 -9.81"', '"0 0 -1.62"', 'one.xml', 'two.xml'):
+        assert words in str(caught.value)
+
+
+def test_extension_inside_the_urdf_and_beside_it():
+    inside = ARM.read_text().replace('</robot>', flexdyn(DRIVE) + '</robot>')
+    both = load_robot(inside, extension=flexdyn('<gravity xyz="0 0 0"/>'))
+    assert both == arm_with(DRIVE, '<gravity xyz="0 0 0"/>')
+
+
+def test_order_of_modes():
+    arm = arm_with(
+        beam(link='fore', tip='wrist', inner='<torsion modes="1"/>' + BENDING),
+        beam(inner='<torsion modes="1"/><bending axis="z" modes="2"/>' + BENDING), DRIVE,
+    )
+    assert arm.mode_names == (
+        'upper/bending_y1', 'upper/bending_z1', 'upper/bending_z2', 'upper/torsion1',
+        'elbow/elastic', 'fore/bending_y1', 'fore/torsion1',
+    )
+
+
+# --- geometric stiffening ---------------------------------------------------------------------
+
+
+def test_unwritten_stiffening_is_one_log_line_and_a_note(caplog):
+    arm = arm_with(beam(flexible=''), beam(link='fore', tip='wrist', flexible=''))
+    assert len(caplog.records) == 1
+    record = caplog.records[0]
+    assert (record.name, record.levelno) == ('flexdyn_ros', logging.WARNING)
+    assert '"upper", "fore"' in record.getMessage()
+    assert len(arm.notes) == 1
+    assert 'Geometric stiffening' in arm.notes[0]
+
+
+@pytest.mark.parametrize('part', [
+    beam(), beam(inner='', flexible=''), beam(inner='<torsion modes="0"/>', flexible=''),
+])
+def test_no_log_line_where_stiffening_is_declined_or_nothing_bends(part, caplog):
+    assert arm_with(part).notes == ()
+    assert not caplog.records
+
+
+# --- not computed yet -------------------------------------------------------------------------
+
+LATER = {
+    'flexible_link': beam(flexible='geometric_stiffening="true"'),
+    'beam': beam(inner='<bending axis="y" modes="1" boundary="clamped-clamped"/>'),
+    'modal': f'<flexible_link link="upper"><modal file="{ARM}" format="sid" modes="1 2"/>'
+    '</flexible_link>',
+    'segments': '<flexible_link link="upper"><segments count="5" directions="y z" tip="elbow" '
+    'young="7e10" iy="1e-7" iz="1e-7"/></flexible_link>',
+    'spring': '<joint_dynamics joint="elbow"><spring points="-1 -10, 0 0, 1 10, 2 40"/>'
+    '</joint_dynamics>',
+    'multi_axis_joint': '<multi_axis_joint joint="mooring" axes="rx rz tx"/>',
+    'loop': '<loop name="l" frame1="tool" frame2="base" constrain="rx tx"/>',
+    'base': '<base motion="prescribed"/>',
+}
+
+
+@pytest.mark.parametrize('element', LATER)
+def test_not_yet_names_its_element(element):
+    with pytest.raises(NotYetSupported, match='not computed yet') as caught:
+        arm_with(LATER[element])
+    assert caught.value.element == element
+    assert caught.value.advice
+
+
+def test_all_elements_that_come_later_are_tested():
+    def walk(element):
+        yield element
+        for child in element.children:
+            yield from walk(child)
+
+    assert {e.name for e in walk(FLEXDYN) if e.later} <= set(LATER)
+
+
+@pytest.mark.parametrize('element', LATER)
+def test_mistakes_come_before_what_is_not_computed_yet(element):
+    with pytest.raises(ModelError, match='No link is called') as caught:
+        arm_with(LATER[element], '<payload link="nobody" mass="1"/>')
+    assert not isinstance(caught.value, NotYetSupported)
+
+
+# --- every attribute changes the robot --------------------------------------------------------
+
+FULL = {
+    'gravity': '<gravity xyz="0 0 -9.81"/>',
+    'link': beam('y_axis="0 1 0" rotary_inertia="true" polar="3e-7" ' + SECTION,
+                 '<bending axis="y" modes="1" damping_ratio="0.01"/>'
+                 '<bending axis="z" modes="1" damping_ratio="0.01"/>'
+                 '<torsion modes="1" damping_ratio="0.01"/>'
+                 '<point_mass at="0.5" mass="1" ixx="0.1" iyy="0.1" izz="0.1"/>',
+                 flexible='geometric_stiffening="false" rotation="exact" inertial="total"'),
+    'drive': DRIVE,
+    'payload': '<payload link="tool" mass="1.5" com="0 0 0.05" ixx="0.1" iyy="0.2" izz="0.3" '
+    'ixy="0.01" ixz="0.02" iyz="0.03"/>',
+    'actuated': '<actuated joints="shoulder elbow"/>',
+}
+CHANGES = [
+    ('xyz="0 0 -9.81"', 'xyz="0 0 -9"'),
+    ('tip="elbow"', 'tip="0.999 0 0"'),
+    ('y_axis="0 1 0"', 'y_axis="0 1 1"'),
+    ('rotary_inertia="true"', 'rotary_inertia="false"'),
+    ('inertial="total"', 'inertial="hub"'),
+    ('rotation="exact"', 'rotation="linear"'),
+    ('young="7e10"', 'young="7.1e10"'),
+    ('shear="2.6e10"', 'shear="2.7e10"'),
+    ('area="1e-3"', 'area="1.1e-3"'),
+    ('iy="1e-7"', 'iy="1.1e-7"'),
+    ('iz="2e-7"', 'iz="2.1e-7"'),
+    ('j="2.5e-7"', 'j="2.6e-7"'),
+    ('polar="3e-7"', 'polar="3.1e-7"'),
+    ('mass="1">', 'mass="1.1">'),
+    ('mass="1">', 'density="900">'),
+    ('mass="1">', 'linear_density="0.9">'),
+    ('axis="y" modes="1"', 'axis="y" modes="2"'),
+    ('axis="z" modes="1"', 'axis="z" modes="3"'),
+    ('torsion modes="1"', 'torsion modes="2"'),
+    ('axis="y" modes="1" damping_ratio="0.01"', 'axis="y" modes="1" damping_ratio="0.02"'),
+    ('axis="z" modes="1" damping_ratio="0.01"', 'axis="z" modes="1" damping_ratio="0.02"'),
+    ('torsion modes="1" damping_ratio="0.01"', 'torsion modes="1"'),
+    ('at="0.5"', 'at="0.6"'),
+    ('at="0.5" mass="1"', 'at="0.5" mass="2"'),
+    ('mass="1" ixx="0.1"', 'mass="1" ixx="0.2"'),
+    ('ixx="0.1" iyy="0.1"', 'ixx="0.1" iyy="0.2"'),
+    ('iyy="0.1" izz="0.1"', 'iyy="0.1" izz="0.2"'),
+    ('stiffness="1.2e4"', 'stiffness="1.3e4"'),
+    ('damping="5"', 'damping="6"'),
+    ('rotor_inertia="3e-5"', 'rotor_inertia="4e-5"'),
+    ('gear_ratio="100"', 'gear_ratio="101"'),
+    ('viscous="4"', 'viscous="5"'),
+    ('coulomb="2.1"', 'coulomb="2.2"'),
+    ('stribeck="3"', 'stribeck="3.1"'),
+    ('stribeck_velocity="0.05"', 'stribeck_velocity="0.06"'),
+    ('smoothing_velocity="0.02"', 'smoothing_velocity="0.03"'),
+    ('payload link="tool"', 'payload link="fore"'),
+    ('mass="1.5"', 'mass="1.6"'),
+    ('com="0 0 0.05"', 'com="0 0 0.06"'),
+    ('com="0 0 0.05" ixx="0.1"', 'com="0 0 0.05" ixx="0.2"'),
+    ('iyy="0.2"', 'iyy="0.3"'),
+    ('izz="0.3"', 'izz="0.4"'),
+    ('ixy="0.01"', 'ixy="0.02"'),
+    ('ixz="0.02"', 'ixz="0.03"'),
+    ('iyz="0.03"', 'iyz="0.04"'),
+    ('joints="shoulder elbow"', 'joints="shoulder"'),
+]
+
+
+@pytest.mark.parametrize(('before', 'after'), CHANGES, ids=[after for _, after in CHANGES])
+def test_every_attribute_changes_the_robot(before, after):
+    text = ''.join(FULL.values())
+    assert before in text
+    assert arm_with(text.replace(before, after)) != arm_with(text)

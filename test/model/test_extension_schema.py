@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of the extension is complete, and the page that documents it is current."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+from flexdyn_ros import load_robot
+from flexdyn_ros.model.extension_docs import page
+from flexdyn_ros.model.extension_schema import FLEXDYN
+from flexdyn_ros.model.extension_schema import NO_UNIT
+from flexdyn_ros.model.extension_values import KINDS
+import pytest
+
+PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'urdf_extension.md'
+WORDS = {'text', 'link', 'joint', 'joints', 'choice', 'boolean', 'motion_directions',
+         'rotation_axes'}
+
+
+def _walk(element, path=''):
+    yield f'{path}/{element.name}', element
+    for child in element.children:
+        yield from _walk(child, f'{path}/{element.name}')
+
+
+ELEMENTS = dict(_walk(FLEXDYN))
+ATTRIBUTES = {f'{path}@{a.name}': a for path, e in ELEMENTS.items() for a in e.attributes}
+
+
+def test_page_is_current():
+    assert PAGE.read_text() == page(), 'run python -m flexdyn_ros.model.extension_docs'
+
+
+def test_the_example_of_the_page_loads():
+    text = page().partition('```xml')[2].partition('```')[0]
+    crane = load_robot(text, strict=True)
+    assert crane.mode_names == ('boom/bending_y1', 'boom/bending_y2')
+    assert crane.total_mass == pytest.approx(2700 * 1.6e-3 * 2 + 5)
+
+
+@pytest.mark.parametrize('name', ATTRIBUTES)
+def test_every_number_has_a_unit_and_every_attribute_a_meaning(name):
+    attribute = ATTRIBUTES[name]
+    assert attribute.text.endswith('.')
+    assert attribute.kind in KINDS
+    if attribute.kind not in WORDS:
+        assert attribute.unit != NO_UNIT
+    assert bool(attribute.choices) == (attribute.kind == 'choice')
+    if attribute.default is not None:
+        attribute.read(attribute.default)
+        assert not attribute.required
+
+
+@pytest.mark.parametrize('path', ELEMENTS)
+def test_every_key_is_a_required_attribute(path):
+    element = ELEMENTS[path]
+    if element.key is not None:
+        assert element.attribute(element.key).required
+
+
+def test_page_names_every_attribute():
+    text = page()
+    for name in ATTRIBUTES:
+        assert f'| `{name.partition("@")[2]}` |' in text
+
+
+def test_page_has_no_element_that_markdown_would_swallow():
+    for line in page().splitlines():
+        if line.startswith('|'):
+            outside = ''.join(line.split('`')[::2])
+            assert '<' not in outside.replace('number <', '')
+
+
+def test_schema_covers_the_elements_of_a_full_extension():
+    full = ElementTree.fromstring(
+        '<flexdyn><gravity/><flexible_link><beam><bending/><torsion/><point_mass/></beam>'
+        '<modal><attach/></modal><segments><friction/></segments></flexible_link>'
+        '<joint_dynamics><friction/><spring/></joint_dynamics><payload/><base/>'
+        '<multi_axis_joint/><loop/><actuated/></flexdyn>'
+    )
+
+    def paths(element, path=''):
+        yield f'{path}/{element.tag}'
+        for child in element:
+            yield from paths(child, f'{path}/{element.tag}')
+
+    assert set(paths(full)) == set(ELEMENTS)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The forms that a description may come in: text, bytes, paths, addresses, xacro."""
+
+from pathlib import Path
+import sys
+
+from flexdyn_ros import load_robot
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.paths import find_package
+from flexdyn_ros.model.paths import resolve_file
+from model_texts import ARM
+from model_texts import flexdyn
+from model_texts import link
+from model_texts import robot
+import pytest
+
+GRAVITY = '<gravity xyz="0 0 -1.62"/>'
+MOON = (0.0, 0.0, -1.62)
+XACRO = """<?xml version="1.0"?>
+<robot name="two" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:property name="m" value="1.5"/>
+  <xacro:macro name="body" params="name">
+    <link name="${name}"><inertial><mass value="${2 * m}"/>
+      <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
+    <flexdyn version="1.0"><payload link="${name}" mass="${m}"/></flexdyn>
+  </xacro:macro>
+  <xacro:body name="left"/>
+</robot>
+"""
+
+
+@pytest.mark.parametrize('source', [
+    str(ARM),
+    ARM,
+    ARM.as_uri(),
+    ARM.read_text(),
+    ARM.read_bytes(),
+    '\ufeff\n  ' + ARM.read_text(),
+    b'\xef\xbb\xbf' + ARM.read_bytes(),
+    ARM.read_text().replace('<?xml version="1.0"?>', '').encode('utf-16'),
+    ARM.read_text().partition('?>')[2],
+], ids=['str', 'Path', 'URI', 'text', 'bytes', 'BOM text', 'BOM bytes', 'UTF-16', 'no header'])
+def test_forms_of_a_description(source):
+    assert load_robot(source) == load_robot(ARM)
+
+
+def test_text_with_an_encoding_declaration():
+    text = ARM.read_text().replace('version="1.0"?>', 'version="1.0" encoding="UTF-16"?>')
+    assert load_robot(text) == load_robot(ARM)
+
+
+@pytest.mark.parametrize(('argument', 'value', 'words'), [
+    ('path_or_xml', None, 'not NoneType'),
+    ('path_or_xml', 3, 'not int'),
+    ('path_or_xml', '', 'is empty'),
+    ('path_or_xml', '  ', 'is empty'),
+    ('path_or_xml', 'no_such.urdf', 'does not exist'),
+    ('path_or_xml', 'hello world', 'does not exist'),
+    ('path_or_xml', 'x\0y', 'names a file'),
+    ('path_or_xml', str(ARM.parent), 'is not a file'),
+    ('path_or_xml', 'package://no_such_package/a.urdf', 'no_such_package'),
+    ('path_or_xml', 'http://example.org/a.urdf', 'unknown scheme'),
+    ('base_dir', 3, 'not int'),
+    ('base_dir', '/no/such/folder', 'does not exist'),
+    ('extension', 3, 'not int'),
+    ('extension', 'no_such.xml', 'does not exist'),
+    ('extension', ['no_such.xml'], 'does not exist'),
+    ('extension', [None], 'not NoneType'),
+    ('extension', '', 'is empty'),
+    ('strict', 'yes', 'True or False'),
+    ('strict', None, 'True or False'),
+])
+def test_wrong_arguments(argument, value, words):
+    with pytest.raises(ArgumentError) as caught:
+        load_robot(**{'path_or_xml': ARM, argument: value})
+    assert caught.value.argument == argument
+    assert words in str(caught.value)
+
+
+def test_file_that_cannot_be_read(tmp_path, monkeypatch):
+    path = tmp_path / 'a.urdf'
+    path.write_text(robot(link('a')))
+
+    def refuse(self):
+        raise PermissionError(13, 'Permission denied')
+
+    monkeypatch.setattr(Path, 'read_bytes', refuse)
+    with pytest.raises(ArgumentError, match='cannot be read.*Permission denied'):
+        load_robot(path)
+
+
+def test_syntax_error_names_the_line():
+    with pytest.raises(ModelError, match='line 3, column 3') as caught:
+        load_robot('<robot name="r">\n  <link name="a">\n</robot>')
+    assert caught.value.file == '<text>'
+
+
+@pytest.mark.parametrize('text', [
+    '<robot name="r"><flexdyn:flexible_link/></robot>',
+    '<robot name="r"><link name="a" flexdyn:x="1"/></robot>',
+])
+def test_unbound_prefix_is_called_that(text):
+    with pytest.raises(ModelError, match='unbound prefix') as caught:
+        load_robot(text)
+    assert 'xmlns:' in caught.value.advice
+
+
+def test_entity_bomb_is_refused():
+    entities = ''.join(f'<!ENTITY e{k + 1} "{f"&e{k};" * 40}">' for k in range(8))
+    text = f'<!DOCTYPE robot [<!ENTITY e0 "ha">{entities}]><robot name="r">&e8;</robot>'
+    with pytest.raises(FlexdynError):
+        load_robot(text)
+
+
+def test_text_that_is_not_unicode():
+    with pytest.raises(ModelError):
+        load_robot('<robot name="\udc80"/>')
+
+
+def test_xacro_file(tmp_path):
+    path = tmp_path / 'two.urdf.xacro'
+    path.write_text(XACRO)
+    loaded = load_robot(path)
+    assert loaded.link('left').inertia.mass == 3.0
+    assert loaded.payloads[0].inertia.mass == 1.5
+
+
+def test_xacro_text_finds_its_includes_in_base_dir(tmp_path):
+    (tmp_path / 'inner.xacro').write_text(XACRO)
+    text = (
+        '<robot name="outer" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<xacro:include filename="inner.xacro"/></robot>'
+    )
+    assert load_robot(text, base_dir=tmp_path).total_mass == 3.0
+    with pytest.raises(ModelError, match='xacro could not expand'):
+        load_robot(text, base_dir=tmp_path.parent)
+
+
+def test_xacro_bytes():
+    assert load_robot(XACRO.encode()).total_mass == 3.0
+
+
+def test_expanded_xacro_is_read_as_it_is(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'xacro', None)
+    text = robot(link('a'), attributes='xmlns:xacro="http://www.ros.org/wiki/xacro"')
+    assert load_robot(text).frame_names == ('a',)
+
+
+def test_missing_xacro_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'xacro', None)
+    with pytest.raises(ModelError, match='"xacro" is not installed') as caught:
+        load_robot(XACRO)
+    assert 'pip install xacro' in caught.value.advice
+
+
+@pytest.mark.parametrize('form', ['text', 'file', 'Path', 'robot', 'list', 'tuple'])
+def test_forms_of_an_extension(form, tmp_path):
+    path = tmp_path / 'moon.xml'
+    path.write_text(flexdyn(GRAVITY))
+    extension = {
+        'text': flexdyn(GRAVITY),
+        'file': str(path),
+        'Path': path,
+        'robot': robot(link('ignored'), flexdyn(GRAVITY)),
+        'list': [flexdyn(GRAVITY), path],
+        'tuple': (path,),
+    }[form]
+    assert load_robot(ARM, extension=extension).gravity_vector == MOON
+
+
+def test_flexdyn_may_have_a_default_namespace():
+    text = flexdyn(GRAVITY).replace('<flexdyn', '<flexdyn xmlns="https://example.org/flexdyn"')
+    assert load_robot(robot(link('a'), text)).gravity_vector == MOON
+
+
+def test_relative_files_start_from_the_file_that_names_them(tmp_path):
+    inner = tmp_path / 'inner'
+    inner.mkdir()
+    (inner / 'modes.npz').touch()
+    text = flexdyn(
+        '<flexible_link link="upper"><modal file="modes.npz" format="npz"/></flexible_link>'
+    )
+    (inner / 'ext.xml').write_text(text)
+    with pytest.raises(FlexdynError, match='not computed yet'):
+        load_robot(ARM, extension=inner / 'ext.xml')
+    with pytest.raises(FlexdynError, match='not computed yet'):
+        load_robot(ARM, extension=text, base_dir=inner)
+    with pytest.raises(ModelError, match='does not exist'):
+        load_robot(ARM, extension=inner / 'ext.xml', base_dir=tmp_path)
+    with pytest.raises(ModelError, match='give base_dir'):
+        load_robot(ARM, extension=text)
+
+
+@pytest.mark.parametrize('variable', ['ROS_PACKAGE_PATH', 'AMENT_PREFIX_PATH'])
+def test_package_addresses(variable, tmp_path, monkeypatch):
+    monkeypatch.delenv('ROS_PACKAGE_PATH', raising=False)
+    monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
+    share = tmp_path / ('share' if variable == 'AMENT_PREFIX_PATH' else '.') / 'arm_models'
+    share.mkdir(parents=True)
+    (share / 'package.xml').write_text('<package/>')
+    (share / 'arm.urdf').write_bytes(ARM.read_bytes())
+    monkeypatch.setenv(variable, str(tmp_path))
+    assert find_package('arm_models') == share
+    assert load_robot('package://arm_models/arm.urdf') == load_robot(ARM)
+    with pytest.raises(ValueError, match='does not exist'):
+        resolve_file('package://arm_models/other.urdf', None)
