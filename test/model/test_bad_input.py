@@ -4,10 +4,11 @@ Wrong descriptions, one small file each, and the error that each must give.
 
 The table data/bad/table.csv names the check, the file, the element and name of the error, a
 word of its message and the exit code of `flexdyn check`. An .xml file is an extension of
-data/arm.urdf. Every row is tried in this process and by the command line in its own.
+data/arm.urdf. Every row is tried in this process and by the command line in one of its own.
 """
 
 import csv
+import json
 import os
 from pathlib import Path
 import subprocess
@@ -65,19 +66,47 @@ def test_error_in_process(row, capfd):
     assert error.file in (str(path), str(ARM))
 
 
-@pytest.mark.slow
-@each_row
-def test_error_on_the_command_line(row):
-    words = [str(ARM), '--extension', row['file']] if _is_extension(row) else [row['file']]
-    done = subprocess.run(
-        [sys.executable, '-m', 'flexdyn_ros', 'check', *words],
-        cwd=BAD, capture_output=True, text=True, timeout=60, check=False,
-        env={**os.environ, 'PYTHONPATH': str(ROOT), 'NO_COLOR': '1'},
+def _words(row):
+    extension = [str(ARM), '--extension'] if _is_extension(row) else []
+    return ['check', *extension, row['file']]
+
+
+def _run(command, **options):
+    return subprocess.run(
+        [sys.executable, *command], cwd=BAD, capture_output=True, text=True, timeout=300,
+        check=False, env={**os.environ, 'PYTHONPATH': str(ROOT), 'NO_COLOR': '1'}, **options,
     )
-    said = done.stdout + done.stderr
-    assert done.returncode == int(row['exit']), said
+
+
+@pytest.fixture(scope='module')
+def answers():
+    """Exit code, stdout and stderr of `flexdyn check` for each file."""
+    server = str(Path(__file__).with_name('run_commands.py'))
+    done = _run([server], input=json.dumps([_words(row) for row in ROWS]))
+    assert done.returncode == 0, done.stderr
+    return {row['file']: answer
+            for row, answer in zip(ROWS, json.loads(done.stdout), strict=True)}
+
+
+def _check_answer(row, code, out, err):
+    said = out + err
+    assert code == int(row['exit']), said
     assert row['word'] in said
     assert f'<{row["element"]}>' in said or not row['element']
     assert f'"{row["name"]}"' in said or not row['name']
     assert 'Traceback' not in said
     assert 'bug in flexdyn' not in said
+    if out == '':
+        assert len(err.strip().splitlines()) == 1
+
+
+@each_row
+def test_error_in_a_process_of_its_own(row, answers):
+    _check_answer(row, *answers[row['file']])
+
+
+@pytest.mark.parametrize('row', ROWS[::20], ids=[row['file'] for row in ROWS[::20]])
+def test_error_from_a_fresh_interpreter(row, answers):
+    done = _run(['-m', 'flexdyn_ros', *_words(row)])
+    _check_answer(row, done.returncode, done.stdout, done.stderr)
+    assert [done.returncode, done.stdout, done.stderr] == answers[row['file']]
