@@ -35,7 +35,8 @@ def load_robot(
         path_or_xml: URDF text (recognised by its first "<"), or the path of a file; xacro is
             expanded where the package xacro can be imported.
         base_dir: Folder that relative file names inside the descriptions start from; default
-            the folder of the file that names them.
+            the folder of the file that names them. Descriptions themselves are looked for in
+            the current folder, then here.
         extension: More <flexdyn> data, as text or file with <flexdyn> or <robot> at its root,
             or several of those. They are merged with what the URDF holds.
         strict: Whether to refuse what `flexdyn check` reports as errors: moving links without

@@ -48,7 +48,8 @@ def read_document(source: Source, base_dir: Optional[Path], argument: str) -> Do
 
     Args:
         source: XML as str or bytes (recognised by its first "<"), or the path of a file.
-        base_dir: Folder that relative paths start from; default the file's own.
+        base_dir: Folder that relative paths in the description start from; default the file's
+            own. The file itself is looked for in the current folder, then here.
         argument: Name of the caller's argument, for errors.
 
     Raises:
@@ -62,7 +63,7 @@ def read_document(source: Source, base_dir: Optional[Path], argument: str) -> Do
     if isinstance(source, (str, bytes)) and _is_xml(source):
         text, name = source, TEXT
     else:
-        path = _file_path(source, argument)
+        path = _file_path(source, base_dir, argument)
         text, name = _read(path, argument), os.fsdecode(source)
         base_dir = path.resolve().parent if base_dir is None else base_dir
     root = parse_xml(text, name)
@@ -121,13 +122,15 @@ def _is_xml(source: Union[str, bytes]) -> bool:
     return source.startswith(_BYTE_ORDER_MARKS) or source.lstrip().startswith(b'<')
 
 
-def _file_path(source: Union[str, bytes, 'os.PathLike[str]'], argument: str) -> Path:
+def _file_path(source: Source, base_dir: Optional[Path], argument: str) -> Path:
     address = os.fsdecode(source)
     if not address.strip():
         raise ArgumentError(argument, 'is empty; give XML text or the path of a file')
     try:
         return resolve_file(address, Path())
     except (ValueError, OSError) as error:
+        if base_dir is not None and (base_dir / address).is_file():
+            return base_dir / address
         shown = address if len(address) < 200 else address[:200] + '...'
         raise ArgumentError(argument, f'names a file, "{shown}", that {error}') from None
 

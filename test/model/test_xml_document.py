@@ -193,6 +193,16 @@ def test_relative_files_start_from_the_file_that_names_them(tmp_path):
         load_robot(ARM, extension=text)
 
 
+def test_descriptions_are_looked_for_in_base_dir_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'moon.xml').write_text(flexdyn(GRAVITY))
+    loaded = load_robot(ARM.name, base_dir=ARM.parent, extension='moon.xml')
+    assert loaded.gravity_vector == MOON
+    assert loaded.source == ARM.name
+    with pytest.raises(ArgumentError, match='does not exist'):
+        load_robot(ARM.name)
+
+
 @pytest.mark.parametrize('variable', ['ROS_PACKAGE_PATH', 'AMENT_PREFIX_PATH'])
 def test_package_addresses(variable, tmp_path, monkeypatch):
     monkeypatch.delenv('ROS_PACKAGE_PATH', raising=False)
