@@ -114,6 +114,7 @@ class ArmSimulator:
         self._initial = self._initial_state(initial_positions, static_deflection)
         self.time = 0.0
         self.reset()
+        self._acceleration(self.q, self.qd)  # refuses massless motions by name
         self.fastest_rate = self._fastest_rate()
         self.step = min(step, LARGEST_STEP_TIMES_RATE / max(self.fastest_rate, 1e-9))
 

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator node over DDS, in a process of its own."""
+
+import signal
+
+from arms import elastic_joint_arm
+from arms import flexible_arm
+from arms import rigid_arm
+import flexdyn_ros as fd
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+
+from geometry_msgs.msg import PoseArray
+from geometry_msgs.msg import WrenchStamped
+from node_processes import key_values
+from node_processes import trajectory
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool
+from std_srvs.srv import Trigger
+
+pytestmark = pytest.mark.ros
+
+NODE = 'forward_dynamics_node'
+FREE_RUNNING = {'real_time_factor': 0.0, 'publish_clock': True, 'publish_rate': 100.0}
+
+
+def seconds(stamp):
+    """Return a stamp as a number [s]."""
+    return stamp.sec + 1e-9 * stamp.nanosec
+
+
+def wait_for_time(probe, states, time):
+    """Return the first state at or after a simulated time [s]."""
+    return probe.wait_for(
+        lambda: next((s for s in states if seconds(s.header.stamp) >= time - 1e-9), None),
+        f'simulated time {time}',
+    )
+
+
+def test_states_follow_the_library_simulation(probe, start):
+    states = probe.listen(JointState, 'joint_states', 1000)
+    modes = probe.listen(JointState, f'/{NODE}/modal_states', 1000)
+    start(NODE, {
+        **FREE_RUNNING,
+        'robot_description': flexible_arm(),
+        'step': 0.001,
+        'initial_positions': [0.1, -0.2],
+        'start_paused': True,
+    })
+    probe.wait_for(lambda: states and modes, 'first state')
+    probe.call(SetBool, f'/{NODE}/pause', SetBool.Request(data=False))
+    state = wait_for_time(probe, states, 0.2)
+    when = seconds(state.header.stamp)
+    mode = probe.wait_for(
+        lambda: next((m for m in modes if m.header.stamp == state.header.stamp), None), 'modes'
+    )
+    dyn = fd.Dynamics(fd.load_robot(flexible_arm()))
+    q0 = np.array([0.1, -0.2, 0.0, 0.0])
+    motion = fd.simulate(dyn, q0, 0 * q0, None, when, 0.0005)
+    assert tuple(state.name) == dyn.robot.joint_names
+    assert tuple(mode.name) == dyn.robot.mode_names
+    found = [*state.position, *mode.position]
+    assert np.allclose(found, motion.q[-1], rtol=0, atol=1e-6)
+    assert np.allclose([*state.velocity, *mode.velocity], motion.qd[-1], rtol=0, atol=1e-4)
+
+
+def test_gravity_torque_as_command_holds_the_arm_and_a_bad_command_is_ignored(probe, start):
+    urdf = rigid_arm()
+    dyn = fd.Dynamics(fd.load_robot(urdf))
+    torque = dyn.gravity_vector([0.4, -0.3])
+    states = probe.listen(JointState, 'joint_states', 1000)
+    statuses = probe.statuses()
+    start(NODE, {
+        **FREE_RUNNING, 'robot_description': urdf, 'lockstep': True,
+        'initial_positions': [0.4, -0.3],
+    })
+    command = Float64MultiArray(data=list(torque))
+    bad = [Float64MultiArray(data=[1.0]), Float64MultiArray(data=[float('nan'), 0.0])]
+    turn = []
+
+    def send():
+        turn.append(1)
+        probe.publish(f'/{NODE}/effort_commands', [command, *bad][len(turn) % 3])
+
+    probe.wait_for(
+        lambda: states and seconds(states[-1].header.stamp) >= 0.3, 'simulated time', send
+    )
+    assert np.allclose(states[-1].position, [0.4, -0.3], atol=1e-9)
+    probe.wait_for(
+        lambda: statuses and int(key_values(statuses[-1])['rejected_inputs']) > 0, 'rejections',
+        send,
+    )
+
+
+def test_the_joint_controller_follows_its_reference(probe, start):
+    states = probe.listen(JointState, 'joint_states', 1000)
+    start(NODE, {
+        **FREE_RUNNING, 'robot_description': rigid_arm(), 'gravity': [0.0, 0.0, 0.0],
+        'pd.kp': [400.0], 'pd.kd': [60.0, 20.0],
+    })
+    reference = trajectory(('elbow', 'shoulder'), (0.0, (0.2, -0.1), (), ()))
+    probe.wait_for(
+        lambda: states and np.allclose(states[-1].position, [-0.1, 0.2], atol=1e-3),
+        'reference reached',
+        lambda: probe.publish(f'/{NODE}/pd_reference', reference),
+    )
+
+
+def test_an_elastic_joint_shows_its_link_side_and_its_motor_side(probe, start):
+    states = probe.listen(JointState, 'joint_states', 1000)
+    start(NODE, {
+        **FREE_RUNNING, 'robot_description': elastic_joint_arm(), 'initial_deflection': 'static',
+        'start_paused': True,
+    })
+    state = probe.wait_for(lambda: states and states[-1], 'state')
+    assert list(state.name) == ['shoulder', 'elbow', 'shoulder_motor']
+    link, _, motor = state.position
+    dyn = fd.Dynamics(fd.load_robot(elastic_joint_arm()))
+    held = dyn.gravity_vector([motor, 0.0, link - motor])[0]
+    assert motor == 0.0
+    assert link - motor == pytest.approx(-held / 500.0, rel=1e-6)
+    assert state.effort[0] == pytest.approx(held, rel=1e-6)
+
+
+def test_tip_poses_are_those_of_the_bent_arm_in_the_root_frame(probe, start):
+    urdf = flexible_arm()
+    states = probe.listen(JointState, 'joint_states', 1000)
+    modes = probe.listen(JointState, f'/{NODE}/modal_states', 1000)
+    poses = probe.listen(PoseArray, f'/{NODE}/tip_poses', 1000)
+    start(NODE, {
+        **FREE_RUNNING, 'robot_description': urdf, 'initial_deflection': 'static',
+        'initial_positions': [0.3, 0.5], 'tips': ['fore'], 'frame_prefix': 'left_',
+        'start_paused': True,
+    })
+    probe.wait_for(lambda: states and modes and poses, 'state')
+    dyn = fd.Dynamics(fd.load_robot(urdf))
+    pose = dyn.frame_pose([*states[-1].position, *modes[-1].position], 'fore')
+    straight = dyn.frame_pose([*states[-1].position, 0.0, 0.0], 'fore')
+    found = poses[-1].poses[0].position
+    assert poses[-1].header.frame_id == 'left_base'
+    assert np.allclose([found.x, found.y, found.z], pose[:3, 3], atol=1e-12)
+    assert np.linalg.norm(pose[:3, 3] - straight[:3, 3]) > 1e-3
+
+
+def test_a_wrench_acts_on_the_frame_it_names(probe, start):
+    states = probe.listen(JointState, 'joint_states', 1000)
+    start(NODE, {
+        **FREE_RUNNING, 'robot_description': rigid_arm(), 'gravity': [0.0, 0.0, 0.0],
+        'lockstep': True,
+    })
+    probe.wait_for(lambda: states, 'state')
+    wrench = WrenchStamped()
+    wrench.header.frame_id = 'fore'
+    wrench.wrench.force.z = 2.0
+    topic = f'/{NODE}/wrench'
+    probe.wait_for(lambda: probe.node.count_subscribers(topic), 'wrench topic')
+    probe.publish(topic, wrench)
+    moved = probe.wait_for(
+        lambda: states and abs(states[-1].velocity[0]) > 0.01 and states[-1],
+        'motion',
+        lambda: probe.publish(f'/{NODE}/effort_commands', Float64MultiArray(data=[0.0, 0.0])),
+    )
+    # A force along z at the end of the upper link turns the shoulder about -y.
+    assert moved.velocity[0] < 0.0
+
+
+def test_pause_stops_the_clock_and_reset_returns_to_the_start(probe, start):
+    states = probe.listen(JointState, 'joint_states', 1000)
+    clock = probe.listen(Clock, '/clock', 1000)
+    start(NODE, {
+        **FREE_RUNNING, 'robot_description': rigid_arm(), 'initial_positions': [0.1, 0.2],
+    })
+    wait_for_time(probe, states, 0.1)
+    assert clock
+    assert probe.call(SetBool, f'/{NODE}/pause', SetBool.Request(data=True)).success
+    states.clear()
+    probe.wait_for(lambda: len(states) > 3, 'states while paused')
+    stopped = states[-1].header.stamp
+    assert states[-2].header.stamp == stopped
+    assert not np.allclose(states[-1].position, [0.1, 0.2])
+    assert probe.call(Trigger, f'/{NODE}/reset', Trigger.Request()).success
+    probe.wait_for(lambda: np.allclose(states[-1].position, [0.1, 0.2]), 'initial state')
+    assert np.allclose(states[-1].velocity, 0.0)
+    assert seconds(states[-1].header.stamp) >= seconds(stopped)
+
+
+def test_real_time_is_kept_and_told(probe, start):
+    statuses = probe.statuses()
+    start(NODE, {
+        'robot_description': rigid_arm(), 'publish_rate': 50.0, 'step': 0.02,
+        'gravity': [0.0, 0.0, 0.0],
+    })
+    probe.wait_for(
+        lambda: statuses
+        and abs(float(key_values(statuses[-1]).get('real_time_factor', 0)) - 1.0) < 0.05,
+        'real-time factor of one',
+    )
+
+
+def test_lockstep_waits_for_a_command(probe, start):
+    states = probe.listen(JointState, 'joint_states', 1000)
+    start(NODE, {**FREE_RUNNING, 'robot_description': rigid_arm(), 'lockstep': True})
+    probe.wait_for(lambda: len(states) > 4, 'the first state, again and again')
+    assert {seconds(s.header.stamp) for s in states} == {0.0}
+    zero = Float64MultiArray(data=[0.0, 0.0])
+    probe.wait_for(
+        lambda: seconds(states[-1].header.stamp) > 0.03, 'simulated time',
+        lambda: probe.publish(f'/{NODE}/effort_commands', zero),
+    )
+
+
+def test_a_massless_arm_is_refused_by_name(probe, start):
+    urdf = rigid_arm().replace('mass value="1"', 'mass value="0"')
+    urdf = urdf.replace('ixx="0.01" iyy="0.05" izz="0.05"', 'ixx="0" iyy="0" izz="0"')
+    node = start(NODE, {'robot_description': urdf})
+    probe.wait_for(lambda: 'elbow' in node.log and 'ERROR' in node.log, 'error')
+    assert 'Traceback' not in node.log
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_the_running_simulation_with_exit_code_zero(probe, start, number):
+    states = probe.listen(JointState, 'joint_states', 1000)
+    node = start(NODE, {**FREE_RUNNING, 'robot_description': rigid_arm()})
+    wait_for_time(probe, states, 0.1)
+    assert node.stop(number) == 0
+    assert 'Traceback' not in node.log

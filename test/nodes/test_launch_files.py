@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Every launch file resolves, starts its nodes, and stops cleanly.
+
+They run through the LaunchService where launch_ros can be imported, else through the package's
+own stand-in.
+"""
+
+import os
+from pathlib import Path
+import signal
+import stat
+import subprocess
+import sys
+
+from arms import flexible_arm
+from conftest import ROOT
+from flexdyn_ros.launching import stand_in
+from flexdyn_ros.launching.context import LaunchFileError
+import pytest
+import yaml
+
+pytest.importorskip('rclpy')
+
+from geometry_msgs.msg import PoseArray
+from node_processes import joint_state
+from node_processes import LIMIT
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from visualization_msgs.msg import MarkerArray
+
+pytestmark = pytest.mark.ros
+
+NODES = ('forward_dynamics', 'inverse_dynamics', 'deflection_markers')
+FILES = (*NODES, 'bringup')
+needs_stand_in = pytest.mark.skipif(
+    stand_in.launch_ros_is_installed(), reason='the stand-in makes way for launch_ros'
+)
+
+
+@pytest.fixture(scope='module')
+def share(tmp_path_factory):
+    """Return the share folder of an ament prefix that holds the sources of this repository."""
+    prefix = tmp_path_factory.mktemp('prefix')
+    index = prefix / 'share' / 'ament_index' / 'resource_index' / 'packages'
+    index.mkdir(parents=True)
+    (index / 'flexdyn_ros').touch()
+    folder = prefix / 'share' / 'flexdyn_ros'
+    folder.mkdir()
+    for name in ('launch', 'config', 'urdf', 'rviz'):
+        (folder / name).symlink_to(ROOT / name)
+    executables = prefix / 'lib' / 'flexdyn_ros'
+    executables.mkdir(parents=True)
+    for node in NODES:
+        script = executables / f'{node}_node'
+        script.write_text(
+            f'#!{sys.executable}\nimport sys\n'
+            f'from flexdyn_ros.nodes.{node}_node import main\nsys.exit(main())\n'
+        )
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    before = {name: os.environ.get(name) for name in ('AMENT_PREFIX_PATH', 'PATH')}
+    joined = [str(prefix), *filter(None, [before['AMENT_PREFIX_PATH']])]
+    os.environ['AMENT_PREFIX_PATH'] = os.pathsep.join(joined)
+    os.environ['PATH'] = os.pathsep.join([str(Path(sys.executable).parent), before['PATH']])
+    yield folder
+    for name, value in before.items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
+
+
+@pytest.fixture
+def description(tmp_path):
+    """Return a URDF file of the flexible arm."""
+    path = tmp_path / 'arm of test.urdf'
+    path.write_text(flexible_arm())
+    return path
+
+
+def launch_file(share, name):
+    """Return the path of a launch file."""
+    return str(share / 'launch' / f'{name}.launch.py')
+
+
+class Launched:
+    """A launch file run in a process of its own, stopped at the end of a with block."""
+
+    def __init__(self, log, file, **arguments):
+        words = [f'{name}:={value}' for name, value in arguments.items()]
+        self.log = log
+        with open(log, 'w') as output:
+            self._process = subprocess.Popen(
+                [sys.executable, '-m', 'flexdyn_ros.launching', file, *words],
+                stdout=output, stderr=subprocess.STDOUT,
+                env={**os.environ, 'PYTHONUNBUFFERED': '1'},
+            )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+        try:
+            code = self._process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = 'still running'
+        if failure[0] is None:
+            assert code == 0, self.log.read_text()
+
+
+def shipped_launch_files():
+    """Return the names of all launch files."""
+    return sorted(path.name.split('.')[0] for path in (ROOT / 'launch').glob('*'))
+
+
+def test_no_launch_file_is_left_untested():
+    assert shipped_launch_files() == sorted(FILES)
+
+
+@needs_stand_in
+@pytest.mark.parametrize('name', FILES)
+def test_every_argument_is_described_and_others_are_refused(share, name):
+    declared = stand_in.describe(launch_file(share, name))
+    assert declared
+    assert all(len(words) > 10 for _, words in declared.values())
+    with pytest.raises(LaunchFileError, match='typo'):
+        stand_in.resolve(launch_file(share, name), {'typo': '1'})
+
+
+@needs_stand_in
+@pytest.mark.parametrize('name', NODES)
+def test_without_a_file_the_description_comes_from_the_topic(share, description, name):
+    file = launch_file(share, name)
+    (waiting,) = stand_in.resolve(file)
+    (described,) = stand_in.resolve(file, {'description_file': str(description)})
+    assert waiting.executable == described.executable == f'{name}_node'
+    assert 'robot_description' not in waiting.parameters[-1]
+    assert '<robot' in described.parameters[-1]['robot_description']
+
+
+@needs_stand_in
+def test_the_nodes_of_bringup_are_connected(share, description):
+    arguments = {'description_file': str(description), 'namespace': 'left'}
+    resolved = stand_in.resolve(launch_file(share, 'bringup'), arguments)
+    by_name = {item.executable: ' '.join(item.command) for item in resolved}
+    assert sorted(by_name) == sorted(f'{name}_node' for name in NODES)
+    assert all('__ns:=/left' in command for command in by_name.values())
+    commands = '~/commands:=forward_dynamics_node/effort_commands'
+    assert commands in by_name['inverse_dynamics_node']
+    modal = 'modal_states:=forward_dynamics_node/modal_states'
+    assert modal in by_name['deflection_markers_node']
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_shipped_parameter_files_name_parameters_that_exist(name):
+    from flexdyn_ros.nodes.parameters import load_specifications
+
+    known = {s.name: s for s in load_specifications('common_parameters', f'{name}_node')}
+    content = yaml.safe_load((ROOT / 'config' / f'{name}.yaml').read_text())
+    flat = {}
+    for key, value in content['/**']['ros__parameters'].items():
+        inner = value if isinstance(value, dict) else {None: value}
+        flat.update({f'{key}.{k}' if k else key: v for k, v in inner.items()})
+    for key, value in flat.items():
+        assert known[key].problem(value) is None
+
+
+def test_the_inverse_dynamics_launch_file_runs(share, description, probe, tmp_path):
+    commands = probe.listen(Float64MultiArray, '/controller/commands')
+    state = joint_state(('shoulder', 'elbow'), (0.1, 0.2), (0.0, 0.0))
+    arguments = {'description_file': description, 'commands_topic': '/controller/commands'}
+    file = launch_file(share, 'inverse_dynamics')
+    with Launched(tmp_path / 'log', file, **arguments):
+        probe.wait_for(
+            lambda: commands, 'torque', lambda: probe.publish('joint_states', state)
+        )
+    assert len(commands[0].data) == 2
+
+
+def test_the_forward_dynamics_launch_file_runs(share, description, probe, tmp_path):
+    states = probe.listen(JointState, '/left/joint_states')
+    poses = probe.listen(PoseArray, '/left/forward_dynamics_node/tip_poses')
+    arguments = {'description_file': description, 'namespace': 'left'}
+    with Launched(tmp_path / 'log', launch_file(share, 'forward_dynamics'), **arguments):
+        probe.wait_for(lambda: states and poses, 'states')
+    assert list(states[0].name) == ['shoulder', 'elbow']
+
+
+def test_the_deflection_markers_launch_file_runs(share, description, probe, tmp_path):
+    markers = probe.listen(MarkerArray, '/deflection_markers_node/markers')
+    state = joint_state(('shoulder', 'elbow'), (0.1, 0.2), (0.0, 0.0))
+    arguments = {'description_file': description}
+    with Launched(tmp_path / 'log', launch_file(share, 'deflection_markers'), **arguments):
+        probe.wait_for(
+            lambda: markers, 'markers', lambda: probe.publish('joint_states', state)
+        )
+    assert markers[0].markers
+
+
+def test_bringup_runs_all_three_nodes_on_one_clock(share, description, probe, tmp_path):
+    clock = probe.listen(Clock, '/clock')
+    torques = probe.listen(JointState, '/inverse_dynamics_node/joint_torques')
+    markers = probe.listen(MarkerArray, '/deflection_markers_node/markers')
+    arguments = {'description_file': description}
+    with Launched(tmp_path / 'log', launch_file(share, 'bringup'), **arguments):
+        probe.wait_for(
+            lambda: clock and torques and markers and clock[-1].clock.nanosec > 50_000_000,
+            'clock, torques and markers',
+        )
+    stamps = {message.header.stamp.sec for message in torques}
+    assert max(stamps) < 1000  # simulated time, not that of the machine
