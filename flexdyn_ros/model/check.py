@@ -105,12 +105,13 @@ def check_robot(robot: Robot) -> CheckReport:
         findings += _limit_findings(joint)
     for link in robot.links:
         findings += _beam_findings(link)
-    if not robot.joint_names:
+    if not robot.coordinate_names:
         findings.append(
-            Finding(WARNING, 'robot', robot.name, 'no joint moves', 'Check the joint types')
+            Finding(WARNING, 'robot', robot.name, 'nothing moves', 'Check the joint types')
         )
-    findings += [Finding(NOTE, 'robot', robot.name, n.rstrip('.'), 'No action is needed')
-                 for n in robot.notes]
+    for note in robot.notes:
+        message, _, advice = note.rstrip('.').partition('. ')
+        findings.append(Finding(NOTE, 'robot', robot.name, message, advice))
     order = (ERROR, WARNING, NOTE)
     findings.sort(key=lambda finding: order.index(finding.severity))
     return CheckReport(tuple(findings), reports)

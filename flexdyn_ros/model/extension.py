@@ -190,7 +190,7 @@ def _warn_of_stiffening(extension: Item, robot: Robot) -> Robot:
     note = (
         'Geometric stiffening is not computed yet and is off for '
         + ', '.join(f'"{name}"' for name in names)
-        + '; write geometric_stiffening="false" to confirm.'
+        + '. Write geometric_stiffening="false" to confirm.'
     )
     _LOGGER.warning('Robot "%s": %s', robot.name, note)
     return replace(robot, notes=(*robot.notes, note))

@@ -98,8 +98,8 @@ def hub_of(inertial: Inertia, beam: Beam, place: Place) -> tuple[Optional[Inerti
     values = f'<inertial>: {_describe(inertial)}; beam: {_describe(beam_inertia(beam))}'
     if within:
         return None, (
-            f'Link "{place.name}": <inertial> and the beam differ by less than 1 percent, and '
-            f"the beam's values are used. {values}."
+            f'Link "{place.name}": the beam is used and <inertial> is not, as they differ by less '
+            f'than 1 percent ({values}). Make them equal to be rid of this note.'
         )
     raise place.error(
         f'<inertial> minus the beam is not a physical rigid body. {values}',

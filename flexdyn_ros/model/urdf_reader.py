@@ -268,7 +268,7 @@ def _dynamics(element: Element, kind: str, place: Place, notes: list[str]) -> Jo
     if kind in ('planar', 'floating') and friction != Friction():
         notes.append(
             f'Joint "{place.name}": <dynamics> is left out, as a {kind} joint moves in metres '
-            'and radians at once.'
+            'and radians at once. Use joints with one coordinate if there is friction.'
         )
         return JointDynamics()
     if kind == 'fixed':

@@ -157,9 +157,15 @@ def test_robot_without_motion_is_a_warning():
     assert (finding.severity, finding.element, finding.name) == ('warning', 'robot', 'r')
 
 
+def test_clamped_beam_moves_without_a_joint():
+    clamped = '<flexdyn>' + beam(link='a', tip='1 0 0') + '</flexdyn>'
+    assert _findings(robot(link('a', '')), extension=clamped) == ()
+
+
 def test_notes_are_reported():
     findings = check_robot(arm_with(beam(flexible=''))).findings
     assert [f.severity for f in findings] == ['note']
+    assert findings[0].advice == 'Write geometric_stiffening="false" to confirm'
 
 
 def test_stout_beam_is_a_warning():
@@ -184,7 +190,7 @@ def test_findings_are_frozen_and_print_one_line():
     finding, = _findings(robot(link('a')))
     with pytest.raises(FrozenInstanceError):
         finding.severity = 'error'
-    assert str(finding) == 'warning: <robot> "r": no joint moves. Check the joint types.'
+    assert str(finding) == 'warning: <robot> "r": nothing moves. Check the joint types.'
 
 
 def test_moving_moments_keeps_the_body():
