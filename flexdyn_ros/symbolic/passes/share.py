@@ -140,13 +140,22 @@ def _apply(program: Program, lists: dict, chosen: list, kind: int) -> Program:
     """Return the program with each list built from its pairs."""
     graph = program.graph
     built: dict[Expression, Expression] = {}
+    pairs = {core: pair for (core, _), pair in chosen}
 
     def resolve(node: Expression) -> Expression:
         if node in built:
             return built[node]
         if node.kind == NEGATIVE:
             return graph.negate(resolve(node.operands[0]))
-        if node in lists:
+        if node in pairs:
+            # Before its list, which may hold nothing but the node itself.
+            a, b, agreement = pairs[node]
+            left, right = resolve(a), resolve(b)
+            if kind == PRODUCT:
+                result = graph.product((left, right))
+            else:
+                result = graph.sum((left, right if agreement > 0 else graph.negate(right)))
+        elif node in lists:
             parts = [
                 resolve(core) if sign > 0 else graph.negate(resolve(core))
                 for core, sign in lists[node]
@@ -159,15 +168,6 @@ def _apply(program: Program, lists: dict, chosen: list, kind: int) -> Program:
         built[node] = result
         return result
 
-    for (core, _), (a, b, agreement) in chosen:
-        if core in built:
-            continue
-        left, right = resolve(a), resolve(b)
-        if kind == PRODUCT:
-            built[core] = graph.product((left, right))
-        else:
-            total = graph.sum((left, right if agreement > 0 else graph.negate(right)))
-            built[core] = total
     for node in program.needed():
         resolve(node)
     return Program(graph, tuple(resolve(output) for output in program.outputs))
