@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-test demo test lint test-oldest build colcon-test clean
+
+# Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
+ENV := scripts/env.sh
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo '  PYTHON=/path/to/python3.12 picks another Python (3.10 to 3.12).'
+
+setup: ## make .venv with what the demo and the nodes need (under 600 MB)
+	@$(ENV) scripts/setup.sh run
+
+setup-test:
+	@$(ENV) scripts/setup.sh test
+	@$(ENV) scripts/build_interfaces.sh
+
+demo: setup ## simulate, control and draw two flexible arms over ROS 2
+	@scripts/demo.sh
+
+test: setup-test ## set up .venv with the test tools and run every test
+	@$(ENV) python -m pytest -q --timeout=600 $(PYTEST_ARGS)
+
+lint: setup-test ## ruff and mypy
+	@$(ENV) ruff check .
+	@$(ENV) mypy
+
+test-oldest: ## tests without ROS on numpy 1.21.5, scipy 1.8.0 and Python 3.10
+	@$(ENV) scripts/test_oldest.sh
+
+build: setup-test ## colcon build into build/ and install/
+	@$(ENV) scripts/colcon.sh build
+
+colcon-test: build ## colcon build, then colcon test (the quick tests)
+	@$(ENV) scripts/colcon.sh test
+
+clean: ## remove environments, builds and caches
+	rm -rf .venv .venv-oldest build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# scripts/setup.sh run|test: make .venv with what the demo, or also the tests, need.
+# A second call with nothing changed returns at once.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+level=${1:-run}
+venv=$PWD/.venv
+
+requirements=(-r requirements/run.txt)
+[ "$level" = run ] || requirements+=(-r requirements/test.txt)
+
+# PYTHON=... rebuilds an environment that another Python made; a moved folder rebuilds it too.
+identity=$PWD
+if [ -n "${PYTHON:-}" ]; then
+  identity+=" $("$PYTHON" -c 'import sys; print(sys.version_info[:2])' 2>/dev/null || echo unusable)"
+fi
+fingerprint() {
+  { echo "$PWD"; cat requirements/*.txt package.xml setup.py setup.cfg scripts/setup.sh \
+    scripts/link_package.py scripts/vendor_descriptions.py; } | sha256sum | cut -d' ' -f1
+}
+wanted=$(fingerprint)
+matches() { [ -f "$venv/.ready-$1" ] && [ "$(cat "$venv/.ready-$1")" = "$wanted" ]; }
+same_python() {
+  [ -z "${PYTHON:-}" ] || [ "$("$PYTHON" -c 'import sys; print(sys.version_info[:2])')" = \
+    "$("$venv/bin/python" -I -S -c 'import sys; print(sys.version_info[:2])' 2>/dev/null)" ]
+}
+
+if same_python && { matches "$level" || matches test; }; then exit 0; fi
+
+python=$(scripts/find_python.sh)
+version=$("$python" -c 'import sys; print("%d%d" % sys.version_info[:2])')
+if ! "$venv/bin/python" -I -S -c 'pass' 2>/dev/null || ! same_python ||
+   [ "$(cat "$venv/.made-at" 2>/dev/null)" != "$PWD" ]; then
+  rm -rf "$venv"
+  "$python" -m venv "$venv"
+  echo "$PWD" > "$venv/.made-at"
+fi
+version=$("$venv/bin/python" -I -S -c 'import sys; print("%d%d" % sys.version_info[:2])')
+rm -f "$venv/.ready-$level"
+
+# Settings of the user's pip that would install elsewhere.
+unset PIP_TARGET PIP_PREFIX PIP_ROOT PIP_REQUIRE_VIRTUALENV
+export PIP_USER=0 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
+pip=("$venv/bin/python" -m pip install --quiet --constraint "requirements/constraints-py$version.txt")
+
+echo "Setting up .venv for the ${level/run/demo} (Python ${version:0:1}.${version:1}); the first time takes minutes ..."
+if ! "${pip[@]}" "${requirements[@]}"; then
+  echo 'flexdyn_ros: installing from PyPI failed. Is there a network, and 2 GB of free disk?' >&2
+  echo 'Behind a mirror, set PIP_INDEX_URL; then run the same command again.' >&2
+  exit 1
+fi
+"${pip[@]}" --no-deps --no-build-isolation --use-pep517 --editable .
+"$venv/bin/python" scripts/link_package.py "$venv"
+"$venv/bin/python" scripts/vendor_descriptions.py "$venv"
+echo "$wanted" > "$venv/.ready-$level"

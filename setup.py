@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build description of flexdyn_ros for colcon (ament_python) and pip."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+from setuptools import find_packages
+from setuptools import setup
+
+PACKAGE = 'flexdyn_ros'
+SHARED = {
+    'launch': ('*.launch.py',),
+    'config': ('*.yaml', '*.xml'),
+    'rviz': ('*.rviz',),
+    'urdf': ('*.xacro', '*.urdf', '*.yaml'),
+}
+NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node')
+
+
+def data_files():
+    """Return the (destination, files) pairs that ament and launch files look for."""
+    pairs = [
+        ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
+        (f'share/{PACKAGE}', ['package.xml']),
+    ]
+    for folder, patterns in SHARED.items():
+        found = {path for pattern in patterns for path in Path(folder).rglob(pattern)}
+        for parent in sorted({path.parent for path in found}):
+            files = sorted(str(path) for path in found if path.parent == parent)
+            pairs.append((f'share/{PACKAGE}/{parent.as_posix()}', files))
+    return pairs
+
+
+manifest = ElementTree.parse('package.xml').getroot()
+
+setup(
+    name=PACKAGE,
+    version=manifest.findtext('version'),
+    description=' '.join(manifest.findtext('description').split()),
+    license=manifest.findtext('license'),
+    maintainer=manifest.findtext('maintainer'),
+    maintainer_email=manifest.find('maintainer').get('email'),
+    packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
+    package_data={PACKAGE: ['py.typed', '*.xml'], f'{PACKAGE}.nodes': ['*.yaml']},
+    data_files=data_files(),
+    python_requires='>=3.10',
+    install_requires=['setuptools'],
+    extras_require={'test': ['pytest']},
+    zip_safe=False,
+    entry_points={
+        'console_scripts': [
+            'flexdyn = flexdyn_ros.cli.main:main',
+            *(f'{node} = flexdyn_ros.nodes.{node}:main' for node in NODES),
+        ],
+    },
+)
