@@ -10,7 +10,7 @@ from flexdyn_ros.errors import ArgumentError
 import numpy as np
 
 
-def vector(argument: str, value: Any, length: int) -> list[float]:
+def real_vector(argument: str, value: Any, length: int) -> list[float]:
     """
     Return a vector of `length` finite numbers as a list of floats.
 
@@ -25,13 +25,13 @@ def vector(argument: str, value: Any, length: int) -> list[float]:
     return _array(argument, value, (length,)).tolist()
 
 
-def matrix(argument: str, value: Any, shape: tuple[int, int]) -> np.ndarray:
-    """Return a matrix of finite numbers as an array of this shape; see `vector`."""
+def real_matrix(argument: str, value: Any, shape: tuple[int, int]) -> np.ndarray:
+    """Return a matrix of finite numbers as an array of this shape; see `real_vector`."""
     return _array(argument, value, shape)
 
 
-def number(argument: str, value: Any) -> float:
-    """Return one finite number; see `vector`."""
+def real_number(argument: str, value: Any) -> float:
+    """Return one finite number; see `real_vector`."""
     return float(_array(argument, value, ()))
 
 

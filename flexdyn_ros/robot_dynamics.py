@@ -9,9 +9,9 @@ from typing import Mapping
 from typing import Optional
 
 from flexdyn_ros.arguments import deliver
-from flexdyn_ros.arguments import matrix
-from flexdyn_ros.arguments import number
-from flexdyn_ros.arguments import vector
+from flexdyn_ros.arguments import real_matrix
+from flexdyn_ros.arguments import real_number
+from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
@@ -33,7 +33,7 @@ class Dynamics:
 
     Units are SI. Vectors of configuration have length nq, all others nv: joints first, then
     modes (`robot.coordinate_names`). Arguments may be numpy arrays, sequences or buffers such
-    as array.array; every method but the energies writes into `out` where one is given.
+    as array.array; every numeric method writes into `out` where one is given.
 
     Wrenches map a frame name to six numbers [fx, fy, fz N, mx, my, mz N m] that the
     environment exerts on the robot at the frame's origin, in root axes.
@@ -134,7 +134,7 @@ class Dynamics:
         tau, qdd = self._backend.hybrid_dynamics(
             self._position(q),
             self._velocity(qd),
-            vector('joint_qdd', joint_qdd, self.robot.n_joints),
+            real_vector('joint_qdd', joint_qdd, self.robot.n_joints),
             self._checked(wrenches),
         )
         tau_out, qdd_out = out if out is not None else (None, None)
@@ -142,8 +142,8 @@ class Dynamics:
 
     def mass_matrix(self, q: Any, out: Out = None) -> np.ndarray:
         """Return the mass matrix, (nv, nv)."""
-        matrix_rows = self._backend.mass_matrix(self._position(q))
-        return deliver(np.reshape(matrix_rows, (self.robot.nv, self.robot.nv)), out)
+        rows = self._backend.mass_matrix(self._position(q))
+        return deliver(np.reshape(rows, (self.robot.nv, self.robot.nv)), out)
 
     def bias_vector(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
         """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
@@ -200,13 +200,15 @@ class Dynamics:
         )
         return deliver(rate, out)
 
-    def kinetic_energy(self, q: Any, qd: Any) -> float:
-        """Return the kinetic energy [J]."""
-        return self._backend.kinetic_energy(self._position(q), self._velocity(qd))
+    def kinetic_energy(self, q: Any, qd: Any, out: Out = None) -> Any:
+        """Return the kinetic energy [J], a float; into `out`, shape (), where that is given."""
+        energy = self._backend.kinetic_energy(self._position(q), self._velocity(qd))
+        return float(energy) if out is None else deliver(energy, out)
 
-    def potential_energy(self, q: Any) -> float:
+    def potential_energy(self, q: Any, out: Out = None) -> Any:
         """Return gravity's energy, zero at the root frame's origin, and elastic energy [J]."""
-        return self._backend.potential_energy(self._position(q))
+        energy = self._backend.potential_energy(self._position(q))
+        return float(energy) if out is None else deliver(energy, out)
 
     def set_payload(self, link: str, mass: Any, com: Any, inertia: Any) -> None:
         """
@@ -225,11 +227,11 @@ class Dynamics:
             ArgumentError: If the mass is negative, or the inertia not symmetric and positive.
         """
         self.robot.link(link)
-        mass = number('mass', mass)
+        mass = real_number('mass', mass)
         if mass < 0.0:
             raise ArgumentError('mass', f'is {mass}, expected zero or more')
-        centre = tuple(vector('com', com, 3))
-        moments = matrix('inertia', inertia, (3, 3))
+        centre = tuple(real_vector('com', com, 3))
+        moments = real_matrix('inertia', inertia, (3, 3))
         scale = max(np.abs(moments).max(), np.finfo(float).tiny)
         if np.abs(moments - moments.T).max() > 1e-9 * scale:
             raise ArgumentError('inertia', 'is not symmetric')
@@ -254,9 +256,9 @@ class Dynamics:
             self._payloads = {name: kept[name] for name in order}
         self._rebuild()
 
-    def set_gravity(self, gravity: Any) -> None:
+    def set_gravity(self, vector: Any) -> None:
         """Set the acceleration of gravity in the root frame, (3,) [m/s^2]."""
-        self._gravity = vector('gravity', gravity, 3)
+        self._gravity = real_vector('vector', vector, 3)
         self._rebuild()
 
     def project(self, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -269,7 +271,7 @@ class Dynamics:
 
     def _position(self, q: Any) -> list[float]:
         """Return a checked configuration with its quaternions brought to unit length."""
-        values = vector('q', q, self.robot.nq)
+        values = real_vector('q', q, self.robot.nq)
         for start in self.robot.quaternion_starts:
             length = math.sqrt(sum(x * x for x in values[start : start + 4]))
             if not 0.5 < length < 2.0:
@@ -283,7 +285,7 @@ class Dynamics:
         return self._vector('qd', qd)
 
     def _vector(self, argument: str, value: Any) -> list[float]:
-        return vector(argument, value, self.robot.nv)
+        return real_vector(argument, value, self.robot.nv)
 
     def _frame(self, frame: str) -> str:
         if frame not in self.robot.frame_names:
@@ -297,6 +299,6 @@ class Dynamics:
             raise ArgumentError('wrenches', 'must map frame names to six numbers')
         checked = []
         for frame, wrench in wrenches.items():
-            six = vector(f'wrenches["{frame}"]', wrench, 6)
+            six = real_vector(f'wrenches["{frame}"]', wrench, 6)
             checked.append((self._frame(frame), tuple(six[:3]), tuple(six[3:])))
         return checked

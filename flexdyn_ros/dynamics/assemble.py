@@ -236,7 +236,7 @@ class _Assembly:
         """Return the losses of a joint's coordinates; a spring's damper is not among them."""
         drive, law = joint.dynamics, joint.dynamics.friction
         viscous = law.viscous + (0.0 if drive.elastic else drive.damping)
-        if joint.type == 'fixed' or not (viscous or law.coulomb or law.stribeck):
+        if joint.type == 'fixed' or not (viscous or law.coulomb or law.breakaway):
             return []
         if joint.type in ('planar', 'floating'):
             moved = [(self.velocity_index[name], 1.0) for name in joint.coordinate_names]
@@ -245,7 +245,7 @@ class _Assembly:
             moved = [(term.velocity_index, term.multiplier)]
         return [
             FrictionTerm(
-                index, multiplier, viscous, law.coulomb, law.stribeck,
+                index, multiplier, viscous, law.coulomb, law.breakaway,
                 law.stribeck_velocity, law.smoothing_velocity,
             )
             for index, multiplier in moved

@@ -90,16 +90,21 @@ class Friction:
     Attributes:
         viscous: [N m s/rad | N s/m].
         coulomb: Level at speed [N m | N].
-        stribeck: Level at break-away [N m | N].
+        stribeck: Level at break-away [N m | N]; None for Coulomb's.
         stribeck_velocity: [rad/s | m/s].
         smoothing_velocity: Width of the smoothed sign, tanh(qd / smoothing_velocity).
     """
 
     viscous: float = 0.0
     coulomb: float = 0.0
-    stribeck: float = 0.0
+    stribeck: Optional[float] = None
     stribeck_velocity: float = 1.0
     smoothing_velocity: float = 0.01
+
+    @property
+    def breakaway(self) -> float:
+        """Level at rest: the Stribeck level, or Coulomb's where there is none [N m | N]."""
+        return self.coulomb if self.stribeck is None else self.stribeck
 
 
 @dataclass(frozen=True)
