@@ -119,7 +119,7 @@ def torque_terms(robot: 'Robot') -> list[str]:
     friction = [
         j.name for j in moved
         if j.dynamics.friction.viscous or j.dynamics.friction.coulomb
-        or j.dynamics.friction.stribeck or (j.dynamics.damping and not j.dynamics.elastic)
+        or j.dynamics.friction.breakaway or (j.dynamics.damping and not j.dynamics.elastic)
     ]
     rotors = [j.name for j in moved if j.dynamics.reflected_inertia]
     springs = [j.name for j in moved if j.dynamics.elastic]
