@@ -144,9 +144,10 @@ class InverseDynamicsNode(RobotNode):
         if len(self.cache.unknown) > known:
             unknown = ', '.join(sorted(self.cache.unknown))
             self.get_logger().info(f'ignoring names in joint_states: {unknown}')
-        self.stamp = message.header.stamp
-        if self.stamp == Time():
-            self.stamp = self.get_clock().now().to_msg()
+        if self.reference is None or self.parameters['compute_on'] != 'reference':
+            self.stamp = message.header.stamp
+            if self.stamp == Time():
+                self.stamp = self.get_clock().now().to_msg()
         if self.active and self.parameters['compute_on'] != 'reference':
             self._compute(now)
 
@@ -166,7 +167,10 @@ class InverseDynamicsNode(RobotNode):
             self.diagnostics.report(ERROR, str(error))
             return
         self.reference_watchdog.feed(now)
-        if self.parameters['compute_on'] != 'joint_states':
+        compute_on = self.parameters['compute_on']
+        if compute_on == 'reference' and message.header.stamp != Time():
+            self.stamp = message.header.stamp
+        if compute_on != 'joint_states':
             self._compute(now)
 
     # Output.

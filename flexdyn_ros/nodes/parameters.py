@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from dataclasses import field
 import math
 from pathlib import Path
+import sys
 from typing import Any
 from typing import Iterable
 from typing import Optional
@@ -151,3 +152,8 @@ def markdown_table(specifications: Iterable[ParameterSpecification]) -> str:
             default = f'`{item.default}`'
         rows.append(f'| `{item.name}` | {item.type} | {default} | {meaning} |')
     return '\n'.join(rows) + '\n'
+
+
+if __name__ == '__main__':
+    # The table of one node for docs/nodes.md: python -m flexdyn_ros.nodes.parameters NODE
+    print(markdown_table(load_specifications('common_parameters', sys.argv[1])), end='')

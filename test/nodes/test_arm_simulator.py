@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated arm and the shape of a bent one, without ROS."""
+
+from arms import flexible_arm
+from arms import rigid_arm
+import flexdyn_ros as fd
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import SingularMassMatrix
+from flexdyn_ros.nodes.arm_simulator import ArmSimulator
+from flexdyn_ros.nodes.arm_simulator import JointController
+from flexdyn_ros.nodes.arm_simulator import SimulationStopped
+from flexdyn_ros.nodes.deformed_shape import beam_shapes
+from flexdyn_ros.nodes.deformed_shape import colour
+from flexdyn_ros.nodes.deformed_shape import rotation_matrix
+from flexdyn_ros.nodes.deformed_shape import SIDES
+from flexdyn_ros.nodes.deformed_shape import tube_triangles
+from flexdyn_ros.nodes.rotation import quaternion
+import numpy as np
+import pytest
+
+NAMES = ('shoulder', 'elbow')
+
+
+def simulator(urdf, step=0.001, kp=(), kd=(), **options):
+    """Return a simulator of an arm."""
+    dyn = fd.Dynamics(fd.load_robot(urdf))
+    return ArmSimulator(dyn, NAMES, step, JointController(kp, kd, 2), **options)
+
+
+def test_the_motion_is_that_of_the_library_with_the_same_step():
+    arm = simulator(rigid_arm(), initial_positions=(0.1, 0.2))
+    arm.effort = np.array([-5.0, 1.0])
+    arm.advance(0.05)
+    dyn = fd.Dynamics(fd.load_robot(rigid_arm()))
+    motion = fd.simulate(dyn, [0.1, 0.2], [0.0, 0.0], [-5.0, 1.0], 0.05, 0.001)
+    assert np.allclose(arm.q, motion.q[-1], rtol=1e-12)
+    assert np.allclose(arm.qd, motion.qd[-1], rtol=1e-12)
+    assert arm.time == pytest.approx(0.05)
+
+
+def test_the_step_is_shortened_for_fast_modes_and_stiff_controllers():
+    soft = simulator(flexible_arm(young=2e9), step=0.01)
+    stiff = simulator(flexible_arm(young=8e9), step=0.01)
+    assert stiff.fastest_rate == pytest.approx(2.0 * soft.fastest_rate, rel=0.01)
+    assert stiff.step * stiff.fastest_rate == pytest.approx(1.4)
+    controlled = simulator(rigid_arm(), step=1.0, kp=(1e6,), kd=(10.0,))
+    assert controlled.step < 0.005
+
+
+def test_a_static_start_stays_at_rest_under_the_holding_torque():
+    arm = simulator(flexible_arm(), initial_positions=(0.1, 0.2), static_deflection=True)
+    dyn = fd.Dynamics(fd.load_robot(flexible_arm()))
+    arm.effort = dyn.gravity_vector(arm.q)[:2]
+    start = arm.q.copy()
+    arm.advance(0.02)
+    assert np.abs(arm.q - start).max() < 1e-8
+    assert np.abs(start[2:]).max() > 1e-4
+
+
+def test_a_reset_restores_the_state_and_keeps_the_time():
+    arm = simulator(rigid_arm(), initial_positions=(0.1, 0.2))
+    arm.effort[:] = 3.0
+    arm.wrenches['fore'] = np.ones(6)
+    arm.advance(0.02)
+    arm.reset()
+    assert arm.q.tolist() == [0.1, 0.2]
+    assert arm.qd.tolist() == [0.0, 0.0]
+    assert arm.effort.tolist() == [0.0, 0.0]
+    assert arm.wrenches == {}
+    assert arm.time == pytest.approx(0.02)
+
+
+def test_gains_and_positions_of_the_wrong_number_are_refused():
+    with pytest.raises(FlexdynError, match='pd.kp has 3 gains for 2 joints'):
+        JointController((1.0, 2.0, 3.0), (), 2)
+    with pytest.raises(FlexdynError, match='initial_positions has 1 elements'):
+        simulator(rigid_arm(), initial_positions=(0.1,))
+
+
+def test_a_massless_arm_is_refused():
+    urdf = rigid_arm().replace('mass value="1"', 'mass value="0"')
+    urdf = urdf.replace('ixx="0.01" iyy="0.05" izz="0.05"', 'ixx="0" iyy="0" izz="0"')
+    with pytest.raises(FlexdynError, match='elbow'):
+        simulator(urdf)
+    assert issubclass(SingularMassMatrix, FlexdynError)
+
+
+def test_a_motion_without_bound_stops():
+    arm = simulator(rigid_arm())
+    arm.step = 1.0
+    arm.effort = np.array([1e200, -1e200])
+    with pytest.raises(SimulationStopped, match='at 0 s'):
+        arm.advance(5.0)
+
+
+def test_the_drawn_beam_ends_where_the_next_link_begins():
+    dyn = fd.Dynamics(fd.load_robot(flexible_arm()))
+    modes = np.array([0.05, -0.02])
+    q = [0.3, 0.0, *modes]
+    (shape,) = beam_shapes(dyn.robot, 9, 0.02)
+    drawn = shape.deformed(dyn.frame_pose(q, 'upper'), modes, 1.0)
+    assert np.allclose(drawn.line[0], [0.0, 0.0, 0.0])
+    assert np.allclose(drawn.line[-1], dyn.frame_pose(q, 'fore')[:3, 3])
+    assert drawn.deflection[0] == pytest.approx(0.0, abs=1e-15)
+    assert drawn.deflection[-1] == pytest.approx(0.03)
+    radii = np.linalg.norm(drawn.rings - drawn.line[:, None, :], axis=2)
+    assert np.allclose(radii, 0.02)
+
+
+def test_exaggeration_scales_the_line_and_not_the_reported_deflection():
+    dyn = fd.Dynamics(fd.load_robot(flexible_arm()))
+    modes = np.array([0.05, -0.02])
+    (shape,) = beam_shapes(dyn.robot, 9, 0.0)
+    one, three = (shape.deformed(np.eye(4), modes, factor) for factor in (1.0, 3.0))
+    assert np.allclose(three.line[:, 2], 3.0 * one.line[:, 2])
+    assert np.array_equal(one.deflection, three.deflection)
+
+
+def test_the_triangles_of_a_tube_use_every_ring_and_share_every_edge_twice_inside():
+    triangles = tube_triangles(3)
+    assert len(triangles) == 2 * 2 * SIDES
+    edges = {}
+    for corners in triangles:
+        named = [tuple(corner) for corner in corners]
+        for edge in zip(named, named[1:] + named[:1]):
+            edges[frozenset(edge)] = edges.get(frozenset(edge), 0) + 1
+    ends = [n for edge, n in edges.items() if {point for point, _ in edge} in ({0}, {2})]
+    inside = [n for edge, n in edges.items() if {point for point, _ in edge} not in ({0}, {2})]
+    assert set(ends) == {1}
+    assert set(inside) == {2}
+
+
+def test_colours_run_from_blue_over_green_to_red():
+    assert colour(0.0) == (0.0, 0.0, 1.0)
+    assert colour(0.5) == (0.0, 1.0, 0.0)
+    assert colour(1.0) == colour(7.0) == (1.0, 0.0, 0.0)
+
+
+def test_quaternions_turn_back_into_their_rotation():
+    generator = np.random.default_rng(3)
+    vectors = [*generator.normal(size=(20, 3)), *(np.pi * np.eye(3)), np.zeros(3)]
+    for vector in vectors:
+        rotation = rotation_matrix(vector)
+        x, y, z, w = quaternion(rotation)
+        assert x * x + y * y + z * z + w * w == pytest.approx(1.0)
+        assert w >= 0.0
+        cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        again = np.eye(3) + 2 * w * cross + 2 * cross @ cross
+        assert np.allclose(again, rotation, atol=1e-12)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The whole loop over DDS: simulator with a joint controller, and feed-forward from our node.
+
+The controller alone lags behind a swing of the flexible arm; the torque of the inverse dynamics
+on top must reduce the tracking error by the factors stated here.
+"""
+
+from arms import flexible_arm
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+
+from builtin_interfaces.msg import Time
+from node_processes import trajectory
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+pytestmark = pytest.mark.ros
+
+NAMES = ('shoulder', 'elbow')
+SWING = np.array([0.8, -0.6])  # [rad]
+START = np.array([-0.4, 0.5])  # [rad]
+DURATION = 0.8  # [s]
+RATE = 100.0  # [Hz]
+MODES = (None, 'rigid', 'flexible_hybrid')
+SIMULATOR = {
+    'robot_description': flexible_arm(young=2e9),
+    'initial_positions': START.tolist(),
+    'initial_deflection': 'static',
+    'pd.kp': [300.0, 150.0],
+    'pd.kd': [40.0, 12.0],
+    'publish_rate': RATE,
+    'publish_clock': True,
+    'lockstep': True,
+    'real_time_factor': 0.0,
+    'step': 0.002,
+}
+
+
+def desired(time):
+    """Return position, velocity, acceleration of a smooth swing (quintic in time), each (2,)."""
+    s = min(time / DURATION, 1.0)
+    q = START + SWING * (10 * s**3 - 15 * s**4 + 6 * s**5)
+    qd = SWING * (30 * s**2 - 60 * s**3 + 30 * s**4) / DURATION
+    qdd = SWING * (60 * s - 180 * s**2 + 120 * s**3) / DURATION**2
+    return q, qd, qdd
+
+
+def tracking_error(probe, start, mode):
+    """Return the root mean square joint error of one swing [rad]; without torque for mode None."""
+    states = probe.listen(JointState, 'joint_states', 1000)
+    processes = [start('forward_dynamics_node', SIMULATOR)]
+    if mode:
+        parameters = {
+            'robot_description': SIMULATOR['robot_description'],
+            'mode': mode,
+            'compute_on': 'reference',
+            'reference_timeout': 0.0,
+            'timeout': 30.0,
+        }
+        remap = ('-r', '~/commands:=/forward_dynamics_node/effort_commands')
+        processes.append(start('inverse_dynamics_node', parameters, remap))
+    errors = {}
+
+    def answer():
+        # Each state is answered once; the simulator repeats one whose answer is lost.
+        for state in states:
+            time = state.header.stamp.sec + 1e-9 * state.header.stamp.nanosec
+            middle = time + 0.5 / RATE  # the command is held until the next state
+            message = trajectory(NAMES, (0.0, *desired(middle)))
+            message.header.stamp = Time(
+                sec=int(middle), nanosec=round((middle % 1.0) * 1e9)
+            )
+            probe.publish('/forward_dynamics_node/pd_reference', message)
+            if mode:
+                probe.publish('/inverse_dynamics_node/reference', message)
+            else:
+                zero = Float64MultiArray(data=[0.0, 0.0])
+                probe.publish('/forward_dynamics_node/effort_commands', zero)
+            errors[time] = np.array(state.position) - desired(time)[0]
+        states.clear()
+        return max(errors, default=0.0) >= DURATION
+
+    probe.wait_for(answer, 'swing', limit=120.0)
+    for process in processes:
+        process.stop()
+    assert len(errors) == round(DURATION * RATE) + 1
+    return float(np.sqrt(np.mean(np.square(list(errors.values())))))
+
+
+def test_feed_forward_reduces_the_tracking_error_of_the_controller(probe, start):
+    errors = {mode: tracking_error(probe, start, mode) for mode in MODES}
+    assert errors['rigid'] < errors[None] / 3.0, errors
+    assert errors['flexible_hybrid'] < errors[None] / 50.0, errors

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameter files: units, validation, and the tables of the documentation."""
+
+import math
+import re
+
+from conftest import ROOT
+from flexdyn_ros.nodes.parameters import load_specifications
+from flexdyn_ros.nodes.parameters import markdown_table
+from flexdyn_ros.nodes.parameters import ParameterSpecification
+import pytest
+
+NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node')
+
+
+@pytest.mark.parametrize('name', ('common_parameters', *NODES))
+def test_every_numeric_parameter_states_its_unit_in_brackets(name):
+    numeric = [item for item in load_specifications(name) if item.is_numeric]
+    assert numeric or name == 'common_parameters'
+    for item in numeric:
+        assert re.search(r'\[[^\]]+\]', item.description), item.name
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_defaults_fit_their_own_type_and_validation(name):
+    types = {'bool': bool, 'int': int, 'double': float, 'string': str}
+    for item in load_specifications('common_parameters', name):
+        assert item.problem(item.default) is None, item.name
+        expected = list if item.is_array else types[item.type]
+        assert type(item.default) is expected, item.name
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_the_documentation_holds_the_current_table(name):
+    page = (ROOT / 'docs' / 'nodes.md').read_text(encoding='utf-8')
+    assert markdown_table(load_specifications('common_parameters', name)) in page
+
+
+@pytest.mark.parametrize(
+    ('rule', 'good', 'bad', 'word'),
+    [
+        ({'gt<>': [0.0]}, 1.0, 0.0, 'greater than 0.0'),
+        ({'gt_eq<>': [0.0]}, 0.0, -1.0, 'less than 0.0'),
+        ({'bounds<>': [0.0, 1.0]}, 1.0, 1.5, 'between 0.0 and 1.0'),
+        ({}, 1.0, math.nan, 'finite'),
+        ({}, 1.0, math.inf, 'finite'),
+    ],
+)
+def test_numbers_outside_the_rules_are_named(rule, good, bad, word):
+    item = ParameterSpecification('x', 'double', 1.0, '[m]', validation=rule)
+    assert item.problem(good) is None
+    assert word in item.problem(bad)
+    assert 'x' in item.problem(bad)
+
+
+def test_arrays_are_checked_by_size_and_for_repeated_names():
+    three = ParameterSpecification(
+        'g', 'double_array', [], '[m/s^2]', validation={'empty_or_size<>': [3]}
+    )
+    assert three.problem([]) is None
+    assert three.problem([0.0, 0.0, 1.0]) is None
+    assert 'empty or have 3 elements' in three.problem([1.0])
+    names = ParameterSpecification('n', 'string_array', [], '', validation={'unique<>': []})
+    assert names.problem(['a', 'b']) is None
+    assert 'twice' in names.problem(['a', 'a'])
