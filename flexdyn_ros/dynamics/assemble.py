@@ -25,6 +25,7 @@ from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import congruence
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import IDENTITY
+from flexdyn_ros.dynamics.spatial import is_zero
 from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.dynamics.spatial import outer
@@ -89,6 +90,12 @@ class _Draft:
     first_moment: Vector = ZERO
     second_moment: Matrix = (ZERO, ZERO, ZERO)
     modes: tuple[int, int] = (0, 0)
+
+    def add_point_mass(self, inertia: Inertia) -> None:
+        """Add a point mass on the flexible body's axis to its integrals."""
+        at = np.array(inertia.com)
+        self.flexible = self.flexible.with_point_mass(inertia.mass, self.flexible.node_at(at))
+        self.add_inertia(inertia, ZERO, IDENTITY)
 
     def add_inertia(self, inertia: Inertia, position: Vector, rotation: Matrix) -> None:
         """Add a rigid body whose frame stands at position and rotation in this body."""
@@ -185,6 +192,9 @@ class _Assembly:
         place = self.place(link, inertia.com, IDENTITY)
         if place.node is None:
             draft.add_inertia(inertia, ZERO, IDENTITY)
+            return
+        if _is_point(inertia) and not any(place.position):
+            draft.add_point_mass(inertia)
             return
         rider = _Draft(place, JointMotion(), [])
         rider.add_inertia(Inertia(inertia.mass, ZERO, inertia.matrix), ZERO, IDENTITY)
@@ -300,6 +310,13 @@ def _modal_inertia(flexible: ModalBody) -> ModalInertia:
         mass=_rows(flexible.modal_mass),
         stiffness=_rows(flexible.stiffness),
         damping=_rows(flexible.damping),
+    )
+
+
+def _is_point(inertia: Inertia) -> bool:
+    """Return whether a body is a point mass with a number for its mass."""
+    return isinstance(inertia.mass, float) and all(
+        is_zero(x) for row in inertia.matrix for x in row
     )
 
 

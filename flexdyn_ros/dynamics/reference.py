@@ -56,6 +56,10 @@ class ReferenceBackend:
         self._tree = assemble(robot, payloads)
         self._zero = [0.0] * robot.nv
 
+    def under(self, gravity: Floats, payloads: Mapping[str, Inertia]) -> ReferenceBackend:
+        """Return a backend of the same robot under other gravity and payloads."""
+        return ReferenceBackend(self._robot, gravity, payloads)
+
     def inverse_dynamics(
         self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
     ) -> Floats:
@@ -68,7 +72,7 @@ class ReferenceBackend:
     def forward_dynamics(
         self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches, method: str
     ) -> Floats:
-        """Return accelerations, (nv,), by the "recursive" or the "cholesky" method."""
+        """Return accelerations, (nv,), by the "cholesky" or the recursive method."""
         bias = self.inverse_dynamics(q, qd, self._zero, wrenches)
         right = [a - b for a, b in zip(tau, bias)]
         return self._solve(q, right, range(self._robot.nv), method)
@@ -85,13 +89,17 @@ class ReferenceBackend:
         tau = self.inverse_dynamics(q, qd, joint_qdd + modal, wrenches)
         return tau[:n_joints], modal
 
+    def bias_vector(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> Floats:
+        """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
+        return self.inverse_dynamics(q, qd, self._zero, wrenches)
+
     def _solve(self, q: Floats, forces: Floats, free: range, method: str) -> Floats:
         """Return the accelerations of the free coordinates; the others stay zero."""
         if not free:
             return list(self._zero)
         try:
             # A coordinate that moves several bodies at once breaks the tree's recursion.
-            if method == 'recursive' and not self._tree.shares_coordinates:
+            if method != 'cholesky' and not self._tree.shares_coordinates:
                 steps = factorise(self._tree, q, frozenset(free))
                 return solve(self._tree, steps, forces)
             return self._solve_dense(q, forces, free)

@@ -11,6 +11,7 @@ place of inertia tensors). All vectors are in the link's axes, about the link fr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace
 from typing import Callable
 from typing import Optional
 
@@ -95,3 +96,18 @@ class ModalBody:
     damping: np.ndarray
     node_at: Callable[[np.ndarray], Node]
     centre_line: Optional[Callable[[float], np.ndarray]] = None
+
+    def with_point_mass(self, mass: float, node: Node) -> ModalBody:
+        """Return the body with a point mass [kg] riding on a cross-section's axis point."""
+        r, phi = node.position, node.translation
+        product = self.modal_product + mass * np.einsum('ka,lb->klab', phi, phi)
+        return replace(
+            self,
+            mass=self.mass + mass,
+            first_moment=self.first_moment + mass * r,
+            second_moment=self.second_moment + mass * np.outer(r, r),
+            modal_first_moment=self.modal_first_moment + mass * phi,
+            modal_second_moment=self.modal_second_moment + mass * np.einsum('a,kb->kab', r, phi),
+            modal_product=product,
+            modal_mass=self.modal_mass + mass * phi @ phi.T,
+        )
