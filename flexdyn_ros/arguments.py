@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+from array import array
+from math import isfinite
 from typing import Any
 from typing import Optional
 
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
+
+_DOUBLE = np.dtype(np.float64)
+_FLOAT = frozenset((float,))
 
 
 def real_vector(argument: str, value: Any, length: int) -> list[float]:
@@ -22,6 +27,20 @@ def real_vector(argument: str, value: Any, length: int) -> list[float]:
     Raises:
         ArgumentError: If it has another shape, or an entry that is not a finite number.
     """
+    kind = type(value)
+    if kind is np.ndarray:
+        if value.dtype == _DOUBLE and value.shape == (length,):
+            values = value.tolist()
+            # The sum of finite numbers is finite, or else the slow way finds what is wrong.
+            if isfinite(sum(values)):
+                return values
+    elif kind is list and len(value) == length and _FLOAT.issuperset(map(type, value)):
+        if isfinite(sum(value)):
+            return value.copy()
+    elif kind is array and value.typecode == 'd' and len(value) == length:
+        values = value.tolist()
+        if isfinite(sum(values)):
+            return values
     return _array(argument, value, (length,)).tolist()
 
 
@@ -57,16 +76,16 @@ def deliver(values: Any, out: Optional[np.ndarray]) -> np.ndarray:
 
 def _array(argument: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
     try:
-        array = np.asarray(value)
-        if array.dtype.kind not in 'fiu' and array.size:
+        found = np.asarray(value)
+        if found.dtype.kind not in 'fiu' and found.size:
             raise TypeError
-        array = array.astype(float)
+        found = found.astype(float)
     except (TypeError, ValueError):
         expected = f'{shape}' if shape else 'one number'
         raise ArgumentError(argument, f'must hold real numbers, expected {expected}') from None
-    if array.shape != shape:
-        raise ArgumentError(argument, f'has shape {array.shape}, expected {shape}')
-    if not np.isfinite(array).all():
-        where = np.argwhere(~np.isfinite(array))[0].tolist() if shape else ''
+    if found.shape != shape:
+        raise ArgumentError(argument, f'has shape {found.shape}, expected {shape}')
+    if not np.isfinite(found).all():
+        where = np.argwhere(~np.isfinite(found))[0].tolist() if shape else ''
         raise ArgumentError(argument, f'has a value that is not finite {where}'.rstrip())
-    return array
+    return found

@@ -7,11 +7,13 @@ import math
 from typing import Any
 from typing import Mapping
 from typing import Optional
+from typing import Union
 
 from flexdyn_ros.arguments import deliver
 from flexdyn_ros.arguments import real_matrix
 from flexdyn_ros.arguments import real_number
 from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.codegen.python_backend import PythonBackend
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
@@ -22,7 +24,8 @@ from flexdyn_ros.model.robot import Robot
 import numpy as np
 
 BACKENDS = ('auto', 'c', 'python', 'reference')
-METHODS = ('recursive', 'cholesky')
+METHODS = ('auto', 'recursive', 'cholesky')
+Backend = Union[ReferenceBackend, PythonBackend]
 Out = Optional[np.ndarray]
 Wrenches = Optional[Mapping[str, Any]]
 
@@ -49,7 +52,9 @@ class Dynamics:
 
         Args:
             robot: From `load_robot`.
-            backend: "reference", or "auto" for the fastest there is.
+            backend: "reference" (the algorithms as written), "python" (straight-line code
+                generated from them when a function is first used, and kept on disk), or "auto"
+                for the fastest there is.
 
         Raises:
             ArgumentError: If there is no such backend.
@@ -57,17 +62,21 @@ class Dynamics:
         """
         if backend not in BACKENDS:
             raise ArgumentError('backend', f'is "{backend}", expected one of {BACKENDS}')
-        if backend in ('c', 'python'):
+        if backend == 'c':
             raise NotYetSupported(
-                f'backend "{backend}" is not available yet', advice='Use "auto" or "reference"'
+                'backend "c" is not available yet', advice='Use "auto", "python" or "reference"'
             )
         self.robot = robot
+        self._nq, self._nv, self._n_joints = robot.nq, robot.nv, robot.n_joints
+        self._quaternions = robot.quaternion_starts
+        self._frames = frozenset(robot.frame_names)
         self._gravity = list(robot.gravity_vector)
         self._payloads = {payload.link: payload.inertia for payload in robot.payloads}
-        self._rebuild()
+        kind = ReferenceBackend if backend == 'reference' else PythonBackend
+        self._backend: Backend = kind(robot, self._gravity, self._payloads)
 
     def _rebuild(self) -> None:
-        self._backend = ReferenceBackend(self.robot, self._gravity, self._payloads)
+        self._backend = self._backend.under(self._gravity, self._payloads)
 
     @property
     def backend(self) -> str:
@@ -90,7 +99,7 @@ class Dynamics:
         tau: Any,
         wrenches: Wrenches = None,
         out: Out = None,
-        method: str = 'recursive',
+        method: str = 'auto',
     ) -> np.ndarray:
         """
         Return the accelerations of joints and modes under forces tau, (nv,).
@@ -101,8 +110,9 @@ class Dynamics:
             tau: Joint torques, then modal forces, (nv,).
             wrenches: See the class.
             out: Where to write the result.
-            method: "recursive" (O(n); robots with mimic joints take the other way) or
-                "cholesky" (mass matrix and its factors).
+            method: "recursive" (O(n); robots with mimic joints take the other way), "cholesky"
+                (mass matrix and its factors), or "auto" (of generated code the one with fewer
+                operations, otherwise "recursive").
 
         Raises:
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
@@ -134,7 +144,7 @@ class Dynamics:
         tau, qdd = self._backend.hybrid_dynamics(
             self._position(q),
             self._velocity(qd),
-            real_vector('joint_qdd', joint_qdd, self.robot.n_joints),
+            real_vector('joint_qdd', joint_qdd, self._n_joints),
             self._checked(wrenches),
         )
         tau_out, qdd_out = out if out is not None else (None, None)
@@ -143,13 +153,11 @@ class Dynamics:
     def mass_matrix(self, q: Any, out: Out = None) -> np.ndarray:
         """Return the mass matrix, (nv, nv)."""
         rows = self._backend.mass_matrix(self._position(q))
-        return deliver(np.reshape(rows, (self.robot.nv, self.robot.nv)), out)
+        return deliver(np.reshape(rows, (self._nv, self._nv)), out)
 
     def bias_vector(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
         """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
-        zero = [0.0] * self.robot.nv
-        bias = self._backend.inverse_dynamics(self._position(q), self._velocity(qd), zero)
-        return deliver(bias, out)
+        return deliver(self._backend.bias_vector(self._position(q), self._velocity(qd)), out)
 
     def gravity_vector(self, q: Any, out: Out = None) -> np.ndarray:
         """Return the forces that hold the robot against gravity, (nv,)."""
@@ -191,7 +199,7 @@ class Dynamics:
     def jacobian(self, q: Any, frame: str, out: Out = None) -> np.ndarray:
         """Return the Jacobian at a frame's origin in root axes, linear rows first, (6, nv)."""
         rows = self._backend.jacobian(self._position(q), self._frame(frame))
-        return deliver(np.reshape(rows, (6, self.robot.nv)), out)
+        return deliver(np.reshape(rows, (6, self._nv)), out)
 
     def jacobian_rate_qd(self, q: Any, qd: Any, frame: str, out: Out = None) -> np.ndarray:
         """Return dJ/dt qd at a frame's origin in root axes, linear part first, (6,)."""
@@ -271,8 +279,8 @@ class Dynamics:
 
     def _position(self, q: Any) -> list[float]:
         """Return a checked configuration with its quaternions brought to unit length."""
-        values = real_vector('q', q, self.robot.nq)
-        for start in self.robot.quaternion_starts:
+        values = real_vector('q', q, self._nq)
+        for start in self._quaternions:
             length = math.sqrt(sum(x * x for x in values[start : start + 4]))
             if not 0.5 < length < 2.0:
                 raise ArgumentError(
@@ -285,10 +293,10 @@ class Dynamics:
         return self._vector('qd', qd)
 
     def _vector(self, argument: str, value: Any) -> list[float]:
-        return real_vector(argument, value, self.robot.nv)
+        return real_vector(argument, value, self._nv)
 
     def _frame(self, frame: str) -> str:
-        if frame not in self.robot.frame_names:
+        if frame not in self._frames:
             raise UnknownName('frame', frame, self.robot.frame_names)
         return frame
 

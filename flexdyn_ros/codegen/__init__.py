@@ -1,18 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generation of source code from the algorithms of `flexdyn_ros.dynamics`."""
 
-from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.codegen.generate import generate
+from flexdyn_ros.codegen.generate import GeneratedCode
 
-
-def generate(robot, function, language='c', optimise=True, arguments=()):
-    """
-    Generate the source code of one function of a robot; not available yet.
-
-    Raises:
-        NotYetSupported: Always.
-    """
-    raise NotYetSupported(
-        f'generation of "{function}" in {language} is not available yet',
-        name=robot.name,
-        advice='Use the methods of Dynamics',
-    )
+__all__ = ['generate', 'GeneratedCode']

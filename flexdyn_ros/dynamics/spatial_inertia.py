@@ -63,6 +63,21 @@ class RigidInertia:
             self.mass, apply(rotation, self.first_moment), tensor(self.inertia)
         )
 
+    def sheared(self, theta: Vector, tensor: TensorRotation) -> BlockInertia:
+        """
+        Return the inertia seen through King's E = 1 + [theta]x, which is no rotation.
+
+        E E^T = 1 + theta . theta - theta theta^T, and E [s]x E^T = [s']x with
+        s' = s + theta x s + (theta . s) theta, the cofactors of E times s.
+        """
+        square = scale_matrix(dot(theta, theta), IDENTITY)
+        stretch = subtract_matrices(add_matrices(IDENTITY, square), outer(theta, theta))
+        first = add(self.first_moment, cross(theta, self.first_moment))
+        first = add(first, scale(dot(theta, self.first_moment), theta))
+        return BlockInertia(
+            scale_matrix(self.mass, stretch), skew(negate(first)), tensor(self.inertia)
+        )
+
     def shifted(self, position: Vector) -> RigidInertia:
         """Return the inertia about a point from which its own origin is at `position`."""
         # Second moments grow by p s^T + s p^T + m p p^T.
@@ -192,11 +207,13 @@ class FlexibleInertia:
         if node is None:
             self.rigid = self.rigid.plus(inertia)
             return
-        if node.node.linear:
-            inertia = inertia.blocks()
-        at_node = inertia.turned(
-            node.rotation, lambda m: symmetric_congruence(node.rotation, m)
-        )
+        def tensor(m: Matrix) -> Matrix:
+            return symmetric_congruence(node.rotation, m)
+
+        if node.node.linear and isinstance(inertia, RigidInertia):
+            at_node: Inertia = inertia.sheared(node.rotation_vector, tensor)
+        else:
+            at_node = inertia.turned(node.rotation, tensor)
         columns = list(zip(node.translation, node.turning))
         for k, (move, turn) in enumerate(columns):
             force, moment = at_node.momentum(move, turn)

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions that can be generated: their arguments, their results and what computes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from typing import Callable
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.codegen.interface import identifier
+from flexdyn_ros.codegen.interface import Input
+from flexdyn_ros.codegen.interface import Output
+from flexdyn_ros.codegen.traced_dynamics import TracedDynamics
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import did_you_mean
+from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.robot import Robot
+
+DIRECTIONS = ('x', 'y', 'z')
+
+
+@dataclass(frozen=True)
+class Function:
+    """
+    One function that can be generated.
+
+    Attributes:
+        inputs: Names of the vectors that it takes.
+        outputs: Name and kind of each result; kinds are those of `_shape_of`.
+        compute: From the dynamics, the vectors by name, the frame and the wrenches to the
+            results, each nested as its kind says.
+        of_frame: Whether it is about a frame, "name:frame".
+        solves: Whether it solves for accelerations, which more than one way can do.
+    """
+
+    inputs: tuple[str, ...]
+    outputs: tuple[tuple[str, str], ...]
+    compute: Callable[[TracedDynamics, dict, Optional[str], Sequence], tuple]
+    of_frame: bool = False
+    solves: bool = False
+
+
+def _method(name: str, *inputs: str, wrenches: bool = False) -> Callable:
+    """Return the call of a method of the dynamics with these vectors, as one result."""
+
+    def compute(dyn: Any, v: dict, frame: Optional[str], loads: Sequence) -> tuple:
+        arguments = [v[each] for each in inputs]
+        if frame is not None:
+            arguments.append(frame)
+        return (getattr(dyn, name)(*arguments, *([loads] if wrenches else [])),)
+
+    return compute
+
+
+def _pose(dyn: Any, v: dict, frame: Optional[str], loads: Sequence) -> tuple:
+    rotation, position = dyn.frame_pose(v['q'], frame)
+    rows = [[*row, x] for row, x in zip(rotation, position)]
+    return ([*rows, [0.0, 0.0, 0.0, 1.0]],)
+
+
+def _hybrid(dyn: Any, v: dict, frame: Optional[str], loads: Sequence) -> tuple:
+    return dyn.hybrid_dynamics(v['q'], v['qd'], v['joint_qdd'], loads)
+
+
+def _vector_function(name: str, *inputs: str, wrenches: bool = False) -> Function:
+    return Function(inputs, ((name, 'force'),), _method(name, *inputs, wrenches=wrenches))
+
+
+FUNCTIONS: dict[str, Function] = {
+    'inverse_dynamics': Function(
+        ('q', 'qd', 'qdd'), (('tau', 'force'),),
+        _method('inverse_dynamics', 'q', 'qd', 'qdd', wrenches=True),
+    ),
+    'forward_dynamics': Function(
+        ('q', 'qd', 'tau'), (('qdd', 'acceleration'),),
+        _method('forward_dynamics', 'q', 'qd', 'tau', wrenches=True), solves=True,
+    ),
+    'hybrid_dynamics': Function(
+        ('q', 'qd', 'joint_qdd'), (('joint_tau', 'joint force'), ('modal_qdd', 'modal acceleration')),
+        _hybrid, solves=True,
+    ),
+    'mass_matrix': Function(
+        ('q',), (('mass_matrix', 'matrix'),), _method('mass_matrix', 'q')
+    ),
+    'bias_vector': _vector_function('bias_vector', 'q', 'qd', wrenches=True),
+    'gravity_vector': _vector_function('gravity_vector', 'q'),
+    'coriolis_vector': _vector_function('coriolis_vector', 'q', 'qd'),
+    'friction_vector': _vector_function('friction_vector', 'qd'),
+    'elastic_vector': _vector_function('elastic_vector', 'q', 'qd'),
+    'inertia_vector': _vector_function('inertia_vector', 'q', 'qdd'),
+    'external_force_vector': _vector_function('external_force_vector', 'q', wrenches=True),
+    'frame_pose': Function(('q',), (('frame_pose', 'pose'),), _pose, of_frame=True),
+    'jacobian': Function(
+        ('q',), (('jacobian', 'jacobian'),), _method('jacobian', 'q'), of_frame=True
+    ),
+    'jacobian_rate_qd': Function(
+        ('q', 'qd'), (('jacobian_rate_qd', 'twist'),),
+        _method('jacobian_rate_qd', 'q', 'qd'), of_frame=True,
+    ),
+    'kinetic_energy': Function(
+        ('q', 'qd'), (('kinetic_energy', 'energy'),), _method('kinetic_energy', 'q', 'qd')
+    ),
+    'potential_energy': Function(
+        ('q',), (('potential_energy', 'energy'),), _method('potential_energy', 'q')
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """A function as asked for: which one, and of which frame."""
+
+    name: str
+    frame: Optional[str] = None
+
+    @property
+    def function(self) -> Function:
+        """What is known of it."""
+        return FUNCTIONS[self.name]
+
+
+def read_function(robot: Robot, text: str) -> list[Request]:
+    """
+    Return the functions that a text such as "mass_matrix+jacobian:tool" asks for.
+
+    A function of a frame without one is about `tip_link(robot)`.
+
+    Raises:
+        ArgumentError: If a function is unknown, or named twice.
+        UnknownName: If a frame is unknown.
+    """
+    if not isinstance(text, str):
+        raise ArgumentError('function', f'must be text, not {type(text).__name__}')
+    requests = []
+    for part in text.split('+'):
+        name, _, frame = part.strip().partition(':')
+        if name not in FUNCTIONS:
+            raise ArgumentError(
+                'function', f'names "{name}", which is no function. {did_you_mean(name, FUNCTIONS)}'
+            )
+        if frame and not FUNCTIONS[name].of_frame:
+            raise ArgumentError('function', f'gives "{name}" a frame, which it does not take')
+        if frame and frame not in robot.frame_names:
+            raise UnknownName('frame', frame, robot.frame_names)
+        if FUNCTIONS[name].of_frame and not frame:
+            frame = tip_link(robot)
+        requests.append(Request(name, frame or None))
+    if len(set(requests)) != len(requests):
+        raise ArgumentError('function', f'names a function twice in "{text}"')
+    return requests
+
+
+def tip_link(robot: Robot) -> str:
+    """Return the last link of the deepest chain of joints; the first in file order among equals."""
+    depth = {robot.root: 0}
+    for joint in robot.joints:
+        depth[joint.child] = depth[joint.parent] + 1
+    return max(robot.frame_names, key=lambda name: depth[name])
+
+
+def function_identifier(requests: Sequence[Request]) -> str:
+    """Return the name of the generated function."""
+    parts = [r.name if r.frame is None else f'{r.name}_{r.frame}' for r in requests]
+    return identifier('_'.join(parts))
+
+
+def inputs_of(robot: Robot, requests: Sequence[Request]) -> list[Input]:
+    """Return the vectors that the functions take, in the order q, qd, qdd, joint_qdd, tau."""
+    taken = {name for request in requests for name in request.function.inputs}
+    names = robot.coordinate_names
+    position = _position_entries(robot)
+    known = {
+        'q': position,
+        'qd': tuple(f'rate of {name}' for name in names),
+        'qdd': tuple(f'acceleration of {name}' for name in names),
+        'joint_qdd': tuple(f'acceleration of {name}' for name in robot.joint_names),
+        'tau': tuple(f'force on {name}' for name in names),
+    }
+    return [Input(name, entries) for name, entries in known.items() if name in taken]
+
+
+def _position_entries(robot: Robot) -> tuple[str, ...]:
+    """Return what each entry of q is, (nq,)."""
+    entries: list[str] = []
+    for joint in robot.joints:
+        if joint.type == 'floating' and joint.mimic is None:
+            entries += [f'{joint.name} position {d}' for d in DIRECTIONS]
+            entries += [f'{joint.name} quaternion {d}' for d in (*DIRECTIONS, 'w')]
+        else:
+            entries += joint.coordinate_names
+    return (*entries, *robot.mode_names)
+
+
+def outputs_of(robot: Robot, request: Request) -> list[Output]:
+    """Return the results of one function."""
+    return [_output(robot, request, name, kind) for name, kind in request.function.outputs]
+
+
+def _output(robot: Robot, request: Request, name: str, kind: str) -> Output:
+    coordinates, frame = robot.coordinate_names, request.frame
+    if kind == 'matrix':
+        entries = tuple(f'{name}: {a}, {b}' for a in coordinates for b in coordinates)
+        return Output(name, (robot.nv, robot.nv), entries)
+    if kind == 'pose':
+        entries = tuple(f'pose of {frame}: row {i + 1}, column {j + 1}'
+                        for i in range(4) for j in range(4))
+        return Output(name, (4, 4), entries)
+    if kind == 'jacobian':
+        rows = _twist_entries(frame)
+        entries = tuple(f'{row} for unit rate of {c}' for row in rows for c in coordinates)
+        return Output(name, (6, robot.nv), entries)
+    if kind == 'twist':
+        return Output(name, (6,), tuple(f'dJ/dt qd, {row}' for row in _twist_entries(frame)))
+    if kind == 'energy':
+        return Output(name, (), (f'{name.replace("_", " ")} [J]',))
+    names = {
+        'force': coordinates, 'acceleration': coordinates,
+        'joint force': robot.joint_names, 'modal acceleration': robot.mode_names,
+    }[kind]
+    what = name.replace('_', ' ')
+    return Output(name, (len(names),), tuple(f'{what} of {each}' for each in names))
+
+
+def _twist_entries(frame: Optional[str]) -> list[str]:
+    linear = [f'linear {d} of {frame}' for d in DIRECTIONS]
+    return linear + [f'angular {d} of {frame}' for d in DIRECTIONS]

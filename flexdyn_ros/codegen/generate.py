@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generation of source code: the public call and what it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import field
+import keyword
+import re
+from typing import Any
+from typing import Callable
+from typing import Mapping
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.codegen.c_files import c_files
+from flexdyn_ros.codegen.emit_c import emit_c
+from flexdyn_ros.codegen.emit_fortran import emit_fortran
+from flexdyn_ros.codegen.emit_python import emit_python
+from flexdyn_ros.codegen.functions import read_function
+from flexdyn_ros.codegen.interface import Input
+from flexdyn_ros.codegen.interface import Output
+from flexdyn_ros.codegen.interface import renamed
+from flexdyn_ros.codegen.loads import read_loads
+from flexdyn_ros.codegen.schedule import schedule
+from flexdyn_ros.codegen.simplify import simplify
+from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import did_you_mean
+from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.symbolic.count import count_c
+from flexdyn_ros.symbolic.optimise import PassReport
+
+LANGUAGES = {'c': '.c', 'python': '.py', 'fortran': '.f90'}
+
+
+@dataclass(frozen=True)
+class GeneratedCode:
+    """
+    Source code of a function.
+
+    Attributes:
+        source: The source text.
+        counts: Operations of the equivalent C, called functions included: "mul" (with
+            divisions), "add" (with subtractions) and "trig" (sin, cos and all other calls).
+        language: c, python or fortran.
+        function: What was asked for.
+        name: Identifier of the function in the source.
+        inputs: Its arguments in order.
+        outputs: Its results in order.
+        report: Counts (mul, add, trig) of the traced program and after each pass.
+        choices: Formulations chosen among equivalent ones.
+        files: File names and texts: the source, and for C a header, an example main and a
+            CMake snippet.
+    """
+
+    source: str
+    counts: dict[str, int]
+    language: str
+    function: str
+    name: str
+    inputs: tuple[Input, ...] = ()
+    outputs: tuple[Output, ...] = ()
+    report: tuple[PassReport, ...] = ()
+    choices: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def compile_python(self) -> Callable[..., Any]:
+        """
+        Return the function of Python source, ready to call.
+
+        It takes sequences of floats and returns a list (rows of a matrix, a float), or a tuple
+        of them for several results.
+
+        Raises:
+            ArgumentError: If the source is in another language.
+        """
+        if self.language != 'python':
+            raise ArgumentError('language', f'is "{self.language}", and only Python runs here')
+        return compile_python(self.source, self.name)
+
+
+def compile_python(source: str, name: str) -> Callable[..., Any]:
+    """Return a function of a generated Python module."""
+    module: dict[str, Any] = {'__name__': f'flexdyn_generated_{name}'}
+    exec(compile(source, f'<generated {name}>', 'exec'), module)  # noqa: S102
+    return module[name]
+
+
+def generate(
+    robot: Robot,
+    function: str,
+    language: str = 'c',
+    optimise: bool = True,
+    arguments: Sequence[str] = (),
+    *,
+    name: Optional[str] = None,
+    snap: float = ANGLE_TOLERANCE,
+) -> GeneratedCode:
+    """
+    Return the source code of one function of a robot, or of several that share their work.
+
+    Args:
+        robot: The robot as loaded: its numbers, gravity and payloads become constants.
+        function: Name of a method of Dynamics, or several joined by "+". A frame is given as
+            "jacobian:<frame>"; without one it is the last link of the deepest chain of joints.
+        language: "c", "python" or "fortran".
+        optimise: Whether inertial parameters are regrouped and the passes run.
+        arguments: What stays an argument: "gravity", "payload" (of the last link of the deepest
+            chain), "payload:<link>", "wrench:<frame>", or a parameter such as "<link>/mass"; see
+            `codegen.loads` and `codegen.parameters`.
+        name: Identifier of the generated function; from the function's name when None.
+        snap: Distance from 0, 1 and -1 within which entries of rotations are rounded, so that
+            right angles written with ten digits cost nothing; 0 for none.
+
+    Raises:
+        ArgumentError: If a function, language or argument is unknown.
+        UnknownName: If a link or frame is unknown.
+    """
+    if language not in LANGUAGES:
+        raise ArgumentError('language', f'is "{language}". {did_you_mean(str(language), LANGUAGES)}')
+    requests = read_function(robot, function)
+    loads = read_loads(robot, arguments)
+    found = simplify(robot, function, requests, loads, optimised=optimise, snap=snap)
+    trace = found.trace if name is None else renamed(found.trace, _checked_name(name))
+    plan = schedule(trace)
+    c_source = emit_c(plan)
+    files: dict[str, str] = {}
+    if language == 'c':
+        source = c_source
+        files = c_files(plan)
+    else:
+        source = emit_python(plan) if language == 'python' else emit_fortran(plan)
+    return GeneratedCode(
+        source, count_c(c_source, trace.name), language, function, trace.name, trace.inputs,
+        trace.outputs, found.report, trace.choices,
+        {f'{trace.name}{LANGUAGES[language]}': source, **files},
+    )
+
+
+def _checked_name(name: str) -> str:
+    if not re.fullmatch(r'[A-Za-z][A-Za-z0-9_]{0,62}', name) or keyword.iskeyword(name):
+        raise ArgumentError('name', f'is "{name}", expected an identifier of at most 63 characters')
+    return name

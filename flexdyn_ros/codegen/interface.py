@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes into a generated function and what comes out of it: names, lengths and meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+import re
+
+from flexdyn_ros.symbolic.program import Program
+
+
+@dataclass(frozen=True)
+class Input:
+    """
+    An argument of a generated function.
+
+    Attributes:
+        name: Its identifier.
+        entries: What each number means, with its unit.
+        scalar: Whether it is one number passed by value instead of a vector.
+    """
+
+    name: str
+    entries: tuple[str, ...]
+    scalar: bool = False
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of the symbols of its numbers: the name, or name[0] and so on."""
+        if self.scalar:
+            return (self.name,)
+        return tuple(f'{self.name}[{k}]' for k in range(len(self.entries)))
+
+
+@dataclass(frozen=True)
+class Output:
+    """
+    A result of a generated function.
+
+    Attributes:
+        name: Its name.
+        shape: (), (n,) or (n, m); matrices go by rows.
+        entries: What each number means.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    entries: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return len(self.entries)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """
+    A function as a program, with its arguments and results named.
+
+    Attributes:
+        robot: Name of the robot.
+        function: What was asked for, such as "mass_matrix+bias_vector".
+        name: Identifier of the generated function.
+        inputs: Arguments in order.
+        outputs: Results in order; the program's outputs are theirs, one after the other.
+        program: The program; its symbols are those of the inputs.
+        coordinates: Names of the velocity coordinates, (nv,).
+        positions: For each entry of q, the velocity coordinate that it belongs to, (nq,).
+        choices: Formulations that were chosen among equivalent ones, in words.
+    """
+
+    robot: str
+    function: str
+    name: str
+    inputs: tuple[Input, ...]
+    outputs: tuple[Output, ...]
+    program: Program
+    coordinates: tuple[str, ...]
+    positions: tuple[int, ...]
+    choices: tuple[str, ...] = ()
+
+
+def identifier(text: str) -> str:
+    """Return text as a lower-case identifier that C, Python and Fortran accept."""
+    name = re.sub(r'[^0-9a-z]+', '_', text.lower()).strip('_')
+    return name if name[:1].isalpha() else f'n{name}'
+
+
+def renamed(trace: Trace, name: str) -> Trace:
+    """Return the trace under another identifier."""
+    return replace(trace, name=name)

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What stays an argument of a generated function besides positions, rates and forces.
+
+- "gravity": acceleration of gravity in the root frame, 3 numbers.
+- "payload" or "payload:<link>": a rigid body on a link (by default the last link of the deepest
+  chain), in place of the one that the description declares there: mass, centre of mass x y z,
+  ixx iyy izz ixy ixz iyz about it, in link axes, 10 numbers. On a flexible link it rides on the
+  cross-section at the beam's tip.
+- "wrench:<frame>": force and moment on the robot at the frame's origin, root axes, 6 numbers.
+- the name of a parameter, see `parameters.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from typing import Any
+from typing import Mapping
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.codegen.functions import tip_link
+from flexdyn_ros.codegen.interface import identifier
+from flexdyn_ros.codegen.interface import Input
+from flexdyn_ros.codegen.parameters import find_parameter
+from flexdyn_ros.codegen.parameters import Parameter
+from flexdyn_ros.codegen.parameters import parameter_names
+from flexdyn_ros.codegen.parameters import with_parameters
+from flexdyn_ros.dynamics.assemble import assemble
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.spatial import add_matrices
+from flexdyn_ros.dynamics.spatial import outer
+from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import scale_matrix
+from flexdyn_ros.dynamics.spatial import subtract
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import did_you_mean
+from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.robot import Inertia
+from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.expression import Graph
+
+GRAVITY_ENTRIES = tuple(f'gravity {d} [m/s^2]' for d in 'xyz')
+PAYLOAD_ENTRIES = (
+    'mass [kg]', 'centre of mass x [m]', 'centre of mass y [m]', 'centre of mass z [m]',
+    'ixx [kg m^2]', 'iyy [kg m^2]', 'izz [kg m^2]', 'ixy [kg m^2]', 'ixz [kg m^2]', 'iyz [kg m^2]',
+)
+WRENCH_ENTRIES = (
+    'force x [N]', 'force y [N]', 'force z [N]', 'moment x [N m]', 'moment y [N m]',
+    'moment z [N m]',
+)
+
+
+@dataclass(frozen=True)
+class Loads:
+    """
+    What stays an argument.
+
+    Attributes:
+        gravity: Whether gravity does.
+        payloads: Links whose payload does.
+        sections: For payloads on flexible links, the centre of mass [m] that chooses the
+            cross-section and stays a number; the beam's tip where a link is missing.
+        wrenches: Frames that a wrench acts on.
+        parameters: Parameters of the model.
+        names: Identifier of each payload link's, wrench frame's and parameter's argument.
+    """
+
+    gravity: bool = False
+    payloads: tuple[str, ...] = ()
+    sections: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    wrenches: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    plain_payload: Optional[str] = None
+
+    def inputs(self) -> list[Input]:
+        """Return the arguments, in the order gravity, payloads, wrenches, parameters."""
+        found = [Input('gravity', GRAVITY_ENTRIES)] if self.gravity else []
+        found += [
+            Input(self.payload_name(link), tuple(f'payload of {link}: {e}' for e in PAYLOAD_ENTRIES))
+            for link in self.payloads
+        ]
+        found += [
+            Input(wrench_name(frame), tuple(f'wrench on {frame}: {e}' for e in WRENCH_ENTRIES))
+            for frame in self.wrenches
+        ]
+        found += [parameter.input for parameter in self.parameters]
+        return found
+
+    def payload_name(self, link: str) -> str:
+        """Return the identifier of a payload's argument."""
+        return 'payload' if link == self.plain_payload else f'payload_{identifier(link)}'
+
+
+def wrench_name(frame: str) -> str:
+    """Return the identifier of a wrench's argument."""
+    return f'wrench_{identifier(frame)}'
+
+
+def read_loads(robot: Robot, arguments: Sequence[str]) -> Loads:
+    """
+    Return what a list of argument names asks for.
+
+    Raises:
+        ArgumentError: If a name is unknown or comes twice.
+        UnknownName: If a link or frame is unknown.
+    """
+    if isinstance(arguments, str):
+        arguments = (arguments,)
+    loads = Loads()
+    for text in arguments:
+        kind, separator, name = str(text).partition(':')
+        if text == 'gravity':
+            loads = replace(loads, gravity=True)
+        elif kind == 'payload':
+            link = robot.link(name).name if separator else tip_link(robot)
+            plain = loads.plain_payload if separator else link
+            loads = replace(loads, payloads=(*loads.payloads, link), plain_payload=plain)
+        elif kind == 'wrench' and separator:
+            if name not in robot.frame_names:
+                raise UnknownName('frame', name, robot.frame_names)
+            loads = replace(loads, wrenches=(*loads.wrenches, name))
+        else:
+            parameter = find_parameter(robot, str(text))
+            if parameter is None:
+                raise _unknown(robot, str(text))
+            loads = replace(loads, parameters=(*loads.parameters, parameter))
+    names = [each.name for each in loads.inputs()]
+    if len(set(names)) != len(names) or len(set(arguments)) != len(arguments):
+        twice = next(n for n in [*names, *arguments] if [*names, *arguments].count(n) > 1)
+        raise ArgumentError('arguments', f'names "{twice}" twice')
+    return loads
+
+
+def _unknown(robot: Robot, text: str) -> ArgumentError:
+    known = ['gravity', 'payload', *parameter_names(robot)]
+    known += [f'payload:{link}' for link in robot.frame_names]
+    known += [f'wrench:{frame}' for frame in robot.frame_names]
+    return ArgumentError(
+        'arguments', f'names "{text}", which is no argument of this robot. '
+        f'{did_you_mean(text, known)}'
+    )
+
+
+def loaded_tree(robot: Robot, loads: Loads, graph: Graph) -> Multibody:
+    """Return the tree of bodies with symbols where the loads say so; wrenches are apart."""
+    payloads: dict[str, Any] = {
+        payload.link: payload.inertia for payload in robot.payloads
+    }
+    tips = []
+    for link in loads.payloads:
+        values = _symbols(graph, loads.payload_name(link), len(PAYLOAD_ENTRIES))
+        mass, com, matrix = values[0], tuple(values[1:4]), _matrix(values[4:])
+        if robot.link(link).mode_names:
+            section = loads.sections.get(link)
+            if section is None:
+                section = _tip(robot, link)
+                tips.append((link, mass, subtract(com, section)))
+            com = section
+        payloads[link] = Inertia(mass, com, matrix)
+    tree = assemble(robot, payloads) if not loads.parameters else with_parameters(
+        robot, payloads, loads.parameters, graph
+    )
+    order = list(payloads)
+    for link, mass, offset in tips:
+        until = {name: payloads[name] for name in order[: order.index(link) + 1]}
+        tree = _off_section(tree, len(assemble(robot, until).bodies) - 1, mass, offset)
+    return _kept_symbolic(tree, graph)
+
+
+def _kept_symbolic(tree: Multibody, graph: Graph) -> Multibody:
+    """Return the tree with a symbolic mass wherever a moment is: regrouping leaves it alone."""
+    bodies = []
+    for body in tree.bodies:
+        numbers = (*body.first_moment, *(x for row in body.second_moment for x in row))
+        if any(isinstance(x, Expression) for x in numbers):
+            body = replace(body, mass=graph.lift(body.mass))
+        bodies.append(body)
+    return replace(tree, bodies=tuple(bodies))
+
+
+def _tip(robot: Robot, link: str) -> tuple[float, float, float]:
+    beam = robot.link(link).beam
+    return scale(beam.length, (beam.axes[0][0], beam.axes[1][0], beam.axes[2][0]))
+
+
+def _off_section(tree: Multibody, index: int, mass: Any, offset: tuple) -> Multibody:
+    """
+    Return the tree with a payload moved off the centre of its cross-section.
+
+    Args:
+        tree: The tree.
+        index: Index of the payload's body.
+        mass: Its mass.
+        offset: Of its centre of mass, in link axes of the undeformed link [m].
+    """
+    body = tree.bodies[index]
+    moved = replace(
+        body,
+        first_moment=scale(mass, offset),
+        second_moment=add_matrices(body.second_moment, scale_matrix(mass, outer(offset, offset))),
+    )
+    return replace(tree, bodies=(*tree.bodies[:index], moved, *tree.bodies[index + 1 :]))
+
+
+def _symbols(graph: Graph, name: str, count: int) -> list:
+    return [graph.symbol(f'{name}[{k}]') for k in range(count)]
+
+
+def _matrix(values: list) -> tuple:
+    xx, yy, zz, xy, xz, yz = values
+    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+
+
+def gravity_of(robot: Robot, loads: Loads, graph: Graph) -> tuple:
+    """Return gravity as numbers or symbols."""
+    return tuple(_symbols(graph, 'gravity', 3)) if loads.gravity else robot.gravity_vector
+
+
+def wrenches_of(loads: Loads, graph: Graph) -> list[tuple]:
+    """Return the wrenches as the algorithms take them."""
+    found = []
+    for frame in loads.wrenches:
+        values = _symbols(graph, wrench_name(frame), 6)
+        found.append((frame, tuple(values[:3]), tuple(values[3:])))
+    return found

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A function ready to be written: traced, optimised, the cheapest of its formulations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.codegen.functions import Request
+from flexdyn_ros.codegen.interface import Trace
+from flexdyn_ros.codegen.loads import Loads
+from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
+from flexdyn_ros.codegen.trace import solving_methods
+from flexdyn_ros.codegen.trace import trace_requests
+from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.symbolic.optimise import optimise
+from flexdyn_ros.symbolic.optimise import PassReport
+from flexdyn_ros.symbolic.passes.stumpff import descend_stumpff
+from flexdyn_ros.symbolic.program import operation_counts
+
+# Operations of a traced program above which the passes are left out, as they would take long; in
+# a hurry, as where code is made while someone waits for its first result, much earlier.
+SIZE_LIMIT = 20_000
+HASTY_SIZE_LIMIT = 3_000
+# Formulations whose traced counts are beyond this multiple of the least are not optimised.
+HOPELESS = 1.3
+
+
+@dataclass(frozen=True)
+class Simplified:
+    """
+    A program ready to be written.
+
+    Attributes:
+        trace: The program with its arguments and results.
+        report: What each pass did.
+    """
+
+    trace: Trace
+    report: tuple[PassReport, ...]
+
+
+def simplify(
+    robot: Robot,
+    function: str,
+    requests: Sequence[Request],
+    loads: Loads,
+    *,
+    optimised: bool = True,
+    snap: float = ANGLE_TOLERANCE,
+    pivots: bool = False,
+    hasty: bool = False,
+    method: Optional[str] = None,
+) -> Simplified:
+    """
+    Return the cheapest program of a function.
+
+    Args:
+        robot: The robot.
+        function: What was asked for.
+        requests: The same, read.
+        loads: What stays an argument.
+        optimised: Whether inertial parameters are regrouped and the passes run.
+        snap: See `trace`.
+        pivots: See `trace`.
+        hasty: Whether equivalent formulations are compared before the passes instead of after,
+            and large programs go without passes.
+        method: How accelerations are solved for; the cheapest way when None. It gives way where
+            the robot does not allow it.
+    """
+    suitable = solving_methods(robot, requests)
+    traces = [
+        trace_requests(robot, function, requests, loads, way, optimised, snap, pivots)
+        for way in ((method,) if method in suitable else suitable)
+    ]
+    counts = [_total(operation_counts(each.program.outputs)) for each in traces]
+    least = min(counts)
+    if not optimised:
+        chosen = traces[counts.index(least)]
+        return Simplified(chosen, _traced(chosen))
+    if hasty:
+        return _optimised(traces[counts.index(least)], least, HASTY_SIZE_LIMIT)
+    candidates = [
+        _optimised(each, count, SIZE_LIMIT)
+        for each, count in zip(traces, counts) if count <= HOPELESS * least
+    ]
+    return min(candidates, key=lambda each: _total(each.report[-1].counts))
+
+
+def _optimised(trace: Trace, count: int, limit: int) -> Simplified:
+    if count > limit:
+        return Simplified(replace(trace, program=descend_stumpff(trace.program)), _traced(trace))
+    program = descend_stumpff(trace.program)
+    called = PassReport('stumpff', operation_counts(program.outputs))
+    program, report = optimise(program)
+    first = _traced(trace)
+    report = (*first, *report[1:]) if called.counts == first[0].counts else (
+        *first, called, *report[1:]
+    )
+    return Simplified(replace(trace, program=program), report)
+
+
+def _traced(trace: Trace) -> tuple[PassReport, ...]:
+    return (PassReport('traced', operation_counts(trace.program.outputs)),)
+
+
+def _total(counts: dict[str, int]) -> int:
+    return sum(counts.values())

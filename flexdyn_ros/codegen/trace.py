@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a robot and the name of a function to a program: the algorithms run on symbols."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.codegen.functions import function_identifier
+from flexdyn_ros.codegen.functions import inputs_of
+from flexdyn_ros.codegen.functions import outputs_of
+from flexdyn_ros.codegen.functions import read_function
+from flexdyn_ros.codegen.functions import Request
+from flexdyn_ros.codegen.interface import Output
+from flexdyn_ros.codegen.interface import Trace
+from flexdyn_ros.codegen.loads import gravity_of
+from flexdyn_ros.codegen.loads import loaded_tree
+from flexdyn_ros.codegen.loads import Loads
+from flexdyn_ros.codegen.loads import read_loads
+from flexdyn_ros.codegen.loads import wrenches_of
+from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
+from flexdyn_ros.codegen.snap import snap as snap_rotations
+from flexdyn_ros.codegen.traced_dynamics import DENSE
+from flexdyn_ros.codegen.traced_dynamics import RECURSIVE
+from flexdyn_ros.codegen.traced_dynamics import TracedDynamics
+from flexdyn_ros.dynamics.regroup import regroup
+from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.program import Program
+
+# The mass matrix of a robot with more coordinates than this is not tried as a way to solve for
+# accelerations: its factors grow with the cube of their number.
+DENSE_LIMIT = 30
+
+
+def trace(
+    robot: Robot,
+    function: str,
+    arguments: Sequence[str] = (),
+    *,
+    method: Optional[str] = None,
+    base_parameters: bool = True,
+    snap: float = ANGLE_TOLERANCE,
+    pivots: bool = False,
+) -> Trace:
+    """
+    Return a function of a robot as a program.
+
+    Args:
+        robot: The robot; its numbers, gravity and payloads become constants.
+        function: See `functions.read_function`.
+        arguments: What stays an argument, see `loads.py`.
+        method: How accelerations are solved for, where several ways exist
+            (`solving_methods`); the first of them when None.
+        base_parameters: Whether inertial parameters are regrouped.
+        snap: Distance from 0, 1 and -1 within which entries of rotations are rounded; 0 for none.
+        pivots: Whether the pivots met while solving are a last output.
+
+    Raises:
+        ArgumentError: If a function or an argument is unknown.
+        UnknownName: If a link or frame is unknown.
+    """
+    requests = read_function(robot, function)
+    loads = read_loads(robot, arguments)
+    return trace_requests(robot, function, requests, loads, method, base_parameters, snap, pivots)
+
+
+def trace_requests(
+    robot: Robot,
+    function: str,
+    requests: Sequence[Request],
+    loads: Loads,
+    method: Optional[str] = None,
+    base_parameters: bool = True,
+    snap: float = ANGLE_TOLERANCE,
+    pivots: bool = False,
+) -> Trace:
+    """Return a function as a program; see `trace`."""
+    graph = Graph()
+    inputs = inputs_of(robot, requests)
+    vectors = {each.name: [graph.symbol(name) for name in each.symbols] for each in inputs}
+    tree = snap_rotations(loaded_tree(robot, loads, graph), snap)
+    # Nothing moves the root body: frames on it need no inertia, and base parameters end there.
+    tree = regroup(tree) if base_parameters else tree
+    method = solving_methods(robot, requests)[0] if method is None else method
+    dynamics = TracedDynamics(tree, robot.n_joints, gravity_of(robot, loads, graph), method)
+    outputs: list[Output] = []
+    values: list[Any] = []
+    for request in requests:
+        results = request.function.compute(
+            dynamics, vectors, request.frame, wrenches_of(loads, graph)
+        )
+        for output, result in zip(outputs_of(robot, request), results):
+            outputs.append(output)
+            values += _flat(result)
+    if pivots and dynamics.pivots:
+        names = tuple(f'pivot {k + 1}' for k in range(len(dynamics.pivots)))
+        outputs.append(Output('pivots', (len(names),), names))
+        values += dynamics.pivots
+    program = Program(graph, tuple(graph.lift(value) for value in values))
+    choices = (method,) if any(request.function.solves for request in requests) else ()
+    return Trace(
+        robot.name, function, function_identifier(requests), (*inputs, *loads.inputs()),
+        _distinct(outputs, requests), program, robot.coordinate_names, _positions(robot), choices,
+    )
+
+
+def solving_methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
+    """
+    Return the ways to solve for accelerations that suit a robot; the cheapest may be taken.
+
+    Coordinates that move several bodies at once (mimic joints) break the tree's recursion.
+    """
+    if not any(request.function.solves for request in requests):
+        return (RECURSIVE,)
+    if any(joint.mimic is not None and joint.type != 'fixed' for joint in robot.joints):
+        return (DENSE,)
+    return (RECURSIVE, DENSE) if robot.nv <= DENSE_LIMIT else (RECURSIVE,)
+
+
+def _flat(value: Any) -> list:
+    if isinstance(value, (list, tuple)):
+        return [number for item in value for number in _flat(item)]
+    return [value]
+
+
+def _distinct(outputs: list[Output], requests: Sequence[Request]) -> tuple[Output, ...]:
+    """Return the outputs with different names, which frames tell apart."""
+    names = [output.name for output in outputs]
+    result, frames = [], [r.frame for r in requests for _ in r.function.outputs] + [None]
+    for output, frame in zip(outputs, frames):
+        if names.count(output.name) > 1:
+            output = replace(output, name=f'{output.name}:{frame}')
+        result.append(output)
+    return tuple(result)
+
+
+def _positions(robot: Robot) -> tuple[int, ...]:
+    """Return the velocity coordinate that each entry of q belongs to, (nq,)."""
+    places: list[int] = []
+    start = 0
+    for joint in robot.joints:
+        count = len(joint.coordinate_names)
+        own = list(range(start, start + count))
+        if joint.type == 'floating' and count:
+            own.append(start + count - 1)
+        places += own
+        start += count
+    return (*places, *range(start, robot.nv))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference algorithms run on symbols, with the ways to solve for accelerations open."""
+
+from __future__ import annotations
+
+from flexdyn_ros.dynamics.articulated_body import factorise
+from flexdyn_ros.dynamics.articulated_body import solve
+from flexdyn_ros.dynamics.composite_body import mass_matrix
+from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.reference import ReferenceBackend
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import Vector
+
+RECURSIVE = 'articulated bodies'
+DENSE = 'mass matrix and LDL^T'
+
+
+class TracedDynamics(ReferenceBackend):
+    """
+    The reference backend over symbols.
+
+    Attributes:
+        method: How accelerations are solved for: RECURSIVE or DENSE.
+        pivots: Pivots met while solving, which must be positive.
+    """
+
+    name = 'traced'
+
+    def __init__(self, tree: Multibody, n_joints: int, gravity: Vector, method: str):
+        """Take a tree of bodies whose numbers may be symbols."""
+        self._tree = tree
+        self._gravity = gravity
+        self._zero = [0.0] * tree.nv
+        self._n_joints = n_joints
+        self.method = method
+        self.pivots: list[Scalar] = []
+
+    def forward_dynamics(self, q, qd, tau, wrenches=(), method='') -> list[Scalar]:
+        """Return accelerations, (nv,)."""
+        bias = self.inverse_dynamics(q, qd, self._zero, wrenches)
+        right = [a - b for a, b in zip(tau, bias)]
+        return self._solve(q, right, range(self._tree.nv), self.method)
+
+    def hybrid_dynamics(self, q, qd, joint_qdd, wrenches=()) -> tuple[list, list]:
+        """
+        Return joint torques (n_joints,) and modal accelerations (n_modes,).
+
+        With the mass matrix at hand, its off-diagonal block gives the torques of the modes'
+        accelerations; otherwise a second inverse dynamics does.
+        """
+        first, count = self._n_joints, self._tree.nv
+        at_rest = self.inverse_dynamics(q, qd, joint_qdd + [0.0] * (count - first), wrenches)
+        free = range(first, count)
+        modal = self._solve(q, [-force for force in at_rest], free, self.method)[first:]
+        if self.method == RECURSIVE:
+            return self.inverse_dynamics(q, qd, joint_qdd + modal, wrenches)[:first], modal
+        matrix = mass_matrix(self._tree, q)
+        tau = []
+        for force, row in zip(at_rest[:first], matrix):
+            for mass, acceleration in zip(row[first:], modal):
+                force = force + mass * acceleration
+            tau.append(force)
+        return tau, modal
+
+    def _solve(self, q, forces, free, method) -> list[Scalar]:
+        if not free:
+            return list(self._zero)
+        if method == RECURSIVE:
+            steps = factorise(self._tree, q, frozenset(free))
+            self.pivots += [pivot for step in steps for pivot in step.factors.pivots]
+            return solve(self._tree, steps, forces)
+        full = mass_matrix(self._tree, q)
+        block = [[full[i][j] for j in free] for i in free]
+        factors = SymmetricFactors(block, [0.0] * len(block))
+        self.pivots += factors.pivots
+        result = list(self._zero)
+        result[free.start : free.stop] = factors.solve([forces[i] for i in free])
+        return result
