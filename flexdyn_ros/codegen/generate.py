@@ -128,7 +128,7 @@ def generate(
     files: dict[str, str] = {}
     if language == 'c':
         source = c_source
-        files = c_files(plan)
+        files = c_files(trace)
     else:
         source = emit_python(plan) if language == 'python' else emit_fortran(plan)
     return GeneratedCode(
