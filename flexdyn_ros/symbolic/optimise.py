@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import Callable
 from typing import Sequence
 
-from flexdyn_ros.symbolic.passes.condense import condense
-from flexdyn_ros.symbolic.passes.share import share_products
-from flexdyn_ros.symbolic.passes.share import share_sums
+from flexdyn_ros.symbolic.passes.common_products import common_products
+from flexdyn_ros.symbolic.passes.common_sums import common_sums
+from flexdyn_ros.symbolic.passes.constants import constants
+from flexdyn_ros.symbolic.passes.dead_code import dead_code
+from flexdyn_ros.symbolic.passes.distribute import distribute
+from flexdyn_ros.symbolic.passes.factor import factor
 from flexdyn_ros.symbolic.passes.trigonometry import trigonometry
 from flexdyn_ros.symbolic.program import operation_counts
 from flexdyn_ros.symbolic.program import Program
@@ -18,10 +21,13 @@ Pass = Callable[[Program], Program]
 
 # Run in this order until none of them saves anything more.
 PASSES: dict[str, Pass] = {
+    'dead_code': dead_code,
     'trigonometry': trigonometry,
-    'condense': condense,
-    'share_products': share_products,
-    'share_sums': share_sums,
+    'constants': constants,
+    'factor': factor,
+    'distribute': distribute,
+    'common_products': common_products,
+    'common_sums': common_sums,
 }
 ROUND_LIMIT = 8
 
@@ -44,7 +50,8 @@ def optimise(
         program: The program as traced.
         passes: Names of the passes to run, in order; the whole list is repeated while it saves.
     """
-    reports = [PassReport('traced', operation_counts(program.outputs))]
+    traced = program.statements or program.outputs
+    reports = [PassReport('traced', operation_counts(traced))]
     for _ in range(ROUND_LIMIT):
         before = _total(reports[-1])
         for name in passes:

@@ -14,6 +14,7 @@ from flexdyn_ros.symbolic.expression import Graph
 from flexdyn_ros.symbolic.expression import NEGATIVE
 from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import QUOTIENT
+from flexdyn_ros.symbolic.expression import split_sign
 from flexdyn_ros.symbolic.expression import SUM
 
 
@@ -25,10 +26,13 @@ class Program:
     Attributes:
         graph: The graph of its nodes.
         outputs: Its results, in order.
+        statements: Everything that was computed on the way, needed or not; empty where only
+            what the outputs need is left.
     """
 
     graph: Graph
     outputs: tuple[Expression, ...]
+    statements: tuple[Expression, ...] = ()
 
     def needed(self) -> list[Expression]:
         """Return the nodes that the outputs need, operands before what uses them."""
@@ -102,6 +106,27 @@ def remake(graph: Graph, node: Expression, operands: tuple[Expression, ...]) -> 
     if node.kind == NEGATIVE:
         return graph.negate(operands[0])
     return graph.call(node.value, operands[0])
+
+
+def merge_nested(program: Program, kind: int) -> Program:
+    """Return the program with sums in sums (products in products) used once merged."""
+    uses, graph = program.uses(), program.graph
+    made: dict[Expression, Expression] = {}
+    for node in program.needed():
+        operands: list[Expression] = []
+        for operand in node.operands:
+            _, inner = split_sign(operand)
+            minus, core = split_sign(made[operand])
+            nested = node.kind == inner.kind == core.kind == kind and uses[inner] == 1
+            if nested and minus and kind == SUM:
+                operands += [graph.negate(part) for part in core.operands]
+            elif nested:
+                first = graph.negate(core.operands[0]) if minus else core.operands[0]
+                operands += [first, *core.operands[1:]]
+            else:
+                operands.append(made[operand])
+        made[node] = remake(graph, node, tuple(operands)) if operands else node
+    return Program(graph, tuple(made[output] for output in program.outputs))
 
 
 def operation_counts(outputs: Iterable[Expression]) -> dict[str, int]:

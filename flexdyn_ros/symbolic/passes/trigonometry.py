@@ -17,14 +17,14 @@ from flexdyn_ros.symbolic.expression import Expression
 from flexdyn_ros.symbolic.expression import Graph
 from flexdyn_ros.symbolic.expression import split_sign
 from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.passes.share import flatten
+from flexdyn_ros.symbolic.program import merge_nested
 from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.program import remake
 
 
 def trigonometry(program: Program) -> Program:
     """Return the program with the identities applied to each sum, flattened first."""
-    flat = flatten(program, SUM)
+    flat = merge_nested(program, SUM)
     graph = flat.graph
     made: dict[Expression, Expression] = {}
     for node in flat.needed():

@@ -19,24 +19,16 @@ from flexdyn_ros.symbolic.expression import NEGATIVE
 from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import split_sign
 from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.program import merge_nested
 from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.program import remake
 
 Item = tuple[Expression, int]
 
 
-def share_products(program: Program) -> Program:
-    """Return the program with common pairs of factors computed once."""
-    return _share(program, PRODUCT)
-
-
-def share_sums(program: Program) -> Program:
-    """Return the program with common pairs of terms computed once."""
-    return _share(program, SUM)
-
-
-def _share(program: Program, kind: int) -> Program:
-    flat = flatten(program, kind)
+def share_pairs(program: Program, kind: int) -> Program:
+    """Return the program with common pairs of terms (SUM) or factors (PRODUCT) made nodes."""
+    flat = merge_nested(program, kind)
     lists = {
         node: [_item(operand) for operand in node.operands]
         for node in flat.needed()
@@ -44,31 +36,6 @@ def _share(program: Program, kind: int) -> Program:
     }
     chosen = _choose_pairs(lists, flat.graph, kind)
     return _apply(flat, lists, chosen, kind)
-
-
-def flatten(program: Program, kind: int) -> Program:
-    """Return the program with sums in sums (products in products) used once merged."""
-    uses, graph = program.uses(), program.graph
-    made: dict[Expression, Expression] = {}
-    for node in program.needed():
-        operands = []
-        for operand in node.operands:
-            negative, inner = split_sign(operand)
-            new = made[operand]
-            minus, core = split_sign(new)
-            if node.kind == kind and inner.kind == kind and core.kind == kind and uses[inner] == 1:
-                parts = list(core.operands)
-                if minus:
-                    parts = (
-                        [graph.negate(p) for p in parts]
-                        if kind == SUM
-                        else [graph.negate(parts[0]), *parts[1:]]
-                    )
-                operands += parts
-            else:
-                operands.append(new)
-        made[node] = remake(graph, node, tuple(operands)) if operands else node
-    return Program(graph, tuple(made[output] for output in program.outputs))
 
 
 def _item(operand: Expression) -> Item:
@@ -89,7 +56,8 @@ def _choose_pairs(lists: dict, graph: Graph, kind: int) -> list[tuple]:
     for owner, items in lists.items():
         for a, b in combinations(items, 2):
             where[_pair(a, b, kind)].add(owner)
-    heap = [(-len(owners), *_rank(pair), pair) for pair, owners in where.items() if len(owners) > 1]
+    shared = [(pair, owners) for pair, owners in where.items() if len(owners) > 1]
+    heap = [(-len(owners), *_rank(pair), pair) for pair, owners in shared]
     heapq.heapify(heap)
     made: list[tuple] = []
     while heap:

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-Distribution and factoring where they pay.
-
-The parts of a sum that nothing else uses are multiplied out, like terms are gathered, constants
-fold, and the result is factored again; it is kept where it takes fewer operations.
-"""
+"""Rewriting the parts of a sum that nothing else uses: the engine of factoring."""
 
 from __future__ import annotations
 
@@ -22,47 +17,60 @@ from flexdyn_ros.symbolic.program import remake
 TERM_LIMIT = 80
 
 
-def condense(program: Program) -> Program:
-    """Return the program with each sum's own parts in their cheapest form found."""
+def rewrite_private(program: Program, opened: tuple[int, ...]) -> Program:
+    """
+    Return the program with each sum's own parts in their cheapest form found.
+
+    The parts of a sum that nothing else uses are multiplied out, like terms are gathered, and
+    the result is factored; it is kept where it takes fewer operations.
+
+    Args:
+        program: The program.
+        opened: Kinds of nodes that are multiplied out, below the sum itself.
+    """
     uses = program.uses()
     graph = program.graph
     made: dict[Expression, Expression] = {}
-    inner = _inner_nodes(program, uses)
+    inner = _inner_nodes(program, uses, opened)
     for node in program.needed():
         operands = tuple(made[operand] for operand in node.operands)
         made[node] = remake(graph, node, operands) if operands else node
         if node.kind in (SUM, PRODUCT) and node not in inner:
-            own = {made[n] for n in _private(node, uses)}
+            own = {made[n] for n in _private(node, uses, opened)}
             made[node] = _cheapest(graph, made[node], own)
     return Program(graph, tuple(made[output] for output in program.outputs))
 
 
-def _inner_nodes(program: Program, uses: dict[Expression, int]) -> set[Expression]:
-    """Return the sums and products that a larger sum or product alone uses."""
+def _inner_nodes(
+    program: Program, uses: dict[Expression, int], opened: tuple[int, ...]
+) -> set[Expression]:
+    """Return the nodes that a larger sum or product alone uses and opens."""
     inner: set[Expression] = set()
     for node in program.needed():
         if node.kind in (SUM, PRODUCT):
-            inner.update(child for child in _children(node) if uses[child] == 1)
+            inner.update(child for child in _children(node, opened) if uses[child] == 1)
     return inner
 
 
-def _private(root: Expression, uses: dict[Expression, int]) -> set[Expression]:
-    """Return the root and the sums and products that only its tree uses."""
+def _private(
+    root: Expression, uses: dict[Expression, int], opened: tuple[int, ...]
+) -> set[Expression]:
+    """Return the root and the nodes to open that only its tree uses."""
     private = {root}
     stack = [root]
     while stack:
-        for child in _children(stack.pop()):
+        for child in _children(stack.pop(), opened):
             if uses[child] == 1:
                 private.add(child)
                 stack.append(child)
     return private
 
 
-def _children(node: Expression) -> list[Expression]:
+def _children(node: Expression, opened: tuple[int, ...]) -> list[Expression]:
     found = []
     for operand in node.operands:
         child = operand.operands[0] if operand.kind == NEGATIVE else operand
-        if child.kind in (SUM, PRODUCT):
+        if child.kind in opened:
             found.append(child)
     return found
 
