@@ -194,7 +194,8 @@ class ArmSimulator:
             v4 = qd + h * a3
             a4 = self._acceleration(q + h * v3, v4)
         except (FlexdynError, ArithmeticError) as error:
-            raise SimulationStopped(f'The simulation stopped at {self.time:.6g} s: {error}')
+            sentence = f'The simulation stopped at {self.time:.6g} s: {error}'
+            raise SimulationStopped(sentence) from error
         q = q + h / 6 * (qd + 2 * v2 + 2 * v3 + v4)
         qd = qd + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
         if not (np.all(np.isfinite(q)) and np.all(np.isfinite(qd))):

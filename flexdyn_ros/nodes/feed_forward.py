@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Optional
 
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.deflection import JointSample
@@ -15,6 +16,7 @@ from flexdyn_ros.nodes.modal_integrator import VibratingArm
 from flexdyn_ros.nodes.torque_terms import TorqueTerms
 import numpy as np
 
+ALL_TERMS = TorqueTerms()
 MODES = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')
 
 
@@ -50,15 +52,15 @@ class FeedForward:
         self,
         dyn,
         mode: str = 'rigid',
-        terms: TorqueTerms = TorqueTerms(),
+        terms: TorqueTerms = ALL_TERMS,
         measured_side: str = 'motor',
-        settings: ModalSettings = ModalSettings(),
+        settings: Optional[ModalSettings] = None,
     ):
         self.mode = mode
         self.terms = terms
         self.coordinates = ArmCoordinates(dyn.robot, measured_side)
         self._dyn = dyn
-        self.arm = self._deflection_model(settings)
+        self.arm = self._deflection_model(settings or ModalSettings())
         self.state = ModalState.zero(self.coordinates.n_modes)
 
     def _deflection_model(self, settings: ModalSettings):

@@ -233,8 +233,8 @@ class InverseDynamicsNode(RobotNode):
         """Follow the policy for a stale input."""
         policy = self.parameters['stale_policy']
         problems = self.cache.problems(now, self.parameters['timeout'])
-        detail = ''.join(f'; {name}: {why}' for name, why in problems.items() if 'stale' not in why)
-        message = f'{what} stale, policy {policy}{detail}'
+        faults = [f'; {name}: {why}' for name, why in problems.items() if 'stale' not in why]
+        message = f'{what} stale, policy {policy}{"".join(faults)}'
         self.feed_forward.reset()
         if policy == 'zero':
             self._publish(np.zeros(len(self.cache.names)), ERROR, message)

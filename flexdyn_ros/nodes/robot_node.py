@@ -197,8 +197,8 @@ def run_node(make: Callable[[], RobotNode], args: Optional[list[str]] = None) ->
     Returns:
         Exit code: 0 after a clean stop, 1 where a parameter was wrong.
     """
-    # rclpy shuts its context down on SIGINT; Python's KeyboardInterrupt on top of that would strike
-    # anywhere, in the middle of a message's conversion too.
+    # rclpy shuts its context down on SIGINT; Python's KeyboardInterrupt on top of that would
+    # strike anywhere, in the middle of a message's conversion too.
     signal.signal(signal.SIGINT, lambda number, frame: None)
     rclpy.init(args=args)
     node = None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ROS domain of its own for the node tests, and the fixtures that start nodes."""
 
+import importlib.util
 import os
 from pathlib import Path
 
@@ -9,6 +10,26 @@ from flexdyn_ros.isolation import network_variables
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+WITHOUT_ROS = importlib.util.find_spec('rclpy') is None
+
+OVER_DDS = (
+    'test_closed_loop.py',
+    'test_deflection_markers_node.py',
+    'test_forward_dynamics_node.py',
+    'test_inverse_dynamics_node.py',
+    'test_launch_files.py',
+    'test_trajectory_over_dds.py',
+)
+collect_ignore = list(OVER_DDS) if WITHOUT_ROS else []
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say aloud what could not be tested."""
+    if WITHOUT_ROS:
+        terminalreporter.section('left out')
+        terminalreporter.write_line(
+            f'rclpy is not installed, so these of test/nodes did not run: {", ".join(OVER_DDS)}'
+        )
 
 
 @pytest.fixture(scope='session')

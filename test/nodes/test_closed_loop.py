@@ -7,13 +7,10 @@ on top must reduce the tracking error by the factors stated here.
 """
 
 from arms import flexible_arm
-import numpy as np
-import pytest
-
-rclpy = pytest.importorskip('rclpy')
-
 from builtin_interfaces.msg import Time
 from node_processes import trajectory
+import numpy as np
+import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 

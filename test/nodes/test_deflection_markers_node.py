@@ -5,13 +5,10 @@ import signal
 
 from arms import flexible_arm
 import flexdyn_ros as fd
-import numpy as np
-import pytest
-
-rclpy = pytest.importorskip('rclpy')
-
 from node_processes import joint_state
 from node_processes import key_values
+import numpy as np
+import pytest
 from visualization_msgs.msg import Marker
 from visualization_msgs.msg import MarkerArray
 
@@ -124,7 +121,9 @@ def test_nothing_is_drawn_without_the_state_of_every_joint(probe, start):
 
 
 def test_deformed_frames_are_published_or_the_log_says_why_not(probe, start):
-    node = start(NODE, {'robot_description': ROBOT, 'frame_prefix': 'left_'})
+    node = start(NODE, {
+        'robot_description': ROBOT, 'frame_prefix': 'left_', 'deflection': 'modal_states',
+    })
     try:
         from tf2_msgs.msg import TFMessage
     except ImportError:

@@ -17,18 +17,15 @@ from arms import flexible_arm
 from conftest import ROOT
 from flexdyn_ros.launching import stand_in
 from flexdyn_ros.launching.context import LaunchFileError
-import pytest
-import yaml
-
-pytest.importorskip('rclpy')
-
 from geometry_msgs.msg import PoseArray
 from node_processes import joint_state
 from node_processes import LIMIT
+import pytest
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from visualization_msgs.msg import MarkerArray
+import yaml
 
 pytestmark = pytest.mark.ros
 

@@ -4,13 +4,10 @@
 from arms import flexible_arm
 from arms import rigid_arm
 import flexdyn_ros as fd
-import numpy as np
-import pytest
-
-rclpy = pytest.importorskip('rclpy')
-
 from node_processes import joint_state
 from node_processes import trajectory
+import numpy as np
+import pytest
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
@@ -107,13 +104,13 @@ def test_a_long_flexible_trajectory_leaves_the_torques_flowing(probe, start):
     node = start(NODE, {
         'robot_description': flexible_arm(),
         'mode': 'flexible_hybrid',
-        'compute_budget': 0.02,
+        'compute_budget': 0.01,
         'modes.step': 0.005,
     })
     filled = ready(probe, node)
     commands = probe.listen(Float64MultiArray, f'/{NODE}/commands')
     state = joint_state(('shoulder', 'elbow'), (0.1, 0.2), (0.0, 0.0))
-    times = np.linspace(0.0, 1.0, 51)
+    times = np.linspace(0.0, 1.0, 301)
     points = [
         (t, (np.sin(t), np.cos(t)), (np.cos(t), -np.sin(t)), (-np.sin(t), -np.cos(t)))
         for t in times
@@ -125,5 +122,5 @@ def test_a_long_flexible_trajectory_leaves_the_torques_flowing(probe, start):
         lambda: filled, 'filled trajectory', lambda: probe.publish('joint_states', state)
     )
     assert len(commands) > 3
-    assert len(filled[-1].points) == 51
+    assert len(filled[-1].points) == 301
     assert all(len(point.effort) == 2 for point in filled[-1].points)
