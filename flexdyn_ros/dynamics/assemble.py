@@ -44,6 +44,7 @@ from flexdyn_ros.model.robot import Robot
 import numpy as np
 
 JOINT_TYPES = {'continuous': 'revolute'}
+DRIVEN = ('revolute', 'continuous', 'prismatic')
 
 
 def assemble(robot: Robot, payloads: Mapping[str, Inertia]) -> Multibody:
@@ -226,14 +227,15 @@ class _Assembly:
 
     def finish(self) -> Multibody:
         """Return the finished tree."""
-        driven = [j for j in self.robot.joints if j.type in ('revolute', 'continuous', 'prismatic')]
+        joints = self.robot.joints
+        driven = [j for j in joints if j.type in DRIVEN]
         return Multibody(
             bodies=tuple(_body(draft) for draft in self.drafts),
             coordinate_names=self.robot.coordinate_names,
             nq=self.robot.nq,
             frames=self.frames,
             rotors=tuple(rotor for j in driven for rotor in self._rotor(j)),
-            friction=tuple(term for j in self.robot.joints for term in self._friction(j)),
+            friction=tuple(term for j in joints for term in self._friction(j)),
             springs=tuple(self._spring(j) for j in driven if j.elastic_name),
         )
 
