@@ -3,8 +3,6 @@
 
 from functools import lru_cache
 
-import flexdyn_ros as fd
-from flexdyn_ros.model.robot import Inertia
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_generalised_agree
@@ -13,6 +11,9 @@ from oracles.particle_model import ParticleModel
 from oracles.random_robots import random_robot_urdf
 from oracles.random_robots import random_state
 import pytest
+
+import flexdyn_ros as fd
+from flexdyn_ros.model.robot import Inertia
 
 TOLERANCE = 1e-10
 ONE_AXIS = ('revolute', 'continuous', 'prismatic', 'fixed')
@@ -28,6 +29,7 @@ ROBOTS = {
     'all_kinds': {
         'seed': 19, 'n_joints': 7, 'kinds': (*ONE_AXIS, 'floating', 'planar'), 'mimic': True,
     },
+    'stiff_beams': {'seed': 61, 'n_joints': 3, 'flexible': 1.0, 'max_modes': 0},
     'payload_on_beam': {'seed': 48, 'n_joints': 3, 'flexible': 1.0},
     'payload_on_root': {'seed': 60, 'n_joints': 3, 'flexible': 1.0},
     **{f'random_{seed}': {'seed': seed, 'n_joints': 4} for seed in range(30, 38)},
@@ -44,7 +46,7 @@ def build(name):
 
 @pytest.fixture(params=list(ROBOTS))
 def case(request):
-    """A random robot, twice modelled."""
+    """Return a random robot, twice modelled, with a state."""
     return build(request.param)
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links with rotation="linear" against an independent statement of King's equations."""
 
-import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_generalised_agree
@@ -11,6 +10,8 @@ from oracles.king import king_inverse_dynamics
 from oracles.king import KingLink
 from oracles.particle_model import ParticleModel
 import pytest
+
+import flexdyn_ros as fd
 
 GRAVITY = np.array([1.0, -2.0, -9.0])
 RIGIDITY = (200.0, 150.0, 90.0)

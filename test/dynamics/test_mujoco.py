@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rigid dynamics against MuJoCo on several vendors' arms and legged robots, to 1e-10."""
 
-import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_matrices_agree
 from oracles.mujoco_oracle import MujocoOracle
-from oracles.pinocchio_oracle import frictionless
 from oracles.random_robots import random_state
+from oracles.vendor_robots import frictionless
 from oracles.vendor_robots import robots_folder
 from oracles.vendor_robots import without_geometry
 import pytest
 
+import flexdyn_ros as fd
+
+pytestmark = pytest.mark.oracle
 NAMES = (
     'ur_description/urdf/ur5_robot.urdf',
     'ur_description/urdf/ur10_robot.urdf',

@@ -2,22 +2,26 @@
 """Rigid dynamics against Pinocchio on every URDF of example-robot-data, to 1e-10."""
 
 from functools import lru_cache
+import re
 
-import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_matrices_agree
-from oracles.pinocchio_oracle import frictionless
+from oracles.particle_model import ParticleModel
+from oracles.pinocchio_oracle import pin
 from oracles.pinocchio_oracle import PinocchioOracle
 from oracles.random_robots import random_state
+from oracles.vendor_robots import frictionless
 from oracles.vendor_robots import on_floating_base
 from oracles.vendor_robots import robots_folder
 from oracles.vendor_robots import short_name
 from oracles.vendor_robots import vendor_urdfs
 from oracles.vendor_robots import without_geometry
-import pinocchio as pin
 import pytest
 
+import flexdyn_ros as fd
+
+pytestmark = pytest.mark.oracle
 TOLERANCE = 1e-10
 # Files that are wrong, and why; each must be refused by us.
 REFUSED = {
@@ -53,7 +57,7 @@ def build(name):
 
 @pytest.fixture(params=[n for n in NAMES if n not in REFUSED] + list(ON_BASES))
 def case(request):
-    """A vendor's robot with two states."""
+    """Return a vendor's robot, twice modelled, with a state."""
     robot, dyn, oracle = build(request.param)
     rng = np.random.default_rng(len(request.param))
     return request.param, robot, dyn, oracle, random_state(robot, rng)
@@ -126,3 +130,39 @@ def test_pinocchios_own_mimic_joints():
     order = [model.joints[model.getJointId(n)].idx_v for n in robot.joint_names]
     assert order == list(range(robot.nv))
     assert_agree(dyn.inverse_dynamics(q, qd, qdd), torque, TOLERANCE)
+
+
+@pytest.mark.parametrize('name', [
+    'ur_description/urdf/ur5_robot.urdf', 'tiago_description/robots/tiago.urdf',
+    'panda_description/urdf/panda.urdf', 'talos_data/robots/talos_full_v2.urdf',
+])
+def test_total_mass_is_the_sum_of_the_files_masses(name):
+    """Nothing is dropped, wherever a link hangs."""
+    text = without_geometry((robots_folder() / name).read_text(encoding='utf-8'))
+    text = re.sub(r'<!--.*?-->', '', text, flags=re.DOTALL)
+    masses = [float(m) for m in re.findall(r'<mass\s+value\s*=\s*["\']([^"\']+)', text)]
+    assert len(masses) > 5
+    assert fd.load_robot(text).total_mass == pytest.approx(sum(masses), rel=1e-12)
+
+
+@pytest.mark.parametrize('name, base', [
+    ('kinova_description/robots/kinova.urdf', None),
+    ('panda_description/urdf/panda.urdf', None),
+    ('ur_description/urdf/ur5_robot.urdf', 'floating'),
+    ('ur_description/urdf/ur5_robot.urdf', 'planar'),
+])
+def test_particles_of_rigid_robots_agree_with_pinocchio(name, base):
+    """Particles and Pinocchio give the same torque, mass matrix and Jacobian."""
+    text = without_geometry((robots_folder() / name).read_text())
+    if base:
+        text = on_floating_base(text, fd.load_robot(text).root, base)
+    robot = frictionless(fd.load_robot(text))
+    model = ParticleModel(robot)
+    oracle = PinocchioOracle(robot, pin.buildModelFromXML(text))
+    q, qd, qdd = random_state(robot, np.random.default_rng(0))
+    frame = robot.links[-1].name
+    assert_agree(model.inverse_dynamics(q, qd, qdd), oracle.inverse_dynamics(q, qd, qdd), 1e-12)
+    assert_agree(model.mass_matrix(q), oracle.mass_matrix(q), 1e-12)
+    assert_agree(model.jacobian(q, frame), oracle.jacobian(q, frame), 1e-12)
+    theirs = oracle.jacobian_rate_qd(q, qd, frame)
+    assert_agree(model.jacobian_rate_qd(q, qd, frame), theirs, 1e-12)

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import numpy as np
+
 from oracles.random_robots import inertial_xml
 from oracles.random_robots import numbers
+
+TAGS = ('bending axis="y"', 'bending axis="z"', 'torsion')
 
 
 def rotation_x(angle: float) -> np.ndarray:
@@ -48,7 +51,8 @@ def chain_urdf(links, name: str = 'chain', extension: str = '') -> str:
         previous = f'link{k}'
     text.append(
         f'<link name="tip"/><joint name="tip_joint" type="fixed"><origin xyz="{numbers(a)} 0 0" '
-        f'rpy="{numbers([alpha, 0.0, 0.0])}"/><parent link="{previous}"/><child link="tip"/></joint>'
+        f'rpy="{numbers([alpha, 0.0, 0.0])}"/><parent link="{previous}"/>'
+        '<child link="tip"/></joint>'
     )
     text.append(f'<flexdyn version="1.0">{extension}</flexdyn></robot>')
     return '\n'.join(text)
@@ -65,14 +69,15 @@ def king_extension(links, rotation: str = 'linear', gravity=(0.0, 0.0, -9.81)) -
         polar = numbers(link.polar_line / density)
         families = ''.join(
             f'<{tag} modes="{n}"/>'
-            for tag, n in zip(('bending axis="y"', 'bending axis="z"', 'torsion'), link.modes) if n
+            for tag, n in zip(TAGS, link.modes, strict=True) if n
         )
         point = f'<point_mass at="1" mass="{numbers(link.tip_mass)}"/>' if link.tip_mass else ''
         text.append(
             f'<flexible_link link="link{k}" geometric_stiffening="false" rotation="{rotation}">'
             f'<beam tip="{numbers(link.length)} 0 0" y_axis="{numbers(y_axis)}" '
             f'young="{young!r}" shear="{young!r}" area="{area!r}" iy="{numbers(along_z)}" '
-            f'iz="{numbers(along_y)}" j="{numbers(twist)}" polar="{polar}" mass="{numbers(link.mass)}">'
+            f'iz="{numbers(along_y)}" j="{numbers(twist)}" polar="{polar}" '
+            f'mass="{numbers(link.mass)}">'
             f'{families}{point}</beam></flexible_link>'
         )
     return ''.join(text)

@@ -93,7 +93,7 @@ def skew_combination(x: Jet, y: Jet, z: Jet) -> Jet:
     generators[1, 0, 2], generators[1, 2, 0] = 1.0, -1.0
     generators[2, 0, 1], generators[2, 1, 0] = -1.0, 1.0
     total = as_jet(np.zeros((3, 3)))
-    for scalar, generator in zip((x, y, z), generators):
+    for scalar, generator in zip((x, y, z), generators, strict=True):
         total = total + scalar[..., None, None] * generator
     return total
 

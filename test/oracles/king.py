@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
 from oracles.textbook_shapes import bending_shape
 from oracles.textbook_shapes import torsion_shape
 
@@ -54,7 +55,7 @@ class KingLink:
         unit = np.eye(3)
         self.tip = []
         self.field, self.turn, self.stiffness, self.torsion = [], [], [], []
-        for axis, (count, sign) in enumerate(zip(self.modes[:2], (1.0, -1.0))):
+        for axis, (count, sign) in enumerate(zip(self.modes[:2], (1.0, -1.0), strict=True)):
             for k in range(1, count + 1):
                 shape = bending_shape(k, self.eta, a)
                 self.field.append(shape[:, None] * unit[1 + axis])
@@ -67,7 +68,8 @@ class KingLink:
             self.field.append(np.zeros((len(self.eta), 3)))
             self.tip.append(np.zeros(3))
             self.turn.append(unit[0])
-            self.stiffness.append(self.rigidity[2] * self.line @ torsion_shape(k, self.eta, a, 1)**2)
+            curve = torsion_shape(k, self.eta, a, 1)
+            self.stiffness.append(self.rigidity[2] * self.line @ curve**2)
             self.torsion.append(torsion_shape(k, self.eta, a))
         n = sum(self.modes)
         self.field = np.reshape(self.field, (n, len(self.eta), 3))
@@ -140,8 +142,12 @@ def king_inverse_dynamics(links, theta, rate, accel, deltas, delta_rates, delta_
 
     Args:
         links: The KingLinks, base first.
-        theta: Joint angles, with their `rate` and `accel`, (n,).
-        deltas: Modal amplitudes of each link, with their rates and accelerations.
+        theta: Joint angles (n,) [rad].
+        rate: Their rates.
+        accel: Their accelerations.
+        deltas: Modal amplitudes of each link.
+        delta_rates: Their rates.
+        delta_accels: Their accelerations.
         gravity: Gravity in the base frame (3,) [m/s^2].
     """
     z = np.array([0.0, 0.0, 1.0])

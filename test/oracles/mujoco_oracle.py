@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-import mujoco
 import numpy as np
+import pytest
+
+mujoco = pytest.importorskip('mujoco', reason='MuJoCo is not installed')
 
 COMPILER = (
     '<mujoco><compiler discardvisual="true" fusestatic="false" balanceinertia="false" '

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from flexdyn_ros.model.robot import Beam
 from flexdyn_ros.model.robot import Inertia
-import numpy as np
 from oracles.jets import as_jet
 from oracles.jets import axis_rotation
 from oracles.jets import Jet
@@ -49,7 +50,7 @@ def star(mass: float, com, second_moment, reach: float | None = None):
         ratio = np.max(np.abs(values)) / abs(mass) if mass else 1.0
         reach = np.sqrt(ratio) if ratio > 0.0 else 1.0
     masses, points = [], []
-    for value, vector in zip(values, vectors.T):
+    for value, vector in zip(values, vectors.T, strict=True):
         masses += [0.5 * value / reach**2] * 2
         points += [com + reach * vector, com - reach * vector]
     return np.array([*masses, mass - sum(masses)]), np.array([*points, com])
@@ -79,7 +80,7 @@ def _deformation(beam: Beam, deltas: Jet, x) -> tuple[Jet, Jet]:
     turn = as_jet(np.zeros((len(deltas.value), len(x), 3)))
     unit = np.eye(3)
     shapes, slopes = _shapes(beam, x), _shapes(beam, x, 1)
-    for k, ((kind, shape), (_, slope)) in enumerate(zip(shapes, slopes)):
+    for k, ((kind, shape), (_, slope)) in enumerate(zip(shapes, slopes, strict=True)):
         delta = deltas[:, k, None, None]
         if kind == 'bending_y':
             shift = shift + delta * (shape[:, None] * unit[1])

@@ -14,9 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import field
 
+import numpy as np
+
 from flexdyn_ros.model.robot import Inertia
 from flexdyn_ros.model.robot import Robot
-import numpy as np
 from oracles.jets import angular_rates
 from oracles.jets import as_jet
 from oracles.jets import Jet
@@ -82,12 +83,27 @@ class ParticleModel:
 
     def motion(self, q, qd, qdd) -> Motion:
         """Return the motion for one q (nq,) and a batch of qd, qdd (B, nv)."""
+        result, clouds = self._walk(q, qd, qdd, self._add_link)
+        result.masses = np.concatenate([m for m, _ in clouds] or [np.zeros(0)])
+        parts = [
+            np.concatenate(
+                [np.broadcast_to(getattr(p, name), (len(qd), len(m), 3)) for m, p in clouds]
+                or [np.zeros((len(qd), 0, 3))],
+                axis=1,
+            )
+            for name in ('value', 'rate', 'accel')
+        ]
+        result.points = Jet(*parts)
+        return result
+
+    def _walk(self, q, qd, qdd, visit):
+        """Return the motion of all frames, and the particles that `visit` adds at each link."""
         q, qd, qdd = (np.asarray(a, dtype=float) for a in (q, qd, qdd))
         result = Motion()
         clouds: list[tuple[np.ndarray, Jet]] = []
         root = self.robot.links[0]
         result.frames[root.name] = as_jet(np.broadcast_to(np.eye(4), (len(qd), 4, 4)))
-        self._add_link(root, result, clouds, q, qd, qdd)
+        visit(root, result, clouds, q, qd, qdd)
         for joint in self.robot.joints:
             parent = self.robot.link(joint.parent)
             frame = result.frames[joint.parent]
@@ -97,19 +113,12 @@ class ParticleModel:
             frame = frame @ transform(joint.origin.rotation, joint.origin.position)
             frame = frame @ joint_transform(self, joint, q, qd, qdd)
             result.frames[joint.child] = frame
-            self._add_link(self.robot.link(joint.child), result, clouds, q, qd, qdd)
-        result.masses = np.concatenate([m for m, _ in clouds] or [np.zeros(0)])
-        shape = (len(qd), -1, 3)
-        parts = [
-            np.concatenate(
-                [np.broadcast_to(getattr(p, name), (len(qd), len(m), 3)) for m, p in clouds]
-                or [np.zeros((len(qd), 0, 3))],
-                axis=1,
-            ).reshape(shape)
-            for name in ('value', 'rate', 'accel')
-        ]
-        result.points = Jet(*parts)
-        return result
+            visit(self.robot.link(joint.child), result, clouds, q, qd, qdd)
+        return result, clouds
+
+    def _frames(self, q, qd, qdd) -> dict[str, Jet]:
+        """Return the frames' motion alone, for a batch of qd, qdd (B, nv)."""
+        return self._walk(q, qd, qdd, lambda *link: None)[0].frames
 
     def _add_link(self, link, result, clouds, q, qd, qdd) -> None:
         frame = result.frames[link.name]
@@ -186,9 +195,9 @@ class ParticleModel:
                 continue
             rate = ratio * qd[column]
             law = joint.dynamics.friction
-            stribeck = (law.stribeck - law.coulomb) * np.exp(-((rate / law.stribeck_velocity) ** 2))
-            loss = law.viscous * rate
-            loss += (law.coulomb + stribeck) * np.tanh(rate / law.smoothing_velocity)
+            decay = np.exp(-((rate / law.stribeck_velocity) ** 2))
+            level = law.coulomb + (law.breakaway - law.coulomb) * decay
+            loss = law.viscous * rate + level * np.tanh(rate / law.smoothing_velocity)
             if not joint.dynamics.elastic:
                 loss += joint.dynamics.damping * rate
             torque[column] += ratio * loss
@@ -265,18 +274,20 @@ class ParticleModel:
 
     def frame_pose(self, q, frame) -> np.ndarray:
         """Return the pose of a link frame in the root frame (4, 4)."""
-        zero = np.zeros(self.robot.nv)
-        return self._single(q, zero, zero).frames[frame].value[0]
+        zero = np.zeros((1, self.robot.nv))
+        return self._frames(q, zero, zero)[frame].value[0]
 
     def jacobian(self, q, frame) -> np.ndarray:
         """Return the frame's Jacobian (6, nv): linear then angular, root axes."""
-        pose = self._columns(q).frames[frame]
+        unit = np.eye(self.robot.nv)
+        pose = self._frames(q, unit, 0.0 * unit)[frame]
         angular, _ = angular_rates(pose[..., :3, :3])
         return np.concatenate((pose.rate[:, :3, 3], angular), axis=1).T
 
     def jacobian_rate_qd(self, q, qd, frame) -> np.ndarray:
         """Return the frame's acceleration at qdd = 0 (6,)."""
-        pose = self._single(q, qd, np.zeros(self.robot.nv)).frames[frame]
+        qd = np.asarray(qd, float)[None]
+        pose = self._frames(q, qd, 0.0 * qd)[frame]
         _, angular = angular_rates(pose[..., :3, :3])
         return np.concatenate((pose.accel[0, :3, 3], angular[0]))
 

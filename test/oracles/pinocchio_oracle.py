@@ -8,11 +8,10 @@ joints are mapped from rates in the joint frame to Pinocchio's body-frame veloci
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from flexdyn_ros.model.robot import JointDynamics
 import numpy as np
-import pinocchio as pin
+import pytest
+
+pin = pytest.importorskip('pinocchio', reason='Pinocchio is not installed')
 
 
 class PinocchioOracle:
@@ -136,9 +135,3 @@ class PinocchioOracle:
         at, s, _ = self.map(q, qd)
         kinetic = pin.computeKineticEnergy(self.model, self.data, at, s @ qd)
         return kinetic, pin.computePotentialEnergy(self.model, self.data, at)
-
-
-def frictionless(robot):
-    """Return the robot without what URDF's <dynamics> adds, which Pinocchio leaves out."""
-    joints = tuple(replace(joint, dynamics=JointDynamics()) for joint in robot.joints)
-    return replace(robot, joints=joints)

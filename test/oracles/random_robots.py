@@ -123,7 +123,8 @@ class RandomRobot:
         inertial = '' if style == 'none' else f' inertial="{style}"'
         attributes = ' '.join(f'{n}="{v}"' for n, v in beam.attributes.items())
         self.extension.append(
-            f'<flexible_link link="link{k}"{inertial} geometric_stiffening="false"><beam tip="{numbers(beam.tip)}" {attributes}>'
+            f'<flexible_link link="link{k}"{inertial} geometric_stiffening="false">'
+            f'<beam tip="{numbers(beam.tip)}" {attributes}>'
             f'{self._modes(max_modes)}{self._point_masses()}</beam></flexible_link>'
         )
 
@@ -133,7 +134,7 @@ class RandomRobot:
         damping = self.rng.choice([0.0, 0.02, 0.1], 3)
         return ''.join(
             f'<{tag} modes="{n}" damping_ratio="{z}"/>'
-            for tag, n, z in zip(tags, counts, damping) if n
+            for tag, n, z in zip(tags, counts, damping, strict=True) if n
         )
 
     def _point_masses(self) -> str:
@@ -142,8 +143,8 @@ class RandomRobot:
             [self.rng.uniform(0.2, 0.9)] if self.rng.random() < 0.4 else []
         ):
             mass = self.rng.uniform(0.1, 0.5)
-            moments = np.diag(physical_inertia(self.rng, mass, 0.1))
-            given = ' '.join(f'i{a}{a}="{numbers(v)}"' for a, v in zip('xyz', moments))
+            values = [numbers(v) for v in np.diag(physical_inertia(self.rng, mass, 0.1))]
+            given = 'ixx="{}" iyy="{}" izz="{}"'.format(*values)
             text += f'<point_mass at="{numbers(at)}" mass="{numbers(mass)}" {given}/>'
         return text
 
@@ -162,7 +163,8 @@ class RandomRobot:
         name = f'joint{k}'
         axis = rng.normal(size=3) if rng.random() < 0.6 else np.eye(3)[int(rng.integers(3))]
         axis = axis / np.linalg.norm(axis)
-        inside = f'<origin xyz="{numbers(self._place(parent))}" rpy="{numbers(rng.normal(size=3))}"/>'
+        place, turn = self._place(parent), rng.normal(size=3)
+        inside = f'<origin xyz="{numbers(place)}" rpy="{numbers(turn)}"/>'
         inside += f'<parent link="link{parent}"/><child link="link{k}"/>'
         if kind not in ('fixed', 'floating'):
             inside += f'<axis xyz="{numbers(axis)}"/>'
@@ -171,10 +173,8 @@ class RandomRobot:
         follows = mimic and kind in ONE_AXIS and self.leaders
         if follows:
             leader = rng.choice(self.leaders)
-            ratio, offset = rng.uniform(-2.0, 2.0), rng.uniform(-0.5, 0.5)
-            inside += (
-                f'<mimic joint="{leader}" multiplier="{numbers(ratio)}" offset="{numbers(offset)}"/>'
-            )
+            ratio, offset = numbers(rng.uniform(-2.0, 2.0)), numbers(rng.uniform(-0.5, 0.5))
+            inside += f'<mimic joint="{leader}" multiplier="{ratio}" offset="{offset}"/>'
         if kind in ONE_AXIS:
             if rng.random() < 0.5:
                 losses = numbers(rng.uniform(0, 2)), numbers(rng.uniform(0, 1))
@@ -226,7 +226,8 @@ class RandomRobot:
         gravity = numbers(self.rng.normal(size=3) * 6.0)
         inside = f'<gravity xyz="{gravity}"/>' + ''.join(self.extension + self.drives)
         body = '\n'.join([*self.links, *self.joints])
-        return f'<robot name="random">\n{body}\n<flexdyn version="1.0">{inside}</flexdyn>\n</robot>'
+        extension = f'<flexdyn version="1.0">{inside}</flexdyn>'
+        return f'<robot name="random">\n{body}\n{extension}\n</robot>'
 
 
 def random_robot_urdf(

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.metadata import distribution
 from pathlib import Path
 import re
+
+from flexdyn_ros.model.robot import JointDynamics
 
 
 def robots_folder() -> Path:
@@ -39,3 +42,9 @@ def on_floating_base(text: str, root: str, kind: str = 'floating') -> str:
         f'<parent link="oracle_world"/><child link="{root}"/><axis xyz="0 0 1"/></joint>'
     )
     return re.sub(r'</robot>\s*$', joint + '</robot>', text.rstrip())
+
+
+def frictionless(robot):
+    """Return the robot without what URDF's <dynamics> adds, which other programs leave out."""
+    joints = tuple(replace(joint, dynamics=JointDynamics()) for joint in robot.joints)
+    return replace(robot, joints=joints)

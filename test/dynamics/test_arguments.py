@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every numeric method: out=, any sequence of numbers, wrong shapes and non-finite values."""
+
+from array import array
+
+import numpy as np
+from oracles.random_robots import random_robot_urdf
+from oracles.random_robots import random_state
+import pytest
+
+import flexdyn_ros as fd
+
+ROBOT = fd.load_robot(random_robot_urdf(91, 3, ('revolute', 'floating'), 0.8, tree=False))
+DYN = fd.Dynamics(ROBOT)
+Q, QD, QDD = random_state(ROBOT, np.random.default_rng(2))
+FRAME = ROBOT.links[-1].name
+WRENCHES = {FRAME: np.array([1.0, -2.0, 3.0, 0.1, 0.2, 0.3])}
+TAU = DYN.inverse_dynamics(Q, QD, QDD)
+JOINT_QDD = QDD[:ROBOT.n_joints]
+# Method name to its arguments, in the order of its signature.
+METHODS = {
+    'inverse_dynamics': {'q': Q, 'qd': QD, 'qdd': QDD},
+    'forward_dynamics': {'q': Q, 'qd': QD, 'tau': TAU},
+    'hybrid_dynamics': {'q': Q, 'qd': QD, 'joint_qdd': JOINT_QDD},
+    'mass_matrix': {'q': Q},
+    'bias_vector': {'q': Q, 'qd': QD},
+    'gravity_vector': {'q': Q},
+    'coriolis_vector': {'q': Q, 'qd': QD},
+    'friction_vector': {'qd': QD},
+    'elastic_vector': {'q': Q, 'qd': QD},
+    'inertia_vector': {'q': Q, 'qdd': QDD},
+    'external_force_vector': {'q': Q, 'wrenches': WRENCHES},
+    'frame_pose': {'q': Q, 'frame': FRAME},
+    'jacobian': {'q': Q, 'frame': FRAME},
+    'jacobian_rate_qd': {'q': Q, 'qd': QD, 'frame': FRAME},
+    'kinetic_energy': {'q': Q, 'qd': QD},
+    'potential_energy': {'q': Q},
+}
+NV = ROBOT.nv
+SHAPES = {
+    'mass_matrix': (NV, NV), 'frame_pose': (4, 4), 'jacobian': (6, NV), 'jacobian_rate_qd': (6,),
+    'kinetic_energy': (), 'potential_energy': (),
+}
+VECTORS = [
+    (method, name) for method, given in METHODS.items() for name in given
+    if name not in ('frame', 'wrenches')
+]
+
+
+def parts(result):
+    """Return a method's results as a list of arrays."""
+    return [np.asarray(r) for r in (result if isinstance(result, tuple) else (result,))]
+
+
+@pytest.mark.parametrize('method', list(METHODS))
+def test_shapes(method):
+    """Results have the contract's shapes."""
+    results = parts(getattr(DYN, method)(**METHODS[method]))
+    if method == 'hybrid_dynamics':
+        assert [r.shape for r in results] == [(ROBOT.n_joints,), (ROBOT.n_modes,)]
+    else:
+        assert [r.shape for r in results] == [SHAPES.get(method, (NV,))]
+
+
+@pytest.mark.parametrize('method', list(METHODS))
+def test_arguments_may_stand_in_order(method):
+    """Positional arguments in the contract's order."""
+    given = METHODS[method]
+    expected = parts(getattr(DYN, method)(**given))
+    for ours, theirs in zip(parts(getattr(DYN, method)(*given.values())), expected, strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize('method', list(METHODS))
+def test_out_is_filled_and_returned(method):
+    """The arrays passed as `out` receive the result."""
+    expected = parts(getattr(DYN, method)(**METHODS[method]))
+    buffers = [np.full(r.shape, np.nan) for r in expected]
+    out = tuple(buffers) if len(buffers) > 1 else buffers[0]
+    result = getattr(DYN, method)(**METHODS[method], out=out)
+    returned = result if isinstance(result, tuple) else (result,)
+    for buffer, value, back in zip(buffers, expected, returned, strict=True):
+        assert np.array_equal(buffer, value)
+        assert back is buffer or np.ndim(value) == 0
+
+
+@pytest.mark.parametrize('method', list(METHODS))
+def test_out_of_a_wrong_shape_is_refused(method):
+    """The error names `out`."""
+    with pytest.raises(fd.FlexdynError, match='out'):
+        getattr(DYN, method)(**METHODS[method], out=np.zeros((2, 3, 5)))
+
+
+@pytest.mark.parametrize('convert', [list, lambda v: array('d', v), lambda v: np.float32(v)])
+@pytest.mark.parametrize('method', list(METHODS))
+def test_any_sequence_of_numbers_serves(method, convert):
+    """Lists, array.array and single-precision arrays give what numpy arrays give."""
+    given = {
+        name: convert(value) if isinstance(value, np.ndarray) else value
+        for name, value in METHODS[method].items()
+    }
+    same = {
+        name: np.array(value, float) if name not in ('frame', 'wrenches') else value
+        for name, value in given.items()
+    }
+    expected = parts(getattr(DYN, method)(**same))
+    for ours, theirs in zip(parts(getattr(DYN, method)(**given)), expected, strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize('method, name', VECTORS)
+def test_a_wrong_length_is_refused_by_name(method, name):
+    """One too few, one too many, and a matrix."""
+    given = METHODS[method]
+    for wrong in (given[name][:-1], np.append(given[name], 0.0), given[name][None]):
+        with pytest.raises(fd.FlexdynError, match=f'"{name}"'):
+            getattr(DYN, method)(**{**given, name: wrong})
+
+
+@pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize('method, name', VECTORS)
+def test_what_is_not_finite_is_refused_by_name(method, name, value):
+    """NaN and infinities."""
+    bad = METHODS[method][name].copy()
+    bad[-1] = value
+    with pytest.raises(fd.FlexdynError, match=f'"{name}"'):
+        getattr(DYN, method)(**{**METHODS[method], name: bad})
+
+
+@pytest.mark.parametrize('wrench', [[1, 2, 3], [np.nan] * 6, np.zeros((2, 6))])
+def test_wrong_wrenches_are_refused(wrench):
+    """A wrench of a wrong shape or that is not finite."""
+    for method in ('inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics'):
+        with pytest.raises(fd.FlexdynError, match='wrenches'):
+            getattr(DYN, method)(**METHODS[method], wrenches={FRAME: wrench})
+
+
+def test_unknown_frames_are_named_with_a_suggestion():
+    """In wrenches and in frame arguments."""
+    wrong = FRAME + 'x'
+    with pytest.raises(fd.FlexdynError, match=f'{wrong}.*{FRAME}'):
+        DYN.frame_pose(Q, wrong)
+    with pytest.raises(fd.FlexdynError, match=f'{wrong}.*{FRAME}'):
+        DYN.inverse_dynamics(Q, QD, QDD, wrenches={wrong: np.zeros(6)})
+
+
+def test_run_time_settings_refuse_bad_values():
+    """Gravity and payload arguments are checked as the states are."""
+    dyn = fd.Dynamics(ROBOT)
+    unit = np.eye(3)
+    with pytest.raises(fd.FlexdynError, match='vector'):
+        dyn.set_gravity([0.0, 0.0])
+    with pytest.raises(fd.FlexdynError, match='vector'):
+        dyn.set_gravity([0.0, 0.0, np.nan])
+    with pytest.raises(fd.FlexdynError, match='mass'):
+        dyn.set_payload(FRAME, np.nan, [0, 0, 0], unit)
+    with pytest.raises(fd.FlexdynError, match='mass'):
+        dyn.set_payload(FRAME, -1.0, [0, 0, 0], unit)
+    with pytest.raises(fd.FlexdynError, match='com'):
+        dyn.set_payload(FRAME, 1.0, [0, 0], unit)
+    with pytest.raises(fd.FlexdynError, match='inertia'):
+        dyn.set_payload(FRAME, 1.0, [0, 0, 0], np.eye(2))
+    dyn_plain = fd.Dynamics(ROBOT)
+    assert np.array_equal(dyn.inverse_dynamics(Q, QD, QDD), dyn_plain.inverse_dynamics(Q, QD, QDD))
+
+
+def test_inputs_are_left_alone_and_results_are_fresh():
+    """No method writes into its arguments, and no result is overwritten by the next call."""
+    copies = [np.array(a) for a in (Q, QD, QDD)]
+    first = DYN.inverse_dynamics(Q, QD, QDD)
+    kept = first.copy()
+    DYN.inverse_dynamics(Q, QD, 2 * QDD)
+    assert np.array_equal(first, kept)
+    for before, now in zip(copies, (Q, QD, QDD), strict=True):
+        assert np.array_equal(before, now)
+
+
+def test_unknown_backends_and_methods_are_refused():
+    """With the choices named."""
+    with pytest.raises(fd.FlexdynError, match='backend'):
+        fd.Dynamics(ROBOT, backend='fortran77')
+    with pytest.raises(fd.FlexdynError, match='method'):
+        DYN.forward_dynamics(Q, QD, TAU, method='guess')

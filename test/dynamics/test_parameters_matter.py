@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every accepted parameter of the extension, and of the URDF's physics, changes some output."""
+
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+import flexdyn_ros as fd
+from flexdyn_ros.model.extension_schema import FLEXDYN
+
+BASE = """
+<robot name="r"><link name="link0"/>
+<link name="link1"><inertial><origin xyz="0.4 0.01 0.02"/><mass value="3"/>
+<inertia ixx="0.9" ixy="0.01" ixz="0.02" iyy="1.1" iyz="0.03" izz="1.2"/></inertial></link>
+<link name="link2"><inertial><origin xyz="0.1 0.2 0.3" rpy="0.1 0.2 0.3"/><mass value="1.5"/>
+<inertia ixx="0.02" ixy="0.001" ixz="0.002" iyy="0.03" iyz="0.003" izz="0.04"/></inertial></link>
+<link name="link3"><inertial><mass value="0.5"/>
+<inertia ixx="0.02" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.04"/></inertial></link>
+<joint name="joint1" type="revolute"><origin xyz="0 0 0.3" rpy="0.1 0.2 0.3"/>
+<parent link="link0"/><child link="link1"/><axis xyz="0 0.6 0.8"/>
+<limit lower="-3" upper="3" effort="1" velocity="1"/>
+<dynamics damping="0.5" friction="0.3"/></joint>
+<joint name="joint2" type="revolute"><origin xyz="0.8 0.1 0.05" rpy="0.3 0.1 0.2"/>
+<parent link="link1"/><child link="link2"/><axis xyz="0 0.6 0.8"/>
+<limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+<joint name="joint3" type="prismatic"><origin xyz="0.1 0 0" rpy="0.3 0.1 0.2"/>
+<parent link="link2"/><child link="link3"/><axis xyz="1 0 0"/>
+<limit lower="-3" upper="3" effort="1" velocity="1"/>
+<mimic joint="joint1" multiplier="0.7" offset="0.2"/></joint>
+<flexdyn version="1.0"><gravity xyz="1 2 -9"/>
+<flexible_link link="link1" inertial="total" geometric_stiffening="false" rotation="exact">
+<beam tip="0.9 0.2 0.1" y_axis="0.1 1 0.2" young="2e8" shear="8e7" area="1e-3" iy="2e-5" iz="3e-5"
+ j="4e-5" polar="5e-5" mass="0.7" rotary_inertia="false">
+<bending axis="y" modes="2" damping_ratio="0.02"/>
+<bending axis="z" modes="1" damping_ratio="0.03"/>
+<torsion modes="1" damping_ratio="0.01"/>
+<point_mass at="0.6" mass="0.4" ixx="0.01" iyy="0.02" izz="0.03"/></beam></flexible_link>
+<joint_dynamics joint="joint1" damping="0.4" rotor_inertia="2e-4" gear_ratio="30"/>
+<joint_dynamics joint="joint2" stiffness="300" damping="0.6" rotor_inertia="1e-4" gear_ratio="50">
+<friction viscous="0.4" coulomb="0.5" stribeck="0.9" stribeck_velocity="0.8"
+ smoothing_velocity="0.5"/></joint_dynamics>
+<payload link="link1" mass="0.6" com="0.5 0.1 0.2" ixx="0.01" iyy="0.02" izz="0.02" ixy="0.001"
+ ixz="0.002" iyz="0.003"/></flexdyn></robot>
+"""
+BEAM = 'flexdyn/flexible_link/beam'
+JOINT2 = "flexdyn/joint_dynamics[@joint='joint2']"
+# Attributes that choose what an element speaks about, or what only one value is known for.
+NAMES = {
+    ('flexdyn', 'version'), ('flexdyn/flexible_link', 'link'), ('flexdyn/joint_dynamics', 'joint'),
+    ('flexdyn/payload', 'link'), ('flexdyn/base', 'motion'), ('flexdyn/actuated', 'joints'),
+}
+# Not computed yet: other values are refused by name, which is tested below.
+LATER = {
+    ('flexdyn/flexible_link', 'geometric_stiffening'): 'true',
+    (f'{BEAM}/bending', 'boundary'): 'pinned-free',
+}
+# (element's path in the base text, attribute, changed value).
+CHANGES = [
+    *(('flexdyn/gravity', 'xyz', v) for v in ('1.1 2 -9', '1 2.1 -9', '1 2 -9.1')),
+    ('flexdyn/flexible_link', 'inertial', 'hub'), ('flexdyn/flexible_link', 'rotation', 'linear'),
+    *((BEAM, 'tip', v) for v in ('0.95 0.2 0.1', '0.9 0.25 0.1', '0.9 0.2 0.15', 'joint2')),
+    (BEAM, 'y_axis', '0.1 1 0.3'), (BEAM, 'young', '2.1e8'), (BEAM, 'shear', '8.1e7'),
+    (BEAM, 'area', '1.1e-3'), (BEAM, 'iy', '2.1e-5'), (BEAM, 'iz', '3.1e-5'),
+    (BEAM, 'j', '4.1e-5'), (BEAM, 'polar', '5.1e-5'), (BEAM, 'mass', '0.75'),
+    (BEAM, 'rotary_inertia', 'true'), (f"{BEAM}/bending[@axis='y']", 'axis', 'z'),
+    (f"{BEAM}/bending[@axis='y']", 'modes', '3'), (f'{BEAM}/torsion', 'modes', '2'),
+    *((f"{BEAM}/bending[@axis='{a}']", 'damping_ratio', '0.05') for a in 'yz'),
+    (f'{BEAM}/torsion', 'damping_ratio', '0.02'), (f'{BEAM}/point_mass', 'at', '0.7'),
+    (f'{BEAM}/point_mass', 'mass', '0.5'),
+    *((f'{BEAM}/point_mass', name, '0.025') for name in ('ixx', 'iyy', 'izz')),
+    (JOINT2, 'stiffness', '310'), (JOINT2, 'damping', '0.7'), (JOINT2, 'rotor_inertia', '2e-4'),
+    (JOINT2, 'gear_ratio', '51'), ("flexdyn/joint_dynamics[@joint='joint1']", 'damping', '0.5'),
+    ("flexdyn/joint_dynamics[@joint='joint1']", 'rotor_inertia', '3e-4'),
+    ("flexdyn/joint_dynamics[@joint='joint1']", 'gear_ratio', '31'),
+    *((f'{JOINT2}/friction', name, '0.7') for name in (
+        'viscous', 'coulomb', 'stribeck', 'stribeck_velocity', 'smoothing_velocity')),
+    ('flexdyn/payload', 'mass', '0.7'),
+    *(('flexdyn/payload', 'com', v) for v in ('0.6 0.1 0.2', '0.5 0.2 0.2', '0.5 0.1 0.3')),
+    *(('flexdyn/payload', name, '0.015') for name in ('ixx', 'iyy', 'izz')),
+    *(('flexdyn/payload', name, '0.004') for name in ('ixy', 'ixz', 'iyz')),
+]
+URDF_CHANGES = [
+    ("link[@name='link2']/inertial/mass", 'value', '1.6'),
+    *(("link[@name='link2']/inertial/origin", 'xyz', v) for v in (
+        '0.2 0.2 0.3', '0.1 0.3 0.3', '0.1 0.2 0.4')),
+    *(("link[@name='link2']/inertial/origin", 'rpy', v) for v in (
+        '0.2 0.2 0.3', '0.1 0.3 0.3', '0.1 0.2 0.4')),
+    *(("link[@name='link2']/inertial/inertia", name, '0.035') for name in ('ixx', 'iyy', 'izz')),
+    *(("link[@name='link2']/inertial/inertia", name, '0.004') for name in ('ixy', 'ixz', 'iyz')),
+    *(("joint[@name='joint2']/origin", 'xyz', v) for v in (
+        '0.7 0.1 0.05', '0.8 0.2 0.05', '0.8 0.1 0.1')),
+    *(("joint[@name='joint2']/origin", 'rpy', v) for v in (
+        '0.4 0.1 0.2', '0.3 0.2 0.2', '0.3 0.1 0.3')),
+    ("joint[@name='joint2']/axis", 'xyz', '0 0.8 0.6'),
+    ("joint[@name='joint1']/dynamics", 'damping', '0.6'),
+    ("joint[@name='joint1']/dynamics", 'friction', '0.4'),
+    ("joint[@name='joint3']/mimic", 'multiplier', '0.8'),
+    ("joint[@name='joint3']/mimic", 'offset', '0.3'),
+]
+
+
+def changed(path=None, attribute=None, value=None, also=()):
+    """Return the base text with one attribute changed, set or (None) removed."""
+    root = ElementTree.fromstring(BASE)
+    for where, name, text in ((path, attribute, value), *also):
+        if where is None:
+            continue
+        element = root.find(where)
+        assert element is not None, where
+        if text is None:
+            del element.attrib[name]
+        else:
+            assert element.get(name) != text
+            element.set(name, text)
+    if attribute == 'axis' and 'bending' in path:  # one family a direction: exchange the two
+        root.findall(f'{BEAM}/bending')[1].set('axis', 'y')
+    return ElementTree.tostring(root, encoding='unicode')
+
+
+def outputs(text):
+    """Return names and the numbers that the robot gives at a fixed state."""
+    robot = fd.load_robot(text)
+    dyn = fd.Dynamics(robot)
+    rng = np.random.default_rng(1)
+    q, qd, qdd = (np.abs(rng.normal(size=robot.nv)) for _ in range(3))
+    q[robot.n_joints:] *= 0.05
+    values = [dyn.inverse_dynamics(q, qd, qdd), dyn.mass_matrix(q).ravel()]
+    values += [dyn.friction_vector(qd), dyn.elastic_vector(q, qd), dyn.gravity_vector(q)]
+    return robot.coordinate_names, np.concatenate(values)
+
+
+BEFORE = outputs(BASE)
+
+
+def assert_differs(text, what, before=BEFORE):
+    """Assert that the changed text gives other numbers."""
+    names, values = outputs(text)
+    assert np.all(np.isfinite(values))
+    if names == before[0]:
+        effect = np.max(np.abs(values - before[1]) / np.maximum(1.0, np.abs(before[1])))
+        assert effect > 1e-9, f'{what} has no effect'
+
+
+@pytest.mark.parametrize('path, attribute, value', CHANGES + URDF_CHANGES)
+def test_changing_it_changes_the_dynamics(path, attribute, value):
+    """One attribute at a time."""
+    assert_differs(changed(path, attribute, value), f'{path} {attribute}')
+
+
+@pytest.mark.parametrize('name, one, other', [
+    ('density', '800', '900'), ('linear_density', '0.8', '0.9'),
+])
+def test_the_other_ways_to_give_the_mass_matter(name, one, other):
+    """Density and mass per length, in the place of mass."""
+    without = ((BEAM, 'mass', None),)
+    before = outputs(changed(BEAM, name, one, without))
+    assert_differs(changed(BEAM, name, other, without), name, before)
+
+
+def test_the_two_joint_types_of_elastic_and_stiff_damping_differ():
+    """Damping of a stiff joint is friction, that of an elastic joint acts across the spring."""
+    robot = fd.load_robot(BASE)
+    dyn = fd.Dynamics(robot)
+    rate = np.zeros(robot.nv)
+    rate[robot.coordinate_names.index('joint2/elastic')] = 1.0
+    assert dyn.friction_vector(rate)[1] == 0.0
+    assert dyn.elastic_vector(0 * rate, rate) @ rate == pytest.approx(0.6)
+
+
+def test_the_table_covers_the_schema():
+    """Every attribute that the reader accepts is perturbed above, or named as not physical."""
+    def walk(element, path):
+        if not element.later:
+            yield from ((path, attribute.name) for attribute in element.attributes)
+            for child in element.children:
+                yield from walk(child, f'{path}/{child.name}')
+
+    def bare(path):
+        return '/'.join(part.split('[')[0] for part in path.split('/'))
+
+    tested = {(bare(path), attribute) for path, attribute, _ in CHANGES}
+    tested |= {(BEAM, 'density'), (BEAM, 'linear_density')}
+    tested |= {('flexdyn/joint_dynamics/friction', a) for p, a, _ in CHANGES if 'friction' in p}
+    assert set(walk(FLEXDYN, 'flexdyn')) == tested | NAMES | set(LATER)
+
+
+def test_what_is_not_computed_is_refused_or_said(caplog):
+    """A parameter without effect must not pass in silence."""
+    path = (f"{BEAM}/bending[@axis='y']", 'boundary')
+    with pytest.raises(fd.FlexdynError, match='pinned-free'):
+        fd.load_robot(changed(*path, 'pinned-free'))
+    path = ('flexdyn/flexible_link', 'geometric_stiffening')
+    with pytest.raises(fd.FlexdynError, match='geometric_stiffening'):
+        fd.load_robot(changed(*path, 'true'))
+    with caplog.at_level('WARNING'):
+        fd.load_robot(changed(*path, None))
+    assert 'link1' in caplog.text and 'stiffening' in caplog.text
