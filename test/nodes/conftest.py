@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ROS domain of its own for the node tests, and the fixtures that start nodes."""
+"""The fixtures that start nodes as processes and talk to them."""
 
 import importlib.util
 import os
 from pathlib import Path
 
-from flexdyn_ros.isolation import DomainClaim
-from flexdyn_ros.isolation import network_variables
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,24 +31,15 @@ def pytest_terminal_summary(terminalreporter):
 
 
 @pytest.fixture(scope='session')
-def isolated_ros(tmp_path_factory):
-    """Keep DDS on this machine and in a domain that no parallel run shares."""
-    claim = DomainClaim()
-    settings = {
-        **network_variables(claim.domain_id),
-        'ROS_LOG_DIR': str(tmp_path_factory.mktemp('ros_log')),
-        'ROS_PYTHON_CHECK_FIELDS': '1',
-        'PYTHONPATH': os.pathsep.join(filter(None, [str(ROOT), os.environ.get('PYTHONPATH')])),
-    }
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    yield claim.domain_id
-    for name, value in before.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
-    claim.release()
+def isolated_ros():
+    """Let node processes import the package from this repository; test/conftest.py isolates."""
+    before = os.environ.get('PYTHONPATH')
+    os.environ['PYTHONPATH'] = os.pathsep.join(filter(None, [str(ROOT), before]))
+    yield
+    if before is None:
+        del os.environ['PYTHONPATH']
+    else:
+        os.environ['PYTHONPATH'] = before
 
 
 @pytest.fixture
