@@ -57,10 +57,12 @@ class ForwardDynamicsNode(RobotNode):
             self, self.parameters['frame_prefix'], self.parameters['publish_clock']
         )
         self.inputs = (
-            self.create_subscription(
-                Float64MultiArray, '~/effort_commands', self._on_effort, 1),
+            # An executor takes what is ready in this order, and in lockstep an effort command
+            # starts the next cycle: the reference that was sent before it must count in it.
             self.create_subscription(
                 JointTrajectory, '~/pd_reference', self._on_reference, 1),
+            self.create_subscription(
+                Float64MultiArray, '~/effort_commands', self._on_effort, 1),
             self.create_subscription(WrenchStamped, '~/wrench', self._on_wrench, 10),
             self.create_service(SetBool, '~/pause', self._on_pause),
             self.create_service(Trigger, '~/reset', self._on_reset),
@@ -128,10 +130,12 @@ class ForwardDynamicsNode(RobotNode):
             self._advance()
         self._publish()
 
-    def _publish(self) -> None:
+    def _publish(self, repeated: bool = False) -> None:
         try:
             with self.lock:
-                self.answered.clear()
+                # An answer may come while a state is about to be repeated: it still counts.
+                if not repeated:
+                    self.answered.clear()
                 self.output.publish(self._stamp())
         except Exception:
             # SIGINT and SIGTERM end the context before this thread hears of them.
@@ -154,7 +158,7 @@ class ForwardDynamicsNode(RobotNode):
     def _wait_for_command(self) -> bool:
         """Return whether the last state has been answered; publish it again if not."""
         if not self.answered.wait(LOCKSTEP_RETRY) and not self.thread.stopping:
-            self._publish()
+            self._publish(repeated=True)
         return self.answered.is_set() and not self.thread.stopping
 
     def _stamp(self) -> Time:
