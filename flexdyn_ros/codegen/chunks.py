@@ -9,7 +9,6 @@ that pass their common temporaries on in a work array.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
 
 from flexdyn_ros.codegen.schedule import Schedule
 from flexdyn_ros.symbolic.expression import Expression
@@ -19,6 +18,8 @@ from flexdyn_ros.symbolic.expression import SYMBOL
 PART_SIZE = 300
 SPLIT_SIZE = 1200
 
+TEMPORARY = -1
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -27,12 +28,12 @@ class Statement:
 
     Attributes:
         node: What is computed.
-        output: Place of the output that it goes to, None for a temporary.
+        output: Place of the output that it goes to, TEMPORARY for a temporary.
         entry: Place of the number in that output.
     """
 
     node: Expression
-    output: Optional[int] = None
+    output: int = TEMPORARY
     entry: int = 0
 
 
@@ -82,7 +83,7 @@ def split(plan: Schedule, part_size: int = PART_SIZE, split_size: int = SPLIT_SI
     groups = [lines[k : k + size] for k in range(0, len(lines), size)] or [[]]
     home = {
         line.node: number for number, group in enumerate(groups) for line in group
-        if line.output is None
+        if line.output == TEMPORARY
     }
     shared: dict[Expression, int] = {}
     parts = []
@@ -94,14 +95,14 @@ def split(plan: Schedule, part_size: int = PART_SIZE, split_size: int = SPLIT_SI
                     inputs.add(read.value.partition('[')[0])
                 elif home[read] != number:
                     shared.setdefault(read, len(shared))
-        outputs = frozenset(line.output for line in group if line.output is not None)
+        outputs = frozenset(line.output for line in group if line.output != TEMPORARY)
         parts.append(Part(tuple(group), frozenset(inputs), outputs))
     return Parts(tuple(parts), shared)
 
 
 def _reads(line: Statement, plan: Schedule) -> set[Expression]:
     """Return the symbols and temporaries that a statement reads."""
-    if line.output is not None and line.node in plan.names:
+    if line.output != TEMPORARY and line.node in plan.names:
         return {line.node}
     found: set[Expression] = set()
     stack = list(line.node.operands) if line.node.operands else [line.node]

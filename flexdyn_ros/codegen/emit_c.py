@@ -11,6 +11,7 @@ from flexdyn_ros.codegen.chunks import Part
 from flexdyn_ros.codegen.chunks import Parts
 from flexdyn_ros.codegen.chunks import split
 from flexdyn_ros.codegen.chunks import Statement
+from flexdyn_ros.codegen.chunks import TEMPORARY
 from flexdyn_ros.codegen.interface import Input
 from flexdyn_ros.codegen.interface import Trace
 from flexdyn_ros.codegen.schedule import Schedule
@@ -127,7 +128,7 @@ def _call(plan: Schedule, number: int, part: Part) -> list[str]:
 def _body(plan: Schedule, part: Part, writer: Writer, parts: Parts) -> list[str]:
     lines: list[str] = []
     for statement in part.statements:
-        if statement.output is not None:
+        if statement.output != TEMPORARY:
             lines += _output(plan, statement, writer)
             continue
         name = writer.names[statement.node]

@@ -13,6 +13,7 @@ from flexdyn_ros.codegen.chunks import Part
 from flexdyn_ros.codegen.chunks import Parts
 from flexdyn_ros.codegen.chunks import split
 from flexdyn_ros.codegen.chunks import Statement
+from flexdyn_ros.codegen.chunks import TEMPORARY
 from flexdyn_ros.codegen.emit_c import description
 from flexdyn_ros.codegen.emit_c import output_names
 from flexdyn_ros.codegen.emit_c import WORK
@@ -100,13 +101,13 @@ def _body(plan: Schedule, part: Part, writer: Writer, parts: Parts) -> list[str]
     lines: list[str] = []
     local = [
         writer.names[s.node] for s in part.statements
-        if s.output is None and s.node not in parts.shared
+        if s.output == TEMPORARY and s.node not in parts.shared
     ]
     for k in range(0, len(local), DECLARED):
         names = ', '.join(local[k : k + DECLARED])
         lines += wrap(f'{TYPE} :: ', names, '', INDENT, WIDTH, GO_ON)
     for statement in part.statements:
-        if statement.output is not None:
+        if statement.output != TEMPORARY:
             lines += _output(plan, statement, writer)
         else:
             start = f'{writer.names[statement.node]} = '

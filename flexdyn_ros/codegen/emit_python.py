@@ -62,7 +62,8 @@ def _unpack(each: Input, used: set[str]) -> list[str]:
     if each.scalar or not each.entries:
         return []
     names = ', '.join(_local(symbol) if symbol in used else '_' for symbol in each.symbols)
-    plain = f'    {names}, = {each.name}' if len(each.entries) == 1 else f'    {names} = {each.name}'
+    comma = ',' if len(each.entries) == 1 else ''
+    plain = f'    {names}{comma} = {each.name}'
     if len(plain) <= WIDTH:
         return [plain]
     return ['    (', *wrap('', names, '', '        ', WIDTH), f'    ) = {each.name}']

@@ -19,6 +19,8 @@ from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.robot import Robot
 
 DIRECTIONS = ('x', 'y', 'z')
+# Fortran allows names of 63 characters; parts of a function add some.
+NAME_LIMIT = 50
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ FUNCTIONS: dict[str, Function] = {
         _method('forward_dynamics', 'q', 'qd', 'tau', wrenches=True), solves=True,
     ),
     'hybrid_dynamics': Function(
-        ('q', 'qd', 'joint_qdd'), (('joint_tau', 'joint force'), ('modal_qdd', 'modal acceleration')),
+        ('q', 'qd', 'joint_qdd'),
+        (('joint_tau', 'joint force'), ('modal_qdd', 'modal acceleration')),
         _hybrid, solves=True,
     ),
     'mass_matrix': Function(
@@ -138,7 +141,8 @@ def read_function(robot: Robot, text: str) -> list[Request]:
         name, _, frame = part.strip().partition(':')
         if name not in FUNCTIONS:
             raise ArgumentError(
-                'function', f'names "{name}", which is no function. {did_you_mean(name, FUNCTIONS)}'
+                'function',
+                f'names "{name}", which is no function. {did_you_mean(name, FUNCTIONS)}',
             )
         if frame and not FUNCTIONS[name].of_frame:
             raise ArgumentError('function', f'gives "{name}" a frame, which it does not take')
@@ -153,7 +157,7 @@ def read_function(robot: Robot, text: str) -> list[Request]:
 
 
 def tip_link(robot: Robot) -> str:
-    """Return the last link of the deepest chain of joints; the first in file order among equals."""
+    """Return the last link of the deepest chain of joints, the first one among equals."""
     depth = {robot.root: 0}
     for joint in robot.joints:
         depth[joint.child] = depth[joint.parent] + 1
@@ -161,9 +165,14 @@ def tip_link(robot: Robot) -> str:
 
 
 def function_identifier(requests: Sequence[Request]) -> str:
-    """Return the name of the generated function."""
+    """Return the name of the generated function; many functions together get a short one."""
     parts = [r.name if r.frame is None else f'{r.name}_{r.frame}' for r in requests]
-    return identifier('_'.join(parts))
+    name = identifier('_'.join(parts))
+    if len(name) <= NAME_LIMIT:
+        return name
+    if len(requests) == 1:
+        return identifier(name[:NAME_LIMIT])
+    return identifier(f'{requests[0].name}_and_{len(requests) - 1}_more')
 
 
 def inputs_of(robot: Robot, requests: Sequence[Request]) -> list[Input]:

@@ -118,7 +118,8 @@ def generate(
         UnknownName: If a link or frame is unknown.
     """
     if language not in LANGUAGES:
-        raise ArgumentError('language', f'is "{language}". {did_you_mean(str(language), LANGUAGES)}')
+        hint = did_you_mean(str(language), LANGUAGES)
+        raise ArgumentError('language', f'is "{language}". {hint}')
     requests = read_function(robot, function)
     loads = read_loads(robot, arguments)
     found = simplify(robot, function, requests, loads, optimised=optimise, snap=snap)
@@ -140,5 +141,5 @@ def generate(
 
 def _checked_name(name: str) -> str:
     if not re.fullmatch(r'[A-Za-z][A-Za-z0-9_]{0,62}', name) or keyword.iskeyword(name):
-        raise ArgumentError('name', f'is "{name}", expected an identifier of at most 63 characters')
+        raise ArgumentError('name', f'is "{name}", expected an identifier of up to 63 letters')
     return name

@@ -9,6 +9,9 @@ import re
 
 from flexdyn_ros.symbolic.program import Program
 
+# Of an identifier, so that Fortran's limit of 63 characters leaves room for a prefix.
+LONGEST_NAME = 50
+
 
 @dataclass(frozen=True)
 class Input:
@@ -84,7 +87,7 @@ class Trace:
 
 def identifier(text: str) -> str:
     """Return text as a lower-case identifier that C, Python and Fortran accept."""
-    name = re.sub(r'[^0-9a-z]+', '_', text.lower()).strip('_')
+    name = re.sub(r'[^0-9a-z]+', '_', text.lower())[:LONGEST_NAME].strip('_')
     return name if name[:1].isalpha() else f'n{name}'
 
 

@@ -66,7 +66,7 @@ class Loads:
             cross-section and stays a number; the beam's tip where a link is missing.
         wrenches: Frames that a wrench acts on.
         parameters: Parameters of the model.
-        names: Identifier of each payload link's, wrench frame's and parameter's argument.
+        plain_payload: The link whose payload's argument is called `payload`.
     """
 
     gravity: bool = False
@@ -79,14 +79,12 @@ class Loads:
     def inputs(self) -> list[Input]:
         """Return the arguments, in the order gravity, payloads, wrenches, parameters."""
         found = [Input('gravity', GRAVITY_ENTRIES)] if self.gravity else []
-        found += [
-            Input(self.payload_name(link), tuple(f'payload of {link}: {e}' for e in PAYLOAD_ENTRIES))
-            for link in self.payloads
-        ]
-        found += [
-            Input(wrench_name(frame), tuple(f'wrench on {frame}: {e}' for e in WRENCH_ENTRIES))
-            for frame in self.wrenches
-        ]
+        for link in self.payloads:
+            entries = tuple(f'payload of {link}: {entry}' for entry in PAYLOAD_ENTRIES)
+            found.append(Input(self.payload_name(link), entries))
+        for frame in self.wrenches:
+            entries = tuple(f'wrench on {frame}: {entry}' for entry in WRENCH_ENTRIES)
+            found.append(Input(wrench_name(frame), entries))
         found += [parameter.input for parameter in self.parameters]
         return found
 
@@ -184,6 +182,7 @@ def _kept_symbolic(tree: Multibody, graph: Graph) -> Multibody:
 
 def _tip(robot: Robot, link: str) -> tuple[float, float, float]:
     beam = robot.link(link).beam
+    assert beam is not None
     return scale(beam.length, (beam.axes[0][0], beam.axes[1][0], beam.axes[2][0]))
 
 

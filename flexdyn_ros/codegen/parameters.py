@@ -104,8 +104,8 @@ def _with_inertias(robot: Robot, symbols: dict) -> Robot:
         mass = symbols.get((link.name, 'mass'))
         com = symbols.get((link.name, 'com'))
         moments = symbols.get((link.name, 'inertia'))
-        if mass or com or moments:
-            own = link.inertia
+        own = link.inertia
+        if own is not None and (mass or com or moments):
             link = replace(link, inertia=Inertia(
                 mass[0] if mass else own.mass,
                 tuple(com) if com else own.com,

@@ -25,7 +25,7 @@ from flexdyn_ros.symbolic.program import operation_counts
 SIZE_LIMIT = 20_000
 HASTY_SIZE_LIMIT = 3_000
 # Formulations whose traced counts are beyond this multiple of the least are not optimised.
-HOPELESS = 1.3
+HOPELESS = 1.15
 
 
 @dataclass(frozen=True)

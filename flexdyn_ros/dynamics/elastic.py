@@ -39,6 +39,6 @@ def _row(factors: tuple[float, ...], values: list) -> Scalar:
     """Return the scalar product over the factors that are not zero: matrices here are sparse."""
     total: Scalar = 0.0
     for factor, value in zip(factors, values):
-        if factor:
+        if factor != 0.0:
             total = total + factor * value
     return total

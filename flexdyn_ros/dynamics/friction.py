@@ -25,7 +25,7 @@ def _friction(term: FrictionTerm, velocity: Scalar) -> Scalar:
     sign smoothed, so that the law is odd, zero at rest and differentiable.
     """
     force = term.viscous * velocity
-    if not (term.coulomb or term.stribeck):
+    if term.coulomb == 0.0 and term.stribeck == 0.0:
         return force
     level: Scalar = term.coulomb
     if term.stribeck != term.coulomb:

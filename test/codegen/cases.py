@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robots, states and the reference's answers for functions of generated code."""
+
+from functools import lru_cache
+
+import numpy as np
+from oracles.random_robots import random_robot_urdf
+from oracles.random_robots import random_state
+
+import flexdyn_ros as fd
+from flexdyn_ros.dynamics.reference import ReferenceBackend
+
+# Name to (seed, joints, options of random_robot_urdf): small, so that tests stay quick.
+ROBOTS = {
+    'rigid tree': (3, 4, {'flexible': 0.0}),
+    'flexible chain': (5, 3, {'flexible': 0.9, 'max_modes': 1, 'tree': False}),
+    'floating': (7, 2, {'kinds': ('floating', 'revolute'), 'flexible': 0.5, 'max_modes': 1}),
+    'planar': (11, 2, {'kinds': ('planar', 'prismatic'), 'flexible': 0.5, 'max_modes': 1}),
+    'mimic': (13, 4, {'kinds': ('revolute', 'prismatic'), 'flexible': 0.3, 'max_modes': 1,
+                      'mimic': True}),
+}
+FUNCTIONS = (
+    'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'mass_matrix', 'bias_vector',
+    'gravity_vector', 'coriolis_vector', 'friction_vector', 'elastic_vector', 'inertia_vector',
+    'external_force_vector', 'frame_pose', 'jacobian', 'jacobian_rate_qd', 'kinetic_energy',
+    'potential_energy',
+)
+
+
+@lru_cache(maxsize=None)
+def robot(name):
+    """Return one of the robots."""
+    seed, joints, options = ROBOTS[name]
+    text = random_robot_urdf(seed, joints, **options)
+    return fd.load_robot(text)
+
+
+def linear_robot():
+    """Return a flexible chain whose nodes turn by King's first-order rotations."""
+    seed, joints, options = ROBOTS['flexible chain']
+    text = random_robot_urdf(seed, joints, **options)
+    return fd.load_robot(text.replace('<flexible_link ', '<flexible_link rotation="linear" '))
+
+
+def state(model, seed=1):
+    """Return q, qd, qdd and tau as lists."""
+    rng = np.random.default_rng(seed)
+    values = [*random_state(model, rng), rng.normal(size=model.nv) * 10.0]
+    return [value.tolist() for value in values]
+
+
+def reference(model, payloads=None, gravity=None):
+    """Return the reference backend of a robot."""
+    declared = {payload.link: payload.inertia for payload in model.payloads}
+    return ReferenceBackend(
+        model, list(model.gravity_vector if gravity is None else gravity),
+        {**declared, **(payloads or {})},
+    )
+
+
+def given(model, code, seed=1):
+    """Return the arguments of a generated function without loads."""
+    q, qd, qdd, tau = state(model, seed)
+    known = {'q': q, 'qd': qd, 'qdd': qdd, 'tau': tau, 'joint_qdd': qdd[:model.n_joints]}
+    return [known[each.name] for each in code.inputs]
+
+
+def answer(model, function, frame=None, seed=1, wrenches=(), backend=None):
+    """Return what a backend (the reference by default) gives, as one vector."""
+    q, qd, qdd, tau = state(model, seed)
+    dyn = backend or reference(model)
+    arguments = {
+        'inverse_dynamics': (q, qd, qdd, wrenches),
+        'forward_dynamics': (q, qd, tau, wrenches, 'auto'),
+        'hybrid_dynamics': (q, qd, qdd[:model.n_joints], wrenches),
+        'mass_matrix': (q,), 'bias_vector': (q, qd), 'gravity_vector': (q,),
+        'coriolis_vector': (q, qd), 'friction_vector': (qd,), 'elastic_vector': (q, qd),
+        'inertia_vector': (q, qdd), 'external_force_vector': (q, wrenches),
+        'frame_pose': (q, frame), 'jacobian': (q, frame), 'jacobian_rate_qd': (q, qd, frame),
+        'kinetic_energy': (q, qd), 'potential_energy': (q,),
+    }[function]
+    result = getattr(dyn, function)(*arguments)
+    if function == 'frame_pose':
+        rotation, position = result
+        rows = [[*row, x] for row, x in zip(rotation, position, strict=True)]
+        result = [*rows, [0.0, 0.0, 0.0, 1.0]]
+    return flat(result)
+
+
+def flat(value):
+    """Return numbers nested in any way as one vector."""
+    if isinstance(value, (list, tuple)):
+        return np.concatenate([np.zeros(0), *(flat(item) for item in value)])
+    return np.array([value], dtype=float)
+
+
+def assert_close(found, expected, tolerance=1e-12):
+    """Compare relative to the largest entry."""
+    assert found.shape == expected.shape
+    scale = np.abs(expected).max(initial=0.0)
+    assert np.abs(found - expected).max(initial=0.0) <= tolerance * scale + 1e-300
