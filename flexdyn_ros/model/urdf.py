@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from numbers import Real
 import os
 from pathlib import Path
+from typing import Mapping
 from typing import Optional
 from typing import Sequence
 from typing import Union
@@ -27,6 +29,7 @@ def load_robot(
     base_dir: Optional[Union[str, 'os.PathLike[str]']] = None,
     extension: Optional[Union[Source, Sequence[Source]]] = None,
     strict: bool = False,
+    xacro_arguments: Optional[Mapping[str, Union[str, float]]] = None,
 ) -> Robot:
     """
     Read a robot from a URDF description and its flexdyn extension.
@@ -41,19 +44,23 @@ def load_robot(
             or several of those. They are merged with what the URDF holds.
         strict: Whether to refuse what `flexdyn check` reports as errors: moving links without
             mass, and inertias that no rigid body can have.
+        xacro_arguments: Values of the description's xacro arguments by name, as the xacro
+            command takes them in words name:=value.
 
     Returns:
         The robot, in SI units.
 
     Raises:
         ArgumentError: An argument has the wrong type, or names no file.
+        UnknownName: The xacro file has no argument of that name.
         ModelError: The description or its extension is wrong.
         NotYetSupported: A valid part of the extension that cannot be computed yet.
     """
     folder = _folder(base_dir)
     if not isinstance(strict, bool):
         raise ArgumentError('strict', f'must be True or False, not {strict!r}')
-    document = read_document(path_or_xml, folder, 'path_or_xml')
+    given = _xacro_arguments(xacro_arguments)
+    document = read_document(path_or_xml, folder, 'path_or_xml', given)
     robot = read_urdf(document)
     documents = [document, *(_extension(e, folder) for e in _extension_sources(extension))]
     robot = apply_extension(robot, read_extension(documents))
@@ -72,6 +79,22 @@ def _folder(base_dir: Optional[Union[str, 'os.PathLike[str]']]) -> Optional[Path
     if not folder.is_dir():
         raise ArgumentError('base_dir', f'names a folder that does not exist: "{folder}"')
     return folder
+
+
+def _xacro_arguments(arguments: Optional[Mapping[str, Union[str, float]]]) -> dict[str, str]:
+    """Return the values as text, as xacro wants them."""
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, Mapping):
+        kind = type(arguments).__name__
+        raise ArgumentError('xacro_arguments', f'must map names to values, not {kind}')
+    for name, value in arguments.items():
+        if not isinstance(name, str) or not isinstance(value, (str, Real)):
+            raise ArgumentError(
+                'xacro_arguments',
+                f'has {name!r}: {value!r}; a name is text, and a value text, a number or a bool',
+            )
+    return {name: str(value) for name, value in arguments.items()}
 
 
 def _extension_sources(

@@ -6,10 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 import os
 from pathlib import Path
-from typing import Any
+from typing import Mapping
 from typing import Optional
 from typing import Union
-from xml.dom import minidom
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 from xml.parsers.expat import errors as expat_errors
@@ -18,6 +17,7 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.paths import resolve_file
 from flexdyn_ros.model.undeclared_prefix import declare_prefixes
+from flexdyn_ros.model.xacro_expansion import expand_xacro
 
 Source = Union[str, bytes, 'os.PathLike[str]']
 
@@ -42,7 +42,12 @@ class Document:
     base_dir: Optional[Path]
 
 
-def read_document(source: Source, base_dir: Optional[Path], argument: str) -> Document:
+def read_document(
+    source: Source,
+    base_dir: Optional[Path],
+    argument: str,
+    xacro_arguments: Optional[Mapping[str, str]] = None,
+) -> Document:
     """
     Read XML from text or from a file.
 
@@ -51,10 +56,13 @@ def read_document(source: Source, base_dir: Optional[Path], argument: str) -> Do
         base_dir: Folder that relative paths in the description start from; default the file's
             own. The file itself is looked for in the current folder, then here.
         argument: Name of the caller's argument, for errors.
+        xacro_arguments: Values of arguments of a xacro file, by name.
 
     Raises:
-        ArgumentError: The source is neither XML nor an existing file.
+        ArgumentError: The source is neither XML nor an existing file, or not xacro and yet has
+            arguments.
         ModelError: The XML is broken, or xacro is needed and fails.
+        UnknownName: The xacro file has no argument of that name.
     """
     if not isinstance(source, (str, bytes, os.PathLike)):
         kind = type(source).__name__
@@ -68,7 +76,12 @@ def read_document(source: Source, base_dir: Optional[Path], argument: str) -> Do
         base_dir = path.resolve().parent if base_dir is None else base_dir
     root = parse_xml(text, name)
     if _needs_xacro(root, path):
-        root = parse_xml(_expand_xacro(text, path, base_dir, name), name)
+        expanded = expand_xacro(text, path, base_dir, name, xacro_arguments or {})
+        root = parse_xml(expanded, name)
+    elif xacro_arguments:
+        raise ArgumentError(
+            'xacro_arguments', f'has values for {name}, which is no xacro file and takes none'
+        )
     _drop_namespace(root)
     return Document(root, name, base_dir)
 
@@ -148,42 +161,6 @@ def _needs_xacro(root: Element, path: Optional[Path]) -> bool:
     if path is not None and path.suffix == '.xacro':
         return True
     return any(namespace(element).rstrip('/').endswith('xacro') for element in root.iter())
-
-
-def _expand_xacro(
-    text: Union[str, bytes], path: Optional[Path], base_dir: Optional[Path], source: str
-) -> bytes:
-    """Run xacro on the file, or on text as though it lay in the base folder."""
-    try:
-        import xacro
-    except ImportError:
-        raise ModelError(
-            'The description uses xacro, and the Python package "xacro" is not installed',
-            file=source,
-            advice='Install it (ROS package "xacro", or pip install xacro), or expand the file '
-            'yourself with the xacro command',
-        ) from None
-    try:
-        if path is not None:
-            document = xacro.process_file(str(path))
-        else:
-            folder = base_dir if base_dir is not None else Path()
-            _start_xacro_at(xacro, str(folder / TEXT))
-            document = minidom.parseString(text)
-            xacro.process_doc(document)
-    except Exception as error:  # xacro evaluates Python, so anything may come out of it
-        what = ' '.join(str(error).split()) or type(error).__name__
-        raise ModelError(f'xacro could not expand the description: {what}', file=source) from error
-    expanded: bytes = document.toxml(encoding='utf-8')
-    return expanded
-
-
-def _start_xacro_at(xacro: Any, file: str) -> None:
-    """Tell xacro where the text lies; the function's name differs between its versions."""
-    if hasattr(xacro, 'init_stacks'):
-        xacro.init_stacks(file)
-    else:
-        xacro.restore_filestack([file])
 
 
 def _drop_namespace(root: Element) -> None:

@@ -8,6 +8,7 @@ from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.errors import ModelError
+from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.paths import find_package
 from flexdyn_ros.model.paths import resolve_file
 from model_texts import ARM
@@ -71,6 +72,10 @@ def test_text_with_an_encoding_declaration():
     ('extension', '', 'is empty'),
     ('strict', 'yes', 'True or False'),
     ('strict', None, 'True or False'),
+    ('xacro_arguments', ['modes'], 'not list'),
+    ('xacro_arguments', {'modes': None}, 'number or a bool'),
+    ('xacro_arguments', {2: 'modes'}, 'number or a bool'),
+    ('xacro_arguments', {'modes': '2'}, 'no xacro file'),
 ])
 def test_wrong_arguments(argument, value, words):
     with pytest.raises(ArgumentError) as caught:
@@ -140,6 +145,53 @@ def test_xacro_text_finds_its_includes_in_base_dir(tmp_path):
 
 def test_xacro_bytes():
     assert load_robot(XACRO.encode()).total_mass == 3.0
+
+
+ARGUMENTS = """<robot name="two" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:arg name="mass" default="3"/>
+  <xacro:arg name="heavy" default="false"/>
+  <xacro:property name="factor" value="1"/>
+  <xacro:if value="$(arg heavy)"><xacro:property name="factor" value="10"/></xacro:if>
+  <link name="a"><inertial><mass value="${factor * $(arg mass)}"/>
+    <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
+</robot>
+"""
+
+
+@pytest.mark.parametrize(('arguments', 'mass'), [
+    (None, 3.0),
+    ({}, 3.0),
+    ({'mass': '1.5'}, 1.5),
+    ({'mass': 2.5}, 2.5),
+    ({'mass': 2, 'heavy': True}, 20.0),
+    ({'heavy': 'true'}, 30.0),
+])
+@pytest.mark.parametrize('form', ['text', 'file', 'included'])
+def test_xacro_arguments(form, arguments, mass, tmp_path):
+    path = tmp_path / 'two.urdf.xacro'
+    path.write_text(ARGUMENTS)
+    include = ARGUMENTS.split('<xacro:arg')[0] + f'<xacro:include filename="{path}"/></robot>'
+    source = {'text': ARGUMENTS, 'file': path, 'included': include}[form]
+    before = dict(arguments or {})
+    assert load_robot(source, xacro_arguments=arguments).total_mass == mass
+    assert before == (arguments or {})
+
+
+def test_xacro_argument_that_the_file_does_not_declare():
+    with pytest.raises(UnknownName, match='"mas".*Did you mean "mass"') as caught:
+        load_robot(ARGUMENTS, xacro_arguments={'heavy': 'true', 'mas': '1'})
+    assert caught.value.known == ('heavy', 'mass')
+    with pytest.raises(UnknownName, match='There are none'):
+        load_robot(XACRO, xacro_arguments={'m': '1'})
+
+
+def test_xacro_argument_used_without_a_declaration():
+    text = ARGUMENTS.replace('<xacro:arg name="mass" default="3"/>', '')
+    assert load_robot(text, xacro_arguments={'mass': '4'}).total_mass == 4.0
+    with pytest.raises(ModelError, match='argument mass') as caught:
+        load_robot(text)
+    assert 'mass' in caught.value.problem
+    assert 'name:=value' in caught.value.advice
 
 
 def test_expanded_xacro_is_read_as_it_is(monkeypatch):
