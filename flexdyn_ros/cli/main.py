@@ -19,6 +19,7 @@ from flexdyn_ros.cli import generate
 from flexdyn_ros.cli import info
 from flexdyn_ros.cli import modes
 from flexdyn_ros.cli import simulate
+from flexdyn_ros.cli.options import is_xacro_argument
 from flexdyn_ros.cli.terminal import paint
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import FlexdynError
@@ -39,7 +40,7 @@ colours:    on a terminal only, and never where NO_COLOR is set
 examples:
   flexdyn check arm.urdf
   flexdyn info arm.urdf --json
-  flexdyn modes arm.urdf.xacro --at elbow=1.57
+  flexdyn modes arm.urdf.xacro modes:=2 --at elbow=1.57
   flexdyn simulate arm.urdf --t-end 2 --q0 shoulder=0.5 --out run1
 """
 
@@ -101,6 +102,17 @@ def build_parser() -> argparse.ArgumentParser:
 
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence and say where help is; inherited by subcommands."""
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str], namespace: Optional[argparse.Namespace] = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse; words name:=value could be mistaken for an option's and are taken out first."""
+        if self.get_default('xacro_arguments') is None:  # the command reads no description
+            return super().parse_known_args(args, namespace)
+        others = [word for word in args if not is_xacro_argument(word)]
+        call, unknown = super().parse_known_args(others, namespace)
+        call.xacro_arguments = [word for word in args if is_xacro_argument(word)]
+        return call, unknown
 
     def error(self, message: str) -> NoReturn:
         """Print the error and stop with exit code 2."""

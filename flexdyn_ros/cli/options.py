@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import sys
 from typing import Any
 from typing import Sequence
@@ -19,7 +20,18 @@ if TYPE_CHECKING:
     import numpy as np
 
 # What a caller of the library knows by another name.
-_OPTIONS = {'path_or_xml': 'URDF', 'extension': '--extension', 'base_dir': '--base-dir'}
+_OPTIONS = {
+    'path_or_xml': 'URDF',
+    'extension': '--extension',
+    'base_dir': '--base-dir',
+    'xacro_arguments': 'NAME:=VALUE',
+}
+_XACRO_ARGUMENT = re.compile(r'\w[\w.-]*:=.*', re.DOTALL)
+
+_EPILOG = """
+xacro:      words NAME:=VALUE, anywhere, are arguments of a xacro file, as in modes:=2
+exit codes: 0 fine, 1 the model is wrong, 2 the call is wrong
+"""
 
 
 def add_parser(
@@ -30,7 +42,7 @@ def add_parser(
         name,
         help=summary,
         description=description,
-        epilog=f'{examples}\n\nexit codes: 0 fine, 1 the model is wrong, 2 the call is wrong\n',
+        epilog=f'{examples}\n{_EPILOG}',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
@@ -49,7 +61,13 @@ def add_parser(
     parser.add_argument(
         '--debug', action='store_true', help='show where in the program an error arose'
     )
+    parser.set_defaults(xacro_arguments=[])
     return parser
+
+
+def is_xacro_argument(word: str) -> bool:
+    """Tell whether a word of the call is name:=value."""
+    return _XACRO_ARGUMENT.fullmatch(word) is not None
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -67,9 +85,24 @@ def load(call: argparse.Namespace) -> 'Robot':
     if call.urdf == '-' and not source.lstrip('\ufeff \t\r\n').startswith('<'):
         raise ArgumentError('URDF', 'is -, and stdin holds no XML text')
     try:
-        return load_robot(source, base_dir=call.base_dir, extension=call.extension or None)
+        return load_robot(
+            source,
+            base_dir=call.base_dir,
+            extension=call.extension or None,
+            xacro_arguments=_xacro_arguments(call.xacro_arguments),
+        )
     except ArgumentError as error:
         raise ArgumentError(_OPTIONS.get(error.argument, error.argument), error.problem) from error
+
+
+def _xacro_arguments(words: Sequence[str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for word in words:
+        name, _, value = word.partition(':=')
+        if name in values:
+            raise ArgumentError('xacro_arguments', f'gives "{name}" twice')
+        values[name] = value
+    return values
 
 
 def print_json(value: Any) -> None:
