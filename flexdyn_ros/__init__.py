@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dynamics of robot arms whose links and joints bend: the public contract."""
 
-from flexdyn_ros.codegen import generate
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.model.robot import Robot
-from flexdyn_ros.model.urdf import load_robot
-from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.simulation import simulate
-from flexdyn_ros.simulation import Trajectory
+from importlib import import_module
+from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flexdyn_ros.codegen import generate
+    from flexdyn_ros.errors import FlexdynError
+    from flexdyn_ros.model.robot import Robot
+    from flexdyn_ros.model.urdf import load_robot
+    from flexdyn_ros.robot_dynamics import Dynamics
+    from flexdyn_ros.simulation import simulate
+    from flexdyn_ros.simulation import Trajectory
 
 __version__ = '0.1.0'
 
@@ -21,3 +26,25 @@ __all__ = [
     'simulate',
     'Trajectory',
 ]
+
+# Each name is imported when it is first used (PEP 562), so that the command line starts quickly.
+_MODULES = {
+    'Dynamics': 'flexdyn_ros.robot_dynamics',
+    'FlexdynError': 'flexdyn_ros.errors',
+    'generate': 'flexdyn_ros.codegen',
+    'load_robot': 'flexdyn_ros.model.urdf',
+    'Robot': 'flexdyn_ros.model.robot',
+    'simulate': 'flexdyn_ros.simulation',
+    'Trajectory': 'flexdyn_ros.simulation',
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package's public names, which are imported when they are first used."""
+
+from pathlib import Path
+import subprocess
+import sys
+
+import flexdyn_ros
+import pytest
+
+
+def test_every_public_name_is_there_and_listed():
+    assert flexdyn_ros.__all__ == [
+        '__version__', 'Dynamics', 'FlexdynError', 'generate', 'load_robot', 'Robot', 'simulate',
+        'Trajectory',
+    ]
+    assert set(flexdyn_ros.__all__) <= set(dir(flexdyn_ros))
+    for name in flexdyn_ros.__all__[1:]:
+        assert getattr(flexdyn_ros, name).__name__ == name
+        assert getattr(flexdyn_ros, name).__module__.startswith('flexdyn_ros.')
+
+
+def test_a_name_is_the_one_of_its_module():
+    from flexdyn_ros.errors import FlexdynError
+    from flexdyn_ros.model.urdf import load_robot
+
+    assert flexdyn_ros.FlexdynError is FlexdynError
+    assert flexdyn_ros.load_robot is load_robot
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="module 'flexdyn_ros' has no attribute 'dynamic'"):
+        assert flexdyn_ros.dynamic
+    assert not hasattr(flexdyn_ros, '__path_of_nothing__')
+    with pytest.raises(ImportError):
+        from flexdyn_ros import load_robots  # noqa: F401
+
+
+@pytest.mark.parametrize(('statement', 'imported'), [
+    ('import flexdyn_ros; dir(flexdyn_ros)', False),
+    ('from flexdyn_ros import FlexdynError', False),
+    ('from flexdyn_ros import load_robot', True),
+    ('from flexdyn_ros import *', True),
+])
+def test_numpy_is_imported_when_it_is_needed(statement, imported):
+    program = f'import sys\n{statement}\nsys.exit("numpy" in sys.modules)'
+    root = Path(flexdyn_ros.__file__).parents[1]
+    assert subprocess.run([sys.executable, '-c', program], cwd=root).returncode == imported
