@@ -10,6 +10,7 @@ from flexdyn_ros.dynamics.placement import carry_twist
 from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.placement import placements
 from flexdyn_ros.dynamics.placement import pose_of
+from flexdyn_ros.dynamics.placement import poses
 from flexdyn_ros.dynamics.placement import Twist
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add
@@ -18,6 +19,7 @@ from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import subtract
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
 
@@ -47,30 +49,68 @@ def body_twists(tree: Multibody, places: list[Placement], qd: list) -> list[Twis
 def jacobian(tree: Multibody, q: list, frame: Frame) -> list[list[Scalar]]:
     """Return the (6, nv) Jacobian of a frame's origin, linear rows first, in root axes."""
     places = placements(tree, q)
+    path = _path(places, frame.body)
+    sheared = any(places[index].node and places[index].node.node.linear for index in path)
+    columns = (_carried_columns if sheared else _root_columns)(tree, places, path, frame)
+    rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6)]
+    for index, (linear, angular) in columns.items():
+        for row, value in enumerate((*linear, *angular)):
+            rows[row][index] = value
+    return rows
+
+
+def _root_columns(
+    tree: Multibody, places: list[Placement], path: list[int], frame: Frame
+) -> dict[int, Twist]:
+    """Return the columns from the places of axes and nodes in the root frame."""
+    found = poses(places)
+    rotation, origin = found[frame.body]
+    tip = add(origin, apply(rotation, frame.position))
     columns: dict[int, Twist] = {}
-    for index in _path(places, frame.body):
+    for index in path:
+        place, (rotation, origin) = places[index], found[index]
+        if place.node is not None:
+            parent = tree.bodies[place.body.parent]
+            base, corner = found[place.body.parent]
+            arm = subtract(tip, add(corner, apply(base, place.node.position)))
+            for k, (move, turn) in enumerate(zip(place.node.translation, place.node.turning)):
+                spin = apply(base, turn)
+                own = (add(apply(base, move), cross(spin, arm)), spin)
+                _add_column(columns, parent.velocity_modes + k, own)
+        arm = subtract(tip, origin)
+        for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
+            spin = ZERO if angular is None else apply(rotation, angular)
+            slide = ZERO if linear is None else apply(rotation, linear)
+            own = (slide if angular is None else add(slide, cross(spin, arm)), spin)
+            for term in axis:
+                _add_column(columns, term.velocity_index, _scaled(term.multiplier, own))
+    return columns
+
+
+def _carried_columns(
+    tree: Multibody, places: list[Placement], path: list[int], frame: Frame
+) -> dict[int, Twist]:
+    """Return the columns carried outward as twists are: King's E makes them no rotations."""
+    columns: dict[int, Twist] = {}
+    for index in path:
         place = places[index]
-        body = place.body
         columns = {
             name: carry_twist(place, twist, _no_rates(place)) for name, twist in columns.items()
         }
         if place.node is not None:
             _add_modes(tree, place, columns)
-        for axis, (linear, angular) in zip(body.joint.terms, place.columns):
+        for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
+            own = (linear or ZERO, angular or ZERO)
             for term in axis:
-                own = (
-                    scale(term.multiplier, linear or ZERO),
-                    scale(term.multiplier, angular or ZERO),
-                )
-                _add_column(columns, term.velocity_index, own)
+                _add_column(columns, term.velocity_index, _scaled(term.multiplier, own))
     rotation, _ = pose_of(places, frame.body)
-    rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6)]
-    for index, (linear, angular) in columns.items():
-        linear = apply(rotation, add(linear, cross(angular, frame.position)))
-        angular = apply(rotation, angular)
-        for row, value in enumerate((*linear, *angular)):
-            rows[row][index] = value
-    return rows
+    return {
+        name: (
+            apply(rotation, add(linear, cross(angular, frame.position))),
+            apply(rotation, angular),
+        )
+        for name, (linear, angular) in columns.items()
+    }
 
 
 def jacobian_rate_times_velocity(
@@ -104,6 +144,10 @@ def _add_modes(tree: Multibody, place: Placement, columns: dict[int, Twist]) -> 
     for k in range(count):
         rates = [1.0 if k == other else 0.0 for other in range(count)]
         _add_column(columns, first + k, carry_twist(place, (ZERO, ZERO), rates))
+
+
+def _scaled(factor: float, twist: Twist) -> Twist:
+    return scale(factor, twist[0]), scale(factor, twist[1])
 
 
 def _add_column(columns: dict[int, Twist], index: int, own: Twist) -> None:

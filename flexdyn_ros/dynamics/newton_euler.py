@@ -10,6 +10,8 @@ projected on joint axes and modes. Gravity is an acceleration of the base.
 from __future__ import annotations
 
 from typing import Iterable
+from typing import NamedTuple
+from typing import Optional
 
 from flexdyn_ros.dynamics.flexible_body import body_wrench
 from flexdyn_ros.dynamics.flexible_body import BodyMotion
@@ -38,7 +40,23 @@ from flexdyn_ros.dynamics.spatial import subtract
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
 
-FrameWrench = tuple[str, Vector, Vector]
+
+class FrameWrench(NamedTuple):
+    """
+    A wrench of the environment on the robot.
+
+    Attributes:
+        frame: Name of the frame at whose origin it acts.
+        force: [N].
+        moment: [N m].
+        axes: Name of the frame whose axes give its components; None for the root's.
+    """
+
+    frame: str
+    force: Vector
+    moment: Vector
+    axes: Optional[str] = None
+
 
 
 def rigid_body_forces(
@@ -60,8 +78,7 @@ def rigid_body_forces(
         qd: Velocity, (nv,).
         qdd: Acceleration, (nv,).
         gravity: Acceleration of gravity in the root frame [m/s^2].
-        wrenches: Frame name, force [N] and moment [N m] of the environment on the robot at the
-            frame's origin, in root axes.
+        wrenches: What the environment exerts on the robot.
     """
     places = placements(tree, q)
     motions = propagate(tree, places, qd, qdd, gravity)
@@ -75,13 +92,10 @@ def rigid_body_forces(
         forces.append(force)
         moments.append(moment)
         modal_forces.append(modal)
-    for name, force, moment in wrenches:
-        frame = tree.frames[name]
-        rotation, _ = pose_of(places, frame.body)
-        force, moment = apply_transposed(rotation, force), apply_transposed(rotation, moment)
-        moment = add(moment, cross(frame.position, force))
-        forces[frame.body] = subtract(forces[frame.body], force)
-        moments[frame.body] = subtract(moments[frame.body], moment)
+    for wrench in wrenches:
+        body, force, moment = _on_body(tree, places, FrameWrench(*wrench))
+        forces[body] = subtract(forces[body], force)
+        moments[body] = subtract(moments[body], moment)
     tau: list[Scalar] = [0.0] * tree.nv
     for place in places:
         if place.body.wheel:
@@ -90,6 +104,24 @@ def rigid_body_forces(
     for velocity_index, inertia in tree.rotors:
         tau[velocity_index] = tau[velocity_index] + inertia * qdd[velocity_index]
     return tau
+
+
+def _on_body(
+    tree: Multibody, places: list[Placement], wrench: FrameWrench
+) -> tuple[int, Vector, Vector]:
+    """Return the body that a wrench acts on, and its force and moment there in body axes."""
+    frame = tree.frames[wrench.frame]
+    force, moment, axes = wrench.force, wrench.moment, None
+    if wrench.axes is not None:
+        axes = tree.frames[wrench.axes]
+        force, moment = apply(axes.rotation, force), apply(axes.rotation, moment)
+    if axes is None or axes.body != frame.body:
+        if axes is not None:
+            rotation, _ = pose_of(places, axes.body)
+            force, moment = apply(rotation, force), apply(rotation, moment)
+        rotation, _ = pose_of(places, frame.body)
+        force, moment = apply_transposed(rotation, force), apply_transposed(rotation, moment)
+    return frame.body, force, add(moment, cross(frame.position, force))
 
 
 def propagate(

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The factors U and D of the mass matrix, M = U D U^T, without forming it.
+
+Mohan and Saha, eqs. 34 to 38, as corrected: U_ij = P_i^T A_ji^T Psi_j with
+Psi_j = Psihat_j Ihat_j^-1. Each body's block Ihat is factorised too, so that U is unit upper
+triangular and D diagonal, coordinate by coordinate.
+"""
+
+from flexdyn_ros.dynamics.articulated_body import Elimination
+from flexdyn_ros.dynamics.articulated_body import factorise
+from flexdyn_ros.dynamics.composite_body import SquareMatrix
+from flexdyn_ros.dynamics.joints import column_power
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.placement import carry_wrench
+from flexdyn_ros.dynamics.placement import Wrench
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import scale
+
+
+def factor_order(tree: Multibody) -> list[int]:
+    """
+    Return the order of the coordinates in U and D, as places in qd.
+
+    Body by body from the root; within a body its modes from the last to the first, then its
+    joint coordinates from the last to the first: the order of elimination, backwards.
+    """
+    order: list[int] = []
+    for body in tree.bodies:
+        joint = [term.velocity_index for axis in body.joint.terms for term in axis]
+        modes = range(body.velocity_modes, body.velocity_modes + body.n_modes)
+        order += [*reversed(modes), *reversed(joint)]
+    return order
+
+
+def mass_matrix_factors(tree: Multibody, q: list) -> tuple[SquareMatrix, list[Scalar]]:
+    """
+    Return U, rows (nv, nv) unit upper triangular, and the diagonal of D, (nv,).
+
+    With P = factor_order(tree), U D U^T is the mass matrix with rows and columns in the order P.
+
+    Args:
+        tree: The bodies; no coordinate may move several of them (`shares_coordinates`).
+        q: Configuration, (nq,).
+
+    Raises:
+        NoInertia: If a coordinate meets no inertia.
+        ValueError: If a coordinate moves several bodies.
+    """
+    if tree.shares_coordinates:
+        raise ValueError('a coordinate moves several bodies, as mimic joints do: no such factors')
+    steps = factorise(tree, q, frozenset(range(tree.nv)))
+    rank = {coordinate: place for place, coordinate in enumerate(factor_order(tree))}
+    upper: SquareMatrix = [
+        [1.0 if row == column else 0.0 for column in range(tree.nv)] for row in range(tree.nv)
+    ]
+    diagonal: list[Scalar] = [0.0] * tree.nv
+    for index, step in enumerate(steps):
+        for number, momentum in enumerate(_reduced(step)):
+            column = rank[step.coordinates[number]]
+            pivot = step.factors.pivots[number]
+            diagonal[column] = pivot
+            for later in range(number + 1, len(step.coordinates)):
+                upper[rank[step.coordinates[later]]][column] = step.factors.lower[later][number]
+            force, moment = (scale(1.0 / pivot, part) for part in momentum)
+            _carry_inward(steps, index, (force, moment), column, rank, upper)
+    return upper, diagonal
+
+
+def _reduced(step: Elimination) -> list[Wrench]:
+    """Return Psihat L^-T: each coordinate's momentum after those eliminated before it."""
+    reduced: list[Wrench] = []
+    for momentum, row in zip(step.momenta, step.factors.lower):
+        force, moment = momentum
+        for factor, (known_force, known_moment) in zip(row, reduced):
+            force = add(force, scale(-factor, known_force))
+            moment = add(moment, scale(-factor, known_moment))
+        reduced.append((force, moment))
+    return reduced
+
+
+def _carry_inward(
+    steps: list[Elimination],
+    index: int,
+    wrench: Wrench,
+    column: int,
+    rank: dict[int, int],
+    upper: SquareMatrix,
+) -> None:
+    """Fill one column of U in the rows of all coordinates inside body `index`."""
+    place = steps[index].place
+    while place.body.parent >= 0:
+        wrench, modal = carry_wrench(place, wrench)
+        step = steps[place.body.parent]
+        place = step.place
+        for k, power in enumerate(modal):
+            upper[rank[place.body.velocity_modes + k]][column] = power
+        for coordinate, joint_column in zip(step.coordinates, step.columns):
+            upper[rank[coordinate]][column] = column_power(joint_column, wrench)
