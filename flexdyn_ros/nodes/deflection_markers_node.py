@@ -41,14 +41,14 @@ class DeflectionMarkersNode(RobotNode):
 
     def __init__(self, **node_arguments: Any):
         """Create publishers and subscriptions."""
-        self.cache: Optional[JointStateCache] = None
+        self.cache: Any = None  # a JointStateCache once configured
         self.source = 'none'
         self.largest = 0.0
         super().__init__('deflection_markers_node', **node_arguments)
         self.stamp = Time()
-        self.timer = None
+        self.timer: Any = None
         self.markers = self.create_lifecycle_publisher(MarkerArray, '~/markers', 1)
-        self.transforms = None
+        self.transforms: Any = None
         if self.parameters['publish_tf'] and TFMessage is None:
             self.get_logger().info('no transforms: tf2_msgs is not installed')
         elif self.parameters['publish_tf']:

@@ -37,17 +37,17 @@ class DeformedLink:
 class BeamShape:
     """A link's beam, sampled once."""
 
-    def __init__(self, link: Link, first_mode: int, points: int, radius: float):
+    def __init__(self, link: Link, beam: Beam, first_mode: int, points: int, radius: float):
         """
         Sample the mode shapes.
 
         Args:
-            link: A link with a beam.
+            link: A link that bends.
+            beam: Its beam.
             first_mode: Index of its first mode among the robot's modes.
             points: Number of points along the beam.
             radius: Of the tube [m]; 0 takes that of a round bar of the beam's area.
         """
-        beam = link.beam
         self.link = link.name
         self._modes = slice(first_mode, first_mode + len(link.mode_names))
         fractions = np.linspace(0.0, 1.0, points)
@@ -86,15 +86,15 @@ class BeamShape:
 def beam_shapes(robot: Robot, points: int, radius: float) -> list[BeamShape]:
     """Return the sampled beams of all links that have one with modes, depth first."""
     return [
-        BeamShape(link, robot.mode_names.index(link.mode_names[0]), points, radius)
+        BeamShape(link, link.beam, robot.mode_names.index(link.mode_names[0]), points, radius)
         for link in robot.links
-        if link.mode_names
+        if link.beam is not None and link.mode_names
     ]
 
 
 def rigid_segments(robot: Robot, poses: dict[str, np.ndarray]) -> np.ndarray:
     """
-    Return lines from the origin of each rigid link to those of its children.
+    Return lines from the origin of each link that is not drawn as a beam to its children's.
 
     Args:
         robot: The robot.
@@ -103,7 +103,7 @@ def rigid_segments(robot: Robot, poses: dict[str, np.ndarray]) -> np.ndarray:
     Returns:
         Pairs of points, shape (2 k, 3) [m].
     """
-    rigid = {link.name for link in robot.links if not link.mode_names}
+    rigid = {link.name for link in robot.links if link.beam is None or not link.mode_names}
     ends = [
         poses[link][:3, 3]
         for joint in robot.joints

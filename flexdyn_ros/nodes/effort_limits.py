@@ -53,8 +53,9 @@ class EffortLimits:
         zero = [name for name, limit in zip(self.joints, declared) if limit == 0.0]
         if zero and not zero_effort_limit:
             raise ZeroEffortLimit(zero)
-        unlimited = {None, 0.0} if zero_effort_limit == 'unlimited' else {None}
-        self.limits = np.array([np.inf if v in unlimited else abs(v) for v in declared])
+        if zero_effort_limit == 'unlimited':
+            declared = [limit or None for limit in declared]
+        self.limits = np.array([np.inf if limit is None else abs(limit) for limit in declared])
 
     @classmethod
     def none(cls, joints: Sequence[str]) -> EffortLimits:

@@ -43,8 +43,8 @@ class ForwardDynamicsNode(RobotNode):
 
     def __init__(self, **node_arguments: Any):
         """Create publishers, subscriptions and services."""
-        self.simulator: Optional[ArmSimulator] = None
-        self.thread: Optional[SimulationThread] = None
+        self.simulator: Any = None  # an ArmSimulator once configured
+        self.thread: Any = None  # a SimulationThread while active
         self.rejected = 0
         super().__init__('forward_dynamics_node', **node_arguments)
         self.lock = threading.Lock()

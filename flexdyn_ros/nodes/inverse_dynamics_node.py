@@ -42,7 +42,7 @@ class InverseDynamicsNode(RobotNode):
     def __init__(self, **node_arguments: Any):
         """Create publishers and subscriptions."""
         self.times = ComputeTimes(budget=np.inf)
-        self.cache: Optional[JointStateCache] = None
+        self.cache: Any = None  # a JointStateCache once configured
         self.saturated: tuple[str, ...] = ()
         super().__init__('inverse_dynamics_node', **node_arguments)
         self.reference: Optional[Reference] = None
@@ -55,7 +55,7 @@ class InverseDynamicsNode(RobotNode):
         self.references = self.create_subscription(
             JointTrajectory, '~/reference', self._on_reference, 1
         )
-        self.stale_timer = None
+        self.stale_timer: Any = None
 
     def check_parameters(self, values) -> Optional[str]:
         """Refuse payloads that no body has or no link carries."""
@@ -120,7 +120,7 @@ class InverseDynamicsNode(RobotNode):
         """Watch for stale inputs."""
         p = self.parameters
         timeouts = [t for t in (p['timeout'], p['reference_timeout']) if t > 0.0]
-        self.stale_timer = self.create_steady_timer(max(0.01, min(timeouts) / 2), self._watch)
+        self.stale_timer = self.create_steady_timer(min(0.05, min(timeouts) / 2), self._watch)
         self.diagnostics.report(WARN, 'waiting for joint_states')
 
     def stop(self) -> None:

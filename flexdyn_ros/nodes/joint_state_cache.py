@@ -87,13 +87,14 @@ class JointStateCache:
                     f'for {len(names)} names'
                 )
         for joint, other in self._preferred.items():
-            if other in names and self._owner.pop(joint, None):
+            if other in names and joint in self._owner:
+                del self._owner[joint]
                 self._owner[other] = joint
         for index, name in enumerate(names):
-            joint = self._owner.get(name)
-            if joint is None:
+            if name not in self._owner:
                 self._note_unknown(name)
                 continue
+            joint = self._owner[name]
             position = positions[index] if len(positions) else None
             velocity = velocities[index] if len(velocities) else None
             self._store(self._entries[joint], position, velocity, received)
@@ -137,9 +138,11 @@ class JointStateCache:
 
     def age(self, now: float) -> Optional[float]:
         """Return the age of the oldest joint state [s], or None while one is missing."""
-        if not self.complete:
+        received = [entry.received for entry in self._entries.values()]
+        known = [time for time in received if time is not None]
+        if len(known) < len(received):
             return None
-        return max((now - entry.received for entry in self._entries.values()), default=0.0)
+        return now - min(known, default=now)
 
     @property
     def positions(self) -> np.ndarray:

@@ -51,8 +51,8 @@ class RobotNode(LifecycleNode):
             node_arguments: Passed on to LifecycleNode.
         """
         super().__init__(name, **node_arguments)
-        self.robot = None
-        self.dyn = None
+        self.robot: Any = None
+        self.dyn: Any = None
         self.active = False
         specifications = load_specifications('common_parameters', name)
         self.parameters = NodeParameters(self, specifications, self.check_parameters)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 from typing import Mapping
 from typing import Optional
+from typing import Protocol
 
 from flexdyn_ros.model.robot import Robot
 import numpy as np
@@ -36,6 +37,13 @@ def inertia_matrix(moments) -> np.ndarray:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
+class Values(Protocol):
+    """Parameter values by name, a dictionary or the parameters of a node."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of a parameter."""
+
+
 class RunTimeModel:
     """Sets gravity and payload of a dynamics object from parameters."""
 
@@ -43,7 +51,7 @@ class RunTimeModel:
         self._dyn = dyn
         self._carrier = ''
 
-    def apply(self, values: Mapping[str, Any]) -> str:
+    def apply(self, values: Values) -> str:
         """
         Set what the parameters say.
 

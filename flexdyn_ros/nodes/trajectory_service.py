@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import time
-from typing import Optional
+from typing import Any
+from typing import Iterator
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.trajectory_filler import TrajectoryFiller
@@ -29,8 +30,8 @@ class TrajectoryService:
             node: An InverseDynamicsNode.
         """
         self._node = node
-        self._filler: Optional[TrajectoryFiller] = None
-        self._steps = iter(())
+        self._filler: Any = None  # a TrajectoryFiller while one is worked off
+        self._steps: Iterator[int] = iter(())
         self._publisher = node.create_lifecycle_publisher(JointTrajectory, '~/trajectory_out', 1)
         self._subscription = node.create_subscription(
             JointTrajectory, '~/trajectory_in', self._on_trajectory, 1

@@ -13,9 +13,12 @@ from node_processes import key_values
 from node_processes import trajectory
 import numpy as np
 import pytest
+from rclpy.qos import QoSDurabilityPolicy
+from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
 
@@ -141,6 +144,20 @@ def test_tip_poses_are_those_of_the_bent_arm_in_the_root_frame(probe, start):
     assert poses[-1].header.frame_id == 'left_base'
     assert np.allclose([found.x, found.y, found.z], pose[:3, 3], atol=1e-12)
     assert np.linalg.norm(pose[:3, 3] - straight[:3, 3]) > 1e-3
+
+
+def test_an_extension_file_makes_a_described_arm_flexible(probe, start, tmp_path):
+    flexible = flexible_arm()
+    first, last = flexible.index('<flexdyn'), flexible.index('</robot>')
+    extension = tmp_path / 'beam.xml'
+    extension.write_text(flexible[first:last])
+    modes = probe.listen(JointState, f'/{NODE}/modal_states', 1000)
+    latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+    start(NODE, {'extension_file': str(extension), 'start_paused': True})
+    plain = String(data=flexible[:first] + flexible[last:])
+    probe.publish('robot_description', plain, latched)
+    probe.wait_for(lambda: modes, 'modal states')
+    assert list(modes[0].name) == ['upper/bending_z1', 'upper/bending_z2']
 
 
 def test_a_wrench_acts_on_the_frame_it_names(probe, start):
