@@ -102,10 +102,13 @@ class ProcessGroup:
             for member in running:
                 member.killed = number == signal.SIGKILL
                 _send(member.process.pid, number)
-            end = time.monotonic() + self._patience
-            self.wait(lambda: time.monotonic() > end)
+            self._wait_patiently()
         for member in self.members:
             member.process.wait()
+
+    def _wait_patiently(self) -> None:
+        end = time.monotonic() + self._patience
+        self.wait(lambda: time.monotonic() > end)
 
     def failures(self) -> list[str]:
         """Return a sentence for each process that did not end with code 0."""

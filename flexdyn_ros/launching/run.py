@@ -9,6 +9,7 @@ given: then nothing outlives a caller that was killed.
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 import json
 import os
 import signal
@@ -105,27 +106,20 @@ def run_launch_service(file: str, arguments: dict[str, str], processes: ProcessL
     Returns:
         The exit code of the LaunchService.
     """
-    from launch import LaunchDescription
-    from launch import LaunchService
-    from launch.actions import IncludeLaunchDescription
-    from launch.actions import RegisterEventHandler
-    from launch.event_handlers import OnProcessStart
-    from launch.launch_description_sources import PythonLaunchDescriptionSource
+    launch = import_module('launch')
+    actions = import_module('launch.actions')
+    handlers = import_module('launch.event_handlers')
+    sources = import_module('launch.launch_description_sources')
 
     def note(event: Any, context: Any) -> None:
         processes.add(event.pid, event.process_name, event.cmd[0], 'launch_ros')
 
-    service = LaunchService(noninteractive=True)
-    service.include_launch_description(
-        LaunchDescription(
-            [
-                RegisterEventHandler(OnProcessStart(on_start=note)),
-                IncludeLaunchDescription(
-                    PythonLaunchDescriptionSource(file), launch_arguments=arguments.items()
-                ),
-            ]
-        )
-    )
+    service = launch.LaunchService(noninteractive=True)
+    source = sources.PythonLaunchDescriptionSource(file)
+    service.include_launch_description(launch.LaunchDescription([
+        actions.RegisterEventHandler(handlers.OnProcessStart(on_start=note)),
+        actions.IncludeLaunchDescription(source, launch_arguments=arguments.items()),
+    ]))
     return int(service.run())
 
 

@@ -228,7 +228,7 @@ class AndSubstitution(Substitution):
 
     def perform(self, context: LaunchContext) -> str:
         """Return 'true' or 'false'."""
-        return str(all([is_true(side, context) for side in self.sides])).lower()
+        return str(all(is_true(side, context) for side in self.sides)).lower()
 
 
 class OrSubstitution(AndSubstitution):
@@ -236,7 +236,7 @@ class OrSubstitution(AndSubstitution):
 
     def perform(self, context: LaunchContext) -> str:
         """Return 'true' or 'false'."""
-        return str(any([is_true(side, context) for side in self.sides])).lower()
+        return str(any(is_true(side, context) for side in self.sides)).lower()
 
 
 def _text(value: Any, context: LaunchContext) -> str:

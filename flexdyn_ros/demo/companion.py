@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the demonstration's own node processes share: their call, and a clean end."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Callable
+
+from flexdyn_ros.demo.plan import Run
+from flexdyn_ros.launching.run import stop_with_standard_input
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+
+
+def run_companion(make: Callable[[Run], Node], work: Callable[[Node], None]) -> int:
+    """
+    Work with a node until SIGINT, SIGTERM or the end of standard input.
+
+    Args:
+        make: Makes the node for a run.
+        work: Works with it until it is done.
+
+    Returns:
+        The exit code.
+    """
+    parser = argparse.ArgumentParser()
+    parser.add_argument('run', help='file that describes the run')
+    run = Run.load(parser.parse_args().run)
+    stop_with_standard_input()
+    rclpy.init(args=[])
+    node = None
+    try:
+        node = make(run)
+        work(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except Exception:
+        # A callback may be cut off by the shutdown of the context.
+        if rclpy.ok():
+            raise
+    finally:
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return 0

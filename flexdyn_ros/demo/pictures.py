@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draws the pictures of a finished demonstration: `python -m flexdyn_ros.demo.pictures DIR`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+import sys
+from typing import Any
+from typing import Callable
+from typing import Sequence
+
+from flexdyn_ros.demo import plan
+from flexdyn_ros.demo.arm_picture import draw_arm
+from flexdyn_ros.demo.robots import DemoRobot
+from flexdyn_ros.demo.robots import ROBOTS
+import matplotlib.pyplot as plt
+import numpy as np
+
+COLOURS = {'pd': '#8c8c8c', 'rigid': '#d98200', 'flexible': '#1f5fbf'}
+MOST_ROWS = 800
+RESOLUTION = 130  # [dots per inch]
+NO_ERROR = 1e-6  # smallest error that is drawn on a logarithmic axis [mrad]
+
+
+class Results:
+    """
+    The recorded data of one robot.
+
+    Attributes:
+        robot: The robot.
+        data: For each kind of control, the columns of data.npz.
+        reports: For each kind of control, the report.
+        folder: The folder of the robot.
+    """
+
+    def __init__(self, folder: Path, robot: DemoRobot):
+        self.robot = robot
+        self.folder = folder / robot.key
+        self.data: dict[str, dict[str, np.ndarray]] = {}
+        self.reports: dict[str, Any] = {}
+        for control in plan.CONTROLS:
+            file = self.folder / control / 'data.npz'
+            if file.exists():
+                with np.load(file) as columns:
+                    self.data[control] = thinned(dict(columns))
+                report = self.folder / control / 'report.json'
+                self.reports[control] = json.loads(report.read_text(encoding='utf-8'))
+
+    @property
+    def best(self) -> str:
+        """The most capable kind of control that was run."""
+        return list(self.data)[-1]
+
+    def names(self, label: str) -> list[str]:
+        """Return the names of the columns "label/name"."""
+        columns = self.data[self.best]
+        return [key.split('/', 1)[1] for key in columns if key.startswith(f'{label}/')]
+
+
+def thinned(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return every so many rows, so that about MOST_ROWS are left; more do not show."""
+    step = max(1, len(columns['time']) // MOST_ROWS)
+    return {name: values[::step] for name, values in columns.items()}
+
+
+def draw_motion(results: Results) -> Any:
+    """Draw the joint motion of the best control over the desired one."""
+    data = results.data[results.best]
+    figure, axes = plt.subplots(figsize=(9, 4.5), layout='constrained')
+    for k, name in enumerate(results.robot.joints):
+        axes.plot(data['time'], data[f'position/{name}'], color=f'C{k}', label=name, lw=1.8)
+        axes.plot(data['time'], data[f'reference/{name}'], 'k--', lw=0.8)
+    axes.plot([], [], 'k--', lw=0.8, label='desired')
+    axes.set(xlabel='simulated time [s]', ylabel='joint position [rad]')
+    axes.legend(loc='upper left', bbox_to_anchor=(1.0, 1.0), frameon=False)
+    _title(axes, results, f'Motion, {plan.CONTROLS[results.best]}')
+    return figure
+
+
+def draw_torques(results: Results) -> Any:
+    """Draw the feed-forward torques, and those of the controller alone."""
+    joints = results.robot.joints
+    figure, grid = _grid(len(joints))
+    for axes, name in zip(grid, joints):
+        for control, data in results.data.items():
+            label = 'feed_forward' if control != 'pd' else 'effort'
+            text = plan.CONTROLS[control].replace('PD + ', '')
+            axes.plot(data['time'], data[f'{label}/{name}'], color=COLOURS[control],
+                      label='controller, PD alone' if control == 'pd' else text,
+                      lw=2.6 if control == 'rigid' else 1.2)
+        axes.set(title=name, ylabel='torque [N m]')
+    _finish_grid(figure, grid, results, 'Torques of the joints')
+    return figure
+
+
+def draw_deflections(results: Results) -> Any:
+    """Draw the modal coordinates under each kind of control."""
+    modes = results.names('mode')
+    figure, grid = _grid(len(modes))
+    for axes, name in zip(grid, modes):
+        is_angle = name.endswith('/elastic') or 'torsion' in name
+        for control, data in results.data.items():
+            axes.plot(data['time'], 1e3 * data[f'mode/{name}'], color=COLOURS[control],
+                      label=plan.CONTROLS[control], lw=1.3)
+        unit = 'deflection [mrad]' if is_angle else 'deflection at its tip [mm]'
+        axes.set(title=name, ylabel=unit)
+    _finish_grid(figure, grid, results, 'Deflections')
+    return figure
+
+
+def draw_tracking_error(results: Results) -> Any:
+    """Draw the tracking error of each joint under each kind of control."""
+    joints = results.robot.joints
+    figure, grid = _grid(len(joints))
+    for axes, name in zip(grid, joints):
+        for control, data in results.data.items():
+            error = np.maximum(1e3 * np.abs(data[f'tracking_error/{name}']), NO_ERROR)
+            rms = results.reports[control]['tracking_error_rad']['rms']
+            axes.semilogy(data['time'], error, color=COLOURS[control], lw=1.1,
+                          label=f'{plan.CONTROLS[control]}: {1e3 * rms:.3g} mrad rms')
+        axes.set(title=name, ylabel='|error| [mrad]')
+    _finish_grid(figure, grid, results, 'Tracking error (the feed-forward knows the arm exactly)')
+    return figure
+
+
+PICTURES: dict[str, Callable[[Results], Any]] = {
+    'motion': draw_motion,
+    'torques': draw_torques,
+    'deflections': draw_deflections,
+    'tracking_error': draw_tracking_error,
+    'arm': lambda results: draw_arm(
+        results.robot, results.data[results.best],
+        results.folder / results.best, f'{results.robot.title}\n',
+    ),
+}
+
+
+def _grid(count: int) -> tuple[Any, Sequence[Any]]:
+    columns = min(3, count)
+    rows = -(-count // columns)
+    figure, grid = plt.subplots(
+        rows, columns, figsize=(1.0 + 3.6 * columns, 1.3 + 2.5 * rows), layout='constrained',
+        squeeze=False, sharex=True,
+    )
+    cells = grid.ravel()
+    for axes in cells[count:]:
+        axes.set_visible(False)
+    return figure, list(cells[:count])
+
+
+def _finish_grid(figure: Any, grid: Sequence[Any], results: Results, title: str) -> None:
+    for axes in grid:
+        axes.grid(True, alpha=0.25)
+        axes.title.set_fontsize(10)
+    columns = min(3, len(grid))
+    for axes in grid[-columns:]:
+        axes.set_xlabel('simulated time [s]')
+    handles, labels = grid[0].get_legend_handles_labels()
+    figure.suptitle(f'{title}\n{results.robot.title}', fontsize=11)
+    figure.legend(handles, labels, loc='outside lower center', ncols=3, frameon=False)
+
+
+def _title(axes: Any, results: Results, title: str) -> None:
+    axes.set_title(f'{title}\n{results.robot.title}', fontsize=11)
+    axes.grid(True, alpha=0.25)
+
+
+def draw_all(folder: Path) -> list[str]:
+    """
+    Draw all pictures of all robots.
+
+    Args:
+        folder: Folder of the demonstration.
+
+    Returns:
+        Their names, relative to the folder.
+    """
+    names = []
+    for robot in ROBOTS.values():
+        results = Results(folder, robot)
+        if not results.data:
+            continue
+        for name, draw in PICTURES.items():
+            figure = draw(results)
+            file = results.folder / f'{name}.png'
+            figure.savefig(file, dpi=RESOLUTION)
+            plt.close(figure)
+            names.append(str(file.relative_to(folder)))
+    return names
+
+
+def main() -> int:
+    """Draw, and print the names of the pictures."""
+    for name in draw_all(Path(sys.argv[1])):
+        print(name)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
