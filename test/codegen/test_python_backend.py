@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The python backend: the reference's numbers, loads as arguments, sources kept on disk."""
+
+import logging
+import os
+import stat
+import subprocess
+import sys
+from time import perf_counter
+
+from codegen import cases
+import numpy as np
+from oracles.random_robots import random_robot_urdf
+import pytest
+
+import flexdyn_ros as fd
+from flexdyn_ros.codegen import python_backend
+from flexdyn_ros.codegen import source_cache
+from flexdyn_ros.codegen.python_backend import PythonBackend
+from flexdyn_ros.model.robot import Inertia
+
+MATRIX = ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03), (0.02, 0.03, 0.5))
+
+
+def backend(model):
+    """Return the python backend of a robot as loaded."""
+    declared = {payload.link: payload.inertia for payload in model.payloads}
+    return PythonBackend(model, list(model.gravity_vector), declared)
+
+
+@pytest.mark.parametrize('function', cases.FUNCTIONS)
+@pytest.mark.parametrize('name', list(cases.ROBOTS))
+def test_the_backend_equals_the_reference(name, function):
+    """All functions, with wrenches on two frames where wrenches are taken."""
+    model = cases.robot(name)
+    frames = [model.frame_names[-1], model.frame_names[1]]
+    loads = [(f, (1.0, -2.0, 3.0), (0.5, 0.2, -0.4)) for f in frames]
+    for wrenches in (loads, ()):
+        found = cases.answer(model, function, frames[0], wrenches=wrenches, backend=backend(model))
+        cases.assert_close(found, cases.answer(model, function, frames[0], wrenches=wrenches))
+
+
+@pytest.mark.parametrize('method', ['recursive', 'cholesky'])
+def test_both_ways_to_accelerations(method):
+    """Asked for by name, as of the reference."""
+    model = cases.robot('flexible chain')
+    q, qd, _, tau = cases.state(model)
+    found = backend(model).forward_dynamics(q, qd, tau, (), method)
+    cases.assert_close(
+        np.array(found), np.array(cases.reference(model).forward_dynamics(q, qd, tau, (), method))
+    )
+
+
+def test_auto_is_python():
+    """And says so."""
+    model = cases.robot('rigid tree')
+    assert fd.Dynamics(model).backend == 'python'
+    assert fd.Dynamics(model, 'reference').backend == 'reference'
+
+
+@pytest.mark.parametrize('name', ['rigid tree', 'flexible chain'])
+def test_payload_and_gravity_at_run_time(name):
+    """Set, they equal the reference's; cleared, the torques are the same bit for bit."""
+    model = cases.robot(name)
+    q, qd, qdd, tau = cases.state(model)
+    ours, theirs = fd.Dynamics(model), fd.Dynamics(model, 'reference')
+    before = ours.inverse_dynamics(q, qd, qdd), ours.forward_dynamics(q, qd, tau)
+    for link in (model.links[-1].name, model.links[1].name):
+        for dyn in (ours, theirs):
+            dyn.set_payload(link, 1.5, [0.1, 0.2, 0.3], MATRIX)
+        cases.assert_close(ours.inverse_dynamics(q, qd, qdd), theirs.inverse_dynamics(q, qd, qdd))
+        cases.assert_close(ours.mass_matrix(q).ravel(), theirs.mass_matrix(q).ravel())
+    for dyn in (ours, theirs):
+        dyn.set_gravity([1.0, 2.0, -3.0])
+    cases.assert_close(ours.forward_dynamics(q, qd, tau), theirs.forward_dynamics(q, qd, tau))
+    energies = [dyn.potential_energy(q) for dyn in (ours, theirs)]
+    assert energies[0] == pytest.approx(energies[1], rel=1e-12)
+    assert not np.array_equal(before[0], ours.inverse_dynamics(q, qd, qdd))
+    ours.clear_payload()
+    ours.set_gravity(model.gravity)
+    assert np.array_equal(before[0], ours.inverse_dynamics(q, qd, qdd))
+    assert np.array_equal(before[1], ours.forward_dynamics(q, qd, tau))
+
+
+def test_other_values_of_a_load_need_no_new_code(monkeypatch):
+    """One variant serves all payloads of a link, all gravities and all wrenches on a frame."""
+    model = cases.robot('rigid tree')
+    q, qd, qdd, _ = cases.state(model)
+    dyn = fd.Dynamics(model)
+    frame = model.frame_names[-1]
+
+    def use(scale):
+        dyn.set_payload(frame, scale, [0.1, 0.2, 0.3], MATRIX)
+        dyn.set_gravity([0.0, scale, 0.0])
+        return dyn.inverse_dynamics(q, qd, qdd, {frame: [scale] * 6})
+
+    first = use(1.0)
+    monkeypatch.setattr(python_backend, '_generate', None)
+    assert not np.array_equal(first, use(2.0))
+
+
+@pytest.mark.parametrize('mass', ['0', '1e-300'])
+def test_what_moves_no_inertia_is_refused_as_by_the_reference(mass):
+    """The same error with the same names."""
+    inertia = 'ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"'
+    text = (
+        '<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="1"/><inertia '
+        'ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="tip">'
+        f'<inertial><mass value="{mass}"/><inertia {inertia}/></inertial></link>'
+        '<joint name="one" type="continuous"><parent link="base"/><child link="arm"/></joint>'
+        '<joint name="two" type="continuous"><parent link="arm"/><child link="tip"/></joint>'
+        '</robot>'
+    )
+    model = fd.load_robot(text)
+    messages = []
+    for name in ('python', 'reference'):
+        with pytest.raises(fd.FlexdynError) as caught:
+            fd.Dynamics(model, name).forward_dynamics([0.1, 0.2], [0.3, 0.4], [1.0, 1.0])
+        messages.append((type(caught.value), str(caught.value)))
+    assert messages[0] == messages[1]
+    assert '"two"' in messages[0][1]
+
+
+def test_a_light_wrist_on_a_heavy_arm_is_solved():
+    """Pivots of very different size, where the reference is asked, give its answer."""
+    body = (
+        '<link name="{0}"><inertial><mass value="{1}"/><inertia ixx="{1}" iyy="{1}" izz="{1}" '
+        'ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    )
+    text = (
+        '<robot name="r"><link name="base"/>' + body.format('arm', 1e7) + body.format('tip', 1e-6)
+        + '<joint name="one" type="continuous"><parent link="base"/><child link="arm"/></joint>'
+        '<joint name="two" type="continuous"><parent link="arm"/><child link="tip"/></joint>'
+        '</robot>'
+    )
+    model = fd.load_robot(text)
+    results = [
+        fd.Dynamics(model, name).forward_dynamics([0.1, 0.2], [0.3, 0.4], [1.0, 1.0])
+        for name in ('python', 'reference')
+    ]
+    cases.assert_close(*results)
+
+
+def test_robots_without_coordinates():
+    """Nothing moves, and nothing fails."""
+    model = fd.load_robot('<robot name="r"><link name="base"/></robot>')
+    dyn = fd.Dynamics(model)
+    assert dyn.inverse_dynamics([], [], []).shape == (0,)
+    assert dyn.forward_dynamics([], [], []).shape == (0,)
+    assert dyn.mass_matrix([]).shape == (0, 0)
+    assert dyn.jacobian([], 'base').shape == (6, 0)
+    assert np.array_equal(dyn.frame_pose([], 'base'), np.eye(4))
+    assert dyn.kinetic_energy([], []) == 0.0
+
+
+SCRIPT = """
+import sys
+import flexdyn_ros as fd
+from flexdyn_ros.codegen import python_backend
+if sys.argv[2] == 'warm':
+    python_backend._generate = None
+model = fd.load_robot(sys.argv[1])
+print(fd.Dynamics(model).inverse_dynamics([0.1] * model.nq, [0.2] * model.nv, [0.3] * model.nv))
+"""
+
+
+def test_a_second_process_generates_nothing(tmp_path, monkeypatch):
+    """Sources are kept on disk, in one step, and give the same numbers."""
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'kept'))
+    model = tmp_path / 'robot.urdf'
+    model.write_text(random_robot_urdf(3, 3, flexible=0.0))
+    results = [
+        subprocess.run(
+            [sys.executable, '-c', SCRIPT, str(model), kind], capture_output=True, text=True,
+            check=True, env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
+        ).stdout for kind in ('cold', 'warm')
+    ]
+    assert results[0] == results[1]
+    entries = list((tmp_path / 'kept').iterdir())
+    assert [path.suffix for path in entries] == ['.py']
+    assert stat.S_IMODE((tmp_path / 'kept').stat().st_mode) == 0o700
+    assert not entries[0].stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def test_a_cache_that_others_can_write_to_is_refused(tmp_path, monkeypatch, caplog):
+    """Nothing is read from it or written to it, and the user is told once."""
+    folder = tmp_path / 'open'
+    folder.mkdir()
+    folder.chmod(0o777)
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(folder))
+    monkeypatch.setattr(logging.getLogger('flexdyn_ros'), 'propagate', True)
+    with caplog.at_level(logging.WARNING, 'flexdyn_ros.codegen'):
+        source_cache.write('x.py', 'text')
+        assert source_cache.read('x.py') is None
+    assert not list(folder.iterdir())
+    assert [str(folder) in record.getMessage() for record in caplog.records] == [True]
+    folder.chmod(0o700)
+    source_cache.write('x.py', 'text')
+    assert source_cache.read('x.py') == 'text'
+    (folder / 'x.py').chmod(0o666)
+    assert source_cache.read('x.py') is None
+
+
+def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path, monkeypatch):
+    """A file where the folder should be."""
+    (tmp_path / 'file').write_text('')
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'file' / 'cache'))
+    source_cache.write('x.py', 'text')
+    assert source_cache.read('x.py') is None
+
+
+def test_what_an_entry_depends_on():
+    """Another number in the model, another function: another entry; the file's name does not."""
+    model = fd.load_robot(random_robot_urdf(3, 3))
+    other = fd.load_robot(random_robot_urdf(3, 3).replace('name="random"', 'name="other"'))
+    digests = {source_cache.model_digest(each) for each in (model, other)}
+    assert len(digests) == 2
+    assert source_cache.entry_name('a', 'b') != source_cache.entry_name('a', 'c')
+
+
+def test_it_is_much_faster_than_the_reference():
+    """By a wide margin even while other programs run: a seven-joint arm, calls interleaved."""
+    model = fd.load_robot(random_robot_urdf(2, 7, ('revolute',), 0.0, tree=False))
+    q, qd, qdd, _ = cases.state(model)
+    fast, slow = backend(model), cases.reference(model)
+    ratios = []
+    for _ in range(15):
+        times = []
+        for dyn, count in ((fast, 20), (slow, 4)):
+            start = perf_counter()
+            for _ in range(count):
+                dyn.inverse_dynamics(q, qd, qdd)
+            times.append((perf_counter() - start) / count)
+        ratios.append(times[1] / times[0])
+    assert np.median(ratios) > 6.0
+
+
+def test_a_payload_replaces_the_declared_one():
+    """A payload on a link that declares one replaces it, as in the reference."""
+    model = cases.robot('rigid tree')
+    link = model.links[-1].name
+    extra = f'<payload link="{link}" mass="0.5" com="0.1 0 0" ixx="0" iyy="0" izz="0"/>'
+    text = random_robot_urdf(3, 4, flexible=0.0)
+    if '<payload' not in text:
+        text = text.replace('</flexdyn>', extra + '</flexdyn>')
+    declared = fd.load_robot(text)
+    carrier = declared.payloads[0].link
+    q, qd, qdd, _ = cases.state(declared)
+    payloads = {carrier: Inertia(2.0, (0.1, 0.2, 0.3), MATRIX)}
+    ours = PythonBackend(declared, list(declared.gravity_vector), payloads)
+    cases.assert_close(
+        np.array(ours.inverse_dynamics(q, qd, qdd)),
+        np.array(cases.reference(declared, payloads).inverse_dynamics(q, qd, qdd)),
+    )
