@@ -3,17 +3,17 @@
 
 from functools import lru_cache
 
+import flexdyn_ros as fd
+from flexdyn_ros.model.robot import Inertia
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_generalised_agree
 from oracles.compare import assert_matrices_agree
+from oracles.compare import reference_dynamics
 from oracles.particle_model import ParticleModel
 from oracles.random_robots import random_robot_urdf
 from oracles.random_robots import random_state
 import pytest
-
-import flexdyn_ros as fd
-from flexdyn_ros.model.robot import Inertia
 
 TOLERANCE = 1e-10
 ONE_AXIS = ('revolute', 'continuous', 'prismatic', 'fixed')
@@ -41,7 +41,7 @@ def build(name):
     """Return robot, our dynamics, the particles and a state."""
     robot = fd.load_robot(random_robot_urdf(**ROBOTS[name]))
     rng = np.random.default_rng(ROBOTS[name]['seed'])
-    return robot, fd.Dynamics(robot), ParticleModel(robot), random_state(robot, rng)
+    return robot, reference_dynamics(robot), ParticleModel(robot), random_state(robot, rng)
 
 
 @pytest.fixture(params=list(ROBOTS))
@@ -181,10 +181,23 @@ def test_every_size_of_deflection(amplitude):
     assert_matrices_agree(dyn.mass_matrix(q), particles.mass_matrix(q), TOLERANCE)
 
 
+@pytest.mark.parametrize('name', ['payload_on_beam', 'mimics'])
+def test_the_default_backend(name):
+    """What "auto" chooses gives the same numbers as the particles."""
+    robot, _, particles, (q, qd, qdd) = build(name)
+    dyn = fd.Dynamics(robot)
+    wrenches = random_wrenches(robot)
+    ours, theirs = (m.inverse_dynamics(q, qd, qdd, wrenches=wrenches) for m in (dyn, particles))
+    assert_generalised_agree(robot, ours, theirs, TOLERANCE)
+    assert_matrices_agree(dyn.mass_matrix(q), particles.mass_matrix(q), TOLERANCE)
+    ours, theirs = (model.forward_dynamics(q, qd, qdd) for model in (dyn, particles))
+    assert_agree(ours, theirs, TOLERANCE)
+
+
 def test_payload_and_gravity_set_at_run_time():
     """A payload on a flexible link and a new gravity, set on our side, given to the particles."""
     robot, _, _, (q, qd, qdd) = build('flexible_chain')
-    dyn = fd.Dynamics(robot)
+    dyn = reference_dynamics(robot)
     link = next(link.name for link in robot.links if link.mode_names)
     com, gravity = (0.3, -0.2, 0.1), (3.0, -2.0, -5.0)
     inertia = ((0.02, 0.001, 0.0), (0.001, 0.03, 0.002), (0.0, 0.002, 0.025))

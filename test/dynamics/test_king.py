@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links with rotation="linear" against an independent statement of King's equations."""
 
+import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_generalised_agree
+from oracles.compare import assert_matrices_agree
+from oracles.compare import reference_dynamics
 from oracles.dh_urdf import chain_urdf
 from oracles.dh_urdf import king_extension
 from oracles.king import king_inverse_dynamics
 from oracles.king import KingLink
 from oracles.particle_model import ParticleModel
 import pytest
-
-import flexdyn_ros as fd
 
 GRAVITY = np.array([1.0, -2.0, -9.0])
 RIGIDITY = (200.0, 150.0, 90.0)
@@ -60,7 +61,7 @@ def test_inverse_dynamics_is_kings(name, seed):
     joints, split, (q, qd, qdd) = state(links, seed)
     torques, modal = king_inverse_dynamics(links, *joints, *split, GRAVITY)
     expected = np.concatenate((torques, *modal))
-    ours = fd.Dynamics(robot).inverse_dynamics(q, qd, qdd)
+    ours = reference_dynamics(robot).inverse_dynamics(q, qd, qdd)
     assert_generalised_agree(robot, ours, expected, 1e-12, name)
 
 
@@ -78,12 +79,29 @@ def test_linear_and_exact_rotations_meet_at_small_deflections(name):
     errors = []
     for amplitude in (1e-2, 1e-4, 0.0):
         _, _, (q, qd, qdd) = state(links, 3, amplitude)
-        both = [fd.Dynamics(r).inverse_dynamics(q, qd, qdd) for r in robots.values()]
+        both = [reference_dynamics(r).inverse_dynamics(q, qd, qdd) for r in robots.values()]
         errors.append(np.max(np.abs(both[0] - both[1])) / np.max(np.abs(both[1])))
     assert errors[2] < 1e-13
     assert errors[1] < 1e-2
     if len(links) > 1:
         assert errors[0] > 1e-6, 'the two kinds of rotation must differ'
+
+
+@pytest.mark.parametrize('name', list(CHAINS))
+def test_linear_rotations_close(name):
+    """M stays symmetric and positive, and both solvers return the accelerations."""
+    links = CHAINS[name]
+    geometry = [{'alpha': k.alpha, 'a': k.length, 'd': k.offset} for k in links]
+    robot = fd.load_robot(chain_urdf(geometry, extension=king_extension(links, gravity=GRAVITY)))
+    dyn = reference_dynamics(robot)
+    _, _, (q, qd, qdd) = state(links, 5)
+    matrix = dyn.mass_matrix(q)
+    assert_matrices_agree(matrix, matrix.T, 1e-13)
+    assert np.linalg.eigvalsh(matrix)[0] > 0.0
+    tau = dyn.inverse_dynamics(q, qd, qdd)
+    assert_agree(matrix @ qdd + dyn.bias_vector(q, qd), tau, 1e-12)
+    for method in ('recursive', 'cholesky'):
+        assert_agree(dyn.forward_dynamics(q, qd, tau, method=method), qdd, 1e-9, method)
 
 
 def test_particles_agree_with_king_at_rest_shape():

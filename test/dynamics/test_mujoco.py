@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rigid dynamics against MuJoCo on several vendors' arms and legged robots, to 1e-10."""
 
+import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_matrices_agree
+from oracles.compare import reference_dynamics
 from oracles.mujoco_oracle import MujocoOracle
 from oracles.random_robots import random_state
 from oracles.vendor_robots import frictionless
 from oracles.vendor_robots import robots_folder
 from oracles.vendor_robots import without_geometry
 import pytest
-
-import flexdyn_ros as fd
 
 pytestmark = pytest.mark.oracle
 NAMES = (
@@ -31,7 +31,7 @@ def test_torque_and_mass_matrix(name):
     """mj_inverse and mj_fullM at three random states."""
     text = without_geometry((robots_folder() / name).read_text(encoding='utf-8'))
     robot = frictionless(fd.load_robot(text))
-    dyn, oracle = fd.Dynamics(robot), MujocoOracle(robot, text)
+    dyn, oracle = reference_dynamics(robot), MujocoOracle(robot, text)
     rng = np.random.default_rng(2)
     for _ in range(3):
         q, qd, qdd = random_state(robot, rng)

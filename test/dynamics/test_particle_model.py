@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The particle oracle proves itself: work and energy, Lagrange's equations, kinematics."""
 
+import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_matrices_agree
@@ -8,8 +9,6 @@ from oracles.particle_model import ParticleModel
 from oracles.random_robots import random_robot_urdf
 from oracles.random_robots import random_state
 import pytest
-
-import flexdyn_ros as fd
 
 STEP = 1e-5
 

@@ -4,9 +4,11 @@
 from functools import lru_cache
 import re
 
+import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_matrices_agree
+from oracles.compare import reference_dynamics
 from oracles.particle_model import ParticleModel
 from oracles.pinocchio_oracle import pin
 from oracles.pinocchio_oracle import PinocchioOracle
@@ -18,8 +20,6 @@ from oracles.vendor_robots import short_name
 from oracles.vendor_robots import vendor_urdfs
 from oracles.vendor_robots import without_geometry
 import pytest
-
-import flexdyn_ros as fd
 
 pytestmark = pytest.mark.oracle
 TOLERANCE = 1e-10
@@ -52,7 +52,7 @@ def build(name):
     if base:
         text = on_floating_base(text, fd.load_robot(text).root, base)
     robot = frictionless(fd.load_robot(text))
-    return robot, fd.Dynamics(robot), PinocchioOracle(robot, pin.buildModelFromXML(text))
+    return robot, reference_dynamics(robot), PinocchioOracle(robot, pin.buildModelFromXML(text))
 
 
 @pytest.fixture(params=[n for n in NAMES if n not in REFUSED] + list(ON_BASES))

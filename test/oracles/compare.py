@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import flexdyn_ros as fd
 import numpy as np
 import yaml
 
@@ -47,3 +48,8 @@ def assert_matrices_agree(ours, theirs, tolerance: float, what: str = '') -> Non
     size = np.sqrt(np.maximum(np.diag(theirs), 1e-9))
     error = np.max(np.abs(ours - theirs) / np.outer(size, size))
     assert error <= tolerance, f'{what}: relative error {error:.3g} > {tolerance:.3g}'
+
+
+def reference_dynamics(robot) -> fd.Dynamics:
+    """Return Dynamics in plain Python: nothing is generated, so a new robot costs nothing."""
+    return fd.Dynamics(robot, backend='reference')

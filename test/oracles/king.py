@@ -31,7 +31,7 @@ class KingLink:
         polar_line: Density times polar second moment of area [kg m].
         rigidity: EI for deflection along y, EI along z [N m^2] and GJ [N m^2].
         modes: Number of modes along y, along z and in torsion.
-        tip_mass: Point mass at the tip [kg], a body carried in the link's true distal frame.
+        tip_mass: Point mass at the tip [kg], a particle of the link's mass integrals.
         coupled: Whether torsion rates and the rotation about x share the polar inertia; King's
             energy leaves their product out.
     """
@@ -49,24 +49,22 @@ class KingLink:
     def __post_init__(self):
         a = self.length
         x, w = np.polynomial.legendre.leggauss(40)
-        self.eta = 0.5 * a * (x + 1.0)
-        self.line = 0.5 * a * w
+        self.eta = np.append(0.5 * a * (x + 1.0), a)
+        self.line = np.append(0.5 * a * w, 0.0)
         self.dm = self.line * self.mass / a
+        self.dm[-1] = self.tip_mass
         unit = np.eye(3)
-        self.tip = []
         self.field, self.turn, self.stiffness, self.torsion = [], [], [], []
         for axis, (count, sign) in enumerate(zip(self.modes[:2], (1.0, -1.0), strict=True)):
             for k in range(1, count + 1):
                 shape = bending_shape(k, self.eta, a)
                 self.field.append(shape[:, None] * unit[1 + axis])
-                self.tip.append(unit[1 + axis])
                 self.turn.append(sign * bending_shape(k, a, a, 1) * unit[2 - axis])
                 curve = bending_shape(k, self.eta, a, 2)
                 self.stiffness.append(self.rigidity[axis] * self.line @ curve**2)
                 self.torsion.append(np.zeros_like(self.eta))
         for k in range(1, self.modes[2] + 1):
             self.field.append(np.zeros((len(self.eta), 3)))
-            self.tip.append(np.zeros(3))
             self.turn.append(unit[0])
             curve = torsion_shape(k, self.eta, a, 1)
             self.stiffness.append(self.rigidity[2] * self.line @ curve**2)
@@ -77,7 +75,7 @@ class KingLink:
         self.torsion = np.reshape(self.torsion, (n, len(self.eta)))
         self.total = self.dm.sum()
         self.com_x = self.dm @ (self.eta - a) / self.total
-        self.tip = np.reshape(self.tip, (n, 3))
+        self.tip = self.field[:, -1]
 
 
 def _sum(dm, vectors) -> np.ndarray:
@@ -173,12 +171,12 @@ def king_inverse_dynamics(links, theta, rate, accel, deltas, delta_rates, delta_
         v = e.T @ (
             vrd + np.cross(wrd, w) + np.cross(wr, np.cross(wr, w)) + 2 * np.cross(wr, wv) + wa
         )
-        forward.append((a, e, p, s, w, link.tip_mass * v, loads))
+        forward.append((a, e, p, s, w, loads))
     torques, modal = np.zeros(len(links)), [None] * len(links)
     f_next, n_next = np.zeros(3), np.zeros(3)
     for i in reversed(range(len(links))):
-        a, e, p, s, w, carried, (force, moment, sigma) = forward[i]
-        f_tip, n_tip = e @ (f_next + carried), e @ n_next
+        a, e, p, s, w, (force, moment, sigma) = forward[i]
+        f_tip, n_tip = e @ f_next, e @ n_next
         modal[i] = sigma + links[i].turn @ n_tip + links[i].tip @ f_tip
         f = f_tip + force
         n = n_tip + np.cross(p + w, f_tip) + np.cross(p + s, force) + moment

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from flexdyn_ros.model.robot import Beam
 from flexdyn_ros.model.robot import Inertia
+import numpy as np
+
 from oracles.jets import as_jet
 from oracles.jets import axis_rotation
 from oracles.jets import Jet

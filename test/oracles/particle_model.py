@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import field
 
-import numpy as np
-
 from flexdyn_ros.model.robot import Inertia
 from flexdyn_ros.model.robot import Robot
+import numpy as np
+
 from oracles.jets import angular_rates
 from oracles.jets import as_jet
 from oracles.jets import Jet
