@@ -13,6 +13,8 @@ from flexdyn_ros.codegen.interface import identifier
 from flexdyn_ros.codegen.interface import Input
 from flexdyn_ros.codegen.interface import Output
 from flexdyn_ros.codegen.traced_dynamics import TracedDynamics
+from flexdyn_ros.dynamics.assemble import assemble
+from flexdyn_ros.dynamics.factors import factor_order
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import UnknownName
@@ -66,6 +68,10 @@ def _hybrid(dyn: Any, v: dict, frame: Optional[str], loads: Sequence) -> tuple:
     return dyn.hybrid_dynamics(v['q'], v['qd'], v['joint_qdd'], loads)
 
 
+def _factors(dyn: Any, v: dict, frame: Optional[str], loads: Sequence) -> tuple:
+    return dyn.mass_matrix_factors(v['q'])
+
+
 def _vector_function(name: str, *inputs: str, wrenches: bool = False) -> Function:
     return Function(inputs, ((name, 'force'),), _method(name, *inputs, wrenches=wrenches))
 
@@ -86,6 +92,9 @@ FUNCTIONS: dict[str, Function] = {
     ),
     'mass_matrix': Function(
         ('q',), (('mass_matrix', 'matrix'),), _method('mass_matrix', 'q')
+    ),
+    'mass_matrix_factors': Function(
+        ('q',), (('upper_factor', 'factor'), ('diagonal_factor', 'factor diagonal')), _factors
     ),
     'bias_vector': _vector_function('bias_vector', 'q', 'qd', wrenches=True),
     'gravity_vector': _vector_function('gravity_vector', 'q'),
@@ -150,10 +159,17 @@ def read_function(robot: Robot, text: str) -> list[Request]:
             raise UnknownName('frame', frame, robot.frame_names)
         if FUNCTIONS[name].of_frame and not frame:
             frame = tip_link(robot)
+        if name == 'mass_matrix_factors' and has_followers(robot):
+            raise ArgumentError('function', f'names "{name}", which mimic joints do not allow')
         requests.append(Request(name, frame or None))
     if len(set(requests)) != len(requests):
         raise ArgumentError('function', f'names a function twice in "{text}"')
     return requests
+
+
+def has_followers(robot: Robot) -> bool:
+    """Return whether some coordinate moves several joints, which breaks the tree's recursion."""
+    return any(joint.mimic is not None and joint.type != 'fixed' for joint in robot.joints)
 
 
 def tip_link(robot: Robot) -> str:
@@ -212,6 +228,12 @@ def _output(robot: Robot, request: Request, name: str, kind: str) -> Output:
     if kind == 'matrix':
         entries = tuple(f'{name}: {a}, {b}' for a in coordinates for b in coordinates)
         return Output(name, (robot.nv, robot.nv), entries)
+    if kind.startswith('factor'):
+        order = [coordinates[k] for k in factor_order(assemble(robot, {}))]
+        if kind == 'factor':
+            entries = tuple(f'U: {a}, {b}' for a in order for b in order)
+            return Output(name, (robot.nv, robot.nv), entries)
+        return Output(name, (robot.nv,), tuple(f'D: {each}' for each in order))
     if kind == 'pose':
         entries = tuple(f'pose of {frame}: row {i + 1}, column {j + 1}'
                         for i in range(4) for j in range(4))

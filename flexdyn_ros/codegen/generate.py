@@ -25,6 +25,7 @@ from flexdyn_ros.codegen.loads import read_loads
 from flexdyn_ros.codegen.schedule import schedule
 from flexdyn_ros.codegen.simplify import simplify
 from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
+from flexdyn_ros.codegen.trace import methods
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.robot import Robot
@@ -96,6 +97,7 @@ def generate(
     *,
     name: Optional[str] = None,
     snap: float = ANGLE_TOLERANCE,
+    method: Optional[str] = None,
 ) -> GeneratedCode:
     """
     Return the source code of one function of a robot, or of several that share their work.
@@ -107,14 +109,17 @@ def generate(
         language: "c", "python" or "fortran".
         optimise: Whether inertial parameters are regrouped and the passes run.
         arguments: What stays an argument: "gravity", "payload" (of the last link of the deepest
-            chain), "payload:<link>", "wrench:<frame>", or a parameter such as "<link>/mass"; see
-            `codegen.loads` and `codegen.parameters`.
+            chain), "payload:<link>", "wrench:<frame>", "wrench:<frame>@<axes>", or a parameter
+            such as "<link>/mass"; see `codegen.loads` and `codegen.parameters`.
         name: Identifier of the generated function; from the function's name when None.
         snap: Distance from 0, 1 and -1 within which entries of rotations are rounded, so that
             right angles written with ten digits cost nothing; 0 for none.
+        method: How accelerations are solved for ("articulated bodies", "mass matrix and LDL^T";
+            the cheaper one when None), or how a mass matrix is found: "inverse dynamics",
+            "outer links" or "composite bodies" (the default), Walker and Orin's methods 1 to 3.
 
     Raises:
-        ArgumentError: If a function, language or argument is unknown.
+        ArgumentError: If a function, language, argument or method is unknown.
         UnknownName: If a link or frame is unknown.
     """
     if language not in LANGUAGES:
@@ -122,7 +127,13 @@ def generate(
         raise ArgumentError('language', f'is "{language}". {hint}')
     requests = read_function(robot, function)
     loads = read_loads(robot, arguments)
-    found = simplify(robot, function, requests, loads, optimised=optimise, snap=snap)
+    allowed = methods(robot, requests)
+    if method is not None and method not in allowed:
+        known = ', '.join(f'"{each}"' for each in allowed) or 'none'
+        raise ArgumentError('method', f'is "{method}", and "{function}" allows {known} here')
+    found = simplify(
+        robot, function, requests, loads, optimised=optimise, snap=snap, method=method
+    )
     trace = found.trace if name is None else renamed(found.trace, _checked_name(name))
     plan = schedule(trace)
     c_source = emit_c(plan)

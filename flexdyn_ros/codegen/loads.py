@@ -7,7 +7,8 @@ What stays an argument of a generated function besides positions, rates and forc
   chain), in place of the one that the description declares there: mass, centre of mass x y z,
   ixx iyy izz ixy ixz iyz about it, in link axes, 10 numbers. On a flexible link it rides on the
   cross-section at the beam's tip.
-- "wrench:<frame>": force and moment on the robot at the frame's origin, root axes, 6 numbers.
+- "wrench:<frame>": force and moment on the robot at the frame's origin, root axes, 6 numbers;
+  "wrench:<frame>@<axes>": the same in the axes of a second frame, such as the frame itself.
 - the name of a parameter, see `parameters.py`.
 """
 
@@ -30,6 +31,7 @@ from flexdyn_ros.codegen.parameters import parameter_names
 from flexdyn_ros.codegen.parameters import with_parameters
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.spatial import add_matrices
 from flexdyn_ros.dynamics.spatial import outer
 from flexdyn_ros.dynamics.spatial import scale
@@ -65,6 +67,7 @@ class Loads:
         sections: For payloads on flexible links, the centre of mass [m] that chooses the
             cross-section and stays a number; the beam's tip where a link is missing.
         wrenches: Frames that a wrench acts on.
+        axes: Frame whose axes a frame's wrench is given in, where they are not the root's.
         parameters: Parameters of the model.
         plain_payload: The link whose payload's argument is called `payload`.
     """
@@ -73,6 +76,7 @@ class Loads:
     payloads: tuple[str, ...] = ()
     sections: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
     wrenches: tuple[str, ...] = ()
+    axes: Mapping[str, str] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] = ()
     plain_payload: Optional[str] = None
 
@@ -83,7 +87,8 @@ class Loads:
             entries = tuple(f'payload of {link}: {entry}' for entry in PAYLOAD_ENTRIES)
             found.append(Input(self.payload_name(link), entries))
         for frame in self.wrenches:
-            entries = tuple(f'wrench on {frame}: {entry}' for entry in WRENCH_ENTRIES)
+            where = f' in axes of {self.axes[frame]}' if frame in self.axes else ''
+            entries = tuple(f'wrench on {frame}{where}: {entry}' for entry in WRENCH_ENTRIES)
             found.append(Input(wrench_name(frame), entries))
         found += [parameter.input for parameter in self.parameters]
         return found
@@ -118,9 +123,13 @@ def read_loads(robot: Robot, arguments: Sequence[str]) -> Loads:
             plain = loads.plain_payload if separator else link
             loads = replace(loads, payloads=(*loads.payloads, link), plain_payload=plain)
         elif kind == 'wrench' and separator:
-            if name not in robot.frame_names:
-                raise UnknownName('frame', name, robot.frame_names)
+            name, turned, axes = name.partition('@')
+            for frame in (name, axes) if turned else (name,):
+                if frame not in robot.frame_names:
+                    raise UnknownName('frame', frame, robot.frame_names)
             loads = replace(loads, wrenches=(*loads.wrenches, name))
+            if turned:
+                loads = replace(loads, axes={**loads.axes, name: axes})
         else:
             parameter = find_parameter(robot, str(text))
             if parameter is None:
@@ -219,10 +228,12 @@ def gravity_of(robot: Robot, loads: Loads, graph: Graph) -> tuple:
     return tuple(_symbols(graph, 'gravity', 3)) if loads.gravity else robot.gravity_vector
 
 
-def wrenches_of(loads: Loads, graph: Graph) -> list[tuple]:
+def wrenches_of(loads: Loads, graph: Graph) -> list[FrameWrench]:
     """Return the wrenches as the algorithms take them."""
     found = []
     for frame in loads.wrenches:
         values = _symbols(graph, wrench_name(frame), 6)
-        found.append((frame, tuple(values[:3]), tuple(values[3:])))
+        found.append(
+            FrameWrench(frame, tuple(values[:3]), tuple(values[3:]), loads.axes.get(frame))
+        )
     return found

@@ -12,6 +12,7 @@ from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.interface import Trace
 from flexdyn_ros.codegen.loads import Loads
 from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
+from flexdyn_ros.codegen.trace import methods
 from flexdyn_ros.codegen.trace import solving_methods
 from flexdyn_ros.codegen.trace import trace_requests
 from flexdyn_ros.model.robot import Robot
@@ -67,13 +68,13 @@ def simplify(
         pivots: See `trace`.
         hasty: Whether equivalent formulations are compared before the passes instead of after,
             and large programs go without passes.
-        method: How accelerations are solved for; the cheapest way when None. It gives way where
-            the robot does not allow it.
+        method: How accelerations are solved for, the cheapest way when None, or how the mass
+            matrix is found. It gives way where the robot does not allow it.
     """
     suitable = solving_methods(robot, requests)
     traces = [
         trace_requests(robot, function, requests, loads, way, optimised, snap, pivots)
-        for way in ((method,) if method in suitable else suitable)
+        for way in ((method,) if method in methods(robot, requests) else suitable)
     ]
     counts = [_total(operation_counts(each.program.outputs)) for each in traces]
     least = min(counts)

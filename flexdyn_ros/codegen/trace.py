@@ -9,6 +9,7 @@ from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.codegen.functions import function_identifier
+from flexdyn_ros.codegen.functions import has_followers
 from flexdyn_ros.codegen.functions import inputs_of
 from flexdyn_ros.codegen.functions import outputs_of
 from flexdyn_ros.codegen.functions import read_function
@@ -23,6 +24,7 @@ from flexdyn_ros.codegen.loads import wrenches_of
 from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
 from flexdyn_ros.codegen.snap import snap as snap_rotations
 from flexdyn_ros.codegen.traced_dynamics import DENSE
+from flexdyn_ros.codegen.traced_dynamics import MASS_MATRIX_METHODS
 from flexdyn_ros.codegen.traced_dynamics import RECURSIVE
 from flexdyn_ros.codegen.traced_dynamics import TracedDynamics
 from flexdyn_ros.dynamics.regroup import regroup
@@ -100,7 +102,8 @@ def trace_requests(
         outputs.append(Output('pivots', (len(names),), names))
         values += dynamics.pivots
     program = Program(graph, tuple(graph.lift(value) for value in values))
-    choices = (method,) if any(request.function.solves for request in requests) else ()
+    chosen = any(request.function.solves for request in requests) or method in MASS_MATRIX_METHODS
+    choices = (method,) if chosen else ()
     return Trace(
         robot.name, function, function_identifier(requests), (*inputs, *loads.inputs()),
         _distinct(outputs, requests), program, robot.coordinate_names, _positions(robot), choices,
@@ -115,9 +118,17 @@ def solving_methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...
     """
     if not any(request.function.solves for request in requests):
         return (RECURSIVE,)
-    if any(joint.mimic is not None and joint.type != 'fixed' for joint in robot.joints):
+    if has_followers(robot):
         return (DENSE,)
     return (RECURSIVE, DENSE) if robot.nv <= DENSE_LIMIT else (RECURSIVE,)
+
+
+def methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
+    """Return all methods that may be asked for: those of the mass matrix, or to solve."""
+    if any(request.function.solves for request in requests):
+        return solving_methods(robot, requests)
+    names = {request.name for request in requests}
+    return tuple(MASS_MATRIX_METHODS) if 'mass_matrix' in names else ()
 
 
 def _flat(value: Any) -> list:

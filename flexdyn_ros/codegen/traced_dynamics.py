@@ -6,14 +6,24 @@ from __future__ import annotations
 from flexdyn_ros.dynamics.articulated_body import factorise
 from flexdyn_ros.dynamics.articulated_body import solve
 from flexdyn_ros.dynamics.composite_body import mass_matrix
+from flexdyn_ros.dynamics.factors import mass_matrix_factors
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_columns
+from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_outer_links
 
 RECURSIVE = 'articulated bodies'
 DENSE = 'mass matrix and LDL^T'
+# Walker and Orin's methods 1 to 3; the last one is taken unless another is asked for.
+COMPOSITE = 'composite bodies'
+MASS_MATRIX_METHODS = {
+    'inverse dynamics': mass_matrix_by_columns,
+    'outer links': mass_matrix_by_outer_links,
+    COMPOSITE: mass_matrix,
+}
 
 
 class TracedDynamics(ReferenceBackend):
@@ -21,7 +31,8 @@ class TracedDynamics(ReferenceBackend):
     The reference backend over symbols.
 
     Attributes:
-        method: How accelerations are solved for: RECURSIVE or DENSE.
+        method: How accelerations are solved for, RECURSIVE or DENSE, or how the mass matrix is
+            found, one of MASS_MATRIX_METHODS.
         pivots: Pivots met while solving, which must be positive.
     """
 
@@ -35,6 +46,14 @@ class TracedDynamics(ReferenceBackend):
         self._n_joints = n_joints
         self.method = method
         self.pivots: list[Scalar] = []
+
+    def mass_matrix(self, q) -> list[list[Scalar]]:
+        """Return the mass matrix, (nv, nv)."""
+        return MASS_MATRIX_METHODS.get(self.method, mass_matrix)(self._tree, q)
+
+    def mass_matrix_factors(self, q) -> tuple[list[list[Scalar]], list[Scalar]]:
+        """Return U, (nv, nv), and the diagonal of D, (nv,), in `factor_order`."""
+        return mass_matrix_factors(self._tree, q)
 
     def forward_dynamics(self, q, qd, tau, wrenches=(), method='') -> list[Scalar]:
         """Return accelerations, (nv,)."""

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measured tables as Markdown."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from benchmarks.counts import published
+from benchmarks.counts.explanations import explanation
+from benchmarks.counts.published_form import publication_counts
+from benchmarks.counts.tables import Count
+from benchmarks.counts.tables import Row
+from benchmarks.counts.tables import Table
+
+HEADER = (
+    '| row | mul | add | total | sin, cos | published: mul + add = total | ratio | |\n'
+    '|---|---:|---:|---:|---:|---|---:|---|\n'
+)
+INTRODUCTION = """\
+<!-- Written by `make counts`; edit benchmarks/counts instead. -->
+# Operation counts
+
+Operations of the C code that `flexdyn_ros.generate` writes, beside every published count of the
+same computation. `make counts` measures them anew and writes this page.
+
+- Counted by parsing the emitted C, called functions included: multiplications with divisions,
+  additions with subtractions; calls of sine and cosine apart, as in the sources. Operations on
+  constants alone and changes of sign are free. The same source passes the accuracy tests.
+- The ratio is our total over the lowest published total of a generator. **above**: not below
+  every published generator. **aim**: below them, and not below the aim set for the row.
+  Both are explained under the table.
+- In parentheses: published counts that are no generator's (derived by hand, or numeric programs).
+- Robots: `benchmarks/counts/robots.py`. Published figures with their corrections:
+  `benchmarks/counts/published.yaml`.
+"""
+
+
+def page(tables: list[Table]) -> str:
+    """Return docs/counts.md."""
+    return '\n'.join([INTRODUCTION, starting_line(), *(section(table) for table in tables)])
+
+
+def starting_line() -> str:
+    """Return the section on the published generator's own form."""
+    ours = publication_counts()
+    theirs = published.published()['clear']
+    lines = [
+        '## Starting line: the published form', '',
+        'Inverse dynamics of the Stanford arm in the form of NEDYN (El-Rayyes 1990), rebuilt in',
+        '`benchmarks/counts/published_form.py`, through the first steps of his post-processor',
+        'CLEAR.',
+        '', '| step | rebuilt: mul + add = total | published |', '|---|---|---:|',
+    ]
+    for step, (mul, add) in ours.items():
+        lines.append(f'| {step} | {mul} + {add} = {mul + add} | {theirs[step]} |')
+    for step in ('constants', 'duplicates', 'factoring'):
+        lines.append(f'| {step} | see the inverse dynamics below | {theirs[step]} |')
+    return '\n'.join(lines) + '\n'
+
+
+def section(table: Table) -> str:
+    """Return one table with its notes."""
+    rows = ''.join(line(row) + '\n' for row in table.rows)
+    text = f'## {table.title}\n\n{table.note}\n\n{HEADER}{rows}'
+    notes = [
+        f'- {row.label}: {explanation(row)}' for row in table.rows if mark(row)
+    ]
+    return text + ('\n' + '\n'.join(notes) + '\n' if notes else '')
+
+
+def line(row: Row) -> str:
+    """Return one row."""
+    ours = row.ours
+    trig = '' if ours.trig is None else str(ours.trig)
+    published_counts = [f'{name} {_sum(c)}' for name, c in _by_total(row.rivals)]
+    published_counts += [f'({name} {_sum(c)})' for name, c in _by_total(row.others)]
+    ratio = '' if row.best is None else f'{ours.total / row.best:.2f}'
+    cells = (
+        row.label, str(ours.mul), str(ours.add), str(ours.total), trig,
+        '; '.join(published_counts), ratio, mark(row),
+    )
+    return '| ' + ' | '.join(cells) + ' |'
+
+
+def mark(row: Row) -> str:
+    """Return what is wrong with a row, or nothing."""
+    if not row.beaten:
+        return '**above**'
+    return '' if row.on_target else f'**aim** {_number(row.target)}'
+
+
+def _by_total(counts: dict[str, Count]) -> list[tuple[str, Count]]:
+    return sorted(counts.items(), key=lambda item: item[1].total)
+
+
+def _sum(found: Count) -> str:
+    return f'{_number(found.mul)} + {_number(found.add)} = {_number(found.total)}'
+
+
+def _number(value: Optional[float]) -> str:
+    return f'{value:.0f}'
