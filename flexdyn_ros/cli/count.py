@@ -6,33 +6,65 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from flexdyn_ros.cli.options import add_json
 from flexdyn_ros.cli.options import add_parser as add_model_parser
 from flexdyn_ros.cli.options import load
-from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.cli.options import print_json
+from flexdyn_ros.cli.terminal import heading
+from flexdyn_ros.cli.terminal import table
 
 _DESCRIPTION = """\
-Count multiplications, additions and trigonometric calls of the generated code. Not available in
-this version: the description is read and checked, and the command then stops with exit code 1.
+Count multiplications (with divisions), additions (with subtractions) and calls of sin, cos and
+other functions in the generated C, as traced and after all passes. Operations on constants and
+signs are free.
 """
 _EXAMPLES = """\
-example:
+examples:
   flexdyn count arm.urdf
+  flexdyn count arm.urdf --function inverse_dynamics --function mass_matrix+bias_vector --json
 """
+_KINDS = ('mul', 'add', 'trig')
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
-        subparsers, 'count', 'operation counts of generated code (not available yet)',
-        _DESCRIPTION, _EXAMPLES,
+        subparsers, 'count', 'operation counts of generated code', _DESCRIPTION, _EXAMPLES
     )
+    parser.add_argument(
+        '--function', metavar='NAME', action='append', default=[], dest='functions',
+        help='a function as in flexdyn generate; may be repeated (default: all)',
+    )
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(call: argparse.Namespace) -> int:
-    """Check the model, then say that counting is not available."""
+    """Print the counts of each function."""
+    from flexdyn_ros.codegen import generate
+    from flexdyn_ros.codegen.functions import FUNCTIONS
+    from flexdyn_ros.codegen.functions import read_function
+
     robot = load(call)
-    raise NotYetSupported(
-        'operations cannot be counted in this version, as no code is generated yet',
-        file=robot.source, element='robot', name=robot.name,
-    )
+    functions = call.functions or [*FUNCTIONS, 'mass_matrix+bias_vector']
+    for function in functions:
+        read_function(robot, function)
+    rows = []
+    for function in functions:
+        traced = generate(robot, function, optimise=False).counts
+        rows.append((function, traced, generate(robot, function).counts))
+    if call.json:
+        print_json({
+            'robot': robot.name,
+            'functions': {name: {'traced': old, 'optimised': new} for name, old, new in rows},
+        })
+        return 0
+    print(heading(f'Operations of "{robot.name}", as traced and after all passes'))
+    print(table(
+        ('function', 'traced', 'mul', 'add', 'calls', 'total'),
+        [
+            (name, sum(old.values()), *(new[kind] for kind in _KINDS), sum(new.values()))
+            for name, old, new in rows
+        ],
+    ))
+    return 0

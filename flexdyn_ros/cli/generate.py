@@ -4,31 +4,40 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
+from flexdyn_ros.cli.options import add_json
 from flexdyn_ros.cli.options import add_parser as add_model_parser
 from flexdyn_ros.cli.options import load
-from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.cli.options import print_json
+from flexdyn_ros.errors import ArgumentError
+
+# What a caller of the library knows by another name.
+_OPTIONS = {'function': '--function', 'arguments': '--argument', 'name': '--name'}
 
 _DESCRIPTION = """\
-Write the source of a dynamics function. Not available in this version: the description is read
-and checked, and the command then stops with exit code 1.
+Write the source of a dynamics function, or of several that share their work. For C there are a
+header, an example main and a CMake snippet beside it. Files that exist are replaced.
 """
 _EXAMPLES = """\
-example:
+examples:
   flexdyn generate arm.urdf --function inverse_dynamics --language c -o generated
+  flexdyn generate arm.urdf --function mass_matrix+bias_vector --language fortran
+  flexdyn generate arm.urdf --function jacobian:tool --language python
+  flexdyn generate arm.urdf --argument gravity --argument payload:tool --argument forearm/mass
 """
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
-        subparsers, 'generate', 'source code of a dynamics function (not available yet)',
-        _DESCRIPTION, _EXAMPLES,
+        subparsers, 'generate', 'source code of a dynamics function', _DESCRIPTION, _EXAMPLES
     )
     parser.add_argument(
         '--function', metavar='NAME', default='inverse_dynamics',
-        help='a method of Dynamics, or several joined by + (default: inverse_dynamics)',
+        help='a method of Dynamics, or several joined by +; jacobian:FRAME for a frame other than '
+        'the end of the deepest chain (default: inverse_dynamics)',
     )
     parser.add_argument(
         '--language', choices=('c', 'python', 'fortran'), default='c',
@@ -37,14 +46,50 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '-o', '--output', metavar='DIR', default='.', help='folder for the source (default: .)'
     )
+    parser.add_argument(
+        '--argument', metavar='NAME', action='append', default=[], dest='arguments',
+        help='what stays an argument of the function: gravity, payload[:LINK], wrench:FRAME, or a '
+        'parameter such as LINK/mass; may be repeated',
+    )
+    parser.add_argument('--name', help="name of the generated function (default: the function's)")
+    parser.add_argument(
+        '--no-optimise', action='store_false', dest='optimise',
+        help='write the program as traced, without any pass',
+    )
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(call: argparse.Namespace) -> int:
-    """Check the model, then say that generation is not available."""
+    """Write the files and say where they are."""
+    from flexdyn_ros.codegen import generate
+
     robot = load(call)
-    raise NotYetSupported(
-        f'source code of "{call.function}" cannot be generated in this version',
-        file=robot.source, element='robot', name=robot.name,
-        advice='Use fd.Dynamics, which computes the same numbers in Python',
+    try:
+        code = generate(
+            robot, call.function, call.language, call.optimise, call.arguments, name=call.name
+        )
+    except ArgumentError as error:
+        option = _OPTIONS.get(error.argument, error.argument)
+        raise ArgumentError(option, error.problem) from error
+    folder = Path(call.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, text in code.files.items():
+        path = folder / name
+        path.write_text(text, encoding='utf-8')
+        paths.append(str(path))
+    if call.json:
+        print_json({
+            'robot': robot.name, 'function': code.function, 'language': code.language,
+            'name': code.name, 'counts': code.counts, 'files': paths,
+            'arguments': {each.name: list(each.entries) for each in code.inputs},
+        })
+        return 0
+    counts = code.counts
+    print(
+        f'{code.function} of "{robot.name}": {counts["mul"]} multiplications, {counts["add"]} '
+        f'additions, {counts["trig"]} calls of functions. Written:'
     )
+    print('\n'.join(f'  {path}' for path in paths))
+    return 0

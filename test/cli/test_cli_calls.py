@@ -97,10 +97,12 @@ def test_version_is_that_of_the_package(folder):
         (['simulate', 'arm.urdf', '--t-end', 'inf'], 2, 'inf'),
         (['simulate', 'arm.urdf', '--method', 'euler'], 2, 'euler'),
         (['simulate', 'arm.urdf', '--out', 'arm.urdf/x'], 2, '"--out" names arm.urdf/x'),
-        (['generate', 'arm.urdf'], 1, 'cannot be generated in this version'),
+        (['generate', 'arm.urdf', '--function', 'inverse'], 2, 'Did you mean'),
+        (['generate', 'arm.urdf', '--argument', 'gravty'], 2, '"--argument" names "gravty"'),
+        (['generate', 'arm.urdf', '-o', 'arm.urdf/x'], 2, 'arm.urdf'),
         (['generate', 'nowhere.urdf'], 2, 'nowhere.urdf'),
         (['generate', 'arm.urdf', '--language', 'cobol'], 2, 'cobol'),
-        (['count', 'arm.urdf'], 1, 'cannot be counted in this version'),
+        (['count', 'arm.urdf', '--function', 'jacobian:hand'], 2, 'No frame is called "hand"'),
     ],
 )
 def test_errors_are_a_sentence_on_stderr_with_the_exit_code(folder, words, code, message):
