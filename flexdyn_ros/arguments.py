@@ -61,9 +61,13 @@ def deliver(values: Any, out: Optional[np.ndarray]) -> np.ndarray:
     Raises:
         ArgumentError: If `out` is not a writable float array of the right shape.
     """
-    result = np.array(values, dtype=float)
     if out is None:
-        return result
+        return np.array(values, dtype=float)
+    if type(values) is list and type(out) is np.ndarray and out.shape == (len(values),):
+        if out.dtype == _DOUBLE and out.flags.writeable and _FLOAT.issuperset(map(type, values)):
+            out[:] = values
+            return out
+    result = np.array(values, dtype=float)
     if not isinstance(out, np.ndarray) or out.dtype != np.float64:
         raise ArgumentError('out', f'must be a float64 numpy array, not {type(out).__name__}')
     if out.shape != result.shape:

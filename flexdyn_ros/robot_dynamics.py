@@ -88,7 +88,10 @@ class Dynamics:
     ) -> np.ndarray:
         """Return joint torques [N m | N], then modal forces, for a motion, (nv,)."""
         tau = self._backend.inverse_dynamics(
-            self._position(q), self._velocity(qd), self._vector('qdd', qdd), self._checked(wrenches)
+            self._position(q),
+            real_vector('qd', qd, self._nv),
+            real_vector('qdd', qdd, self._nv),
+            () if wrenches is None else self._checked(wrenches),
         )
         return deliver(tau, out)
 
@@ -121,9 +124,9 @@ class Dynamics:
             raise ArgumentError('method', f'is "{method}", expected one of {METHODS}')
         qdd = self._backend.forward_dynamics(
             self._position(q),
-            self._velocity(qd),
-            self._vector('tau', tau),
-            self._checked(wrenches),
+            real_vector('qd', qd, self._nv),
+            real_vector('tau', tau, self._nv),
+            () if wrenches is None else self._checked(wrenches),
             method,
         )
         return deliver(qdd, out)
@@ -290,7 +293,7 @@ class Dynamics:
         return values
 
     def _velocity(self, qd: Any) -> list[float]:
-        return self._vector('qd', qd)
+        return real_vector('qd', qd, self._nv)
 
     def _vector(self, argument: str, value: Any) -> list[float]:
         return real_vector(argument, value, self._nv)

@@ -216,7 +216,11 @@ class PythonBackend:
     def _loaded(self, name: str, vectors: tuple, wrenches: Wrenches) -> Any:
         """Evaluate a function under wrenches."""
         if not wrenches:
-            return self._plain(name, *vectors)
+            found = self._functions.get(name)
+            if found is None:
+                return self._plain(name, *vectors)
+            function, extra = found
+            return function(*vectors, *extra)
         ordered = sorted(wrenches)
         frames = tuple(frame for frame, _, _ in ordered)
         found = self._functions.get((name, frames))
