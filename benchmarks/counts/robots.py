@@ -26,6 +26,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from benchmarks.counts.dh_chain import chain
+from benchmarks.counts.dh_chain import matrix
+from benchmarks.counts.dh_chain import Row
+from benchmarks.counts.dh_chain import turn_about_x
+from benchmarks.counts.dh_chain import vector
+from benchmarks.counts.dh_chain import without_gravity
 from flexdyn_ros.model.robot import Beam
 from flexdyn_ros.model.robot import IDENTITY
 from flexdyn_ros.model.robot import Inertia
@@ -37,13 +43,6 @@ from flexdyn_ros.model.robot import PointMass
 from flexdyn_ros.model.robot import Pose
 from flexdyn_ros.model.robot import Robot
 import numpy as np
-
-from benchmarks.counts.dh_chain import chain
-from benchmarks.counts.dh_chain import matrix
-from benchmarks.counts.dh_chain import Row
-from benchmarks.counts.dh_chain import turn_about_x
-from benchmarks.counts.dh_chain import vector
-from benchmarks.counts.dh_chain import without_gravity
 
 # Alpha, d, mass, centre of mass, moments about the link origin, prismatic.
 STANFORD = (

@@ -10,14 +10,13 @@ from typing import Callable
 from typing import Iterator
 from typing import Optional
 
-from flexdyn_ros.codegen import generate
-from flexdyn_ros.codegen.traced_dynamics import MASS_MATRIX_METHODS
-from flexdyn_ros.model.robot import Robot
-
 from benchmarks.counts import published
 from benchmarks.counts.robots import flexible_arm
 from benchmarks.counts.robots import flexible_chain
 from benchmarks.counts.robots import table_robot
+from flexdyn_ros.codegen import generate
+from flexdyn_ros.codegen.traced_dynamics import MASS_MATRIX_METHODS
+from flexdyn_ros.model.robot import Robot
 
 # The published wrench is given in axes of the last link.
 WRENCH = 'wrench:tool@tool'

@@ -19,7 +19,6 @@ from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
 
-
 # Row, column and value of a matrix entry.
 Entry = tuple[int, int, float]
 

@@ -4,7 +4,6 @@
 import json
 
 from command import flexdyn
-
 import flexdyn_ros as fd
 
 

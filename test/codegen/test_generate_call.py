@@ -6,14 +6,14 @@ from dataclasses import replace
 import shutil
 import subprocess
 
-from codegen import cases
-import numpy as np
-import pytest
-
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.parameters import parameter_names
 from flexdyn_ros.codegen.trace import trace
 from flexdyn_ros.symbolic.program import operation_counts
+import numpy as np
+import pytest
+
+from codegen import cases
 
 MODEL = cases.robot('flexible chain')
 

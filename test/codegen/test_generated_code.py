@@ -3,12 +3,6 @@
 
 import shutil
 
-from codegen import cases
-from codegen.native import compiler
-from codegen.native import Native
-import numpy as np
-import pytest
-
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.chunks import split
 from flexdyn_ros.codegen.emit_c import emit_c
@@ -22,6 +16,12 @@ from flexdyn_ros.model.robot import Inertia
 from flexdyn_ros.symbolic.count import count_c
 from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.program import evaluate_program
+import numpy as np
+import pytest
+
+from codegen import cases
+from codegen.native import compiler
+from codegen.native import Native
 
 LANGUAGES = ['c', 'python', 'fortran']
 ALL = '+'.join(cases.FUNCTIONS[:8])

@@ -8,16 +8,16 @@ import subprocess
 import sys
 from time import perf_counter
 
-from codegen import cases
-import numpy as np
-from oracles.random_robots import random_robot_urdf
-import pytest
-
 import flexdyn_ros as fd
 from flexdyn_ros.codegen import python_backend
 from flexdyn_ros.codegen import source_cache
 from flexdyn_ros.codegen.python_backend import PythonBackend
 from flexdyn_ros.model.robot import Inertia
+import numpy as np
+from oracles.random_robots import random_robot_urdf
+import pytest
+
+from codegen import cases
 
 MATRIX = ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03), (0.02, 0.03, 0.5))
 

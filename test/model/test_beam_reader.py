@@ -5,8 +5,8 @@ import math
 
 from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
-from model_texts import arm_with
 from model_texts import ARM
+from model_texts import arm_with
 from model_texts import beam
 from model_texts import flexdyn
 from model_texts import joint

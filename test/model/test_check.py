@@ -11,8 +11,8 @@ from flexdyn_ros.model.robot import Pose
 from model_texts import ARM
 from model_texts import arm_with
 from model_texts import beam
-from model_texts import inertial
 from model_texts import INERTIAL
+from model_texts import inertial
 from model_texts import joint
 from model_texts import link
 from model_texts import one_joint

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attributes whose prefix the file does not declare, as airo-models' ur5e.urdf has them."""
 
-import pytest
-
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ModelError
+import pytest
 
 ROBOT = """<?xml version="1.0" ?>
 <!-- <robot> -->

@@ -13,7 +13,6 @@ from dataclasses import replace
 from flexdyn_ros.model.robot import Beam
 from flexdyn_ros.model.robot import Inertia
 import numpy as np
-
 from oracles.jets import as_jet
 from oracles.jets import axis_rotation
 from oracles.jets import Jet

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from oracles.jets import as_jet
 from oracles.jets import axis_rotation
 from oracles.jets import Jet

@@ -17,7 +17,6 @@ from dataclasses import field
 from flexdyn_ros.model.robot import Inertia
 from flexdyn_ros.model.robot import Robot
 import numpy as np
-
 from oracles.jets import angular_rates
 from oracles.jets import as_jet
 from oracles.jets import Jet

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from oracles.random_robots import inertial_xml
 from oracles.random_robots import numbers
 

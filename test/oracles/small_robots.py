@@ -2,7 +2,6 @@
 """Small robots that several tests change in one place."""
 
 import numpy as np
-
 from oracles.random_robots import inertial_xml
 from oracles.random_robots import random_robot_urdf
 from oracles.random_robots import random_state
