@@ -12,7 +12,7 @@ SHARED = {
     'launch': ('*.launch.py',),
     'config': ('*.yaml', '*.xml'),
     'rviz': ('*.rviz',),
-    'urdf': ('*.xacro', '*.urdf', '*.yaml'),
+    'urdf': ('*.xacro', '*.urdf', '*.xml', '*.yaml'),
 }
 NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node')
 

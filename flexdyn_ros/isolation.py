@@ -57,6 +57,8 @@ Ids whose ports stay below 32768, where Linux starts to hand out ports of its ow
 See "The ROS_DOMAIN_ID" in the ROS 2 documentation.
 """
 
+_NAME = 'flexdyn_ros.dds_domain.{}'
+
 
 def steers_network(variable: str) -> bool:
     """Tell whether an environment variable can change whom ROS programs talk to, and how."""
@@ -90,7 +92,6 @@ def network_variables(domain_id: int) -> Dict[str, str]:
     """
     return {
         'FASTDDS_DEFAULT_PROFILES_FILE': str(PROFILE),
-        'FASTRTPS_DEFAULT_PROFILES_FILE': str(PROFILE),
         'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
         'ROS_DOMAIN_ID': str(domain_id),
         'SKIP_DEFAULT_XML_FILE': '1',
@@ -153,14 +154,22 @@ class DomainClaim:
         self._claim.close()
 
 
+def discovery_port(domain_id: int) -> int:
+    """
+    Return the UDP port on which participants of a domain listen for others.
+
+    DDSI-RTPS 2.2, section 9.6.1.1: PB + DG * domainId + d0.
+    """
+    return 7400 + 250 * domain_id
+
+
 def _claim(domain_id: int) -> Optional[socket.socket]:
     """Return the socket that stands for the claim, or None when the domain is in use."""
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        claim.bind(f'\0flexdyn_ros.dds_domain.{domain_id}')
-        # The multicast discovery port of the domain (DDSI-RTPS 2.2, section 9.6.1.1).
+        claim.bind('\0' + _NAME.format(domain_id))
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.bind(('', 7400 + 250 * domain_id))
+            probe.bind(('', discovery_port(domain_id)))
     except OSError:
         claim.close()
         return None

@@ -10,33 +10,24 @@ venv=$PWD/.venv
 requirements=(-r requirements/run.txt)
 [ "$level" = run ] || requirements+=(-r requirements/test.txt)
 
-# PYTHON=... rebuilds an environment that another Python made; a moved folder rebuilds it too.
-identity=$PWD
-if [ -n "${PYTHON:-}" ]; then
-  identity+=" $("$PYTHON" -c 'import sys; print(sys.version_info[:2])' 2>/dev/null || echo unusable)"
-fi
-fingerprint() {
-  { echo "$PWD"; cat requirements/*.txt package.xml setup.py setup.cfg scripts/setup.sh \
-    scripts/link_package.py scripts/vendor_descriptions.py; } | sha256sum | cut -d' ' -f1
-}
-wanted=$(fingerprint)
-matches() { [ -f "$venv/.ready-$1" ] && [ "$(cat "$venv/.ready-$1")" = "$wanted" ]; }
-same_python() {
-  [ -z "${PYTHON:-}" ] || [ "$("$PYTHON" -c 'import sys; print(sys.version_info[:2])')" = \
-    "$("$venv/bin/python" -I -S -c 'import sys; print(sys.version_info[:2])' 2>/dev/null)" ]
-}
+wanted=$({ echo "$PWD"; cat requirements/*.txt package.xml setup.py setup.cfg \
+  scripts/setup.sh scripts/link_package.py; } | sha256sum | cut -d' ' -f1)
+matches() { [ "$(cat "$venv/.ready-$1" 2>/dev/null)" = "$wanted" ]; }
+minor() { "$1" -I -S -c 'import sys; print("%d%d" % sys.version_info[:2])' 2>/dev/null; }
+# PYTHON=... rebuilds an environment that another Python made.
+same_python() { [ -z "${PYTHON:-}" ] || [ "$(minor "$PYTHON")" = "$(minor "$venv/bin/python")" ]; }
 
 if same_python && { matches "$level" || matches test; }; then exit 0; fi
 
 python=$(scripts/find_python.sh)
-version=$("$python" -c 'import sys; print("%d%d" % sys.version_info[:2])')
-if ! "$venv/bin/python" -I -S -c 'pass' 2>/dev/null || ! same_python ||
+# A folder that was moved leaves scripts that point to the old place.
+if ! minor "$venv/bin/python" >/dev/null || ! same_python ||
    [ "$(cat "$venv/.made-at" 2>/dev/null)" != "$PWD" ]; then
   rm -rf "$venv"
   "$python" -m venv "$venv"
   echo "$PWD" > "$venv/.made-at"
 fi
-version=$("$venv/bin/python" -I -S -c 'import sys; print("%d%d" % sys.version_info[:2])')
+version=$(minor "$venv/bin/python")
 rm -f "$venv/.ready-$level"
 
 # Settings of the user's pip that would install elsewhere.
@@ -52,5 +43,4 @@ if ! "${pip[@]}" "${requirements[@]}"; then
 fi
 "${pip[@]}" --no-deps --no-build-isolation --use-pep517 --editable .
 "$venv/bin/python" scripts/link_package.py "$venv"
-"$venv/bin/python" scripts/vendor_descriptions.py "$venv"
 echo "$wanted" > "$venv/.ready-$level"

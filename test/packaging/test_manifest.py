@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Manifest, build description, requirements and sources tell the same story."""
+
+import ast
+import importlib
+from importlib.metadata import entry_points
+import importlib.util
+import re
+import sys
+from xml.etree import ElementTree
+
+from clean_environment import ROOT
+import pytest
+
+MANIFEST = ElementTree.parse(ROOT / 'package.xml').getroot()
+
+DEPENDENCY_OF_MODULE = {
+    'matplotlib': 'python3-matplotlib',
+    'mpl_toolkits': 'python3-matplotlib',
+    'numpy': 'python3-numpy',
+    'scipy': 'python3-scipy',
+    'urdf_parser_py': 'urdfdom_py',
+    'yaml': 'python3-yaml',
+}
+"""Keys of rosdep that differ from the name of the module."""
+
+def imported_modules(*folders):
+    """Return the top-level modules that the Python files of some folders import."""
+    modules = set()
+    for folder in folders:
+        for path in (ROOT / folder).rglob('*.py'):
+            for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+                if isinstance(node, ast.Import):
+                    modules |= {alias.name.split('.')[0] for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                    modules.add(node.module.split('.')[0])
+    return modules - set(sys.stdlib_module_names) - {'flexdyn_ros'}
+
+
+def test_every_import_is_declared():
+    """Rosdep installs all that the package and its launch files import."""
+    declared = {element.text for element in MANIFEST.findall('exec_depend')}
+    needed = {
+        DEPENDENCY_OF_MODULE.get(module, module)
+        for module in imported_modules('flexdyn_ros', 'launch')
+    }
+    assert len(needed) >= 5
+    assert needed <= declared, f'not in package.xml: {sorted(needed - declared)}'
+
+
+def test_manifest_is_valid():
+    """The parser of the ROS tools accepts package.xml without a warning."""
+    catkin_pkg = pytest.importorskip('catkin_pkg.package')
+    warnings = []
+    package = catkin_pkg.parse_package(str(ROOT / 'package.xml'), warnings=warnings)
+    package.validate(warnings=warnings)
+    assert not warnings
+    assert package.package_format == 3
+    assert package.licenses == ['Apache-2.0']
+    assert package.get_build_type() == 'ament_python'
+
+
+def test_one_version():
+    """Manifest, changelog and module agree."""
+    version = MANIFEST.findtext('version')
+    assert importlib.import_module('flexdyn_ros').__version__ == version
+    changelog = (ROOT / 'CHANGELOG.rst').read_text()
+    newest = re.search(r'^(Forthcoming|\d+\.\d+\.\d+)', changelog, re.MULTILINE)
+    assert newest and newest.group(1) in ('Forthcoming', version)
+
+
+def test_licence_is_the_apache_licence():
+    """The file that package.xml names holds the whole text."""
+    text = (ROOT / MANIFEST.find('license').get('file')).read_text()
+    assert 'Apache License' in text and 'END OF TERMS AND CONDITIONS' in text
+
+
+def test_entry_points_lead_somewhere():
+    """Every executable has a callable behind it."""
+    ours = [
+        entry for entry in entry_points(group='console_scripts')
+        if entry.module.split('.')[0] == 'flexdyn_ros'
+    ]
+    if not ours:
+        pytest.skip('the package is not installed here: `make test` installs it')
+    if importlib.util.find_spec('rclpy') is None:
+        ours = [entry for entry in ours if '.nodes.' not in entry.module]
+    assert {entry.name for entry in ours} >= {'flexdyn'}
+    assert all(callable(entry.load()) for entry in ours)
+
+
+def test_library_imports_without_ros():
+    """Only nodes and demo may import rclpy."""
+    folders = [
+        path.name for path in (ROOT / 'flexdyn_ros').iterdir()
+        if path.is_dir() and path.name not in ('nodes', 'demo', 'launching')
+    ]
+    modules = imported_modules(*(f'flexdyn_ros/{folder}' for folder in folders))
+    assert not {module for module in modules if module == 'rclpy' or module.endswith('_msgs')}
+
+
+@pytest.mark.parametrize('version', ['310', '311', '312'])
+def test_constraints_cover_the_requirements(version):
+    """Each Python's constraints hold an exact version of every requirement."""
+    def names(path):
+        lines = (ROOT / 'requirements' / path).read_text().splitlines()
+        return {
+            re.split(r'[=<>~! ]', line)[0].lower(): line
+            for line in lines if line and not line.startswith('#')
+        }
+
+    constraints = names(f'constraints-py{version}.txt')
+    required = {**names('run.txt'), **names('test.txt')}
+    assert len(required) > 40
+    assert set(required) <= set(constraints)
+    assert all('==' in line for line in constraints.values())
+    for name, line in required.items():
+        if '==' in line:
+            assert constraints[name] == line
