@@ -152,9 +152,9 @@ def _draw_frame(axes: Any, robot: DemoRobot, frame: dict[str, Any]) -> np.ndarra
             pieces = places.reshape(-1, 2, places.shape[1])
             colours = [(0.45, 0.45, 0.45)]
         kind = LineCollection if robot.flat else Line3DCollection
+        width = 3.5 if is_strip else 1.8
         axes.add_collection(
-            kind(list(pieces), colors=colours, linewidths=3.5 if is_strip else 1.8, capstyle='round')
-        )
+            kind(list(pieces), colors=colours, linewidths=width, capstyle='round'))
     return np.vstack(points)
 
 

@@ -9,14 +9,18 @@ import subprocess
 import sys
 from typing import Mapping
 from typing import Optional
+from typing import Union
 
 import flexdyn_ros
 from flexdyn_ros.isolation import isolated_environment
 from flexdyn_ros.isolation import PATH_VARIABLES
 
+PathLike = Union[str, 'os.PathLike[str]']
+
 MARKER = Path('share/ament_index/resource_index/packages/flexdyn_ros')
 EXECUTABLE = Path('lib/flexdyn_ros/forward_dynamics_node')
-DISTRIBUTIONS_BEFORE_FASTDDS_3 = ('humble', 'jazzy')
+GUARD = '_ROS_WHEELS_BOOTSTRAP_COMPLETE'  # stops ROS wheels from setting up their libraries
+ISOLATED = 'FLEXDYN_DEMO_ISOLATED'  # says that the environment is one of those made here
 UNCLAIMED = 0  # a domain id for processes that do not use DDS
 
 # The arithmetic of a few joints gains nothing from threads, and several processes share the cores.
@@ -62,12 +66,17 @@ class DemoEnvironment:
         self._environment = dict(os.environ if environment is None else environment)
         self.prefix = own_prefix(self._environment)
         self.keeps_paths = False
-        sourced = self._environment.get('AMENT_PREFIX_PATH')
-        if sourced and not self._finds_ros():
+        if self.has_foreign_paths and not self._finds_ros():
             self.keeps_paths = True
             self.keeps_paths = self._finds_ros()
 
-    def variables(self, domain_id: int, log_folder: Path) -> dict[str, str]:
+    @property
+    def has_foreign_paths(self) -> bool:
+        """Whether the calling shell has search paths that are not those set here."""
+        names = (*PATH_VARIABLES, GUARD)
+        return ISOLATED not in self._environment and any(map(self._environment.get, names))
+
+    def variables(self, domain_id: int, log_folder: PathLike) -> dict[str, str]:
         """
         Return all variables for a process.
 
@@ -86,20 +95,21 @@ class DemoEnvironment:
         prefix = [str(self.prefix)] if self.prefix else []
         found['PYTHONPATH'] = _joined(source, before.get('PYTHONPATH'))
         found['AMENT_PREFIX_PATH'] = _joined(*prefix, found['AMENT_PREFIX_PATH'])
-        if self._environment.get('ROS_DISTRO') not in DISTRIBUTIONS_BEFORE_FASTDDS_3:
-            found.pop('FASTRTPS_DEFAULT_PROFILES_FILE', None)  # newer ones warn of it
+        if self.keeps_paths and self._environment.get('ROS_DISTRO') == 'humble':
+            found['ROS_LOCALHOST_ONLY'] = '1'  # its name for ROS_AUTOMATIC_DISCOVERY_RANGE
         found.update(THREADS)
         found.update(
             MPLBACKEND='Agg', PYTHONUNBUFFERED='1',
             ROS_LOG_DIR=str(log_folder), RCUTILS_COLORIZED_OUTPUT='0',
         )
+        found[ISOLATED] = '1'
         return found
 
     def _finds_ros(self) -> bool:
         """Return whether Python finds rclpy."""
         done = subprocess.run(
             [sys.executable, '-c', 'import rclpy'], capture_output=True,
-            env=self.variables(UNCLAIMED, Path(os.devnull)),
+            env=self.variables(UNCLAIMED, os.devnull),
         )
         return done.returncode == 0
 

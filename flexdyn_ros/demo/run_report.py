@@ -20,6 +20,11 @@ import numpy as np
 PROCESSES = 'processes.json'
 COMPANIONS = 'companions.json'
 
+# Variables that say where messages may go.
+NETWORK = (
+    'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_DOMAIN_ID', 'ROS_DISCOVERY_SERVER', 'ROS_STATIC_PEERS',
+    'FASTDDS_DEFAULT_PROFILES_FILE',
+)
 # Part of the messages that a recorder may miss when the machine stalls; it disturbs nothing [1].
 COUNT_TOLERANCE = 0.01
 
@@ -78,6 +83,7 @@ def make_report(recording: Recording) -> dict[str, Any]:
         'largest_modal_coordinate': largest_modal_coordinates(recording),
         'processes': processes(run.path),
         'errors': errors(recording),
+        'network': {name: os.environ.get(name) for name in NETWORK},
         'versions': versions(),
     }
 

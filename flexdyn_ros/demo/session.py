@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demonstration: checks its needs, runs both robots under three controls, reports."""
+"""The demonstration itself: checks its needs, runs both robots under three controls, reports."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 SHORTEST = 0.1  # [s]
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: Sequence[str], environment: DemoEnvironment) -> int:
     """
     Run the demonstration.
 
     Args:
         words: Its options, as words of a command line.
+        environment: What its processes inherit.
 
     Returns:
         The exit code: 0, 1 where something is missing or failed, 130 where it was interrupted.
@@ -50,7 +51,6 @@ def run(words: Sequence[str]) -> int:
     folder = options.out or Path(
         datetime.datetime.now().strftime('flexdyn_demo-%Y%m%d-%H%M%S'))
     folder = folder.resolve()
-    environment = DemoEnvironment()
     missing = missing_needs(environment, options.robots, folder)
     if missing:
         print('The demonstration cannot run yet. Missing:', file=sys.stderr)

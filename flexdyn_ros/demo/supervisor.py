@@ -147,11 +147,22 @@ class RunSupervisor:
                 if member is not recorder:
                     raise RunFailed(self._because(
                         f'the process {member.name} ended early, with code {member.code}.'))
+            for name in self._vanished():
+                if recorder.code is None:
+                    raise RunFailed(self._because(f'the process {name} ended early.'))
             if time.monotonic() - self._news_at > STUCK:
                 raise RunFailed(self._because(f'nothing moved for {STUCK:.0f} s.'))
             time.sleep(POLL)
         if recorder.code:
             raise RunFailed(self._because(f'the recorder ended with code {recorder.code}.'))
+
+    def _vanished(self) -> list[str]:
+        """Return the names of launched processes that are gone."""
+        file = self.run.path / PROCESSES
+        if not file.exists():
+            return []
+        launched = json.loads(file.read_text(encoding='utf-8'))
+        return [item['name'] for item in launched if not Path(f'/proc/{item["pid"]}').exists()]
 
     def _because(self, why: str) -> str:
         """Return a sentence with what the logs say."""
