@@ -15,8 +15,8 @@ from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 import yaml
 
-# Limit of every wait; conditions usually hold within a fraction of a second [s].
-LIMIT = 20.0
+# Limit of every wait; conditions usually hold within a second, but machines are busy [s].
+LIMIT = 60.0
 
 
 class NodeProcess:
