@@ -8,7 +8,11 @@ level=${1:-run}
 venv=$PWD/.venv
 
 requirements=(-r requirements/run.txt)
-[ "$level" = run ] || requirements+=(-r requirements/test.txt)
+options=(--no-cache-dir)  # the demo leaves nothing outside this folder
+if [ "$level" != run ]; then
+  requirements+=(-r requirements/test.txt)
+  options=()
+fi
 
 wanted=$({ echo "$PWD"; cat requirements/*.txt package.xml setup.py setup.cfg \
   scripts/setup.sh scripts/link_package.py; } | sha256sum | cut -d' ' -f1)
@@ -36,7 +40,8 @@ export PIP_USER=0 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1
 pip=("$venv/bin/python" -m pip install --quiet --constraint "requirements/constraints-py$version.txt")
 
 echo "Setting up .venv for the ${level/run/demo} (Python ${version:0:1}.${version:1}); the first time takes minutes ..."
-if ! "${pip[@]}" "${requirements[@]}"; then
+if ! { "${pip[@]}" "${options[@]}" setuptools wheel &&
+       "${pip[@]}" "${options[@]}" "${requirements[@]}"; }; then
   echo 'flexdyn_ros: installing from PyPI failed. Is there a network, and 2 GB of free disk?' >&2
   echo 'Behind a mirror, set PIP_INDEX_URL; then run the same command again.' >&2
   exit 1
