@@ -22,7 +22,8 @@ class NodeParameters:
     The declared parameters of a node, read with `parameters['group.name']`.
 
     An array parameter without a value stays unset in ROS (an empty array has no type there) and
-    reads as its default.
+    reads as its default. Numbers are declared with dynamic typing and checked here, so that whole
+    numbers are accepted where doubles are meant.
 
     Attributes:
         changed: Names set since the node last emptied this set.
@@ -57,11 +58,26 @@ class NodeParameters:
         return self._values[name]
 
     def _declare(self, node: Node, item: ParameterSpecification) -> None:
-        descriptor = ParameterDescriptor(description=item.description, read_only=item.read_only)
+        numbers = item.type.startswith('double')
+        descriptor = ParameterDescriptor(
+            description=item.description, read_only=item.read_only, dynamic_typing=numbers
+        )
         default = item.default
         if item.is_array and not default:
-            default = Parameter.Type[item.type.replace('int', 'integer').upper()]
+            default = None if numbers else Parameter.Type[item.type.upper()]
         node.declare_parameter(item.name, default, descriptor)
+
+    @staticmethod
+    def _value(item: ParameterSpecification, value: Any) -> Any:
+        if value is None:
+            return item.default
+        value = item.converted(value)
+        if item.is_array:
+            value = [entry for entry in value if entry != '']
+        problem = item.problem(value)
+        if problem:
+            raise ValueError(problem)
+        return value
 
     def _on_set(self, parameters: list[Parameter]) -> SetParametersResult:
         values = dict(self._values)
@@ -70,14 +86,10 @@ class NodeParameters:
             item = self._specifications.get(parameter.name)
             if item is None:
                 continue
-            value = parameter.value
-            if value is None:
-                value = item.default
-            elif item.is_array:
-                value = [entry for entry in value if entry != '']
-            problem = item.problem(value)
-            if problem:
-                return SetParametersResult(successful=False, reason=problem)
+            try:
+                value = self._value(item, parameter.value)
+            except ValueError as error:
+                return SetParametersResult(successful=False, reason=str(error))
             values[item.name] = value
             changed.add(item.name)
         problem = self._check(values) if self._check else None

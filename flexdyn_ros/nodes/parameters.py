@@ -53,6 +53,29 @@ class ParameterSpecification:
         """Whether the value is made of numbers."""
         return self.type.startswith(('int', 'double'))
 
+    def converted(self, value: Any) -> Any:
+        """
+        Return a value in the declared type.
+
+        Whole numbers pass for doubles and a single number for an array of one, so that
+        "gravity: [0, 0, -10]" and "kp: 100" mean what they say.
+
+        Raises:
+            ValueError: The value is of another type.
+        """
+        if self.is_array and not hasattr(value, '__len__'):
+            value = [value]
+        items = list(value) if self.is_array else [value]
+        if self.is_array and isinstance(value, (str, bytes)):
+            raise ValueError(f'{self.name} must be {self.type}, got {value!r}')
+        wanted = SCALARS[self.type.replace('_array', '')]
+        accepted = (int, float) if wanted is float else (wanted,)
+        for item in items:
+            if not isinstance(item, accepted) or isinstance(item, bool) != (wanted is bool):
+                raise ValueError(f'{self.name} must be {self.type}, got {value!r}')
+        items = [wanted(item) for item in items]
+        return items if self.is_array else items[0]
+
     def problem(self, value: Any) -> Optional[str]:
         """Return what is wrong with a value, or None."""
         items = list(value) if self.is_array else [value]

@@ -100,7 +100,7 @@ def test_the_joint_controller_follows_its_reference(probe, start):
     states = probe.listen(JointState, 'joint_states', 1000)
     start(NODE, {
         **FREE_RUNNING, 'robot_description': rigid_arm(), 'gravity': [0.0, 0.0, 0.0],
-        'pd.kp': [400.0], 'pd.kd': [60.0, 20.0],
+        'pd.kp': 400, 'pd.kd': [60, 20],
     })
     reference = trajectory(('elbow', 'shoulder'), (0.0, (0.2, -0.1), (), ()))
     probe.wait_for(

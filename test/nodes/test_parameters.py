@@ -53,6 +53,35 @@ def test_numbers_outside_the_rules_are_named(rule, good, bad, word):
     assert 'x' in item.problem(bad)
 
 
+@pytest.mark.parametrize(
+    ('kind', 'value', 'expected'),
+    [
+        ('double', 3, 3.0),
+        ('double_array', [0, 0, -10], [0.0, 0.0, -10.0]),
+        ('double_array', 100, [100.0]),
+        ('string_array', ['a'], ['a']),
+        ('bool', True, True),
+        ('int', 4, 4),
+    ],
+)
+def test_whole_numbers_pass_for_doubles_and_one_number_for_an_array(kind, value, expected):
+    found = ParameterSpecification('x', kind, None, '').converted(value)
+    assert found == expected
+    assert type(found) is type(expected)
+    if kind == 'double_array':
+        assert all(type(item) is float for item in found)
+
+
+@pytest.mark.parametrize(
+    ('kind', 'value'),
+    [('double', 'fast'), ('double', True), ('double_array', ['a']), ('double_array', '12'),
+     ('int', 1.5), ('bool', 1), ('string', 1.0), ('double', [1.0])],
+)
+def test_values_of_another_type_are_refused_by_name(kind, value):
+    with pytest.raises(ValueError, match=f'x must be {kind}'):
+        ParameterSpecification('x', kind, None, '').converted(value)
+
+
 def test_arrays_are_checked_by_size_and_for_repeated_names():
     three = ParameterSpecification(
         'g', 'double_array', [], '[m/s^2]', validation={'empty_or_size<>': [3]}
