@@ -107,6 +107,8 @@ def _missing_modules(environment: DemoEnvironment, robots: Sequence[str]) -> lis
 
 def _missing_room(folder: Path) -> list[Missing]:
     """Return what keeps results from being written."""
+    if folder.is_dir() and any(folder.iterdir()):
+        return [Missing(f'{folder} is not empty.', 'name a new folder with --out')]
     existing = folder
     while not existing.exists():
         existing = existing.parent

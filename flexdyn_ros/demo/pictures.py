@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the pictures of a finished demonstration: `python -m flexdyn_ros.demo.pictures DIR`."""
+"""Draws the pictures of one robot: `python -m flexdyn_ros.demo.pictures DIR ROBOT`."""
 
 from __future__ import annotations
 
@@ -166,33 +166,31 @@ def _title(axes: Any, results: Results, title: str) -> None:
     axes.grid(True, alpha=0.25)
 
 
-def draw_all(folder: Path) -> list[str]:
+def draw_all(folder: Path, robot: DemoRobot) -> list[str]:
     """
-    Draw all pictures of all robots.
+    Draw all pictures of a robot.
 
     Args:
         folder: Folder of the demonstration.
+        robot: The robot.
 
     Returns:
         Their names, relative to the folder.
     """
+    results = Results(folder, robot)
     names = []
-    for robot in ROBOTS.values():
-        results = Results(folder, robot)
-        if not results.data:
-            continue
-        for name, draw in PICTURES.items():
-            figure = draw(results)
-            file = results.folder / f'{name}.png'
-            figure.savefig(file, dpi=RESOLUTION)
-            plt.close(figure)
-            names.append(str(file.relative_to(folder)))
+    for name, draw in PICTURES.items():
+        figure = draw(results)
+        file = results.folder / f'{name}.png'
+        figure.savefig(file, dpi=RESOLUTION)
+        plt.close(figure)
+        names.append(str(file.relative_to(folder)))
     return names
 
 
 def main() -> int:
     """Draw, and print the names of the pictures."""
-    for name in draw_all(Path(sys.argv[1])):
+    for name in draw_all(Path(sys.argv[1]), ROBOTS[sys.argv[2]]):
         print(name)
     return 0
 

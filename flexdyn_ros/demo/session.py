@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import Future
 from concurrent.futures import ThreadPoolExecutor
 import datetime
 import json
 import os
 from pathlib import Path
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -19,8 +17,8 @@ from typing import Any
 from typing import Sequence
 
 from flexdyn_ros.demo import plan
+from flexdyn_ros.demo.drawing import draw
 from flexdyn_ros.demo.environment import DemoEnvironment
-from flexdyn_ros.demo.environment import UNCLAIMED
 from flexdyn_ros.demo.needs import missing_needs
 from flexdyn_ros.demo.progress import ProgressLine
 from flexdyn_ros.demo.robots import describe
@@ -139,15 +137,16 @@ def _run(
     folder.mkdir(parents=True, exist_ok=True)
     runs = make_runs(options, folder, environment)
     print(
-        f'{len(runs)} runs, the main ones of {options.duration:g} simulated seconds, those for '
-        f'comparison of half. Results go to {folder}', flush=True,
+        f'{len(runs)} runs: {options.duration:g} simulated seconds with '
+        f'{plan.CONTROLS[runs[0].control]}, half of it for comparison with others.\n'
+        f'Results go to {folder}', flush=True,
     )
     supervisors = [RunSupervisor(run, environment, stop) for run in runs]
     workers = options.parallel or max(1, len(os.sched_getaffinity(0)))
     _execute(supervisors, min(workers, len(runs)), stop)
     reports = [_load(run) for run in sorted(runs, key=_order)]
     print('Drawing the pictures ...', flush=True)
-    pictures = draw(folder, environment, stop)
+    pictures = draw(folder, options.robots, environment, stop)
     report = demo_report(reports, pictures, time.monotonic() - began)
     (folder / 'report.json').write_text(json.dumps(report, indent=1) + '\n', encoding='utf-8')
     for line in summary_lines(report):
@@ -207,35 +206,3 @@ def _execute_one(supervisor: RunSupervisor, stop: threading.Event) -> None:
     except BaseException:
         stop.set()
         raise
-
-
-def draw(folder: Path, environment: DemoEnvironment, stop: threading.Event) -> list[str]:
-    """
-    Draw the pictures in a process of its own.
-
-    Args:
-        folder: Folder of the results.
-        environment: What the process inherits.
-        stop: Set from outside to end it.
-
-    Returns:
-        Names of the pictures, relative to the folder.
-    """
-    process = subprocess.Popen(
-        [sys.executable, '-m', 'flexdyn_ros.demo.pictures', str(folder)],
-        env=environment.variables(UNCLAIMED, folder), start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )
-    result: Future[tuple[str, str]] = Future()
-    threading.Thread(target=lambda: result.set_result(process.communicate()), daemon=True).start()
-    while not result.done():
-        if stop.is_set():
-            process.terminate()
-            process.wait()
-            raise Interrupted('The demonstration was interrupted.')
-        time.sleep(0.05)
-    names, complaints = result.result()
-    if process.returncode:
-        last = (complaints.strip().splitlines() or ['no reason given'])[-1]
-        raise RunFailed(f'The pictures could not be drawn: {last}')
-    return names.split()

@@ -38,11 +38,20 @@ def demo_report(
         'elapsed_s': round(elapsed, 1),
         'note': NOTE,
         'errors': errors,
+        'launched_by': launched_by(runs),
         'improvement': improvements(runs),
         'pictures': list(pictures),
         'versions': runs[0]['versions'] if runs else {},
         'runs': list(runs),
     }
+
+
+def launched_by(runs: Sequence[dict[str, Any]]) -> str:
+    """Return what executed the launch files."""
+    launchers = {process['launched_by'] for run in runs for process in run['processes']}
+    if 'launch_ros' in launchers:
+        return 'launch_ros'
+    return "the package's stand-in for launch_ros, which is not installed"
 
 
 def improvements(runs: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
@@ -84,5 +93,6 @@ def summary_lines(report: dict[str, Any]) -> list[str]:
     title = heading(f'Tracking error of the joints over the first {over:g} s')
     lines = ['', title, table(headings, rows), '', report['note']]
     lines += [f'{paint("error:", "red")} {sentence}' for sentence in report['errors']]
+    lines.append(f'Launch files were executed by {report["launched_by"]}.')
     lines.append(f'The demonstration took {report["elapsed_s"]:.0f} s.')
     return lines

@@ -12,6 +12,7 @@ import argparse
 from importlib import import_module
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -112,7 +113,9 @@ def run_launch_service(file: str, arguments: dict[str, str], processes: ProcessL
     sources = import_module('launch.launch_description_sources')
 
     def note(event: Any, context: Any) -> None:
-        processes.add(event.pid, event.process_name, event.cmd[0], 'launch_ros')
+        # launch numbers the processes: "driver-1".
+        name = re.sub(r'-[0-9]+$', '', event.process_name)
+        processes.add(event.pid, name, event.cmd[0], 'launch_ros')
 
     service = launch.LaunchService(noninteractive=True)
     source = sources.PythonLaunchDescriptionSource(file)
@@ -156,7 +159,7 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     parser.add_argument(
         '--stop-with-stdin', action='store_true', help='stop when the standard input ends'
     )
-    options = parser.parse_args(words)
+    options = parser.parse_intermixed_args(words)
     wrong = [word for word in options.arguments if ':=' not in word]
     if wrong:
         parser.error(f'{wrong[0]} is not of the form NAME:=VALUE')

@@ -94,6 +94,12 @@ def test_folder_that_cannot_be_written(tmp_path):
     assert '/proc cannot be written to.' in text and '--out' in text
 
 
+def test_folder_with_something_in_it(tmp_path):
+    (tmp_path / 'earlier').write_text('')
+    text = told(needs.missing_needs(Stubbed(tmp_path), ['canadarm'], tmp_path))
+    assert f'{tmp_path} is not empty.' in text and '--out' in text
+
+
 def test_full_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(needs, 'FREE_SPACE', 1e30)
     text = told(needs.missing_needs(Stubbed(tmp_path), ['canadarm'], tmp_path / 'new'))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`flexdyn demo`, shortened, in a shell with another ROS sourced; and how it stops."""
 
+import importlib.util
 import json
 import os
 from pathlib import Path
@@ -49,6 +50,8 @@ def test_last_line_names_the_folder(finished):
 def test_no_errors_and_both_robots(finished):
     _, report, _ = finished
     assert report['errors'] == []
+    has_launch_ros = importlib.util.find_spec('launch_ros') is not None
+    assert (report['launched_by'] == 'launch_ros') is has_launch_ros
     assert [run['robot'] for run in report['runs']] == ['canadarm', 'vendor']
     vendor = report['runs'][1]['description']
     assert vendor['file'].endswith('airo_models/arms/ur5e/ur5e.urdf')
