@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test demo test lint test-oldest build colcon-test clean
+.PHONY: counts help setup setup-test demo test lint test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
@@ -35,6 +35,9 @@ build: setup-test ## colcon build into build/ and install/
 
 colcon-test: build ## colcon build, then colcon test (the quick tests)
 	@$(ENV) scripts/colcon.sh test
+
+counts: setup ## operation counts beside all published ones, into docs/counts.md (minutes)
+	@$(ENV) python -m benchmarks.counts
 
 clean: ## remove environments, builds and caches
 	rm -rf .venv .venv-oldest build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -114,9 +114,11 @@ def generate(
         name: Identifier of the generated function; from the function's name when None.
         snap: Distance from 0, 1 and -1 within which entries of rotations are rounded, so that
             right angles written with ten digits cost nothing; 0 for none.
-        method: How accelerations are solved for ("articulated bodies", "mass matrix and LDL^T";
-            the cheaper one when None), or how a mass matrix is found: "inverse dynamics",
-            "outer links" or "composite bodies" (the default), Walker and Orin's methods 1 to 3.
+        method: One of equivalent formulations; the cheapest one when None. Accelerations are
+            solved for by "articulated bodies" or "mass matrix and LDL^T"; a mass matrix is
+            found by "inverse dynamics", "outer links" or "composite bodies" (the default),
+            Walker and Orin's methods 1 to 3; a rigid arm of few joints has "closed form" and
+            "closed form in multiple angles" too.
 
     Raises:
         ArgumentError: If a function, language, argument or method is unknown.

@@ -35,6 +35,8 @@ from flexdyn_ros.model.robot import Robot
 
 Floats = list[float]
 Wrenches = Sequence[FrameWrench]
+# Frame of each wrench, and the frame whose axes it is given in.
+Places = tuple[tuple[str, Optional[str]], ...]
 
 # Functions that gravity, and inertia, changes.
 GRAVITY_MATTERS = frozenset((
@@ -98,7 +100,11 @@ class PythonBackend:
         self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
     ) -> Floats:
         """Return joint torques and modal forces, (nv,)."""
-        return self._loaded('inverse_dynamics', (q, qd, qdd), wrenches)
+        found = None if wrenches else self._functions.get('inverse_dynamics')
+        if found is None:
+            return self._loaded('inverse_dynamics', (q, qd, qdd), wrenches)
+        function, extra = found
+        return function(q, qd, qdd, *extra)
 
     def forward_dynamics(
         self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches, method: str
@@ -221,26 +227,34 @@ class PythonBackend:
                 return self._plain(name, *vectors)
             function, extra = found
             return function(*vectors, *extra)
-        ordered = sorted(wrenches)
-        frames = tuple(frame for frame, _, _ in ordered)
-        found = self._functions.get((name, frames))
+        ordered = sorted((FrameWrench(*wrench) for wrench in wrenches), key=_frame_of)
+        places = tuple((wrench.frame, wrench.axes) for wrench in ordered)
+        found = self._functions.get((name, places))
         if found is None:
-            found = self._functions[name, frames] = self._make(Request(name), frames)
+            found = self._functions[name, places] = self._make(Request(name), places)
         function, extra = found
-        values = [(*force, *moment) for _, force, moment in ordered]
+        values = [(*wrench.force, *wrench.moment) for wrench in ordered]
         return function(*vectors, *extra, *values)
 
-    def _make(self, request: Request, frames: tuple[str, ...]) -> tuple[Callable, tuple]:
-        """Return a function with wrenches on these frames, and the values of its other loads."""
+    def _make(self, request: Request, places: Places) -> tuple[Callable, tuple]:
+        """Return a function with wrenches at these places, and the values of its other loads."""
         name, _, solver = request.name.partition('/')
         request = replace(request, name=name)
         loads = self._loads
         gravity = loads.gravity and request.name in GRAVITY_MATTERS
         payloads = loads.payloads if request.name in INERTIA_MATTERS else ()
-        loads = replace(loads, gravity=gravity, payloads=payloads, wrenches=frames)
+        loads = replace(loads, gravity=gravity, payloads=payloads)
+        loads = replace(
+            loads, wrenches=tuple(frame for frame, _ in places),
+            axes={frame: axes for frame, axes in places if axes is not None},
+        )
         extra = [tuple(self._gravity)] if gravity else []
         extra += [_payload_values(self._payloads[link]) for link in payloads]
         return _function(self._robot, self._digest, request, loads, solver), tuple(extra)
+
+
+def _frame_of(wrench: FrameWrench) -> str:
+    return wrench.frame
 
 
 def _loads_of(robot: Robot, gravity: Floats, payloads: Mapping[str, Inertia]) -> Loads:

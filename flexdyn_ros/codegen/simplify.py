@@ -12,6 +12,7 @@ from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.interface import Trace
 from flexdyn_ros.codegen.loads import Loads
 from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
+from flexdyn_ros.codegen.trace import closed_forms
 from flexdyn_ros.codegen.trace import methods
 from flexdyn_ros.codegen.trace import solving_methods
 from flexdyn_ros.codegen.trace import trace_requests
@@ -72,6 +73,8 @@ def simplify(
             matrix is found. It gives way where the robot does not allow it.
     """
     suitable = solving_methods(robot, requests)
+    if optimised and not hasty:
+        suitable = (*suitable, *closed_forms(robot, requests))
     traces = [
         trace_requests(robot, function, requests, loads, way, optimised, snap, pivots)
         for way in ((method,) if method in methods(robot, requests) else suitable)

@@ -8,6 +8,7 @@ from typing import Any
 from typing import Optional
 from typing import Sequence
 
+from flexdyn_ros.codegen.closed_form import suits_closed_form
 from flexdyn_ros.codegen.functions import function_identifier
 from flexdyn_ros.codegen.functions import has_followers
 from flexdyn_ros.codegen.functions import inputs_of
@@ -23,6 +24,7 @@ from flexdyn_ros.codegen.loads import read_loads
 from flexdyn_ros.codegen.loads import wrenches_of
 from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
 from flexdyn_ros.codegen.snap import snap as snap_rotations
+from flexdyn_ros.codegen.traced_dynamics import CLOSED_FORMS
 from flexdyn_ros.codegen.traced_dynamics import DENSE
 from flexdyn_ros.codegen.traced_dynamics import MASS_MATRIX_METHODS
 from flexdyn_ros.codegen.traced_dynamics import RECURSIVE
@@ -35,6 +37,11 @@ from flexdyn_ros.symbolic.program import Program
 # The mass matrix of a robot with more coordinates than this is not tried as a way to solve for
 # accelerations: its factors grow with the cube of their number.
 DENSE_LIMIT = 30
+# Functions that a closed form computes.
+CLOSED_FUNCTIONS = {
+    'inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_vector', 'coriolis_vector',
+    'inertia_vector', 'gravity_vector',
+}
 
 
 def trace(
@@ -102,8 +109,8 @@ def trace_requests(
         outputs.append(Output('pivots', (len(names),), names))
         values += dynamics.pivots
     program = Program(graph, tuple(graph.lift(value) for value in values))
-    chosen = any(request.function.solves for request in requests) or method in MASS_MATRIX_METHODS
-    choices = (method,) if chosen else ()
+    solved = any(request.function.solves for request in requests)
+    choices = (method,) if solved or method != RECURSIVE else ()
     return Trace(
         robot.name, function, function_identifier(requests), (*inputs, *loads.inputs()),
         _distinct(outputs, requests), program, robot.coordinate_names, _positions(robot), choices,
@@ -123,12 +130,19 @@ def solving_methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...
     return (RECURSIVE, DENSE) if robot.nv <= DENSE_LIMIT else (RECURSIVE,)
 
 
-def methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
-    """Return all methods that may be asked for: those of the mass matrix, or to solve."""
-    if any(request.function.solves for request in requests):
-        return solving_methods(robot, requests)
+def closed_forms(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
+    """Return the closed forms that suit a robot and functions; the cheapest may be taken."""
     names = {request.name for request in requests}
-    return tuple(MASS_MATRIX_METHODS) if 'mass_matrix' in names else ()
+    return CLOSED_FORMS if names & CLOSED_FUNCTIONS and suits_closed_form(robot) else ()
+
+
+def methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
+    """Return all methods that may be asked for: closed forms, of the mass matrix, to solve."""
+    closed = closed_forms(robot, requests)
+    if any(request.function.solves for request in requests):
+        return (*solving_methods(robot, requests), *closed)
+    names = {request.name for request in requests}
+    return (*(MASS_MATRIX_METHODS if 'mass_matrix' in names else ()), *closed)
 
 
 def _flat(value: Any) -> list:

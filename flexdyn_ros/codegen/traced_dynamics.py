@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Optional
+
+from flexdyn_ros.codegen.closed_form import ClosedForm
 from flexdyn_ros.dynamics.articulated_body import factorise
 from flexdyn_ros.dynamics.articulated_body import solve
 from flexdyn_ros.dynamics.composite_body import mass_matrix
 from flexdyn_ros.dynamics.factors import mass_matrix_factors
+from flexdyn_ros.dynamics.friction import friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.reference import ReferenceBackend
@@ -17,6 +21,9 @@ from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_outer_links
 
 RECURSIVE = 'articulated bodies'
 DENSE = 'mass matrix and LDL^T'
+CLOSED = 'closed form'
+ANGLES = 'closed form in multiple angles'
+CLOSED_FORMS = (CLOSED, ANGLES)
 # Walker and Orin's methods 1 to 3; the last one is taken unless another is asked for.
 COMPOSITE = 'composite bodies'
 MASS_MATRIX_METHODS = {
@@ -31,8 +38,8 @@ class TracedDynamics(ReferenceBackend):
     The reference backend over symbols.
 
     Attributes:
-        method: How accelerations are solved for, RECURSIVE or DENSE, or how the mass matrix is
-            found, one of MASS_MATRIX_METHODS.
+        method: How accelerations are solved for, RECURSIVE or DENSE, how the mass matrix is
+            found, one of MASS_MATRIX_METHODS, or one of CLOSED_FORMS for all of it.
         pivots: Pivots met while solving, which must be positive.
     """
 
@@ -46,10 +53,47 @@ class TracedDynamics(ReferenceBackend):
         self._n_joints = n_joints
         self.method = method
         self.pivots: list[Scalar] = []
+        self._closed: Optional[ClosedForm] = None
 
     def mass_matrix(self, q) -> list[list[Scalar]]:
         """Return the mass matrix, (nv, nv)."""
+        if self.method in CLOSED_FORMS:
+            return self._closed_form(q).mass_matrix
         return MASS_MATRIX_METHODS.get(self.method, mass_matrix)(self._tree, q)
+
+    def inverse_dynamics(self, q, qd, qdd, wrenches=()) -> list[Scalar]:
+        """Return joint torques and modal forces, (nv,)."""
+        if self.method not in CLOSED_FORMS:
+            return super().inverse_dynamics(q, qd, qdd, wrenches)
+        closed = self._closed_form(q)
+        terms = [
+            closed.inertia(qdd), closed.coriolis(qd), closed.gravity,
+            friction_forces(self._tree, qd), self.external_force_vector(q, wrenches),
+        ]
+        return [q[0].graph.sum(map(q[0].graph.lift, parts)) for parts in zip(*terms)]
+
+    def gravity_vector(self, q) -> list[Scalar]:
+        """Return the forces that hold the robot against gravity, (nv,)."""
+        if self.method in CLOSED_FORMS:
+            return self._closed_form(q).gravity
+        return super().gravity_vector(q)
+
+    def coriolis_vector(self, q, qd) -> list[Scalar]:
+        """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
+        if self.method in CLOSED_FORMS:
+            return self._closed_form(q).coriolis(qd)
+        return super().coriolis_vector(q, qd)
+
+    def inertia_vector(self, q, qdd) -> list[Scalar]:
+        """Return M qdd, (nv,)."""
+        if self.method in CLOSED_FORMS:
+            return self._closed_form(q).inertia(qdd)
+        return super().inertia_vector(q, qdd)
+
+    def _closed_form(self, q) -> ClosedForm:
+        if self._closed is None:
+            self._closed = ClosedForm(self._tree, q, self._gravity, self.method == ANGLES)
+        return self._closed
 
     def mass_matrix_factors(self, q) -> tuple[list[list[Scalar]], list[Scalar]]:
         """Return U, (nv, nv), and the diagonal of D, (nv,), in `factor_order`."""
@@ -74,7 +118,7 @@ class TracedDynamics(ReferenceBackend):
         modal = self._solve(q, [-force for force in at_rest], free, self.method)[first:]
         if self.method == RECURSIVE:
             return self.inverse_dynamics(q, qd, joint_qdd + modal, wrenches)[:first], modal
-        matrix = mass_matrix(self._tree, q)
+        matrix = self.mass_matrix(q)
         tau = []
         for force, row in zip(at_rest[:first], matrix):
             for mass, acceleration in zip(row[first:], modal):
@@ -89,7 +133,7 @@ class TracedDynamics(ReferenceBackend):
             steps = factorise(self._tree, q, frozenset(free))
             self.pivots += [pivot for step in steps for pivot in step.factors.pivots]
             return solve(self._tree, steps, forces)
-        full = mass_matrix(self._tree, q)
+        full = self.mass_matrix(q)
         block = [[full[i][j] for j in free] for i in free]
         factors = SymmetricFactors(block, [0.0] * len(block))
         self.pivots += factors.pivots

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The published figures: printed sums and printed values of the polynomials."""
+
+from benchmarks.counts.published import cyril
+from benchmarks.counts.published import jain_rodriguez
+from benchmarks.counts.published import mohan_saha
+from benchmarks.counts.published import published
+import pytest
+
+# FLEXHB's and FLXDYN's totals of the generated code (El-Rayyes 1990, tables 4.14 and 4.15).
+TOTALS = {
+    'A': (563, 947), 'B': (559, 929), 'C': (639, 962), 'D': (636, 946), 'E': (749, 1056),
+    'F': (743, 1033), 'G': (836, 1072), 'H': (830, 1050), 'I': (977, 1520), 'J': (1363, 1705),
+    'K': (964, 1818), 'L': (1118, 1944), 'M': (1157, 2092), 'N': (1328, 2226),
+    'O': (1573, 3105), 'P': (1980, 3573), 'Q': (2038, 3718), 'R': (2977, None),
+}
+# Totals of tables 4.1 to 4.6 that the text quotes or the tables print.
+RIGID_TOTALS = [
+    ('Stanford6', 'inverse_dynamics', 'NEDYN', 309),
+    ('Stanford6', 'inverse_dynamics', 'ARM recursive', 333),
+    ('Stanford6', 'inverse_dynamics', 'SYMORO', 241),
+    ('Stanford6', 'four terms', 'sum of terms', 600),
+    ('Stanford6', 'mass_matrix+bias_vector', 'HBMAT2', 590),
+    ('Puma6', 'inverse_dynamics', 'NEDYN', 358),
+    ('Puma6', 'four terms', 'sum of terms', 733),
+    ('Puma6', 'mass_matrix', 'HMAT2', 441),
+    ('Puma6', 'mass_matrix+bias_vector', 'HBMAT3', 680),
+    ('Puma6', 'mass_matrix+bias_vector', 'ARM recursive', 686),
+    ('Stanford3', 'inverse_dynamics', 'ARM closed', 64),
+    ('Stanford3', 'four terms', 'sum of terms', 124),
+    ('Puma3', 'mass_matrix', 'HMAT2', 68),
+    ('Puma3', 'four terms', 'sum of terms', 226),
+]
+
+
+@pytest.mark.parametrize(('robot', 'function', 'generator', 'total'), RIGID_TOTALS)
+def test_totals_of_rigid_arms(robot, function, generator, total):
+    """Multiplications and additions add up to the printed total."""
+    assert sum(published()['rigid'][robot][function][generator]) == total
+
+
+@pytest.mark.parametrize('case', TOTALS)
+def test_totals_of_flexible_arms(case):
+    """Multiplications and additions add up to the printed totals, links to the coordinates."""
+    entry = published()['flexible'][case]
+    flexhb, flxdyn = TOTALS[case]
+    assert sum(entry['FLEXHB']) == flexhb
+    assert entry['FLXDYN'] is None if flxdyn is None else sum(entry['FLXDYN']) == flxdyn
+    families = entry['links'].count('B') + entry['links'].count('T')
+    joints = len(entry['links'].split('-'))
+    assert entry['degrees_of_freedom'] == joints + families * entry['modes']
+
+
+def test_every_terms_sum():
+    """The four terms of the closed form add up to its total, column by column."""
+    terms = ('gravity_vector', 'inertia_vector', 'coriolis_vector', 'external_force_vector')
+    for robot in published()['rigid'].values():
+        parts = [next(iter(robot[term].values())) for term in terms]
+        assert [sum(column) for column in zip(*parts)] == robot['four terms']['sum of terms']
+
+
+@pytest.mark.parametrize(('law', 'mul', 'add'), [
+    (mohan_saha, 9874, 7699), (jain_rodriguez, 10568, 8344), (cyril, 13990, 12683),
+])
+def test_printed_row_of_recursive_dynamics(law, mul, add):
+    """Eight links with two modes (Mohan and Saha, table 1)."""
+    found = law(8, 2)
+    assert found == pytest.approx((mul, add), abs=0.5)
+
+
+@pytest.mark.parametrize(('n', 'm', 'mul', 'add'), [
+    (1, 1, 243, 126), (10, 1, 6741, 4968), (1, 2, 550, 363), (10, 3, 21311, 17518),
+])
+def test_polynomial_of_the_proposed_algorithm(n, m, mul, add):
+    """Values computed apart from the printed coefficients."""
+    assert mohan_saha(n, m) == pytest.approx((mul, add), abs=1e-9)
