@@ -36,7 +36,7 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], folder: Path, headin
         frames = read_frames(dict(arrays))
     chosen = choose(frames, POSES)
     straight = StraightArm(robot, Run.load(str(folder / 'run.json')), data)
-    figure = plt.figure(figsize=(7.5, 8.0) if robot.flat else (9.0, 7.0), layout='constrained')
+    figure = plt.figure(figsize=(7.5, 8.0) if robot.flat else (9.0, 7.0))
     axes = figure.add_subplot(projection=None if robot.flat else '3d')
     drawn = []
     labels: list[tuple[np.ndarray, str]] = []
@@ -54,6 +54,7 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], folder: Path, headin
     palette = ListedColormap([colour(x) for x in np.linspace(0.0, 1.0, 256)])
     figure.colorbar(
         ScalarMappable(scale, palette), ax=axes, shrink=0.7, extend='max',
+        pad=0.04 if robot.flat else 0.13,
         label='deflection of the link [mm]',
     )
     axes.set_title(

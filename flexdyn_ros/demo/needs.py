@@ -101,6 +101,8 @@ def _missing_modules(environment: DemoEnvironment, robots: Sequence[str]) -> lis
             found.setdefault('ROS', Missing(f'ROS 2 is not complete: {error}.', ROS_FIX))
         else:
             fix = _pip(DISTRIBUTIONS.get(module, module))
+            if module == VENDOR_MODULE:
+                fix += f'{os.linesep}    or leave this robot out: --robots canadarm'
             found.setdefault(module, Missing(f'Python cannot import {module}: {error}.', fix))
     return list(found.values())
 

@@ -67,14 +67,17 @@ def thinned(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 def draw_motion(results: Results) -> Any:
     """Draw the joint motion of the best control over the desired one."""
     data = results.data[results.best]
-    figure, axes = plt.subplots(figsize=(9, 4.5), layout='constrained')
+    figure, axes = plt.subplots(figsize=(9, 4.5))
     for k, name in enumerate(results.robot.joints):
         axes.plot(data['time'], data[f'position/{name}'], color=f'C{k}', label=name, lw=1.8)
         axes.plot(data['time'], data[f'reference/{name}'], 'k--', lw=0.8)
     axes.plot([], [], 'k--', lw=0.8, label='desired')
     axes.set(xlabel='simulated time [s]', ylabel='joint position [rad]')
     axes.legend(loc='upper left', bbox_to_anchor=(1.0, 1.0), frameon=False)
-    _title(axes, results, f'Motion, {plan.CONTROLS[results.best]}')
+    axes.set_title(
+        f'Motion, {plan.CONTROLS[results.best]}\n{results.robot.title}', fontsize=11)
+    axes.grid(True, alpha=0.25)
+    figure.tight_layout()
     return figure
 
 
@@ -102,7 +105,7 @@ def draw_deflections(results: Results) -> Any:
         is_angle = name.endswith('/elastic') or 'torsion' in name
         for control, data in results.data.items():
             axes.plot(data['time'], 1e3 * data[f'mode/{name}'], color=COLOURS[control],
-                      label=plan.CONTROLS[control], lw=1.3)
+                      label=plan.CONTROLS[control], lw=2.6 if control == 'rigid' else 1.2)
         unit = 'deflection [mrad]' if is_angle else 'deflection at its tip [mm]'
         axes.set(title=name, ylabel=unit)
     _finish_grid(figure, grid, results, 'Deflections')
@@ -136,12 +139,17 @@ PICTURES: dict[str, Callable[[Results], Any]] = {
 }
 
 
+def columns_of(count: int) -> int:
+    """Return the number of columns that leaves few cells of a grid empty."""
+    return 2 if count in (2, 4) else min(3, count)
+
+
 def _grid(count: int) -> tuple[Any, Sequence[Any]]:
-    columns = min(3, count)
+    columns = columns_of(count)
     rows = -(-count // columns)
     figure, grid = plt.subplots(
-        rows, columns, figsize=(1.0 + 3.6 * columns, 1.3 + 2.5 * rows), layout='constrained',
-        squeeze=False, sharex=True,
+        rows, columns, figsize=(1.0 + 3.6 * columns, 1.3 + 2.5 * rows), squeeze=False,
+        sharex=True,
     )
     cells = grid.ravel()
     for axes in cells[count:]:
@@ -153,17 +161,14 @@ def _finish_grid(figure: Any, grid: Sequence[Any], results: Results, title: str)
     for axes in grid:
         axes.grid(True, alpha=0.25)
         axes.title.set_fontsize(10)
-    columns = min(3, len(grid))
-    for axes in grid[-columns:]:
+    for axes in grid[-columns_of(len(grid)):]:
         axes.set_xlabel('simulated time [s]')
     handles, labels = grid[0].get_legend_handles_labels()
     figure.suptitle(f'{title}\n{results.robot.title}', fontsize=11)
-    figure.legend(handles, labels, loc='outside lower center', ncols=3, frameon=False)
-
-
-def _title(axes: Any, results: Results, title: str) -> None:
-    axes.set_title(f'{title}\n{results.robot.title}', fontsize=11)
-    axes.grid(True, alpha=0.25)
+    figure.legend(handles, labels, loc='lower center', ncol=3, frameon=False)
+    # Room for title and legend, in parts of the height.
+    inch = 1.0 / figure.get_figheight()
+    figure.tight_layout(rect=(0.0, 0.3 * inch, 1.0, 1.0 - 0.05 * inch))
 
 
 def draw_all(folder: Path, robot: DemoRobot) -> list[str]:
@@ -182,7 +187,7 @@ def draw_all(folder: Path, robot: DemoRobot) -> list[str]:
     for name, draw in PICTURES.items():
         figure = draw(results)
         file = results.folder / f'{name}.png'
-        figure.savefig(file, dpi=RESOLUTION)
+        figure.savefig(file, dpi=RESOLUTION, bbox_inches='tight')
         plt.close(figure)
         names.append(str(file.relative_to(folder)))
     return names

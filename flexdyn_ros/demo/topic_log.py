@@ -27,7 +27,7 @@ class TopicLog:
         self.count = 0
         self.repeated = 0
         self._stamps: set[int] = set()
-        self._first = 0.0
+        self._first: Optional[float] = None
         self._last = 0.0
 
     def heard(self, when: float, stamp: Optional[int] = None) -> bool:
@@ -41,7 +41,8 @@ class TopicLog:
         Returns:
             Whether its stamp is new.
         """
-        self._first = self._first or when
+        if self._first is None:
+            self._first = when
         self._last = when
         self.count += 1
         if stamp is None:
@@ -63,7 +64,7 @@ class TopicLog:
         Args:
             simulated: Simulated time that was recorded [s].
         """
-        real = self._last - self._first
+        real = self._last - self._first if self._first is not None else 0.0
         return {
             'type': self.kind,
             'messages': self.count,
