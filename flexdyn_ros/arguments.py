@@ -29,7 +29,7 @@ def real_vector(argument: str, value: Any, length: int) -> list[float]:
     """
     kind = type(value)
     if kind is np.ndarray:
-        if value.dtype == _DOUBLE and value.shape == (length,):
+        if value.dtype is _DOUBLE and value.shape == (length,):
             values = value.tolist()
             # The sum of finite numbers is finite, or else the slow way finds what is wrong.
             if isfinite(sum(values)):

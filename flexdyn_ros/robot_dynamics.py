@@ -311,5 +311,6 @@ class Dynamics:
         checked = []
         for frame, wrench in wrenches.items():
             six = real_vector(f'wrenches["{frame}"]', wrench, 6)
-            checked.append((self._frame(frame), tuple(six[:3]), tuple(six[3:])))
+            force, moment = (six[0], six[1], six[2]), (six[3], six[4], six[5])
+            checked.append(FrameWrench(self._frame(frame), force, moment))
         return checked

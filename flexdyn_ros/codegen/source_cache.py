@@ -22,6 +22,8 @@ from typing import Optional
 from flexdyn_ros.model.robot import Robot
 
 FOLDER_VARIABLE = 'FLEXDYN_CACHE_DIR'
+# Entries beyond this number are removed, the oldest first.
+ENTRY_LIMIT = 1000
 # What generated code depends on besides the model.
 GENERATOR_FOLDERS = ('codegen', 'dynamics', 'model', 'symbolic')
 
@@ -83,11 +85,21 @@ def write(name: str, source: str) -> None:
             with os.fdopen(handle, 'w', encoding='utf-8') as file:
                 file.write(source)
             os.replace(temporary, folder / name)
+            _prune(folder)
         except BaseException:
             os.unlink(temporary)
             raise
     except (OSError, RuntimeError) as error:
         _logger.debug('generated source is not kept: %s', error)
+
+
+def _prune(folder: Path) -> None:
+    """Remove the oldest entries beyond ENTRY_LIMIT: those of other versions and models."""
+    entries = list(folder.glob('*.py'))
+    if len(entries) > ENTRY_LIMIT:
+        entries.sort(key=lambda path: path.stat().st_mtime)
+        for path in entries[: len(entries) - ENTRY_LIMIT]:
+            path.unlink(missing_ok=True)
 
 
 def _trusted_folder(create: bool) -> Optional[Path]:
