@@ -19,7 +19,7 @@ from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.model.robot import Inertia
+from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
 import numpy as np
 

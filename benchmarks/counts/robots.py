@@ -32,16 +32,16 @@ from benchmarks.counts.dh_chain import Row
 from benchmarks.counts.dh_chain import turn_about_x
 from benchmarks.counts.dh_chain import vector
 from benchmarks.counts.dh_chain import without_gravity
-from flexdyn_ros.model.robot import Beam
-from flexdyn_ros.model.robot import IDENTITY
-from flexdyn_ros.model.robot import Inertia
-from flexdyn_ros.model.robot import Joint
-from flexdyn_ros.model.robot import Link
-from flexdyn_ros.model.robot import ModeFamily
-from flexdyn_ros.model.robot import Payload
-from flexdyn_ros.model.robot import PointMass
-from flexdyn_ros.model.robot import Pose
+from flexdyn_ros.model.joint import Joint
+from flexdyn_ros.model.joint import Pose
+from flexdyn_ros.model.link import Beam
+from flexdyn_ros.model.link import Inertia
+from flexdyn_ros.model.link import Link
+from flexdyn_ros.model.link import ModeFamily
+from flexdyn_ros.model.link import Payload
+from flexdyn_ros.model.link import PointMass
 from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.model.vectors import IDENTITY
 import numpy as np
 
 # Alpha, d, mass, centre of mass, moments about the link origin, prismatic.

@@ -15,7 +15,7 @@ from flexdyn_ros.cli.terminal import heading
 from flexdyn_ros.cli.terminal import table
 
 if TYPE_CHECKING:
-    from flexdyn_ros.model.robot import Joint
+    from flexdyn_ros.model.joint import Joint
     from flexdyn_ros.model.robot import Robot
 
 _DESCRIPTION = """\

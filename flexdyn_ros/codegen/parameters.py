@@ -30,9 +30,9 @@ from flexdyn_ros.codegen.interface import Input
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.model.robot import Friction
-from flexdyn_ros.model.robot import Inertia
-from flexdyn_ros.model.robot import Joint
+from flexdyn_ros.model.joint import Friction
+from flexdyn_ros.model.joint import Joint
+from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.symbolic.expression import Graph
 

@@ -30,7 +30,7 @@ from flexdyn_ros.codegen.traced_dynamics import DENSE
 from flexdyn_ros.codegen.traced_dynamics import RECURSIVE
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.reference import ReferenceBackend
-from flexdyn_ros.model.robot import Inertia
+from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
 
 Floats = list[float]

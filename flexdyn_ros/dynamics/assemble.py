@@ -36,10 +36,10 @@ from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
 from flexdyn_ros.model.beam import modal_body
 from flexdyn_ros.model.hub import beam_inertia
+from flexdyn_ros.model.joint import Joint
+from flexdyn_ros.model.link import Inertia
+from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.modal_body import ModalBody
-from flexdyn_ros.model.robot import Inertia
-from flexdyn_ros.model.robot import Joint
-from flexdyn_ros.model.robot import Link
 from flexdyn_ros.model.robot import Robot
 import numpy as np
 

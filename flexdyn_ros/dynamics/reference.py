@@ -29,7 +29,7 @@ from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.newton_euler import rigid_body_forces
 from flexdyn_ros.errors import SingularMassMatrix
-from flexdyn_ros.model.robot import Inertia
+from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
 
 Floats = list[float]

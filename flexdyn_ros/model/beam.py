@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import math
 
 from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.link import Beam
+from flexdyn_ros.model.link import Link
+from flexdyn_ros.model.link import ModeFamily
 from flexdyn_ros.model.modal_body import ModalBody
 from flexdyn_ros.model.modal_body import Mode
 from flexdyn_ros.model.modal_body import Node
 from flexdyn_ros.model.mode_shapes import clamped_free_bending
 from flexdyn_ros.model.mode_shapes import clamped_free_torsion
 from flexdyn_ros.model.mode_shapes import Shape
-from flexdyn_ros.model.robot import Beam
-from flexdyn_ros.model.robot import Link
-from flexdyn_ros.model.robot import ModeFamily
 import numpy as np
 
 # Integrals below this fraction of the largest of their kind are zero by symmetry.

@@ -8,11 +8,11 @@ from typing import Optional
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension_reader import Item
-from flexdyn_ros.model.robot import Beam
-from flexdyn_ros.model.robot import Joint
-from flexdyn_ros.model.robot import Link
-from flexdyn_ros.model.robot import ModeFamily
-from flexdyn_ros.model.robot import PointMass
+from flexdyn_ros.model.joint import Joint
+from flexdyn_ros.model.link import Beam
+from flexdyn_ros.model.link import Link
+from flexdyn_ros.model.link import ModeFamily
+from flexdyn_ros.model.link import PointMass
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.model.values import vector3
 import numpy as np

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.joint import Joint
+from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.moved_inertia import link_moments
 from flexdyn_ros.model.moved_inertia import Moments
 from flexdyn_ros.model.moved_inertia import subtree_moments
-from flexdyn_ros.model.robot import Joint
-from flexdyn_ros.model.robot import Link
 from flexdyn_ros.model.robot import Robot
 import numpy as np
 

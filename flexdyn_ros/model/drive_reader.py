@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.model.extension_reader import Item
-from flexdyn_ros.model.robot import Friction
-from flexdyn_ros.model.robot import Joint
-from flexdyn_ros.model.robot import JointDynamics
+from flexdyn_ros.model.joint import Friction
+from flexdyn_ros.model.joint import Joint
+from flexdyn_ros.model.joint import JointDynamics
 
 _ONE_COORDINATE = ('revolute', 'continuous', 'prismatic')
 

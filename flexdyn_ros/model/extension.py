@@ -20,9 +20,9 @@ from flexdyn_ros.model.extension_reader import joint_name
 from flexdyn_ros.model.extension_reader import link_name
 from flexdyn_ros.model.hub import as_matrix3
 from flexdyn_ros.model.hub import hub_of
-from flexdyn_ros.model.robot import Inertia
-from flexdyn_ros.model.robot import Link
-from flexdyn_ros.model.robot import Payload
+from flexdyn_ros.model.link import Inertia
+from flexdyn_ros.model.link import Link
+from flexdyn_ros.model.link import Payload
 from flexdyn_ros.model.robot import Robot
 import numpy as np
 

@@ -10,8 +10,8 @@ from flexdyn_ros.model.drive_reader import read_friction
 from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.extension_reader import joint_name
 from flexdyn_ros.model.extension_reader import link_name
+from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.paths import resolve_file
-from flexdyn_ros.model.robot import Link
 from flexdyn_ros.model.robot import Robot
 
 # What a rotation axis of a segment's passive joint needs of the cross-section.

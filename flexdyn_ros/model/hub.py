@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Optional
 
-from flexdyn_ros.model.robot import Beam
-from flexdyn_ros.model.robot import Inertia
-from flexdyn_ros.model.robot import Matrix3
-from flexdyn_ros.model.robot import ZERO
+from flexdyn_ros.model.link import Beam
+from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.values import Place
+from flexdyn_ros.model.vectors import Matrix3
+from flexdyn_ros.model.vectors import ZERO
 import numpy as np
 
 # Relative to the link's mass and the beam's length: rounding, and what may be overlooked.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from flexdyn_ros.model.hub import beam_inertia
 from flexdyn_ros.model.hub import moments_at_origin
-from flexdyn_ros.model.robot import Inertia
-from flexdyn_ros.model.robot import Link
-from flexdyn_ros.model.robot import Pose
+from flexdyn_ros.model.joint import Pose
+from flexdyn_ros.model.link import Inertia
+from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.robot import Robot
 import numpy as np
 

@@ -16,7 +16,7 @@ from typing import Optional
 from xml.etree.ElementTree import Element
 
 from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.model.robot import JOINT_COORDINATES
+from flexdyn_ros.model.joint import JOINT_COORDINATES
 from flexdyn_ros.model.values import non_negative
 from flexdyn_ros.model.values import number
 from flexdyn_ros.model.values import Place

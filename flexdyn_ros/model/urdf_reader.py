@@ -14,24 +14,24 @@ from typing import Optional
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from flexdyn_ros.model.robot import Friction
-from flexdyn_ros.model.robot import IDENTITY
-from flexdyn_ros.model.robot import Inertia
-from flexdyn_ros.model.robot import Joint
-from flexdyn_ros.model.robot import JointDynamics
-from flexdyn_ros.model.robot import Limit
-from flexdyn_ros.model.robot import Link
-from flexdyn_ros.model.robot import Matrix3
-from flexdyn_ros.model.robot import Mimic
-from flexdyn_ros.model.robot import Pose
+from flexdyn_ros.model.joint import Friction
+from flexdyn_ros.model.joint import Joint
+from flexdyn_ros.model.joint import JointDynamics
+from flexdyn_ros.model.joint import Limit
+from flexdyn_ros.model.joint import Mimic
+from flexdyn_ros.model.joint import Pose
+from flexdyn_ros.model.link import Inertia
+from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.robot import Robot
-from flexdyn_ros.model.robot import Vector3
-from flexdyn_ros.model.robot import ZERO
 from flexdyn_ros.model.urdf_cleaning import clean_urdf
 from flexdyn_ros.model.urdf_tree import resolve_mimics
 from flexdyn_ros.model.urdf_tree import sort_depth_first
 from flexdyn_ros.model.values import numbers
 from flexdyn_ros.model.values import Place
+from flexdyn_ros.model.vectors import IDENTITY
+from flexdyn_ros.model.vectors import Matrix3
+from flexdyn_ros.model.vectors import Vector3
+from flexdyn_ros.model.vectors import ZERO
 from flexdyn_ros.model.xml_document import Document
 from urdf_parser_py import urdf
 

@@ -9,9 +9,9 @@ from typing import Optional
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.robot import Joint
-from flexdyn_ros.model.robot import Link
-from flexdyn_ros.model.robot import Mimic
+from flexdyn_ros.model.joint import Joint
+from flexdyn_ros.model.joint import Mimic
+from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.values import Place
 
 _SINGLE = ('revolute', 'continuous', 'prismatic')

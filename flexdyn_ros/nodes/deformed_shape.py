@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import math
 
 from flexdyn_ros.model.beam import beam_field
-from flexdyn_ros.model.robot import Beam
-from flexdyn_ros.model.robot import Link
+from flexdyn_ros.model.link import Beam
+from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.robot import Robot
 import numpy as np
 

@@ -9,7 +9,7 @@ x, y, z, w (child axes to parent axes) and whose velocity is linear and angular 
 from __future__ import annotations
 
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.robot import Joint
+from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.robot import Robot
 import numpy as np
 

@@ -12,7 +12,7 @@ from flexdyn_ros.codegen.functions import tip_link
 from flexdyn_ros.codegen.generate import GeneratedCode
 from flexdyn_ros.codegen.schedule import schedule
 from flexdyn_ros.codegen.trace import trace
-from flexdyn_ros.model.robot import Inertia
+from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.symbolic.count import count_c
 from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.program import evaluate_program

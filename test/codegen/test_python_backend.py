@@ -12,7 +12,7 @@ import flexdyn_ros as fd
 from flexdyn_ros.codegen import python_backend
 from flexdyn_ros.codegen import source_cache
 from flexdyn_ros.codegen.python_backend import PythonBackend
-from flexdyn_ros.model.robot import Inertia
+from flexdyn_ros.model.link import Inertia
 import numpy as np
 from oracles.random_robots import random_robot_urdf
 import pytest

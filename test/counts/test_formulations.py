@@ -17,9 +17,9 @@ from flexdyn_ros.dynamics.regroup import regroup
 from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_columns
 from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_outer_links
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.robot import Friction
-from flexdyn_ros.model.robot import JointDynamics
-from flexdyn_ros.model.robot import Mimic
+from flexdyn_ros.model.joint import Friction
+from flexdyn_ros.model.joint import JointDynamics
+from flexdyn_ros.model.joint import Mimic
 import numpy as np
 import pytest
 

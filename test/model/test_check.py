@@ -6,8 +6,8 @@ from dataclasses import FrozenInstanceError
 from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.check import check_robot
+from flexdyn_ros.model.joint import Pose
 from flexdyn_ros.model.moved_inertia import Moments
-from flexdyn_ros.model.robot import Pose
 from model_texts import ARM
 from model_texts import arm_with
 from model_texts import beam

@@ -7,7 +7,7 @@ from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.model.extension_schema import FLEXDYN
-from flexdyn_ros.model.robot import Friction
+from flexdyn_ros.model.joint import Friction
 from model_texts import ARM
 from model_texts import arm_with
 from model_texts import beam

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flexdyn_ros.model.robot import Beam
-from flexdyn_ros.model.robot import Inertia
+from flexdyn_ros.model.link import Beam
+from flexdyn_ros.model.link import Inertia
 import numpy as np
 from oracles.jets import as_jet
 from oracles.jets import axis_rotation

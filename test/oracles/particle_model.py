@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import field
 
-from flexdyn_ros.model.robot import Inertia
+from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
 import numpy as np
 from oracles.jets import angular_rates

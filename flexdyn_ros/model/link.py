@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links, what they weigh and how they bend: frozen records in SI units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+from flexdyn_ros.model.vectors import Matrix3
+from flexdyn_ros.model.vectors import Vector3
+from flexdyn_ros.model.vectors import ZERO
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """
+    Rigid-body inertia in a link's frame.
+
+    Attributes:
+        mass: Mass [kg].
+        com: Centre of mass in the link frame [m].
+        matrix: Inertia about the centre of mass, in link axes [kg m^2].
+    """
+
+    mass: float
+    com: Vector3
+    matrix: Matrix3
+
+
+@dataclass(frozen=True)
+class ModeFamily:
+    """
+    Modes of one kind on a beam.
+
+    Attributes:
+        kind: bending_y, bending_z or torsion (bending_y deflects along the beam's y axis).
+        count: How many, from the lowest frequency up.
+        damping_ratio: Of each mode, against its own stiffness and modal mass.
+        boundary: Boundary conditions of the shapes, clamped-free.
+    """
+
+    kind: str
+    count: int
+    damping_ratio: float = 0.0
+    boundary: str = 'clamped-free'
+
+
+@dataclass(frozen=True)
+class PointMass:
+    """
+    A mass that rides on a beam's cross-section.
+
+    Attributes:
+        at: Fraction of the beam's length.
+        mass: [kg].
+        inertia: Moments ixx, iyy, izz about its own centre in beam axes [kg m^2].
+    """
+
+    at: float
+    mass: float
+    inertia: Vector3 = ZERO
+
+
+@dataclass(frozen=True)
+class Beam:
+    """
+    A uniform beam from the link frame's origin to its tip. Sections no mode uses may be None.
+
+    Attributes:
+        tip: What the description named as the tip.
+        axes: Rotation from beam axes (x along the beam) to link axes.
+        length: [m].
+        mass: [kg].
+        young: Young's modulus [Pa].
+        shear: Shear modulus [Pa].
+        area: Cross-section area [m^2].
+        iy: Second moment of area about the beam's y axis [m^4]; bends along z.
+        iz: Second moment of area about the beam's z axis [m^4]; bends along y.
+        j: Torsion constant [m^4].
+        polar: Polar second moment of area [m^4].
+        rotary_inertia: Whether cross-sections have rotary inertia in bending too.
+        families: Its modes, in the order bending_y, bending_z, torsion.
+        point_masses: Masses on the beam.
+    """
+
+    tip: str
+    axes: Matrix3
+    length: float
+    mass: float
+    young: Optional[float] = None
+    shear: Optional[float] = None
+    area: Optional[float] = None
+    iy: Optional[float] = None
+    iz: Optional[float] = None
+    j: Optional[float] = None
+    polar: Optional[float] = None
+    rotary_inertia: bool = False
+    families: tuple[ModeFamily, ...] = ()
+    point_masses: tuple[PointMass, ...] = ()
+
+    @property
+    def mode_names(self) -> tuple[str, ...]:
+        """Mode names without the link: bending_y1, bending_y2, bending_z1, torsion1."""
+        return tuple(f'{f.kind}{k + 1}' for f in self.families for k in range(f.count))
+
+
+@dataclass(frozen=True)
+class Link:
+    """
+    A URDF link.
+
+    Attributes:
+        name: Its name.
+        inertia: Inertia of the rigid part: all of a rigid link, the hub of a link with a beam;
+            None where there is none.
+        beam: The beam that the link bends as, or None.
+        rotation: How node rotations are built from modes: "exact" (exponential) or "linear"
+            (King's first-order form).
+    """
+
+    name: str
+    inertia: Optional[Inertia] = None
+    beam: Optional[Beam] = None
+    rotation: str = 'exact'
+
+    @property
+    def mode_names(self) -> tuple[str, ...]:
+        """Full names of the link's modes, `<link>/<mode>`."""
+        if self.beam is None:
+            return ()
+        return tuple(f'{self.name}/{mode}' for mode in self.beam.mode_names)
+
+    @property
+    def mass(self) -> float:
+        """Mass of the rigid part, the beam and its point masses [kg]."""
+        mass = self.inertia.mass if self.inertia else 0.0
+        if self.beam is not None:
+            mass += self.beam.mass + sum(p.mass for p in self.beam.point_masses)
+        return mass
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A rigid body carried by a link: centre of mass and inertia in the link's axes."""
+
+    link: str
+    inertia: Inertia
