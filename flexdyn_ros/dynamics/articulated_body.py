@@ -85,8 +85,8 @@ def factorise(tree: Multibody, q: list, free: frozenset[int]) -> list[Eliminatio
     """
     places = placements(tree, q)
     rotors: dict[int, float] = {}
-    for index, inertia in tree.rotors:
-        rotors[index] = rotors.get(index, 0.0) + inertia
+    for index, reflected in tree.rotors:
+        rotors[index] = rotors.get(index, 0.0) + reflected
     carried = [FlexibleInertia.of(deflect(body, body.mode_values(q))) for body in tree.bodies]
     eliminated = []
     for place, inertia in reversed(list(zip(places, carried))):

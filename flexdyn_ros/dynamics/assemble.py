@@ -5,33 +5,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import field
-from typing import Any
 from typing import Mapping
-from typing import Optional
 
+from flexdyn_ros.dynamics.draft import Draft
+from flexdyn_ros.dynamics.draft import finished_body
+from flexdyn_ros.dynamics.draft import floats
+from flexdyn_ros.dynamics.draft import is_point
+from flexdyn_ros.dynamics.draft import Place
+from flexdyn_ros.dynamics.draft import rows
 from flexdyn_ros.dynamics.multibody import AxisTerm
-from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import BodyNode
-from flexdyn_ros.dynamics.multibody import Entry
 from flexdyn_ros.dynamics.multibody import Frame
 from flexdyn_ros.dynamics.multibody import FrictionTerm
 from flexdyn_ros.dynamics.multibody import JointMotion
-from flexdyn_ros.dynamics.multibody import ModalInertia
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.multibody import SpringTerm
 from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import add_matrices
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import congruence
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import IDENTITY
-from flexdyn_ros.dynamics.spatial import is_zero
 from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import multiply
-from flexdyn_ros.dynamics.spatial import outer
 from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import scale_matrix
-from flexdyn_ros.dynamics.spatial import second_moment_of
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
 from flexdyn_ros.model.beam import modal_body
@@ -39,7 +35,6 @@ from flexdyn_ros.model.hub import beam_inertia
 from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.link import Link
-from flexdyn_ros.model.modal_body import ModalBody
 from flexdyn_ros.model.robot import Robot
 import numpy as np
 
@@ -57,7 +52,7 @@ def assemble(robot: Robot, payloads: Mapping[str, Inertia]) -> Multibody:
             but for the centre of mass on a flexible link, which chooses the cross-section.
     """
     assembly = _Assembly(robot)
-    assembly.add_link(robot.links[0], _Place(-1, None, ZERO, IDENTITY), JointMotion())
+    assembly.add_link(robot.links[0], Place(-1, None, ZERO, IDENTITY), JointMotion())
     for joint in robot.joints:
         place = assembly.place(joint.parent, joint.origin.position, joint.origin.rotation)
         assembly.add_link(robot.link(joint.child), place, assembly.joint_motion(joint))
@@ -69,51 +64,11 @@ def assemble(robot: Robot, payloads: Mapping[str, Inertia]) -> Multibody:
 
 
 @dataclass
-class _Place:
-    """Where a frame sits: on which body, on which of its cross-sections, and how."""
-
-    body: int
-    node: Optional[BodyNode]
-    position: Vector
-    rotation: Matrix
-
-
-@dataclass
-class _Draft:
-    """A body in the making."""
-
-    place: _Place
-    joint: JointMotion
-    links: list[str]
-    flexible: Optional[ModalBody] = None
-    linear: bool = False
-    mass: Any = 0.0
-    first_moment: Vector = ZERO
-    second_moment: Matrix = (ZERO, ZERO, ZERO)
-    modes: tuple[int, int] = (0, 0)
-
-    def add_point_mass(self, inertia: Inertia) -> None:
-        """Add a point mass on the flexible body's axis to its integrals."""
-        at = np.array(inertia.com)
-        self.flexible = self.flexible.with_point_mass(inertia.mass, self.flexible.node_at(at))
-        self.add_inertia(inertia, ZERO, IDENTITY)
-
-    def add_inertia(self, inertia: Inertia, position: Vector, rotation: Matrix) -> None:
-        """Add a rigid body whose frame stands at position and rotation in this body."""
-        com = add(position, apply(rotation, inertia.com))
-        about_com = congruence(rotation, second_moment_of(inertia.matrix))
-        self.mass = self.mass + inertia.mass
-        self.first_moment = add(self.first_moment, scale(inertia.mass, com))
-        spread = add_matrices(about_com, scale_matrix(inertia.mass, outer(com, com)))
-        self.second_moment = add_matrices(self.second_moment, spread)
-
-
-@dataclass
 class _Assembly:
     """The bodies and frames found so far."""
 
     robot: Robot
-    drafts: list[_Draft] = field(default_factory=list)
+    drafts: list[Draft] = field(default_factory=list)
     frames: dict[str, Frame] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -129,23 +84,23 @@ class _Assembly:
         for name in self.robot.mode_names:
             self.position_index[name] = self.velocity_index[name] + quaternions
 
-    def place(self, link: str, position: Vector, rotation: Matrix) -> _Place:
+    def place(self, link: str, position: Vector, rotation: Matrix) -> Place:
         """Return the place of a frame given in a link's frame."""
         frame = self.frames[link]
         body = self.drafts[frame.body]
         position = add(frame.position, apply(frame.rotation, position))
         rotation = multiply(frame.rotation, rotation)
         if body.flexible is None:
-            return _Place(frame.body, None, position, rotation)
+            return Place(frame.body, None, position, rotation)
         node = body.flexible.node_at(np.array(position))
         if not node.moves:
-            return _Place(frame.body, None, position, rotation)
+            return Place(frame.body, None, position, rotation)
         section = BodyNode(
-            _floats(node.position), _rows(node.translation), _rows(node.rotation), body.linear
+            floats(node.position), rows(node.translation), rows(node.rotation), body.linear
         )
-        return _Place(frame.body, section, _floats(node.offset), rotation)
+        return Place(frame.body, section, floats(node.offset), rotation)
 
-    def add_link(self, link: Link, place: _Place, joint: JointMotion) -> None:
+    def add_link(self, link: Link, place: Place, joint: JointMotion) -> None:
         """Add a link: merged into the body that carries it where it is rigid with that."""
         bends = bool(link.mode_names)
         on_rigid = place.body >= 0 and self.drafts[place.body].flexible is None
@@ -154,7 +109,7 @@ class _Assembly:
             self.drafts[index].links.append(link.name)
         else:
             index, position, rotation = len(self.drafts), ZERO, IDENTITY
-            self.drafts.append(_Draft(place, joint, [link.name]))
+            self.drafts.append(Draft(place, joint, [link.name]))
         self.frames[link.name] = Frame(index, position, rotation)
         draft = self.drafts[index]
         if bends:
@@ -164,12 +119,12 @@ class _Assembly:
         if link.inertia is not None:
             draft.add_inertia(link.inertia, position, rotation)
 
-    def _make_flexible(self, draft: _Draft, link: Link) -> None:
+    def _make_flexible(self, draft: Draft, link: Link) -> None:
         flexible = modal_body(link)
         draft.flexible, draft.linear = flexible, link.rotation == 'linear'
         draft.mass = flexible.mass
-        draft.first_moment = _floats(flexible.first_moment)
-        draft.second_moment = _matrix(flexible.second_moment)
+        draft.first_moment = floats(flexible.first_moment)
+        draft.second_moment = rows(flexible.second_moment)
         first = link.mode_names[0]
         draft.modes = (self.position_index[first], self.velocity_index[first])
 
@@ -194,10 +149,10 @@ class _Assembly:
         if place.node is None:
             draft.add_inertia(inertia, ZERO, IDENTITY)
             return
-        if _is_point(inertia) and not any(place.position):
+        if is_point(inertia) and not any(place.position):
             draft.add_point_mass(inertia)
             return
-        rider = _Draft(place, JointMotion(), [])
+        rider = Draft(place, JointMotion(), [])
         rider.add_inertia(Inertia(inertia.mass, ZERO, inertia.matrix), ZERO, IDENTITY)
         self.drafts.append(rider)
 
@@ -230,7 +185,7 @@ class _Assembly:
         joints = self.robot.joints
         driven = [j for j in joints if j.type in DRIVEN]
         return Multibody(
-            bodies=tuple(_body(draft) for draft in self.drafts),
+            bodies=tuple(finished_body(draft) for draft in self.drafts),
             coordinate_names=self.robot.coordinate_names,
             nq=self.robot.nq,
             frames=self.frames,
@@ -280,58 +235,5 @@ def planar_axes(normal: Vector) -> tuple[Vector, Vector]:
     n = np.array(normal)
     first = np.eye(3)[(int(np.argmax(np.abs(n))) + 1) % 3]
     first = first - (first @ n) * n
-    first = _floats(first / np.linalg.norm(first))
+    first = floats(first / np.linalg.norm(first))
     return first, cross(normal, first)
-
-
-def _body(draft: _Draft) -> Body:
-    place = draft.place
-    return Body(
-        links=tuple(draft.links),
-        parent=place.body,
-        node=place.node,
-        position=place.position,
-        rotation=place.rotation,
-        joint=draft.joint,
-        mass=draft.mass,
-        first_moment=draft.first_moment,
-        second_moment=draft.second_moment,
-        modal=_modal_inertia(draft.flexible) if draft.flexible else ModalInertia(),
-        position_modes=draft.modes[0],
-        velocity_modes=draft.modes[1],
-    )
-
-
-def _modal_inertia(flexible: ModalBody) -> ModalInertia:
-    return ModalInertia(
-        first=_rows(flexible.modal_first_moment),
-        second=tuple(_entries(m) for m in flexible.modal_second_moment),
-        product=tuple(tuple(_entries(m) for m in row) for row in flexible.modal_product),
-        rotary=_rows(flexible.rotary_coupling),
-        rotary_mass=_rows(flexible.rotary_mass),
-        mass=_rows(flexible.modal_mass),
-        stiffness=_rows(flexible.stiffness),
-        damping=_rows(flexible.damping),
-    )
-
-
-def _is_point(inertia: Inertia) -> bool:
-    """Return whether a body is a point mass with a number for its mass."""
-    return isinstance(inertia.mass, float) and all(
-        is_zero(x) for row in inertia.matrix for x in row
-    )
-
-
-def _entries(values: np.ndarray) -> tuple[Entry, ...]:
-    return tuple((int(i), int(j), float(values[i, j])) for i, j in np.argwhere(values))
-
-
-def _floats(values: np.ndarray) -> Any:
-    return tuple(float(value) for value in values)
-
-
-def _rows(values: np.ndarray) -> Any:
-    return tuple(_floats(row) for row in values)
-
-
-_matrix = _rows

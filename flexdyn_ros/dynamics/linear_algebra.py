@@ -40,7 +40,7 @@ class SymmetricFactors:
         self.lower: list[list[Scalar]] = []
         self.pivots: list[Scalar] = []
         for i, floor in enumerate(floors):
-            weighted = []
+            weighted: list[Scalar] = []
             for j in range(i):
                 value = matrix[i][j]
                 for known, factor in zip(weighted, self.lower[j]):

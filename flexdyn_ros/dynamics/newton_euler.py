@@ -93,9 +93,9 @@ def rigid_body_forces(
         moments.append(moment)
         modal_forces.append(modal)
     for wrench in wrenches:
-        body, force, moment = _on_body(tree, places, FrameWrench(*wrench))
-        forces[body] = subtract(forces[body], force)
-        moments[body] = subtract(moments[body], moment)
+        index, force, moment = _on_body(tree, places, FrameWrench(*wrench))
+        forces[index] = subtract(forces[index], force)
+        moments[index] = subtract(moments[index], moment)
     tau: list[Scalar] = [0.0] * tree.nv
     for place in places:
         if place.body.wheel:

@@ -208,7 +208,8 @@ class Graph:
 
     def sum(self, terms: Iterable[Expression]) -> Expression:
         """Return the sum of all terms; like terms are gathered, the first one is positive."""
-        offset, weights = 0.0, {}
+        offset = 0.0
+        weights: dict[Expression, float] = {}
         for term in terms:
             minus, term = split_sign(term)
             sign = -1.0 if minus else 1.0

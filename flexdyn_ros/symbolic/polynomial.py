@@ -124,7 +124,9 @@ def _best_factor(polynomial: Polynomial):
         if not _same(size, 1.0) and monomial:
             known = next((other for other in sizes if _same(other, size)), size)
             sizes[known] = sizes.get(known, 0) + 1
-    candidates = [(count, 1, -node.number, node) for node, count in shared.items() if count > 1]
+    candidates: list[tuple] = [
+        (count, 1, -node.number, node) for node, count in shared.items() if count > 1
+    ]
     candidates += [(count, 0, 0, size) for size, count in sizes.items() if count > 1]
     if not candidates:
         return None
