@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from typing import Any
@@ -43,14 +44,19 @@ class ProgressLine:
             print(flush=True)
 
     def _text(self, now: float) -> str:
-        parts = [
-            f'{item.run.robot}/{item.run.control} {item.simulated:.1f}'
-            for item in self._supervisors
+        """Return the time, how much is done, and the simulated time of the runs at work."""
+        reached = sum(item.simulated for item in self._supervisors)
+        total = sum(item.run.duration for item in self._supervisors)
+        at_work = [
+            f'{item.run.robot}/{item.run.control} at {item.simulated:.1f} s'
+            for item in self._supervisors if 0.0 < item.simulated < item.run.duration
         ]
-        return f'{now - self._began:4.0f} s | simulated seconds: {", ".join(parts)}'
+        text = f'{now - self._began:4.0f} s  {100.0 * reached / total:3.0f} % simulated'
+        return '  '.join([text, *at_work])
 
     def _print(self, text: str) -> None:
         if self._terminal:
+            text = text[: shutil.get_terminal_size().columns - 1]
             print('\r' + text.ljust(self._width), end='', flush=True)
             self._width = len(text)
         else:

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import flexdyn_ros as fd
 from flexdyn_ros.demo import plan
+from flexdyn_ros.demo.progress import ProgressLine
 from flexdyn_ros.demo.recording import Recording
 from flexdyn_ros.demo.robots import Description
 from flexdyn_ros.demo.robots import ROBOTS
@@ -150,3 +151,18 @@ def test_vendor_file_loads_untouched_beside_its_extension(pytestconfig):
     )
     lever = 0.425 + 0.3922  # from shoulder to wrist, the arm stretched along the ground [m]
     assert weight.flexible - weight.rigid == pytest.approx(-5.0 * 9.81 * lever, rel=0.02)
+
+
+def test_progress_names_the_runs_at_work(capsys):
+    def item(control, simulated):
+        run = SimpleNamespace(robot='canadarm', control=control, duration=10.0)
+        return SimpleNamespace(run=run, simulated=simulated)
+
+    line = ProgressLine([item('flexible', 10.0), item('rigid', 5.0), item('pd', 0.0)])
+    line.show()
+    line.show()  # too early for another line
+    said = capsys.readouterr().out
+    assert said.count('\n') == 1
+    assert '50 % simulated' in said
+    assert 'canadarm/rigid at 5.0 s' in said
+    assert 'flexible' not in said and 'pd' not in said
