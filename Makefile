@@ -36,8 +36,9 @@ build: setup-test ## colcon build into build/ and install/
 colcon-test: build ## colcon build, then colcon test (the quick tests)
 	@$(ENV) scripts/colcon.sh test
 
-counts: setup ## operation counts beside all published ones, into docs/counts.md (minutes)
+counts: setup ## operation counts beside all published ones, and what each pass saves, into docs/ (minutes)
 	@$(ENV) python -m benchmarks.counts
+	@$(ENV) python -m benchmarks.generation
 
 clean: ## remove environments, builds and caches
 	rm -rf .venv .venv-oldest build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -108,7 +108,8 @@ def trace_requests(
         names = tuple(f'pivot {k + 1}' for k in range(len(dynamics.pivots)))
         outputs.append(Output('pivots', (len(names),), names))
         values += dynamics.pivots
-    program = Program(graph, tuple(graph.lift(value) for value in values))
+    results = tuple(graph.lift(value) for value in values)
+    program = Program(graph, results, tuple(graph.nodes))
     solved = any(request.function.solves for request in requests)
     choices = (method,) if solved or method != RECURSIVE else ()
     return Trace(
