@@ -49,7 +49,7 @@ def measure(chosen: list[Table]) -> None:
         for row in table.rows:
             seconds = time.monotonic() - started
             _progress(f'[{done + 1}/{total}, {seconds:.0f} s] {row.label}')
-            row.ours = row.measure()
+            row.run()
             done += 1
             _progress('')
             print(line(row), flush=True)

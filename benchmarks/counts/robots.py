@@ -94,7 +94,8 @@ def table_robot(name: str) -> Robot:
 
 
 def flexible_arm(
-    name: str, links: str, modes: int, joint_mass: float, gravity: bool
+    name: str, links: str, modes: int, joint_mass: float, gravity: bool,
+    base_twist: float = -90.0,
 ) -> Robot:
     """
     Return a flexible case.
@@ -106,21 +107,22 @@ def flexible_arm(
         modes: Modes of each family.
         joint_mass: At the tip of each flexible link [kg].
         gravity: Whether there is gravity, along the first axis.
+        base_twist: From a rigid first link's axis to the next one [deg].
     """
     kinds = links.split('-')
     rows = []
     for number, kind in enumerate(kinds):
         if kind == 'R':
             wrist = 'BB' in ' '.join(kinds[:number])
-            rows.append(_wrist_row(number) if wrist else _shoulder_row())
+            rows.append(_wrist_row(number) if wrist else _shoulder_row(base_twist))
         else:
             rows.append(_flexible_row(kind, modes, joint_mass, number))
     robot = chain(f'flexible_{name}', rows)
     return robot if gravity else without_gravity(robot)
 
 
-def _shoulder_row() -> Row:
-    return Row(-90.0, 0.0, 0.3, 4.0, (0.01, 0.05, 0.02), (0.11, 0.07, 0.09))
+def _shoulder_row(twist: float) -> Row:
+    return Row(twist, 0.0, 0.3, 4.0, (0.01, 0.05, 0.02), (0.11, 0.07, 0.09))
 
 
 def _wrist_row(number: int) -> Row:

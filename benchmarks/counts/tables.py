@@ -55,7 +55,9 @@ class Row:
         others: Published counts that are no generator's.
         measure: Generates the code and counts it.
         target: Total that it is to stay below, where one is set beside the rivals.
+        split: Counts of its parts by name, measured where the row misses its mark.
         ours: The result, once measured.
+        parts: What `split` found.
     """
 
     label: str
@@ -63,7 +65,15 @@ class Row:
     others: dict[str, Count]
     measure: Callable[[], Count]
     target: Optional[float] = None
+    split: Optional[Callable[[], dict[str, Count]]] = None
     ours: Optional[Count] = None
+    parts: dict[str, Count] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Measure the row, and its parts where it misses its mark."""
+        self.ours = self.measure()
+        if self.split is not None and not (self.beaten and self.on_target):
+            self.parts = self.split()
 
     @property
     def best(self) -> Optional[float]:
@@ -147,6 +157,11 @@ def _inverse() -> Table:
     )
     table.rows += _rigid_rows(lambda function: 'mass_matrix' not in function
                               and function != 'bias_vector')
+    for name in RIGID[:2]:
+        table.rows.append(Row(
+            f'{name}, inverse_dynamics with a rigid payload as argument', {}, {},
+            lambda n=name: count(table_robot(n), 'inverse_dynamics', ('payload:tool',)),
+        ))
     return table
 
 
@@ -199,13 +214,30 @@ def _flexible() -> Table:
         others = {f'{name} numeric': entry[f'{name} numeric'] for name in rivals}
         table.rows.append(Row(
             _case_label(case, entry), _counts(rivals), _counts(others),
-            lambda c=case, e=entry: count(
-                flexible_arm(c, e['links'], e['modes'], float(e['joint_mass']), e['gravity']),
-                'mass_matrix+bias_vector',
-            ),
+            lambda c=case, e=entry: count(_arm(c, e), 'mass_matrix+bias_vector'),
             TARGETS.get(('flexible', case), FLEXIBLE_SHARE * sum(entry['FLEXHB'])),
+            lambda c=case, e=entry: _flexible_parts(c, e),
         ))
     return table
+
+
+def _arm(case: str, entry: dict[str, Any], base_twist: float = -90.0) -> Robot:
+    return flexible_arm(
+        case, entry['links'], entry['modes'], float(entry['joint_mass']), entry['gravity'],
+        base_twist,
+    )
+
+
+def _flexible_parts(case: str, entry: dict[str, Any]) -> dict[str, Count]:
+    """Return the counts of mass matrix and bias alone, and with a parallel base axis."""
+    robot = _arm(case, entry)
+    parts = {name: count(robot, name) for name in ('mass_matrix', 'bias_vector')}
+    if entry['links'].startswith('R'):
+        parallel = _arm(case, entry, 0.0)
+        parts['both with a base axis parallel to the next'] = count(
+            parallel, 'mass_matrix+bias_vector'
+        )
+    return parts
 
 
 def _case_label(case: str, entry: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ El-Rayyes 1990, tables 3.2 to 3.5 and figures 3.2 to 3.8.
 """
 
 from benchmarks.counts.published import published
-from benchmarks.counts.published_form import inverse_dynamics
+from benchmarks.counts.published_program import published_program
 from benchmarks.counts.robots import stanford_rows
 from flexdyn_ros.symbolic.expression import Graph
 from flexdyn_ros.symbolic.optimise import optimise
@@ -144,30 +144,5 @@ def test_the_most_frequent_pair_is_shared_first(graph):
 
 def test_the_published_source_through_our_passes():
     """The generator's own listing ends below CLEAR's 309 operations."""
-    program = _listing_program()
-    found, _ = optimise(program)
-    assert sum(operations(*found.outputs)) <= published()['clear']['factoring']
-
-
-def _listing_program():
-    """Return the published listing of the Stanford arm, its constants as numbers."""
-    graph, listing = Graph(), inverse_dynamics(stanford_rows())
-    nodes = {'g': graph.constant(9.81), '2': graph.constant(2.0)}
-    for number, row in enumerate(stanford_rows(), start=1):
-        angle = graph.symbol(f'TH{number}')
-        nodes[f'TH{number}'] = angle
-        nodes |= {f'C{number}': angle.cos(), f'S{number}': angle.sin()}
-        nodes |= {name: graph.symbol(name) for name in (f'QD{number}', f'QF{number}')}
-        turned = {0.0: (0.0, 1.0), 90.0: (1.0, 0.0), -90.0: (-1.0, 0.0)}[row.alpha]
-        far = (0.0, row.d * turned[0], row.d * turned[1])
-        nodes |= {f'm{number}': graph.constant(row.mass), f'dl{number}': graph.constant(row.d)}
-        for k, axis in enumerate('xyz'):
-            nodes[f's{axis}{number}'] = graph.constant(row.com[k])
-            nodes[f'sp{axis}{number}'] = graph.constant(row.com[k] + far[k])
-            nodes[f'j{k + 1}{number}'] = graph.constant(row.moments[k])
-    for statement in (*listing.statements, *listing.results):
-        nodes[statement.name] = graph.sum(
-            term.sign * graph.product(nodes[name] for name in term.atoms)
-            for term in statement.terms
-        )
-    return Program(graph, tuple(nodes[result.name] for result in listing.results))
+    found, _ = optimise(published_program())
+    assert sum(operations(*found.outputs)) < published()['clear']['factoring']

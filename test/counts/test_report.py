@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report: every published row is there, and rows that miss their mark are explained."""
+
+from benchmarks.counts.explanations import explanation
+from benchmarks.counts.explanations import UNEXPLAINED
+from benchmarks.counts.published import published
+from benchmarks.counts.report import line
+from benchmarks.counts.report import mark
+from benchmarks.counts.report import section
+from benchmarks.counts.report import starting_line
+from benchmarks.counts.tables import Count
+from benchmarks.counts.tables import Row
+from benchmarks.counts.tables import Table
+from benchmarks.counts.tables import tables
+import pytest
+
+TABLES = {table.name: table for table in tables()}
+# Rows that are quick to generate and whose rivals are close.
+QUICK = [
+    'Stanford6, inverse_dynamics', 'Puma6, inverse_dynamics', 'Stanford3, inverse_dynamics',
+    'Puma3, inverse_dynamics', 'Stanford6, gravity_vector', 'Puma3, coriolis_vector',
+    'Stanford6, mass_matrix+bias_vector', 'Puma6, mass_matrix+bias_vector',
+    'Stanford3, mass_matrix+bias_vector', 'Puma3, mass_matrix+bias_vector', 'Puma6, jacobian',
+]
+
+
+def row(name):
+    """Return a row by its label."""
+    return next(r for table in TABLES.values() for r in table.rows if r.label == name)
+
+
+def test_every_published_row_is_measured():
+    """All robots and functions, all flexible cases, ten chains of each number of modes."""
+    labels = {each.label for table in TABLES.values() for each in table.rows}
+    for robot, functions in published()['rigid'].items():
+        assert {f'{robot}, {function}' for function in functions} <= labels
+    assert [each.label[0] for each in TABLES['flexible'].rows] == list('ABCDEFGHIJKLMNOPQR')
+    for modes in (1, 2, 3):
+        assert [each.label for each in TABLES[f'chain{modes}'].rows] == [
+            f'n = {n}' for n in range(1, 11)
+        ]
+
+
+@pytest.mark.parametrize('name', QUICK)
+def test_rows_below_every_published_generator(name):
+    """Measured anew; aims included."""
+    found = row(name)
+    found.run()
+    assert found.beaten, line(found)
+    assert found.on_target, line(found)
+
+
+@pytest.mark.parametrize('name', ['A', 'E', 'I'])
+def test_flexible_rows_below_every_published_generator(name):
+    """Measured anew."""
+    found = next(each for each in TABLES['flexible'].rows if each.label.startswith(f'{name}:'))
+    found.ours = found.measure()
+    assert found.beaten, line(found)
+
+
+def test_short_chains_below_every_published_algorithm():
+    """Two links, one to three modes."""
+    for modes in (1, 2, 3):
+        found = TABLES[f'chain{modes}'].rows[1]
+        found.run()
+        assert found.beaten, line(found)
+
+
+def test_marks():
+    """A row is marked above its best rival, or else above its aim."""
+    found = Row('x', {'A': Count(5, 5), 'B': Count(6, 6)}, {'by hand': Count(1, 1)}, dict, 8.0)
+    for total, expected in ((10, '**above**'), (9, '**aim** 8'), (7, '')):
+        found.ours = Count(total, 0, 2)
+        assert mark(found) == expected
+    assert '(by hand 1 + 1 = 2)' in line(found)
+    assert '| 0.70 |' in line(found)
+
+
+def test_explanations_stand_under_the_table():
+    """A missed row has a note; an unknown one says that it has none."""
+    found = Row('x', {'A': Count(1, 0)}, {}, dict)
+    found.ours, found.parts = Count(2, 0), {'mass_matrix': Count(1, 1)}
+    text = section(Table('name', 'Title', 'Note.', [found]))
+    assert f'- x: {UNEXPLAINED} Apart: mass_matrix 2.' in text
+    known = row('Stanford3, external_force_vector')
+    known.ours = Count(6, 5)
+    assert UNEXPLAINED not in explanation(known)
+
+
+def test_the_starting_line():
+    """The rebuilt counts stand beside the published ones."""
+    assert '| source | 363 + 198 = 561 | 561 |' in starting_line()
+    assert '| trigonometry | 272 + 155 = 427 | 427 |' in starting_line()
