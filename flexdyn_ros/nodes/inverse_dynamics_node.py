@@ -176,8 +176,6 @@ class InverseDynamicsNode(RobotNode):
     # Output.
 
     def _compute(self, now: float) -> None:
-        if self.parameters.changed:
-            self.apply_parameters()
         problems = self.cache.problems(now, self.parameters['timeout'])
         if problems:
             text = '; '.join(f'{name}: {why}' for name, why in problems.items())
@@ -187,6 +185,7 @@ class InverseDynamicsNode(RobotNode):
             self._stale('~/reference', now)
             return
         try:
+            self._catch_up()
             torque = self.feed_forward.torque(self._desired())
         except FlexdynError as error:
             self.diagnostics.report(ERROR, f'no torque: {error}')
@@ -194,6 +193,10 @@ class InverseDynamicsNode(RobotNode):
         self._publish(torque)
         self.times.add(time.monotonic() - now, now - self.previous_input)
         self.previous_input = now
+
+    def _catch_up(self) -> None:
+        if self.parameters.changed:
+            self.apply_parameters()
 
     def _desired(self) -> JointSample:
         when = seconds(self.stamp)
@@ -239,9 +242,13 @@ class InverseDynamicsNode(RobotNode):
         if policy == 'zero':
             self._publish(np.zeros(len(self.cache.names)), ERROR, message)
         elif policy == 'gravity':
-            if self.parameters.changed:
-                self.apply_parameters()
-            self._publish(self.feed_forward.gravity_torque(self.cache.positions), ERROR, message)
+            try:
+                self._catch_up()
+                torque = self.feed_forward.gravity_torque(self.cache.positions)
+            except FlexdynError as error:
+                self.diagnostics.report(ERROR, f'no torque: {error}')
+                return
+            self._publish(torque, ERROR, message)
         else:
             self.diagnostics.report(ERROR, message)
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from array import array
 import copy
+from typing import Callable
 from typing import Iterator
 from typing import Mapping
+from typing import Sequence
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.deflection import JointMotion
@@ -80,7 +82,7 @@ class TrajectoryFiller:
         self,
         trajectory,
         feed_forward: FeedForward,
-        limits: EffortLimits,
+        make_limits: Callable[[Sequence[str]], EffortLimits],
         rest: Mapping[str, float],
     ):
         """
@@ -89,7 +91,7 @@ class TrajectoryFiller:
         Args:
             trajectory: Fields as trajectory_msgs/JointTrajectory; left as it is.
             feed_forward: Computes the torques; its modal state is reset.
-            limits: Saturation of the torques, one for each joint of the robot.
+            make_limits: Returns the saturation of the torques of these joints.
             rest: Measured positions of joints, used (at rest) for joints the trajectory omits.
 
         Raises:
@@ -98,7 +100,6 @@ class TrajectoryFiller:
         """
         self.filled = copy.deepcopy(trajectory)
         self._feed_forward = feed_forward
-        self._limits = limits
         robot_joints = feed_forward.coordinates.joint_names
         names = list(trajectory.joint_names)
         unknown = [name for name in names if name not in robot_joints]
@@ -112,6 +113,7 @@ class TrajectoryFiller:
                 f'it omits {", ".join(missing)}, and no joint state has told where they are'
             )
         self._columns = [robot_joints.index(name) for name in names]
+        self._limits = make_limits(names)
         self._rest = np.array([rest.get(name, 0.0) for name in robot_joints])
         self._check_points()
 
@@ -143,8 +145,8 @@ class TrajectoryFiller:
         previous = None
         for number, point in enumerate(self.filled.points):
             sample = self._sample(point)
-            torque, _ = self._limits.saturate(self._torque(previous, sample))
-            point.effort = array('d', torque[self._columns])
+            torque = self._torque(previous, sample)[self._columns]
+            point.effort = array('d', self._limits.saturate(torque)[0])
             previous = sample
             yield number + 1
 

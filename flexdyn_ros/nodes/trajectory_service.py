@@ -49,9 +49,9 @@ class TrajectoryService:
         try:
             if node.parameters.changed:
                 node.apply_parameters()
-            feed_forward = node.make_feed_forward()
-            limits = node.make_limits(feed_forward.coordinates.joint_names)
-            self._filler = TrajectoryFiller(message, feed_forward, limits, rest)
+            self._filler = TrajectoryFiller(
+                message, node.make_feed_forward(), node.make_limits, rest
+            )
         except FlexdynError as error:
             node.get_logger().error(str(error))
             return

@@ -15,6 +15,7 @@ from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 import yaml
 
+RUNNING = []  # processes that must not end by themselves
 # Limit of every wait; conditions usually hold within a second, but machines are busy [s].
 LIMIT = 60.0
 
@@ -27,8 +28,17 @@ class NodeProcess:
         log: What it has printed so far.
     """
 
-    def __init__(self, folder, node, parameters, ros_arguments=()):
-        """Start `node` with these parameters (a dictionary, groups by dots or nested)."""
+    def __init__(self, folder, node, parameters, ros_arguments=(), may_end=False):
+        """
+        Start a node.
+
+        Args:
+            folder: Where its files go.
+            node: Name of the node.
+            parameters: A dictionary, groups by dots or nested.
+            ros_arguments: More of the command line.
+            may_end: Whether it may end by itself without failing every wait.
+        """
         folder = folder / f'{node}_{time.monotonic_ns()}'
         folder.mkdir(parents=True)
         file = folder / 'parameters.yaml'
@@ -41,6 +51,8 @@ class NodeProcess:
                 [*command, *ros_arguments], stdout=log, stderr=subprocess.STDOUT,
                 env={**os.environ, 'PYTHONUNBUFFERED': '1'},
             )
+        if not may_end:
+            RUNNING.append(self)
 
     @property
     def log(self):
@@ -58,6 +70,8 @@ class NodeProcess:
 
     def stop(self, number=signal.SIGINT):
         """Send a signal, wait, and return the exit code."""
+        if self in RUNNING:
+            RUNNING.remove(self)
         if self.running():
             self._process.send_signal(number)
         try:
@@ -117,6 +131,8 @@ class Probe:
             value = condition()
             if value:
                 return value
+            for process in RUNNING:
+                assert process.running(), f'a node ended while waiting for {what}: {process.log}'
         raise AssertionError(f'not within {limit} s: {what}')
 
     def call(self, kind, name, request):

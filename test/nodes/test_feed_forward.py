@@ -229,12 +229,10 @@ def trajectory(times, names=('shoulder', 'elbow')):
 
 
 def test_a_flexible_trajectory_has_the_torque_of_the_motion_between_its_points(flexible):
-    robot = flexible.robot
-    limits = EffortLimits(robot, robot.joint_names)
     efforts = []
     for times in (np.arange(0.0, 0.21, 0.02), np.arange(0.0, 0.21, 0.1)):
         forward = FeedForward(flexible, 'flexible_hybrid', settings=ModalSettings(step=0.002))
-        filler = TrajectoryFiller(trajectory(times), forward, limits, {})
+        filler = TrajectoryFiller(trajectory(times), forward, EffortLimits.none, {})
         assert list(filler.steps()) == list(range(1, len(times) + 1))
         efforts.append(filler.filled.points[-1].effort)
     # Interpolation of fifth degree over 0.1 s is nearly the swing itself.
@@ -243,11 +241,10 @@ def test_a_flexible_trajectory_has_the_torque_of_the_motion_between_its_points(f
 
 def test_times_that_do_not_increase_are_refused(flexible):
     forward = FeedForward(flexible, 'rigid')
-    limits = EffortLimits.none(flexible.robot.joint_names)
     with pytest.raises(TrajectoryRefused, match='point 1 does not come later'):
-        TrajectoryFiller(trajectory([0.1, 0.1]), forward, limits, {})
+        TrajectoryFiller(trajectory([0.1, 0.1]), forward, EffortLimits.none, {})
     with pytest.raises(TrajectoryRefused, match='joint_names'):
-        TrajectoryFiller(trajectory([0.1], ('shoulder', 'hip')), forward, limits, {})
+        TrajectoryFiller(trajectory([0.1], ('shoulder', 'hip')), forward, EffortLimits.none, {})
 
 
 def test_modes_without_stiffness_are_refused_by_name(flexible):

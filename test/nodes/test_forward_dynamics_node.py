@@ -189,7 +189,7 @@ def test_pause_stops_the_clock_and_reset_returns_to_the_start(probe, start):
         **FREE_RUNNING, 'robot_description': rigid_arm(), 'initial_positions': [0.1, 0.2],
     })
     wait_for_time(probe, states, 0.1)
-    assert clock
+    probe.wait_for(lambda: clock, 'clock')
     assert probe.call(SetBool, f'/{NODE}/pause', SetBool.Request(data=True)).success
     # States on their way may still arrive; then the same one comes again and again.
     probe.wait_for(

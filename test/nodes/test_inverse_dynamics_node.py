@@ -442,7 +442,7 @@ def test_signals_end_the_node_with_exit_code_zero(probe, start, number):
 def test_a_wrong_parameter_ends_the_node_with_one_sentence(start, probe, tmp_path):
     from node_processes import NodeProcess
 
-    node = NodeProcess(tmp_path, NODE, {'mode': 'fast'})
+    node = NodeProcess(tmp_path, NODE, {'mode': 'fast'}, may_end=True)
     probe.wait_for(lambda: not node.running(), 'end')
     assert node.stop() == 1
     assert 'mode must be one of gravity, rigid' in node.log

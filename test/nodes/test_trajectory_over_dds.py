@@ -100,6 +100,24 @@ def test_joints_that_the_trajectory_omits_stay_where_they_are_measured(probe, st
     assert np.allclose(result.points[0].effort, torque[:1], rtol=1e-12)
 
 
+def test_only_joints_of_the_trajectory_need_an_effort_limit(probe, start):
+    node = start(NODE, {
+        'robot_description': rigid_arm(efforts=(0, 1.5)), 'joints': ['elbow'], 'timeout': 30.0,
+    })
+    filled = ready(probe, node)
+    commands = probe.listen(Float64MultiArray, f'/{NODE}/commands')
+    state = joint_state(('shoulder', 'elbow'), (0.9, 0.4), (0.0, 0.0))
+    probe.wait_for(lambda: commands, 'torque', lambda: probe.publish('joint_states', state))
+    result = fill(probe, filled, trajectory(('elbow',), (0.0, (0.0,), (0.0,), (0.0,))))
+    assert list(result.points[0].effort) == [-1.5]
+    message = trajectory(('shoulder',), (0.0, (0.0,), (0.0,), (0.0,)))
+    probe.wait_for(
+        lambda: 'Joints shoulder declare <limit effort="0">' in node.log,
+        'refusal',
+        lambda: probe.publish(f'/{NODE}/trajectory_in', message),
+    )
+
+
 def test_a_long_flexible_trajectory_leaves_the_torques_flowing(probe, start):
     node = start(NODE, {
         'robot_description': flexible_arm(),
