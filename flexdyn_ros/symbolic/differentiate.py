@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from flexdyn_ros.symbolic.expression import CALL
 from flexdyn_ros.symbolic.expression import CONSTANT
 from flexdyn_ros.symbolic.expression import Expression
 from flexdyn_ros.symbolic.expression import NEGATIVE
@@ -56,8 +55,7 @@ def _derivative(node: Expression, symbol: Expression, known: dict) -> Expression
 
 
 def _slope(node: Expression) -> Expression:
-    """Return the derivative of a call by its argument."""
-    assert node.kind == CALL
+    """Return the derivative of a function call by its argument."""
     x = node.operands[0]
     if node.value == 'sin':
         return x.cos()
