@@ -12,8 +12,10 @@ from flexdyn_ros.codegen.chunks import Parts
 from flexdyn_ros.codegen.chunks import split
 from flexdyn_ros.codegen.chunks import Statement
 from flexdyn_ros.codegen.chunks import TEMPORARY
+from flexdyn_ros.codegen.interface import identifier
 from flexdyn_ros.codegen.interface import Input
 from flexdyn_ros.codegen.interface import Trace
+from flexdyn_ros.codegen.schedule import labels
 from flexdyn_ros.codegen.schedule import Schedule
 from flexdyn_ros.codegen.series import closed_form
 from flexdyn_ros.codegen.series import series
@@ -69,7 +71,18 @@ def description(trace: Trace) -> list[str]:
         shape = ' x '.join(str(n) for n in output.shape) or '1'
         by_rows = ', by rows' if len(output.shape) == 2 else ''
         lines.append(f'  {name}[{output.size}]: {output.name} ({shape}{by_rows})')
-    return lines
+    return [*lines, *_naming(trace)]
+
+
+def _naming(trace: Trace) -> list[str]:
+    """Return how temporaries are named, with the names that do not speak for themselves."""
+    short = [
+        f'{label} is {name}' for label, name in zip(labels(trace), trace.coordinates)
+        if label != identifier(name)
+    ]
+    text = 'Temporaries are named after the last coordinate that they depend on, s_ and c_ are '
+    text += 'the sine and cosine of a joint angle'
+    return wrap('', '; '.join([text, *short]), '.', '', WIDTH - 6)
 
 
 def comment(lines: list[str]) -> list[str]:

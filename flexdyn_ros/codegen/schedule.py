@@ -76,16 +76,16 @@ def _length(node: Expression, lengths: dict[Expression, int]) -> int:
 def _names(
     trace: Trace, order: list[Expression], stored: list[Expression]
 ) -> dict[Expression, str]:
-    labels = _labels(trace)
+    own = labels(trace)
     last = _last_coordinates(trace, order)
     taken = {name for each in trace.inputs for name in (each.name, *each.symbols)}
     names: dict[Expression, str] = {}
     counts: dict[str, int] = {}
     for node in stored:
-        name = _angle_name(node, labels)
+        name = _angle_name(node, own)
         if name is None or name in taken:
             place = last[node]
-            label = labels[place] if place >= 0 else 'c'
+            label = own[place] if place >= 0 else 'c'
             while name is None or name in taken:
                 counts[label] = counts.get(label, 0) + 1
                 name = f'{label}_{counts[label]}'
@@ -94,7 +94,7 @@ def _names(
     return names
 
 
-def _labels(trace: Trace) -> list[str]:
+def labels(trace: Trace) -> list[str]:
     """Return a short name of each velocity coordinate."""
     found = []
     for index, name in enumerate(trace.coordinates):
@@ -105,7 +105,7 @@ def _labels(trace: Trace) -> list[str]:
     ]
 
 
-def _angle_name(node: Expression, labels: list[str]) -> Optional[str]:
+def _angle_name(node: Expression, own: list[str]) -> Optional[str]:
     """Return s_<joint> or c_<joint> for the sine or cosine of a joint's own angle."""
     if node.kind != CALL or node.value not in ('sin', 'cos'):
         return None
@@ -113,7 +113,7 @@ def _angle_name(node: Expression, labels: list[str]) -> Optional[str]:
     if argument.kind != SYMBOL or not argument.value.startswith('q['):
         return None
     index = int(argument.value[2:-1])
-    return f'{node.value[0]}_{labels[index]}' if index < len(labels) else None
+    return f'{node.value[0]}_{own[index]}' if index < len(own) else None
 
 
 def _last_coordinates(trace: Trace, order: list[Expression]) -> dict[Expression, int]:
