@@ -30,7 +30,8 @@ EXPLAINED = {
     'trigonometry': 'squares of sine and cosine to one, sums of parallel axes',
     'constants': 'nested sums and products are merged, their numbers fold, like terms meet',
     'factor': 'a factor that several terms of a sum share is taken out',
-    'distribute': 'the parts that only one sum uses are multiplied out and factored anew, where that pays',
+    'distribute': 'what only one sum uses is multiplied out and factored anew, where that pays',
+    'reuse': 'sums are opened into parts that others share, where known sums then serve',
     'common_products': 'a pair of factors that several products share is computed once',
     'common_sums': 'a pair of terms that several sums share, up to a sign, is computed once',
 }

@@ -13,6 +13,7 @@ from flexdyn_ros.symbolic.passes.constants import constants
 from flexdyn_ros.symbolic.passes.dead_code import dead_code
 from flexdyn_ros.symbolic.passes.distribute import distribute
 from flexdyn_ros.symbolic.passes.factor import factor
+from flexdyn_ros.symbolic.passes.reuse import reuse
 from flexdyn_ros.symbolic.passes.trigonometry import trigonometry
 from flexdyn_ros.symbolic.program import operation_counts
 from flexdyn_ros.symbolic.program import Program
@@ -26,6 +27,7 @@ PASSES: dict[str, Pass] = {
     'constants': constants,
     'factor': factor,
     'distribute': distribute,
+    'reuse': reuse,
     'common_products': common_products,
     'common_sums': common_sums,
 }

@@ -21,6 +21,9 @@ Polynomial = dict[Monomial, float]
 
 # Coefficients whose ratio differs from one by less than this are the same number.
 SAME = 1e-14
+# Polynomials up to this many terms are factored in several ways, up to this many at each step.
+TRIAL_LIMIT = 12
+TRIALS = 4
 
 
 def expand(root: Expression, private: set[Expression], limit: int) -> Optional[Polynomial]:
@@ -81,20 +84,30 @@ def factored(polynomial: Polynomial, graph: Graph) -> Expression:
     """
     Return the polynomial as a nested form with few operations.
 
-    Greedy: the factor shared by the most terms (a node, or an equal coefficient) is taken out,
-    then both halves are treated alike.
+    Greedy: a factor shared by the most terms (a node, or an equal coefficient) is taken out,
+    then both halves are treated alike. Of equally frequent factors of a short polynomial, the
+    one that leads to the shortest form is taken.
     """
     if not polynomial:
         return graph.zero
     if len(polynomial) == 1:
-        (monomial, coefficient), = polynomial.items()
-        return graph.product((*monomial, graph.constant(coefficient)))
-    factor = _best_factor(polynomial)
-    if factor is None:
-        return graph.sum(
-            graph.product((*monomial, graph.constant(coefficient)))
-            for monomial, coefficient in polynomial.items()
-        )
+        return _product(*next(iter(polynomial.items())), graph)
+    candidates = _best_factors(polynomial)
+    if not candidates:
+        return graph.sum(_product(*term, graph) for term in polynomial.items())
+    if len(polynomial) > TRIAL_LIMIT:
+        candidates = candidates[:1]
+    forms = [_taken_out(factor, polynomial, graph) for factor in candidates[:TRIALS]]
+    atoms = {factor for monomial in polynomial for factor in monomial}
+    return min(forms, key=lambda form: tree_cost(form, atoms))
+
+
+def _product(monomial: Monomial, coefficient: float, graph: Graph) -> Expression:
+    return graph.product((*monomial, graph.constant(coefficient)))
+
+
+def _taken_out(factor, polynomial: Polynomial, graph: Graph) -> Expression:
+    """Return factor * (what it multiplies) + the rest, both factored."""
     inside: Polynomial = {}
     outside: Polynomial = {}
     for monomial, coefficient in polynomial.items():
@@ -113,8 +126,8 @@ def factored(polynomial: Polynomial, graph: Graph) -> Expression:
     return graph.sum((taken, factored(outside, graph))) if outside else taken
 
 
-def _best_factor(polynomial: Polynomial):
-    """Return the node or the coefficient that most terms share, or None."""
+def _best_factors(polynomial: Polynomial) -> list:
+    """Return the nodes and coefficients that the most terms share, the earliest node first."""
     shared: dict[Expression, int] = {}
     sizes: dict[float, int] = {}
     for monomial, coefficient in polynomial.items():
@@ -124,13 +137,26 @@ def _best_factor(polynomial: Polynomial):
         if not _same(size, 1.0) and monomial:
             known = next((other for other in sizes if _same(other, size)), size)
             sizes[known] = sizes.get(known, 0) + 1
-    candidates: list[tuple] = [
-        (count, 1, -node.number, node) for node, count in shared.items() if count > 1
-    ]
-    candidates += [(count, 0, 0, size) for size, count in sizes.items() if count > 1]
-    if not candidates:
-        return None
-    return max(candidates, key=lambda candidate: candidate[:3])[3]
+    most = max([*shared.values(), *sizes.values()], default=0)
+    if most < 2:
+        return []
+    nodes = sorted((n for n, count in shared.items() if count == most), key=_number)
+    return [*nodes, *(size for size, count in sizes.items() if count == most)]
+
+
+def tree_cost(root: Expression, atoms: set[Expression]) -> int:
+    """Return the operations of an expression down to its atoms, each node once."""
+    total, stack, seen = 0, [root], set(atoms)
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.kind in (SUM, PRODUCT):
+            total += len(node.operands) - 1
+        if node.kind in (SUM, PRODUCT, NEGATIVE):
+            stack.extend(node.operands)
+    return total
 
 
 def _same(a: float, b: float) -> bool:

@@ -10,6 +10,7 @@ from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.polynomial import expand
 from flexdyn_ros.symbolic.polynomial import factored
+from flexdyn_ros.symbolic.polynomial import tree_cost
 from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.program import remake
 
@@ -36,7 +37,7 @@ def rewrite_private(program: Program, opened: tuple[int, ...]) -> Program:
         operands = tuple(made[operand] for operand in node.operands)
         made[node] = remake(graph, node, operands) if operands else node
         if node.kind in (SUM, PRODUCT) and node not in inner:
-            own = {made[n] for n in _private(node, uses, opened)}
+            own = {made[n] for n in private_nodes(node, uses, opened)}
             made[node] = _cheapest(graph, made[node], own)
     return Program(graph, tuple(made[output] for output in program.outputs))
 
@@ -52,7 +53,7 @@ def _inner_nodes(
     return inner
 
 
-def _private(
+def private_nodes(
     root: Expression, uses: dict[Expression, int], opened: tuple[int, ...]
 ) -> set[Expression]:
     """Return the root and the nodes to open that only its tree uses."""
@@ -84,21 +85,6 @@ def _cheapest(graph: Graph, node: Expression, private: set[Expression]) -> Expre
         return node
     atoms = {factor for monomial in polynomial for factor in monomial}
     candidate = factored(polynomial, graph)
-    if _cost(candidate, atoms) >= _cost(inner, atoms):
+    if tree_cost(candidate, atoms) >= tree_cost(inner, atoms):
         return node
     return graph.negate(candidate) if negative else candidate
-
-
-def _cost(root: Expression, atoms: set[Expression]) -> int:
-    """Return the operations of a tree down to its atoms, each node once."""
-    total, stack, seen = 0, [root], set(atoms)
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if node.kind in (SUM, PRODUCT):
-            total += len(node.operands) - 1
-        if node.kind in (SUM, PRODUCT, NEGATIVE):
-            stack.extend(node.operands)
-    return total

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Reuse: a sum is opened further, into parts that others use too, where known sums then serve.
+
+Example: with A = x - k v and B = y + k u computed for c A - s B, the sum s x + c y + k (c u - s v)
+becomes s A + c B, although c u - s v stays for others: rotating a sum instead of summing what
+has been rotated.
+"""
+
+from __future__ import annotations
+
+from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.expression import PRODUCT
+from flexdyn_ros.symbolic.expression import split_sign
+from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.polynomial import expand
+from flexdyn_ros.symbolic.polynomial import factored
+from flexdyn_ros.symbolic.polynomial import tree_cost
+from flexdyn_ros.symbolic.private_parts import private_nodes
+from flexdyn_ros.symbolic.program import operation_counts
+from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.program import remake
+
+# Sums that come to more terms than this are left as they are.
+TERM_LIMIT = 12
+OPENED = (SUM, PRODUCT)
+
+
+def reuse(program: Program) -> Program:
+    """Return the program with sums expressed by what is computed anyway."""
+    # Parts of what has just been rewritten may serve, or may vanish again: both are tried.
+    return min((_rewritten(program, parts) for parts in (False, True)), key=_total)
+
+
+def _rewritten(program: Program, parts: bool) -> Program:
+    uses, graph = program.uses(), program.graph
+    made: dict[Expression, Expression] = {}
+    known: set[Expression] = set()
+    for node in program.needed():
+        operands = tuple(made[operand] for operand in node.operands)
+        made[node] = remake(graph, node, operands) if operands else node
+        if node.kind == SUM and split_sign(made[node])[1].is_sum:
+            own = private_nodes(node, uses, OPENED)
+            trees = [private_nodes(shared, uses, OPENED) for shared in _shared_sums(own, uses)]
+            made[node] = _cheapest(
+                graph, made[node], _cores(own, made), [_cores(tree, made) for tree in trees], known
+            )
+        if parts:
+            _learn(known, made[node])
+        else:
+            known.add(split_sign(made[node])[1])
+    return Program(graph, tuple(made[output] for output in program.outputs))
+
+
+def _total(program: Program) -> int:
+    return sum(operation_counts(program.outputs).values())
+
+
+def _learn(known: set[Expression], root: Expression) -> None:
+    """Add a node and all below it to what is known."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node not in known:
+            known.add(node)
+            stack.extend(node.operands)
+
+
+def _shared_sums(own: set[Expression], uses: dict[Expression, int]) -> list[Expression]:
+    """Return the sums that the private nodes use and others too, in order of creation."""
+    found = set()
+    for node in own:
+        for operand in node.operands:
+            inner = split_sign(operand)[1]
+            if inner.is_sum and inner not in own and uses[inner] > 1:
+                found.add(inner)
+    return sorted(found, key=lambda node: node.number)
+
+
+def _cores(nodes: set[Expression], made: dict[Expression, Expression]) -> set[Expression]:
+    return {split_sign(made[node])[1] for node in nodes}
+
+
+def _cheapest(
+    graph: Graph,
+    node: Expression,
+    own: set[Expression],
+    trees: list[set[Expression]],
+    known: set[Expression],
+) -> Expression:
+    """Return the node, or a cheaper form with one of the shared trees opened."""
+    negative, inner = split_sign(node)
+    given = known - own
+    best, cost = inner, tree_cost(inner, given)
+    for tree in trees:
+        polynomial = expand(inner, own | tree, TERM_LIMIT)
+        if polynomial is None:
+            continue
+        candidate = factored(polynomial, graph)
+        candidate_cost = tree_cost(candidate, given)
+        if candidate_cost < cost:
+            best, cost = candidate, candidate_cost
+    return graph.negate(best) if negative else best
