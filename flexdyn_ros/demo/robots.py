@@ -81,18 +81,6 @@ VENDOR = DemoRobot(
 
 ROBOTS = {robot.key: robot for robot in (CANADARM, VENDOR)}
 
-# One mode a link keeps the run short; the published model has two and no damping.
-_CANADARM_WRAPPER = """\
-<?xml version="1.0"?>
-<!-- The example robot with one bending mode a link and 1 percent of critical damping. -->
-<robot name="canadarm" xmlns:xacro="http://www.ros.org/wiki/xacro">
-  <xacro:arg name="modes" default="1"/>
-  <xacro:arg name="damping_ratio" default="0.01"/>
-  <xacro:include filename="{file}"/>
-</robot>
-"""
-
-
 @dataclass(frozen=True)
 class Description:
     """
@@ -118,20 +106,20 @@ def vendor_file() -> Optional[Path]:
     return path if path.is_file() else None
 
 
-def describe(robot: DemoRobot, share: Path, folder: Path) -> Description:
+def describe(robot: DemoRobot, share: Path) -> Description:
     """
-    Return a robot's description; what has to be written goes into a folder.
+    Return a robot's description.
 
     Args:
         robot: The robot.
         share: Share folder of this package.
-        folder: Where files may be written.
+
+    Raises:
+        FileNotFoundError: The vendor's package is not installed.
     """
-    if robot.key == 'vendor':
-        file = vendor_file()
-        if file is None:
-            raise FileNotFoundError(f'{VENDOR_FILE} of {VENDOR_PACKAGE}')
-        return Description(file, share / 'urdf' / 'ur5e_extension.flexdyn.xml', as_topic=True)
-    wrapper = folder / 'canadarm.urdf.xacro'
-    wrapper.write_text(_CANADARM_WRAPPER.format(file=share / 'urdf' / 'canadarm.urdf.xacro'))
-    return Description(wrapper, None, as_topic=False)
+    if robot.key != 'vendor':
+        return Description(share / 'urdf' / 'canadarm.urdf.xacro', None, as_topic=False)
+    file = vendor_file()
+    if file is None:
+        raise FileNotFoundError(f'{VENDOR_FILE} of {VENDOR_PACKAGE}')
+    return Description(file, share / 'urdf' / 'ur5e_extension.flexdyn.xml', as_topic=True)

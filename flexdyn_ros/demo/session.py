@@ -165,11 +165,9 @@ def make_runs(
     for control in controls:
         duration = options.duration if control == controls[0] else compared
         for key in options.robots:
-            place = folder / key
-            place.mkdir(parents=True, exist_ok=True)
-            found = describe(ROBOTS[key], environment.prefix / 'share/flexdyn_ros', place)
+            found = describe(ROBOTS[key], environment.prefix / 'share/flexdyn_ros')
             runs.append(plan.Run.make(
-                ROBOTS[key], control, duration, compared, place / control, found))
+                ROBOTS[key], control, duration, compared, folder / key / control, found))
     return runs
 
 

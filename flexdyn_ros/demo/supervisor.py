@@ -23,8 +23,8 @@ from flexdyn_ros.launching.processes import ProcessGroup
 
 # The launcher needs up to two rounds of signals for its own processes [s].
 PATIENCE = 12.0
-# Real time without progress after which a run has failed; a start includes all imports [s].
-STUCK = 60.0
+# Real time without progress after which a run has failed; a first start generates code [s].
+STUCK = 120.0
 POLL = 0.05  # [s]
 
 

@@ -20,7 +20,7 @@ import pytest
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
 DURATION = 2.0  # [s]
-RATE = 250.0  # [Hz]
+RATE = 200.0  # [Hz]
 OWN_NODES = {'forward_dynamics_node', 'inverse_dynamics_node', 'deflection_markers_node'}
 BY_HAND = [sys.executable, '-m', 'flexdyn_ros', 'demo']
 AS_MAKE = [str(ROOT / 'scripts' / 'demo.sh')]  # also takes PYTHONHOME away
@@ -100,7 +100,8 @@ def test_markers_come_at_their_rate(finished):
     for run in report['runs']:
         found = run['topics']['/deflection_markers_node/markers']
         assert found['messages'] >= 2
-        assert found['rate_in_real_time_hz'] == pytest.approx(2.0, rel=0.3)
+        # On a steady clock, so that a machine that stalls moves the few there are.
+        assert 1.0 < found['rate_in_real_time_hz'] < 4.0
 
 
 def test_torque_fits_the_motion(finished):
@@ -108,7 +109,7 @@ def test_torque_fits_the_motion(finished):
     for run in report['runs']:
         assert run['simulated_time_s'] == pytest.approx(DURATION)
         assert run['real_time_factor'] > 0.0
-        # The feed-forward knows the arm: only the hold over a period of 4 ms is left.
+        # The feed-forward knows the arm: only the hold over a period of 5 ms is left.
         assert run['tracking_error_rad']['largest'] < 2e-4
         assert max(run['largest_modal_coordinate'].values()) > 1e-4
 
