@@ -18,6 +18,7 @@ from flexdyn_ros.codegen.trace import solving_methods
 from flexdyn_ros.codegen.trace import trace_requests
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.symbolic.optimise import optimise
+from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.optimise import PassReport
 from flexdyn_ros.symbolic.passes.stumpff import descend_stumpff
 from flexdyn_ros.symbolic.program import operation_counts
@@ -26,6 +27,8 @@ from flexdyn_ros.symbolic.program import operation_counts
 # a hurry, as where code is made while someone waits for its first result, much earlier.
 SIZE_LIMIT = 20_000
 HASTY_SIZE_LIMIT = 3_000
+# Passes that take most of the time for about one operation in a hundred.
+SLOW_PASSES = ('reuse',)
 # Formulations whose traced counts are beyond this multiple of the least are not optimised.
 HOPELESS = 1.15
 # A call of sine or cosine takes longer than an addition: formulations are compared so.
@@ -70,7 +73,7 @@ def simplify(
         snap: See `trace`.
         pivots: See `trace`.
         hasty: Whether equivalent formulations are compared before the passes instead of after,
-            and large programs go without passes.
+            slow passes are left out, and large programs go without any.
         method: How accelerations are solved for, the cheapest way when None, or how the mass
             matrix is found. It gives way where the robot does not allow it.
     """
@@ -87,7 +90,8 @@ def simplify(
         chosen = traces[counts.index(least)]
         return Simplified(chosen, _traced(chosen))
     if hasty:
-        return _optimised(traces[counts.index(least)], least, HASTY_SIZE_LIMIT)
+        passes = tuple(name for name in PASSES if name not in SLOW_PASSES)
+        return _optimised(traces[counts.index(least)], least, HASTY_SIZE_LIMIT, passes)
     candidates = [
         _optimised(each, count, SIZE_LIMIT)
         for each, count in zip(traces, counts) if count <= HOPELESS * least
@@ -95,12 +99,14 @@ def simplify(
     return min(candidates, key=lambda each: _total(each.report[-1].counts))
 
 
-def _optimised(trace: Trace, count: int, limit: int) -> Simplified:
+def _optimised(
+    trace: Trace, count: int, limit: int, passes: Sequence[str] = tuple(PASSES)
+) -> Simplified:
     if count > limit:
         return Simplified(replace(trace, program=descend_stumpff(trace.program)), _traced(trace))
     program = descend_stumpff(trace.program)
     called = PassReport('stumpff', operation_counts(program.outputs))
-    program, report = optimise(program)
+    program, report = optimise(program, passes)
     first = _traced(trace)
     report = (*first, *report[1:]) if called.counts == first[0].counts else (
         *first, called, *report[1:]
