@@ -9,14 +9,16 @@ folder=${2:-$root}
 mkdir -p "$folder"
 cd "$folder"
 export ROS_VERSION=2 ROS_PYTHON_VERSION=3 COLCON_LOG_LEVEL=40
-# tests marked quick enough for a developer who has just built a workspace
-selection='not slow and not oracle'
+# What a freshly built workspace must show, in a minute: manifest, linters, isolation, the model
+# from URDF and the parameters of the nodes. `make test` runs everything.
+quick=(test/packaging test/model/test_urdf.py test/model/test_extension.py
+  test/nodes/test_parameters.py)
 places=(--base-paths "$root" --build-base build --install-base install)
 case $verb in
   build)
     python -m colcon --log-base log build "${places[@]}" --event-handlers console_direct+ ;;
   test)
     python -m colcon --log-base log test "${places[@]}" --return-code-on-test-failure \
-      --event-handlers console_direct+ --pytest-args -q -m "$selection" \
-      "$root/test/packaging" "$root/test/model" ;;
+      --event-handlers console_direct+ --pytest-args -q -m 'not slow and not oracle' \
+      "${quick[@]/#/$root/}" ;;
 esac

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from typing import Callable
+from typing import TypeVar
 
 from flexdyn_ros.demo.plan import Run
 from flexdyn_ros.launching.run import stop_with_standard_input
@@ -12,8 +13,10 @@ import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 
+AnyNode = TypeVar('AnyNode', bound=Node)
 
-def run_companion(make: Callable[[Run], Node], work: Callable[[Node], None]) -> int:
+
+def run_companion(make: Callable[[Run], AnyNode], work: Callable[[AnyNode], None]) -> int:
     """
     Work with a node until SIGINT, SIGTERM or the end of standard input.
 

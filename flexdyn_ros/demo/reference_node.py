@@ -62,7 +62,7 @@ class ReferencePublisher(Node):
         if run.as_topic:
             with open(run.description_file, encoding='utf-8') as file:
                 self._description.publish(String(data=file.read()))
-        self._client = self.create_client(GetState, 'inverse_dynamics_node/get_state')
+        self._client: Any = self.create_client(GetState, 'inverse_dynamics_node/get_state')
         self._inputs = (
             self.create_subscription(JointState, plan.STATES, self._on_state, 10),
             self.create_subscription(Bool, plan.READY, self._on_ready, LATCHED),

@@ -81,6 +81,7 @@ VENDOR = DemoRobot(
 
 ROBOTS = {robot.key: robot for robot in (CANADARM, VENDOR)}
 
+
 @dataclass(frozen=True)
 class Description:
     """

@@ -58,7 +58,6 @@ class FrameWrench(NamedTuple):
     axes: Optional[str] = None
 
 
-
 def rigid_body_forces(
     tree: Multibody,
     q: list,

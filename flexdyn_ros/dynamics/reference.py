@@ -182,5 +182,3 @@ class ReferenceBackend:
     def potential_energy(self, q: Floats) -> float:
         """Return the potential energy [J]."""
         return potential_energy(self._tree, q, self._gravity)
-
-

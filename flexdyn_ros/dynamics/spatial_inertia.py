@@ -207,6 +207,7 @@ class FlexibleInertia:
         if node is None:
             self.rigid = self.rigid.plus(inertia)
             return
+
         def tensor(m: Matrix) -> Matrix:
             return symmetric_congruence(node.rotation, m)
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts by parsing C: hand-made sources, generated ones, and a second parser."""
 
+from codegen import cases
 import flexdyn_ros as fd
 from flexdyn_ros.symbolic.count import count_c
 from flexdyn_ros.symbolic.count import CountError
 import pytest
-
-from codegen import cases
 
 try:
     import pycparser

@@ -6,14 +6,13 @@ from dataclasses import replace
 import shutil
 import subprocess
 
+from codegen import cases
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.parameters import parameter_names
 from flexdyn_ros.codegen.trace import trace
 from flexdyn_ros.symbolic.program import operation_counts
 import numpy as np
 import pytest
-
-from codegen import cases
 
 MODEL = cases.robot('flexible chain')
 

@@ -3,6 +3,9 @@
 
 import shutil
 
+from codegen import cases
+from codegen.native import compiler
+from codegen.native import Native
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.chunks import split
 from flexdyn_ros.codegen.emit_c import emit_c
@@ -18,10 +21,6 @@ from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.program import evaluate_program
 import numpy as np
 import pytest
-
-from codegen import cases
-from codegen.native import compiler
-from codegen.native import Native
 
 LANGUAGES = ['c', 'python', 'fortran']
 ALL = '+'.join(cases.FUNCTIONS[:8])
@@ -172,8 +171,8 @@ def test_payload_gravity_and_wrench_stay_arguments(language, tmp_path):
         model, 'inverse_dynamics', language,
         arguments=('gravity', 'payload', f'wrench:{model.frame_names[1]}'),
     )
-    inertia = Inertia(0.7, (0.1, -0.2, 0.3), ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03),
-                                             (0.02, 0.03, 0.5)))
+    second_moments = ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03), (0.02, 0.03, 0.5))
+    inertia = Inertia(0.7, (0.1, -0.2, 0.3), second_moments)
     gravity, wrench = (1.0, -2.0, 7.0), [1.0, 2.0, 3.0, -4.0, 5.0, 6.0]
     q, qd, qdd, _ = cases.state(model)
     payload = [0.7, 0.1, -0.2, 0.3, 0.3, 0.4, 0.5, 0.01, 0.02, 0.03]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from time import perf_counter
 
+from codegen import cases
 import flexdyn_ros as fd
 from flexdyn_ros.codegen import python_backend
 from flexdyn_ros.codegen import source_cache
@@ -16,8 +17,6 @@ from flexdyn_ros.model.link import Inertia
 import numpy as np
 from oracles.random_robots import random_robot_urdf
 import pytest
-
-from codegen import cases
 
 MATRIX = ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03), (0.02, 0.03, 0.5))
 

@@ -8,6 +8,7 @@ import sys
 from xml.etree import ElementTree
 
 from clean_environment import ROOT
+from flexdyn_ros.isolation import without_foreign
 import pytest
 
 VERSION = ElementTree.parse(ROOT / 'package.xml').findtext('version')
@@ -55,7 +56,8 @@ def test_ament_index_finds_the_package():
 def test_a_change_in_a_source_file_takes_effect_at_once(tmp_path):
     """The environment imports the sources themselves, from any folder."""
     found = output_of(
-        sys.executable, '-c', 'import flexdyn_ros; print(flexdyn_ros.__file__)', cwd=tmp_path
+        sys.executable, '-c', 'import flexdyn_ros; print(flexdyn_ros.__file__)',
+        cwd=tmp_path, env=without_foreign(os.environ),
     )
     assert Path(found.strip()) == ROOT / 'flexdyn_ros' / '__init__.py'
 

@@ -64,6 +64,9 @@ def test_pytest_by_hand_in_a_hostile_shell():
     environment = hostile_environment()
     # This one keeps Python itself from starting, so that nothing of ours could run.
     del environment['PYTHONHOME']
+    # Below `colcon test` these ask for the workspace's paths and for the tests that it chose.
+    for name in ('COLCON', 'PYTEST_ADDOPTS'):
+        environment.pop(name, None)
     result = subprocess.run(
         [sys.executable, '-m', 'pytest', '-q', f'{__file__}::test_this_run_is_isolated'],
         cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120,

@@ -24,6 +24,7 @@ DEPENDENCY_OF_MODULE = {
 }
 """Keys of rosdep that differ from the name of the module."""
 
+
 def imported_modules(*folders):
     """Return the top-level modules that the Python files of some folders import."""
     modules = set()
