@@ -46,7 +46,7 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], folder: Path, headin
         drawn.append(line)
         columns = line[:, :2] if robot.flat else line
         axes.plot(*columns.T, color='0.55', lw=0.8, ls='--')
-        add_label(labels, bent_tip(frame)[: columns.shape[1]], f'{frame["time"]:.1f} s')
+        add_label(labels, bent_tip(frame, robot.flat)[: columns.shape[1]], f'{frame["time"]:.1f} s')
     for place, text in labels:
         axes.text(*place, f'  {text}', fontsize=9)
     _set_limits(axes, np.vstack(drawn), robot.flat)
@@ -104,10 +104,20 @@ def add_label(labels: list[tuple[np.ndarray, str]], place: np.ndarray, text: str
     labels.append((place, text))
 
 
-def bent_tip(frame: dict[str, Any]) -> np.ndarray:
-    """Return the drawn point that lies farthest from the root, shape (3,) [m]."""
-    points = np.vstack([line['points'] for line in frame['lines'].values()])
-    return points[np.linalg.norm(points, axis=1).argmax()]
+def bent_tip(frame: dict[str, Any], flat: bool) -> np.ndarray:
+    """
+    Return where to name the drawn arm, shape (3,) [m].
+
+    Args:
+        frame: Its lines.
+        flat: Whether to take the end of the last flexible link; else it is the point farthest
+            from the root, since the lines of rigid links come in no order.
+    """
+    lines = frame['lines']
+    points = np.vstack([line['points'] for line in lines.values()])
+    farthest = points[np.linalg.norm(points, axis=1).argmax()]
+    last = max(name for name in lines if name.startswith('centre_line'))
+    return lines[last]['points'][-1] if flat else farthest
 
 
 class StraightArm:
