@@ -19,6 +19,7 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 import numpy as np
 
 POSES = 5  # number of instants drawn
+PLATE = {'facecolor': 'white', 'alpha': 0.7, 'linewidth': 0, 'pad': 0.6}  # behind labels
 SAME_PLACE = 0.03  # of the distance from the root: labels nearer than this are one
 
 
@@ -46,9 +47,10 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], folder: Path, headin
         drawn.append(line)
         columns = line[:, :2] if robot.flat else line
         axes.plot(*columns.T, color='0.55', lw=0.8, ls='--')
-        add_label(labels, bent_tip(frame, robot.flat)[: columns.shape[1]], f'{frame["time"]:.1f} s')
+        place = bent_tip(frame, robot.flat)[: columns.shape[1]]
+        add_label(labels, place, f'{frame["time"]:.1f} s')
     for place, text in labels:
-        axes.text(*place, f'  {text}', fontsize=9)
+        axes.text(*place, f' {text}', fontsize=9, va='bottom', zorder=10, bbox=PLATE)
     _set_limits(axes, np.vstack(drawn), robot.flat)
     scale = Normalize(0.0, 1e3 * robot.colour_range)
     palette = ListedColormap([colour(x) for x in np.linspace(0.0, 1.0, 256)])
