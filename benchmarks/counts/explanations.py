@@ -9,7 +9,8 @@ UNEXPLAINED = 'not explained yet.'
 FLEXIBLE = (
     'below every published generator, above two thirds of FLEXHB or the lower aim set. The '
     'published arm is not known in full; this one has lengths other than 1 m, a hub on each '
-    'flexible link and three different moments, so that no product with 0 or 1 is saved by luck.'
+    'flexible link and three different moments, so that no product with 0 or 1 is saved by luck '
+    '(the only link that the source describes, a rod of 1 m without a hub, is easier).'
 )
 BASE = (
     ' The rigid base link turns the next axis by 90 degrees, so that the flexible part moves in '
@@ -18,11 +19,10 @@ BASE = (
 # Start of a row's label, and the reason.
 REASONS: dict[str, str] = {
     'Stanford6, external_force_vector': (
-        'the wrench has to be turned through three wrist axes that are not parallel, twice 12 '
-        'multiplications and 6 additions, and every torque needs what is left; there is nothing '
-        'to regroup. The published form shifts the moment along the sliding axis before it turns '
-        'it about the next one, so that one component of the force is never needed; our recursion '
-        'turns first.'
+        'equal. Force and moment are turned through three wrist axes that are not parallel, 22 '
+        'multiplications and 11 additions without the one component of the force that no torque '
+        'needs; six more and five join them to the torques. There is no inertia to regroup, and '
+        'no shorter form is known.'
     ),
     'Stanford3, external_force_vector': (
         'equal. Moments about x and z and forces along y and z reach the first torque with a '

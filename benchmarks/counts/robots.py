@@ -95,7 +95,7 @@ def table_robot(name: str) -> Robot:
 
 def flexible_arm(
     name: str, links: str, modes: int, joint_mass: float, gravity: bool,
-    base_twist: float = -90.0,
+    base_twist: float = -90.0, rods: bool = False,
 ) -> Robot:
     """
     Return a flexible case.
@@ -108,6 +108,8 @@ def flexible_arm(
         joint_mass: At the tip of each flexible link [kg].
         gravity: Whether there is gravity, along the first axis.
         base_twist: From a rigid first link's axis to the next one [deg].
+        rods: Whether the flexible links are rods of 1 m and 0.5 kg without hubs (El-Rayyes
+            1990, table 4.8).
     """
     kinds = links.split('-')
     rows = []
@@ -116,7 +118,8 @@ def flexible_arm(
             wrist = 'BB' in ' '.join(kinds[:number])
             rows.append(_wrist_row(number) if wrist else _shoulder_row(base_twist))
         else:
-            rows.append(_flexible_row(kind, modes, joint_mass, number))
+            row = _flexible_row(kind, modes, joint_mass, number)
+            rows.append(_rod(row) if rods else row)
     robot = chain(f'flexible_{name}', rows)
     return robot if gravity else without_gravity(robot)
 
@@ -146,6 +149,11 @@ def _flexible_row(kind: str, modes: int, joint_mass: float, number: int) -> Row:
     return Row(
         0.0, length, 0.0, hub, (0.04, 0.0, 0.0), (0.003, 0.005 + 1e-3 * number, 0.004), beam=beam
     )
+
+
+def _rod(row: Row) -> Row:
+    beam = replace(row.beam, length=1.0, mass=0.5, iy=row.beam.iz)
+    return replace(row, a=1.0, mass=0.0, beam=beam)
 
 
 def flexible_chain(n_links: int, modes: int) -> Robot:

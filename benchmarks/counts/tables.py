@@ -221,22 +221,21 @@ def _flexible() -> Table:
     return table
 
 
-def _arm(case: str, entry: dict[str, Any], base_twist: float = -90.0) -> Robot:
+def _arm(case: str, entry: dict[str, Any], **options: Any) -> Robot:
     return flexible_arm(
         case, entry['links'], entry['modes'], float(entry['joint_mass']), entry['gravity'],
-        base_twist,
+        **options,
     )
 
 
 def _flexible_parts(case: str, entry: dict[str, Any]) -> dict[str, Count]:
-    """Return the counts of mass matrix and bias alone, and with a parallel base axis."""
-    robot = _arm(case, entry)
+    """Return the counts of mass matrix and bias alone, and of easier arms."""
+    robot, both = _arm(case, entry), 'mass_matrix+bias_vector'
     parts = {name: count(robot, name) for name in ('mass_matrix', 'bias_vector')}
+    parts['both with rods of 1 m'] = count(_arm(case, entry, rods=True), both)
     if entry['links'].startswith('R'):
-        parallel = _arm(case, entry, 0.0)
-        parts['both with a base axis parallel to the next'] = count(
-            parallel, 'mass_matrix+bias_vector'
-        )
+        parallel = _arm(case, entry, base_twist=0.0)
+        parts['both with the base axis parallel to the next'] = count(parallel, both)
     return parts
 
 
