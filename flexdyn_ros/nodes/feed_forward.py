@@ -73,6 +73,13 @@ class FeedForward:
             equations, settings.step, settings.maximum_gap, settings.spectral_radius
         )
 
+    def prepare(self) -> None:
+        """Compute once, at rest, so that code is generated before the first sample comes."""
+        rest = np.zeros(self.coordinates.n_joints)
+        for time in (0.0, 0.001):
+            self.torque(JointSample(time, rest, rest, rest))
+        self.reset()
+
     def reset(self) -> None:
         """Forget the modal state."""
         self.arm.reset()

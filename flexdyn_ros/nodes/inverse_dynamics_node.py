@@ -44,6 +44,7 @@ class InverseDynamicsNode(RobotNode):
         self.times = ComputeTimes(budget=np.inf)
         self.cache: Any = None  # a JointStateCache once configured
         self.saturated: tuple[str, ...] = ()
+        self.joints: tuple[str, ...] = ()
         super().__init__('inverse_dynamics_node', **node_arguments)
         self.reference: Optional[Reference] = None
         self.reference_watchdog = Watchdog(0.0)
@@ -83,6 +84,7 @@ class InverseDynamicsNode(RobotNode):
         self.reference = None
         self.apply_parameters()
         self.output.set_joints(self.robot, self.joints)
+        self.feed_forward.prepare()
 
     def make_feed_forward(self) -> FeedForward:
         """Return a torque computation of its own modal state, as the parameters say."""

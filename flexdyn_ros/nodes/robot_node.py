@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import traceback
 from typing import Any
 from typing import Callable
 from typing import Mapping
@@ -127,10 +128,11 @@ class RobotNode(LifecycleNode):
             self.robot = flexdyn_ros.load_robot(text, extension=extension)
             self.dyn = flexdyn_ros.Dynamics(self.robot, backend=self.parameters['backend'])
             self.set_up()
-        except (FlexdynError, OSError) as error:
+        except Exception as error:  # rclpy would swallow it: whatever it is, it must be heard
             self.robot = self.dyn = None
             self._loaded_text = ''
-            return self._refuse(str(error))
+            expected = isinstance(error, (FlexdynError, OSError))
+            return self._refuse(str(error) if expected else traceback.format_exc())
         self._loaded_text = text
         for note in self.robot.notes:
             self.get_logger().info(note)
