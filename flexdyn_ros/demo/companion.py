@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 from typing import Callable
 from typing import TypeVar
 
@@ -30,13 +31,16 @@ def run_companion(make: Callable[[Run], AnyNode], work: Callable[[AnyNode], None
     parser = argparse.ArgumentParser()
     parser.add_argument('run', help='file that describes the run')
     run = Run.load(parser.parse_args().run)
+    # rclpy shuts its context down on SIGINT; a KeyboardInterrupt on top of that could strike while
+    # the node is taken down, and leave it hanging.
+    signal.signal(signal.SIGINT, lambda number, frame: None)
     stop_with_standard_input()
     rclpy.init(args=[])
     node = None
     try:
         node = make(run)
         work(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
+    except ExternalShutdownException:
         pass
     except Exception:
         # A callback may be cut off by the shutdown of the context.
