@@ -38,9 +38,16 @@ same computation. `make counts` measures them anew and writes this page.
 """
 
 
-def page(tables: list[Table]) -> str:
-    """Return docs/counts.md."""
-    return '\n'.join([INTRODUCTION, starting_line(), *(section(table) for table in tables)])
+def page(tables: list[Table], before: str = '') -> str:
+    """Return docs/counts.md; tables not measured now are taken from the page as it was."""
+    kept = {part.partition('\n')[0]: part for part in before.split('\n## ')[1:]}
+    parts = [INTRODUCTION, starting_line()]
+    for table in tables:
+        if all(row.ours is not None for row in table.rows):
+            parts.append(section(table))
+        elif table.title in kept:
+            parts.append(f'## {kept[table.title].rstrip()}\n')
+    return '\n'.join(parts)
 
 
 def starting_line() -> str:

@@ -15,6 +15,7 @@ from benchmarks.counts.robots import flexible_arm
 from benchmarks.counts.robots import flexible_chain
 from benchmarks.counts.robots import table_robot
 from flexdyn_ros.codegen import generate
+from flexdyn_ros.codegen.simplify import SIZE_LIMIT
 from flexdyn_ros.codegen.traced_dynamics import MASS_MATRIX_METHODS
 from flexdyn_ros.model.robot import Robot
 
@@ -253,7 +254,9 @@ def _recursive(modes: int) -> Table:
     table = Table(
         f'chain{modes}', f'Forward dynamics of a flexible chain, m = {modes}',
         'Mohan and Saha, table 1: n links, m modes in each of two directions. Theirs are bounds '
-        'for any numeric program; ours is code for one chain of general geometry with a payload.',
+        'for any numeric program; ours is code for one chain of general geometry with a payload. '
+        f'Programs of more than {SIZE_LIMIT} operations as traced go without passes, which can '
+        'show as a step to the longest chains.',
     )
     for links in range(1, 11):
         # An algorithm that does not generate code is a rival here: there is no other.

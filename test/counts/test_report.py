@@ -6,6 +6,7 @@ from benchmarks.counts.explanations import UNEXPLAINED
 from benchmarks.counts.published import published
 from benchmarks.counts.report import line
 from benchmarks.counts.report import mark
+from benchmarks.counts.report import page
 from benchmarks.counts.report import section
 from benchmarks.counts.report import starting_line
 from benchmarks.counts.tables import Count
@@ -91,3 +92,17 @@ def test_the_starting_line():
     """The rebuilt counts stand beside the published ones."""
     assert '| source | 363 + 198 = 561 | 561 |' in starting_line()
     assert '| trigonometry | 272 + 155 = 427 | 427 |' in starting_line()
+
+
+def test_a_table_is_replaced_alone():
+    """What is not measured anew stays on the page."""
+    first, second = (
+        Table(name, f'Title {name}', 'Note.', [Row(f'row {name}', {}, {}, dict)]) for name in 'ab'
+    )
+    first.rows[0].ours, second.rows[0].ours = Count(1, 1), Count(2, 2)
+    whole = page([first, second])
+    first.rows[0].ours, second.rows[0].ours = Count(3, 3), None
+    changed = page([first, second], whole)
+    assert '| row a | 3 | 3 | 6 |' in changed
+    assert '| row b | 2 | 2 | 4 |' in changed
+    assert page([first, second], changed) == changed
