@@ -5,6 +5,8 @@ SHELL := /bin/bash
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
+# Test processes side by side, each in a DDS domain of its own.
+WORKERS ?= 2
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +23,7 @@ demo: setup ## simulate, control and draw two flexible arms over ROS 2
 	@scripts/demo.sh
 
 test: setup-test ## set up .venv with the test tools and run every test
-	@$(ENV) python -m pytest -q --timeout=600 $(PYTEST_ARGS)
+	@$(ENV) python -m pytest -q --timeout=600 -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 lint: setup-test ## ruff and mypy
 	@$(ENV) ruff check .

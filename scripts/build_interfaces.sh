@@ -5,7 +5,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 venv=$PWD/.venv
 stamp=$venv/.ready-tf2_msgs
-wanted=$(cat interfaces/tf2_msgs/{CMakeLists.txt,package.xml,msg/*} "$venv/.ready-test" | sha256sum)
+wanted=$({ cat interfaces/tf2_msgs/{CMakeLists.txt,package.xml,msg/*} scripts/build_interfaces.sh
+           grep '^ros-' requirements/test.txt; } | sha256sum)
 [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || exit 0
 
 if ! command -v c++ >/dev/null; then
@@ -22,7 +23,7 @@ eval "$("$venv/bin/python" -c 'import numpy, sysconfig
 print("include=%s numpy=%s site=%s" % (
     sysconfig.get_paths()["include"], numpy.get_include(),
     sysconfig.get_paths()["purelib"][len(sysconfig.get_paths()["data"]) + 1:]))')"
-grep -rl '/opt/python/cp3' "$venv"/share/*/cmake 2>/dev/null | xargs -r sed -i -E \
+{ grep -rl '/opt/python/cp3' "$venv"/share/*/cmake || true; } | xargs -r sed -i -E \
   -e "s#/opt/python/cp[0-9]+-cp[0-9]+/lib/python3\.[0-9]+/site-packages/numpy/_?core/include#$numpy#g" \
   -e "s#/opt/python/cp[0-9]+-cp[0-9]+/include/python3\.[0-9]+#$include#g"
 

@@ -67,8 +67,9 @@ def test_processes_are_out_of_the_reach_of_the_terminal(group):
 def test_a_launcher_ends_with_its_standard_input():
     code = (
         'from flexdyn_ros.launching.run import stop_with_standard_input\n'
-        'import time\nstop_with_standard_input()\nprint("ready", flush=True)\n'
-        'try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print("stopped")\n'
+        'import time\nstop_with_standard_input()\n'
+        'try:\n    print("ready", flush=True)\n    time.sleep(60)\n'
+        'except KeyboardInterrupt:\n    print("stopped")\n'
     )
     environment = {**os.environ, 'PYTHONPATH': str(Path(__file__).resolve().parents[2])}
     process = subprocess.Popen(

@@ -14,7 +14,6 @@ import subprocess
 import sys
 
 from arms import flexible_arm
-from conftest import ROOT
 from flexdyn_ros.launching import stand_in
 from flexdyn_ros.launching.context import LaunchFileError
 from geometry_msgs.msg import PoseArray
@@ -26,6 +25,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from visualization_msgs.msg import MarkerArray
 import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.ros
 

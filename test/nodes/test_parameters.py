@@ -2,14 +2,15 @@
 """Parameter files: units, validation, and the tables of the documentation."""
 
 import math
+from pathlib import Path
 import re
 
-from conftest import ROOT
 from flexdyn_ros.nodes.parameters import load_specifications
 from flexdyn_ros.nodes.parameters import markdown_table
 from flexdyn_ros.nodes.parameters import ParameterSpecification
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
 NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node')
 
 
