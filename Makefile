@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: counts help setup setup-test demo test lint test-oldest build colcon-test clean
+.PHONY: bench counts help setup setup-test demo test lint test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
@@ -41,6 +41,10 @@ colcon-test: build ## colcon build, then colcon test (the quick tests)
 counts: setup ## operation counts beside all published ones, and what each pass saves, into docs/ (minutes)
 	@$(ENV) python -m benchmarks.counts
 	@$(ENV) python -m benchmarks.generation
+
+bench: setup ## speed of the generated Python, and rate of the inverse dynamics node (minutes)
+	@$(ENV) python -m benchmarks.python_backend
+	@$(ENV) python -m benchmarks.node_rate
 
 clean: ## remove environments, builds and caches
 	rm -rf .venv .venv-oldest build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

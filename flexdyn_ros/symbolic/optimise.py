@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+import math
 from typing import Callable
 from typing import Sequence
 
@@ -32,6 +33,8 @@ PASSES: dict[str, Pass] = {
     'common_sums': common_sums,
 }
 ROUND_LIMIT = 8
+# Passes that take long on large programs, and the operations above which they are left out.
+SIZE_LIMITS = {'reuse': 2500}
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ def optimise(
     for _ in range(ROUND_LIMIT):
         before = _total(reports[-1])
         for name in passes:
+            if _total(reports[-1]) > SIZE_LIMITS.get(name, math.inf):
+                continue
             candidate = PASSES[name](program)
             counts = operation_counts(candidate.outputs)
             if sum(counts.values()) <= _total(reports[-1]):

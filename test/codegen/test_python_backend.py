@@ -6,7 +6,6 @@ import os
 import stat
 import subprocess
 import sys
-from time import perf_counter
 
 from codegen import cases
 import flexdyn_ros as fd
@@ -228,27 +227,6 @@ def test_what_an_entry_depends_on():
     digests = {source_cache.model_digest(each) for each in (model, other)}
     assert len(digests) == 2
     assert source_cache.entry_name('a', 'b') != source_cache.entry_name('a', 'c')
-
-
-def test_it_is_much_faster_than_the_reference():
-    """
-    Half of what it reaches on a quiet machine; a seven-joint arm, calls interleaved.
-
-    Its links lie in random directions, so that nothing is zero: the least favourable case.
-    """
-    model = fd.load_robot(random_robot_urdf(2, 7, ('revolute',), 0.0, tree=False))
-    q, qd, _, tau = cases.state(model)
-    fast, slow = backend(model), cases.reference(model)
-    ratios = []
-    for _ in range(15):
-        times = []
-        for dyn, count in ((fast, 20), (slow, 4)):
-            start = perf_counter()
-            for _ in range(count):
-                dyn.forward_dynamics(q, qd, tau, (), 'auto')
-            times.append((perf_counter() - start) / count)
-        ratios.append(times[1] / times[0])
-    assert np.median(ratios) > 4.0
 
 
 def test_a_payload_replaces_the_declared_one():

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Command: scripts/env.sh python -m benchmarks.node_rate [RATE ...].
+
+Starts inverse_dynamics_node as a process of its own, publishes joint states at each rate [Hz]
+from this one, and prints how many torques came back and how late.
+"""
+
+from __future__ import annotations
+
+import argparse
+from array import array
+import math
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from builtin_interfaces.msg import Time
+from flexdyn_ros.model.urdf import load_robot
+import numpy as np
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+
+URDF = Path(__file__).resolve().parents[2] / 'urdf' / 'cobot7.urdf.xacro'
+MODES = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')
+SECONDS = 5.0
+PATIENCE = 60.0
+
+
+class Probe(Node):
+    """Publishes joint states and times the torques that answer them."""
+
+    def __init__(self, joints: tuple[str, ...]):
+        """Create the topics."""
+        super().__init__('node_rate_probe')
+        self.joints = list(joints)
+        self.sent: dict[tuple[int, int], float] = {}
+        self.delays: list[float] = []
+        self.publisher = self.create_publisher(JointState, 'joint_states', 1)
+        self.create_subscription(
+            JointState, 'inverse_dynamics_node/joint_torques', self._answer,
+            qos_profile_sensor_data,
+        )
+
+    def _answer(self, message: JointState) -> None:
+        sent = self.sent.pop((message.header.stamp.sec, message.header.stamp.nanosec), None)
+        if sent is not None:
+            self.delays.append(time.monotonic() - sent)
+
+    def send(self, moment: float) -> None:
+        """Publish one state of a slow swing."""
+        stamp = Time(sec=int(moment), nanosec=int(moment % 1.0 * 1e9))
+        swing = 0.3 * math.sin(moment)
+        message = JointState(name=self.joints)
+        message.header.stamp = stamp
+        message.position = array('d', [swing] * len(self.joints))
+        message.velocity = array('d', [0.3 * math.cos(moment)] * len(self.joints))
+        self.sent[stamp.sec, stamp.nanosec] = time.monotonic()
+        self.publisher.publish(message)
+
+
+def main() -> int:
+    """Measure all modes at all rates."""
+    parser = argparse.ArgumentParser(prog='python -m benchmarks.node_rate')
+    parser.add_argument('rates', nargs='*', type=float, default=[200.0, 500.0, 1000.0])
+    rates = parser.parse_args().rates
+    robot = load_robot(URDF)
+    description = _expanded()
+    rclpy.init()
+    probe = Probe(robot.joint_names)
+    executor = SingleThreadedExecutor()
+    executor.add_node(probe)
+    spinning = threading.Thread(target=executor.spin)
+    spinning.start()
+    print(f'{robot}; {SECONDS:g} s a row')
+    print('mode                    sent [1/s]  answered  delay median, 99th percentile [ms]')
+    try:
+        for mode in MODES:
+            _measure_mode(probe, description, mode, rates)
+    finally:
+        executor.shutdown()
+        spinning.join()
+        probe.destroy_node()
+        rclpy.try_shutdown()
+    return 0
+
+
+def _expanded() -> str:
+    command = ['xacro', str(URDF)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def _measure_mode(probe: Probe, description: str, mode: str, rates: list[float]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / 'parameters.yaml'
+        lines = '\n'.join('      ' + line for line in description.splitlines())
+        file.write_text(
+            f'/**:\n  ros__parameters:\n    mode: {mode}\n    robot_description: |\n{lines}\n'
+        )
+        node = subprocess.Popen(
+            [sys.executable, '-m', 'flexdyn_ros.nodes.inverse_dynamics_node', '--ros-args',
+             '--params-file', str(file), '--log-level', 'error'],
+        )
+        try:
+            _wait(probe, node)
+            for rate in rates:
+                _measure(probe, mode, rate)
+        finally:
+            node.send_signal(signal.SIGINT)
+            node.wait(20.0)
+
+
+def _wait(probe: Probe, node: subprocess.Popen) -> None:
+    """Return when the node answers."""
+    end = time.monotonic() + PATIENCE
+    probe.delays.clear()
+    while not probe.delays:
+        if node.poll() is not None or time.monotonic() > end:
+            raise SystemExit('inverse_dynamics_node does not answer')
+        probe.send(time.time())
+        time.sleep(0.05)
+
+
+def _measure(probe: Probe, mode: str, rate: float) -> None:
+    time.sleep(0.2)
+    probe.sent.clear()
+    probe.delays.clear()
+    count = int(rate * SECONDS)
+    start = time.monotonic()
+    for step in range(count):
+        probe.send(time.time())
+        time.sleep(max(0.0, start + (step + 1) / rate - time.monotonic()))
+    took = time.monotonic() - start
+    time.sleep(0.3)
+    delays = 1e3 * np.array(probe.delays or [np.nan])
+    middle, late = np.percentile(delays, (50, 99))
+    share = len(probe.delays) / count
+    print(f'{mode:22}  {count / took:10.0f}  {share:7.1%}   {middle:.2f}, {late:.2f}', flush=True)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
