@@ -16,6 +16,7 @@ version_of() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/de
 candidates=(python3 python3.12 python3.11 python3.10)
 [ -z "${PYTHON:-}" ] || candidates=("$PYTHON")
 rejected=
+without_venv=
 for python in "${candidates[@]}"; do
   version=$(version_of "$python") || continue
   case $version in
@@ -23,8 +24,8 @@ for python in "${candidates[@]}"; do
     *) rejected+=" $python is $version."; continue ;;
   esac
   if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
-    fail "$python ($version) cannot make virtual environments. Fix:" \
-         "  sudo apt-get install -y make python3-venv"
+    without_venv=${without_venv:-"$python ($version)"}
+    continue
   fi
   glibc=$("$python" -c 'import os; print(os.confstr("CS_GNU_LIBC_VERSION").split()[1])' 2>/dev/null || echo 0)
   if [ "$(printf '%s\n' 2.28 "$glibc" | sort -V | head -n 1)" != 2.28 ]; then
@@ -33,6 +34,10 @@ for python in "${candidates[@]}"; do
   command -v "$python"
   exit 0
 done
+if [ -n "$without_venv" ]; then
+  fail "$without_venv cannot make virtual environments. Fix:" \
+       "  sudo apt-get install -y make python3-venv"
+fi
 if [ -n "${PYTHON:-}" ]; then
   fail "PYTHON=$PYTHON is no Python 3.10, 3.11 or 3.12.$rejected"
 fi
