@@ -13,6 +13,7 @@ from flexdyn_ros.arguments import deliver
 from flexdyn_ros.arguments import real_matrix
 from flexdyn_ros.arguments import real_number
 from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.python_backend import PythonBackend
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.reference import ReferenceBackend
@@ -24,8 +25,9 @@ from flexdyn_ros.model.robot import Robot
 import numpy as np
 
 BACKENDS = ('auto', 'c', 'python', 'reference')
+KINDS = {'auto': PatientBackend, 'python': PythonBackend, 'reference': ReferenceBackend}
 METHODS = ('auto', 'recursive', 'cholesky')
-Backend = Union[ReferenceBackend, PythonBackend]
+Backend = Union[PatientBackend, PythonBackend, ReferenceBackend]
 Out = Optional[np.ndarray]
 Wrenches = Optional[Mapping[str, Any]]
 
@@ -53,8 +55,8 @@ class Dynamics:
         Args:
             robot: From `load_robot`.
             backend: "reference" (the algorithms as written), "python" (straight-line code
-                generated from them when a function is first used, and kept on disk), or "auto"
-                for the fastest there is.
+                generated from them when a function is first used, and kept on disk), or "auto":
+                "python" for functions that are called more than a few times.
 
         Raises:
             ArgumentError: If there is no such backend.
@@ -72,8 +74,7 @@ class Dynamics:
         self._frames = frozenset(robot.frame_names)
         self._gravity = list(robot.gravity_vector)
         self._payloads = {payload.link: payload.inertia for payload in robot.payloads}
-        kind = ReferenceBackend if backend == 'reference' else PythonBackend
-        self._backend: Backend = kind(robot, self._gravity, self._payloads)
+        self._backend: Backend = KINDS[backend](robot, self._gravity, self._payloads)
 
     def _rebuild(self) -> None:
         self._backend = self._backend.under(self._gravity, self._payloads)

@@ -92,6 +92,11 @@ class PythonBackend:
         self._loads = _loads_of(robot, self._gravity, self._payloads)
         self._functions: dict[Any, tuple[Callable, tuple]] = {}
 
+    @property
+    def loads(self) -> Loads:
+        """What differs from the description and so is an argument of the generated code."""
+        return self._loads
+
     def under(self, gravity: Floats, payloads: Mapping[str, Inertia]) -> PythonBackend:
         """Return a backend of the same robot under other gravity and payloads."""
         return PythonBackend(self._robot, gravity, payloads, self._digest)

@@ -126,7 +126,10 @@ class RobotNode(LifecycleNode):
         extension = self.parameters['extension_file'] or None
         try:
             self.robot = flexdyn_ros.load_robot(text, extension=extension)
-            self.dyn = flexdyn_ros.Dynamics(self.robot, backend=self.parameters['backend'])
+            # Code is generated now, not after some calls in the middle of the work.
+            backend = self.parameters['backend']
+            backend = 'python' if backend == 'auto' else backend
+            self.dyn = flexdyn_ros.Dynamics(self.robot, backend=backend)
             self.set_up()
         except Exception as error:  # rclpy would swallow it: whatever it is, it must be heard
             self.robot = self.dyn = None

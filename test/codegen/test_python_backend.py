@@ -61,7 +61,7 @@ def test_payload_and_gravity_at_run_time(name):
     """Set, they equal the reference's; cleared, the torques are the same bit for bit."""
     model = cases.robot(name)
     q, qd, qdd, tau = cases.state(model)
-    ours, theirs = fd.Dynamics(model), fd.Dynamics(model, 'reference')
+    ours, theirs = fd.Dynamics(model, 'python'), fd.Dynamics(model, 'reference')
     before = ours.inverse_dynamics(q, qd, qdd), ours.forward_dynamics(q, qd, tau)
     for link in (model.links[-1].name, model.links[1].name):
         for dyn in (ours, theirs):
@@ -84,7 +84,7 @@ def test_other_values_of_a_load_need_no_new_code(monkeypatch):
     """One variant serves all payloads of a link, all gravities and all wrenches on a frame."""
     model = cases.robot('rigid tree')
     q, qd, qdd, _ = cases.state(model)
-    dyn = fd.Dynamics(model)
+    dyn = fd.Dynamics(model, 'python')
     frame = model.frame_names[-1]
 
     def use(scale):
@@ -142,7 +142,7 @@ def test_a_light_wrist_on_a_heavy_arm_is_solved():
 def test_robots_without_coordinates():
     """Nothing moves, and nothing fails."""
     model = fd.load_robot('<robot name="r"><link name="base"/></robot>')
-    dyn = fd.Dynamics(model)
+    dyn = fd.Dynamics(model, 'python')
     assert dyn.inverse_dynamics([], [], []).shape == (0,)
     assert dyn.forward_dynamics([], [], []).shape == (0,)
     assert dyn.mass_matrix([]).shape == (0, 0)
@@ -158,7 +158,7 @@ from flexdyn_ros.codegen import python_backend
 if sys.argv[2] == 'warm':
     python_backend._generate = None
 model = fd.load_robot(sys.argv[1])
-print(fd.Dynamics(model).inverse_dynamics([0.1] * model.nq, [0.2] * model.nv, [0.3] * model.nv))
+print(fd.Dynamics(model, 'python').inverse_dynamics([0.1] * model.nq, [0.2] * model.nv, [0.3] * model.nv))
 """
 
 
