@@ -158,7 +158,8 @@ from flexdyn_ros.codegen import python_backend
 if sys.argv[2] == 'warm':
     python_backend._generate = None
 model = fd.load_robot(sys.argv[1])
-print(fd.Dynamics(model, 'python').inverse_dynamics([0.1] * model.nq, [0.2] * model.nv, [0.3] * model.nv))
+dyn = fd.Dynamics(model, 'python')
+print(dyn.inverse_dynamics([0.1] * model.nq, [0.2] * model.nv, [0.3] * model.nv))
 """
 
 
