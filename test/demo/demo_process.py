@@ -57,16 +57,24 @@ def shared_memory_of(pids):
     return {path for path in found if 'fastdds' in path.name}
 
 
-def left_behind(held):
-    """Return those of these files that are still there and that no other program holds."""
+def left_behind(held, earlier):
+    """
+    Return those of these files that are still there and that are nobody else's.
+
+    Args:
+        held: The files that the processes held.
+        earlier: The files that were there before: programs that were killed, anywhere on this
+            machine, leave theirs behind, and later ones use and keep them.
+    """
     others = shared_memory_of(path.name for path in Path('/proc').glob('[0-9]*'))
-    return {path for path in held if path.exists()} - others
+    return {path for path in held if path.exists()} - others - earlier
 
 
 class DemoProcess:
     """A running demonstration."""
 
     def __init__(self, command, folder, variables, options):
+        self.earlier = set(Path('/dev/shm').iterdir())
         self.folder = folder / 'out'
         self.log = folder / 'demo.log'
         environment = {**os.environ, **variables, 'VENV': sys.prefix}

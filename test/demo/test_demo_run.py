@@ -145,11 +145,11 @@ def test_only_this_machine_and_a_domain_of_its_own(finished):
 
 
 def test_processes_are_gone_and_shared_memory_is_clean(finished):
-    _, report, held = finished
+    demo, report, held = finished
     for run in report['runs']:
         assert not any(is_running(process['pid']) for process in run['processes'])
     assert held
-    assert left_behind(held) == set()
+    assert left_behind(held, demo.earlier) == set()
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_signals_stop_everything(demo_by_hand, number):
     assert 'Interrupted; all processes have been stopped.' in demo_by_hand.text
     assert not any(is_running(pid) for pid in pids.values())
     assert held
-    assert left_behind(held) == set()
+    assert left_behind(held, demo_by_hand.earlier) == set()
 
 
 def test_a_node_that_dies_ends_the_demo_with_its_name(demo_by_hand):
