@@ -34,6 +34,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 LATCHED = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 LOST_AFTER = 10.0  # real time without a new state after which an answer is repeated [s]
+PATIENCE = 2.0  # with an answer about the inverse dynamics, before asking again [s]
 
 
 class ReferencePublisher(Node):
@@ -69,10 +70,21 @@ class ReferencePublisher(Node):
         )
         self._timer = self.create_timer(0.1, self._ask)
         self._pending: Any = None
+        self._asked_at = 0.0
 
     def _ask(self) -> None:
-        """Ask whether the inverse dynamics is active, until it is."""
+        """
+        Ask whether the inverse dynamics is active, until it is.
+
+        A service that has seen this client's request and not yet its reader drops the answer, so
+        that an answer may never come.
+        """
+        late = self._pending is not None and time.monotonic() - self._asked_at > PATIENCE
+        if late and not self._pending.done():
+            self._client.remove_pending_request(self._pending)
+            self._pending = None
         if self._pending is None and self._client.service_is_ready():
+            self._asked_at = time.monotonic()
             self._pending = self._client.call_async(GetState.Request())
         elif self._pending is not None and self._pending.done():
             result = self._pending.result()
