@@ -23,7 +23,7 @@ demo: setup ## simulate, control and draw two flexible arms over ROS 2
 	@scripts/demo.sh
 
 test: setup-test ## set up .venv with the test tools and run every test
-	@$(ENV) python -m pytest -q --timeout=600 -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
+	@$(ENV) python -m pytest -q -rs --timeout=600 -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 lint: setup-test ## ruff and mypy
 	@$(ENV) ruff check .
