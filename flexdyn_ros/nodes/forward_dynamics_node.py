@@ -30,7 +30,11 @@ from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-LOCKSTEP_RETRY = 0.05  # real time after which an unanswered state is published again [s]
+# Real time after which an unanswered state is published again [s]: often while nobody listens
+# yet, then only when it must have been lost, since a second answer would pass for the next
+# state's.
+FIRST_RETRY = 0.05
+LOST_AFTER = 1.0
 IDLE = 0.02  # real time between two messages while paused [s]
 
 
@@ -49,6 +53,7 @@ class ForwardDynamicsNode(RobotNode):
         super().__init__('forward_dynamics_node', **node_arguments)
         self.lock = threading.Lock()
         self.answered = threading.Event()
+        self.heard = False  # whether any command has come since activation
         self.paused = False
         self.failed = False
         self.real_time_factor = 0.0
@@ -104,7 +109,7 @@ class ForwardDynamicsNode(RobotNode):
     def start(self) -> None:
         """Start the thread."""
         p = self.parameters
-        self.paused, self.failed = p['start_paused'], False
+        self.paused, self.failed, self.heard = p['start_paused'], False, False
         self.measured_from = (time.monotonic(), self.simulator.time)
         self.cycle = 1.0 / p['publish_rate']
         factor = p['real_time_factor']
@@ -157,7 +162,8 @@ class ForwardDynamicsNode(RobotNode):
 
     def _wait_for_command(self) -> bool:
         """Return whether the last state has been answered; publish it again if not."""
-        if not self.answered.wait(LOCKSTEP_RETRY) and not self.thread.stopping:
+        retry = LOST_AFTER if self.heard else FIRST_RETRY
+        if not self.answered.wait(retry) and not self.thread.stopping:
             self._publish(repeated=True)
         return self.answered.is_set() and not self.thread.stopping
 
@@ -185,6 +191,7 @@ class ForwardDynamicsNode(RobotNode):
             return
         with self.lock:
             self.simulator.effort = effort
+            self.heard = True
             self.answered.set()
 
     def _on_reference(self, message: JointTrajectory) -> None:
