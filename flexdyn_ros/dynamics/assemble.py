@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from dataclasses import field
 from typing import Mapping
 
+from flexdyn_ros.dynamics.draft import Attachment
 from flexdyn_ros.dynamics.draft import Draft
 from flexdyn_ros.dynamics.draft import finished_body
 from flexdyn_ros.dynamics.draft import floats
 from flexdyn_ros.dynamics.draft import is_point
-from flexdyn_ros.dynamics.draft import Place
 from flexdyn_ros.dynamics.draft import rows
 from flexdyn_ros.dynamics.multibody import AxisTerm
 from flexdyn_ros.dynamics.multibody import BodyNode
@@ -52,10 +52,11 @@ def assemble(robot: Robot, payloads: Mapping[str, Inertia]) -> Multibody:
             but for the centre of mass on a flexible link, which chooses the cross-section.
     """
     assembly = _Assembly(robot)
-    assembly.add_link(robot.links[0], Place(-1, None, ZERO, IDENTITY), JointMotion())
+    assembly.add_link(robot.links[0], Attachment(-1, None, ZERO, IDENTITY), JointMotion())
     for joint in robot.joints:
-        place = assembly.place(joint.parent, joint.origin.position, joint.origin.rotation)
-        assembly.add_link(robot.link(joint.child), place, assembly.joint_motion(joint))
+        origin = joint.origin
+        attachment = assembly.attachment(joint.parent, origin.position, origin.rotation)
+        assembly.add_link(robot.link(joint.child), attachment, assembly.joint_motion(joint))
     for link in robot.links:
         assembly.add_point_masses(link)
     for name, inertia in payloads.items():
@@ -84,32 +85,32 @@ class _Assembly:
         for name in self.robot.mode_names:
             self.position_index[name] = self.velocity_index[name] + quaternions
 
-    def place(self, link: str, position: Vector, rotation: Matrix) -> Place:
-        """Return the place of a frame given in a link's frame."""
+    def attachment(self, link: str, position: Vector, rotation: Matrix) -> Attachment:
+        """Return the attachment of a frame given in a link's frame."""
         frame = self.frames[link]
         body = self.drafts[frame.body]
         position = add(frame.position, apply(frame.rotation, position))
         rotation = multiply(frame.rotation, rotation)
         if body.flexible is None:
-            return Place(frame.body, None, position, rotation)
+            return Attachment(frame.body, None, position, rotation)
         node = body.flexible.node_at(np.array(position))
         if not node.moves:
-            return Place(frame.body, None, position, rotation)
+            return Attachment(frame.body, None, position, rotation)
         section = BodyNode(
             floats(node.position), rows(node.translation), rows(node.rotation), body.linear
         )
-        return Place(frame.body, section, floats(node.offset), rotation)
+        return Attachment(frame.body, section, floats(node.offset), rotation)
 
-    def add_link(self, link: Link, place: Place, joint: JointMotion) -> None:
+    def add_link(self, link: Link, attachment: Attachment, joint: JointMotion) -> None:
         """Add a link: merged into the body that carries it where it is rigid with that."""
         bends = bool(link.mode_names)
-        on_rigid = place.body >= 0 and self.drafts[place.body].flexible is None
+        on_rigid = attachment.body >= 0 and self.drafts[attachment.body].flexible is None
         if on_rigid and joint.type == 'fixed' and not bends:
-            index, position, rotation = place.body, place.position, place.rotation
+            index, position, rotation = attachment.body, attachment.position, attachment.rotation
             self.drafts[index].links.append(link.name)
         else:
             index, position, rotation = len(self.drafts), ZERO, IDENTITY
-            self.drafts.append(Draft(place, joint, [link.name]))
+            self.drafts.append(Draft(attachment, joint, [link.name]))
         self.frames[link.name] = Frame(index, position, rotation)
         draft = self.drafts[index]
         if bends:
@@ -145,16 +146,16 @@ class _Assembly:
         if draft.flexible is None:
             draft.add_inertia(inertia, frame.position, frame.rotation)
             return
-        place = self.place(link, inertia.com, IDENTITY)
-        if place.node is None:
+        attachment = self.attachment(link, inertia.com, IDENTITY)
+        if attachment.node is None:
             draft.add_inertia(inertia, ZERO, IDENTITY)
             return
-        if is_point(inertia) and not any(place.position):
+        if is_point(inertia) and not any(attachment.position):
             draft.add_point_mass(inertia)
             return
-        rider = Draft(place, JointMotion(), [])
-        rider.add_inertia(Inertia(inertia.mass, ZERO, inertia.matrix), ZERO, IDENTITY)
-        self.drafts.append(rider)
+        attached = Draft(attachment, JointMotion(), [])
+        attached.add_inertia(Inertia(inertia.mass, ZERO, inertia.matrix), ZERO, IDENTITY)
+        self.drafts.append(attached)
 
     def joint_motion(self, joint: Joint) -> JointMotion:
         """Return how a joint's child moves, with the places of its coordinates."""
@@ -182,15 +183,14 @@ class _Assembly:
 
     def finish(self) -> Multibody:
         """Return the finished tree."""
-        joints = self.robot.joints
-        driven = [j for j in joints if j.type in DRIVEN]
+        driven = [j for j in self.robot.joints if j.type in DRIVEN]
         return Multibody(
             bodies=tuple(finished_body(draft) for draft in self.drafts),
             coordinate_names=self.robot.coordinate_names,
             nq=self.robot.nq,
             frames=self.frames,
             rotors=tuple(rotor for j in driven for rotor in self._rotor(j)),
-            friction=tuple(term for j in joints for term in self._friction(j)),
+            friction=tuple(term for j in driven for term in self._friction(j)),
             springs=tuple(self._spring(j) for j in driven if j.elastic_name),
         )
 
@@ -200,22 +200,17 @@ class _Assembly:
         return [(term.velocity_index, term.multiplier**2 * inertia)] if inertia else []
 
     def _friction(self, joint: Joint) -> list[FrictionTerm]:
-        """Return the losses of a joint's coordinates; a spring's damper is not among them."""
+        """Return the losses of a joint; a spring's damper is not among them."""
         drive, law = joint.dynamics, joint.dynamics.friction
         viscous = law.viscous + (0.0 if drive.elastic else drive.damping)
-        if joint.type == 'fixed' or not (viscous or law.coulomb or law.breakaway):
+        if not (viscous or law.coulomb or law.breakaway):
             return []
-        if joint.type in ('planar', 'floating'):
-            moved = [(self.velocity_index[name], 1.0) for name in joint.coordinate_names]
-        else:
-            term = self._motor_term(joint)
-            moved = [(term.velocity_index, term.multiplier)]
+        term = self._motor_term(joint)
         return [
             FrictionTerm(
-                index, multiplier, viscous, law.coulomb, law.breakaway,
+                term.velocity_index, term.multiplier, viscous, law.coulomb, law.breakaway,
                 law.stribeck_velocity, law.smoothing_velocity,
             )
-            for index, multiplier in moved
         ]
 
     def _spring(self, joint: Joint) -> SpringTerm:

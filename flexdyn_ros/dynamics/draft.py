@@ -31,7 +31,7 @@ import numpy as np
 
 
 @dataclass
-class Place:
+class Attachment:
     """Where a frame sits: on which body, on which of its cross-sections, and how."""
 
     body: int
@@ -44,7 +44,7 @@ class Place:
 class Draft:
     """A body in the making."""
 
-    place: Place
+    attachment: Attachment
     joint: JointMotion
     links: list[str]
     flexible: Optional[ModalBody] = None
@@ -72,13 +72,13 @@ class Draft:
 
 def finished_body(draft: Draft) -> Body:
     """Return the body that a draft has become."""
-    place = draft.place
+    attachment = draft.attachment
     return Body(
         links=tuple(draft.links),
-        parent=place.body,
-        node=place.node,
-        position=place.position,
-        rotation=place.rotation,
+        parent=attachment.body,
+        node=attachment.node,
+        position=attachment.position,
+        rotation=attachment.rotation,
         joint=draft.joint,
         mass=draft.mass,
         first_moment=draft.first_moment,

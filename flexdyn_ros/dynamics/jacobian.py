@@ -9,7 +9,6 @@ from flexdyn_ros.dynamics.newton_euler import propagate
 from flexdyn_ros.dynamics.placement import carry_twist
 from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.placement import placements
-from flexdyn_ros.dynamics.placement import pose_of
 from flexdyn_ros.dynamics.placement import poses
 from flexdyn_ros.dynamics.placement import Twist
 from flexdyn_ros.dynamics.scalar import Scalar
@@ -26,7 +25,7 @@ from flexdyn_ros.dynamics.spatial import ZERO
 
 def frame_pose(tree: Multibody, q: list, frame: Frame) -> tuple[Matrix, Vector]:
     """Return rotation and origin of a frame in the root frame."""
-    rotation, position = pose_of(placements(tree, q), frame.body)
+    rotation, position = poses(placements(tree, q))[frame.body]
     return multiply(rotation, frame.rotation), add(position, apply(rotation, frame.position))
 
 
@@ -103,7 +102,7 @@ def _carried_columns(
             own = (linear or ZERO, angular or ZERO)
             for term in axis:
                 _add_column(columns, term.velocity_index, _scaled(term.multiplier, own))
-    rotation, _ = pose_of(places, frame.body)
+    rotation, _ = poses(places)[frame.body]
     return {
         name: (
             apply(rotation, add(linear, cross(angular, frame.position))),
@@ -119,7 +118,7 @@ def jacobian_rate_times_velocity(
     """Return dJ/dt qd of a frame's origin, (6,): its acceleration for qdd = 0, in root axes."""
     places = placements(tree, q)
     motion = propagate(tree, places, qd, [0.0] * tree.nv, ZERO)[frame.body]
-    rotation, _ = pose_of(places, frame.body)
+    rotation, _ = poses(places)[frame.body]
     linear = add(motion.acceleration, apply(motion.matrix, frame.position))
     return [*apply(rotation, linear), *apply(rotation, motion.spin_rate)]
 

@@ -120,8 +120,8 @@ class Body:
         mass: [kg].
         first_moment: int r dm [kg m].
         second_moment: int r r^T dm [kg m^2].
-        wheel: Moment of inertia that turns against the parent with the joint's rate only: an
-            axisymmetric body is one with the parent but for this [kg m^2].
+        spin_inertia: Moment of inertia about the joint axis of what is otherwise counted with the
+            parent, as an axisymmetric body may be [kg m^2].
         modal: Integrals of its modes.
         position_modes: Place of its first mode in q.
         velocity_modes: Place of its first mode in qd.
@@ -136,7 +136,7 @@ class Body:
     mass: Scalar = 0.0
     first_moment: Vector = ZERO
     second_moment: Matrix = (ZERO, ZERO, ZERO)
-    wheel: Scalar = 0.0
+    spin_inertia: Scalar = 0.0
     modal: ModalInertia = ModalInertia()
     position_modes: int = 0
     velocity_modes: int = 0
@@ -157,7 +157,18 @@ class Body:
 
 @dataclass(frozen=True)
 class FrictionTerm:
-    """Losses of a joint: on velocity `multiplier * qd[index]`, in the joint's own units."""
+    """
+    Losses of a joint that moves at `multiplier * qd[index]` [rad/s | m/s].
+
+    Attributes:
+        index: Place of the coordinate in qd.
+        multiplier: Velocity of the joint for a unit of it.
+        viscous: [N m s/rad | N s/m].
+        coulomb: Level at speed [N m | N].
+        stribeck: Level at break-away [N m | N].
+        stribeck_velocity: [rad/s | m/s].
+        smoothing_velocity: Width of the smoothed sign [rad/s | m/s].
+    """
 
     index: int
     multiplier: float
@@ -170,7 +181,15 @@ class FrictionTerm:
 
 @dataclass(frozen=True)
 class SpringTerm:
-    """The spring and damper of an elastic joint, on its elastic coordinate."""
+    """
+    The spring and damper of an elastic joint, on its elastic coordinate.
+
+    Attributes:
+        position_index: Place of the deflection in q.
+        velocity_index: Place of its rate in qd.
+        stiffness: [N m/rad | N/m].
+        damping: [N m s/rad | N s/m].
+    """
 
     position_index: int
     velocity_index: int
@@ -180,7 +199,14 @@ class SpringTerm:
 
 @dataclass(frozen=True)
 class Frame:
-    """A link's frame: its body, and its placement there."""
+    """
+    A link's frame: its body, and its placement there.
+
+    Attributes:
+        body: Index of the body.
+        position: Its origin in the body's frame [m].
+        rotation: Its axes in the body's.
+    """
 
     body: int
     position: Vector

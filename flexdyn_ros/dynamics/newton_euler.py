@@ -24,7 +24,7 @@ from flexdyn_ros.dynamics.placement import carry_wrench
 from flexdyn_ros.dynamics.placement import NodePlacement
 from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.placement import placements
-from flexdyn_ros.dynamics.placement import pose_of
+from flexdyn_ros.dynamics.placement import poses
 from flexdyn_ros.dynamics.rotation import vector_spin_rate
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import acceleration_matrix
@@ -97,8 +97,8 @@ def rigid_body_forces(
         moments[index] = subtract(moments[index], moment)
     tau: list[Scalar] = [0.0] * tree.nv
     for place in places:
-        if place.body.wheel:
-            _spin_wheel(place, motions[place.body.parent], qd, qdd, moments, tau)
+        if place.body.spin_inertia:
+            _turn_axisymmetric(place, motions[place.body.parent], qd, qdd, moments, tau)
     _project(tree, places, forces, moments, modal_forces, tau)
     for velocity_index, inertia in tree.rotors:
         tau[velocity_index] = tau[velocity_index] + inertia * qdd[velocity_index]
@@ -116,9 +116,9 @@ def _on_body(
         force, moment = apply(axes.rotation, force), apply(axes.rotation, moment)
     if axes is None or axes.body != frame.body:
         if axes is not None:
-            rotation, _ = pose_of(places, axes.body)
+            rotation, _ = poses(places)[axes.body]
             force, moment = apply(rotation, force), apply(rotation, moment)
-        rotation, _ = pose_of(places, frame.body)
+        rotation, _ = poses(places)[frame.body]
         force, moment = apply_transposed(rotation, force), apply_transposed(rotation, moment)
     return frame.body, force, add(moment, cross(frame.position, force))
 
@@ -182,18 +182,18 @@ def _joint_motion(place: Placement, motion: BodyMotion, qd: list, qdd: list) -> 
     return BodyMotion(spin, spin_rate, start, acceleration_matrix(spin, spin_rate))
 
 
-def _spin_wheel(
+def _turn_axisymmetric(
     place: Placement, carrier: BodyMotion, qd: list, qdd: list, moments: list[Vector], tau: list
 ) -> None:
     """Add the torque and the gyroscopic moment on the parent of what spins about the joint."""
-    joint, wheel = place.body.joint, place.body.wheel
+    joint, inertia = place.body.joint, place.body.spin_inertia
     axis = apply(place.body.rotation, joint.axis)
-    momentum = wheel * axis_rates(joint, qd)[0]
-    torque = wheel * axis_rates(joint, qdd)[0]
+    momentum = inertia * axis_rates(joint, qd)[0]
+    torque = inertia * axis_rates(joint, qdd)[0]
     parent = place.body.parent
     moment = add(scale(torque, axis), scale(momentum, cross(carrier.spin, axis)))
     moments[parent] = add(moments[parent], moment)
-    torque = torque + wheel * dot(axis, carrier.spin_rate)
+    torque = torque + inertia * dot(axis, carrier.spin_rate)
     for term in joint.terms[0]:
         tau[term.velocity_index] = tau[term.velocity_index] + term.multiplier * torque
 

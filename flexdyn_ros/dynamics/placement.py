@@ -177,20 +177,6 @@ def carry_wrench(place: Placement, wrench: Wrench) -> tuple[Wrench, list[Scalar]
     return (force, add(moment, cross(node.position, force))), modal
 
 
-def pose_of(places: list[Placement], index: int) -> tuple[Matrix, Vector]:
-    """Return rotation and origin of body `index` in the root frame."""
-    rotation, position = IDENTITY, ZERO
-    while index >= 0:
-        place = places[index]
-        position = add(place.position, apply(place.rotation, position))
-        rotation = multiply(place.rotation, rotation)
-        if place.node is not None:
-            position = add(place.node.position, apply(place.node.rotation, position))
-            rotation = multiply(place.node.rotation, rotation)
-        index = place.body.parent
-    return rotation, position
-
-
 def poses(places: list[Placement]) -> list[tuple[Matrix, Vector]]:
     """Return rotation and origin of every body in the root frame."""
     found: list[tuple[Matrix, Vector]] = []

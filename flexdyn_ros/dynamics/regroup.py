@@ -51,7 +51,7 @@ def regroup(tree: Multibody) -> Multibody:
         body = _without(body, movable)
         spin = _axisymmetric(body)
         if spin:
-            body = replace(body, second_moment=(ZERO, ZERO, ZERO), wheel=2.0 * spin)
+            body = replace(body, second_moment=(ZERO, ZERO, ZERO), spin_inertia=2.0 * spin)
             movable = replace(
                 movable,
                 second_moment=add_matrices(

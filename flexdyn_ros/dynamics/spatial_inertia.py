@@ -230,6 +230,6 @@ def column_momentum(body: Body, column: Column, inertia: Inertia) -> tuple[Vecto
     """Return the momentum of a body and all it carries for a unit velocity along a column."""
     linear, angular = column
     force, moment = inertia.momentum(linear or ZERO, angular or ZERO)
-    if body.wheel and angular is not None:
-        moment = add(moment, scale(body.wheel, angular))
+    if body.spin_inertia and angular is not None:
+        moment = add(moment, scale(body.spin_inertia, angular))
     return force, moment

@@ -129,7 +129,10 @@ def beam_node(beam: Beam, point: np.ndarray) -> Node:
     translation, rotation = field.translation[:, 0] @ axes.T, field.rotation[:, 0] @ axes.T
     if fraction == 0.0:
         translation, rotation = np.zeros_like(translation), np.zeros_like(rotation)
-    return Node(position, point - position, _clean(translation), _clean(rotation))
+    offset = point - position
+    # A point on the axis must not seem to stand beside it for round-off.
+    offset = np.where(np.abs(offset) < ROUND_OFF * beam.length, 0.0, offset)
+    return Node(position, offset, _clean(translation), _clean(rotation))
 
 
 def section_inertia(beam: Beam) -> np.ndarray:
