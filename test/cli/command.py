@@ -6,16 +6,17 @@ from pathlib import Path
 import subprocess
 import sys
 
+import numpy as np
+from oracles.random_robots import inertial_xml
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
-ARM = """
+FOREARM = inertial_xml(0.6, [0.2, 0.0, 0.0], np.diag([0.001, 0.02, 0.02]))
+ARM = f"""
 <robot name="arm">
   <link name="base"/>
   <link name="upper_arm"/>
-  <link name="forearm"><inertial>
-    <origin xyz="0.2 0 0"/><mass value="0.6"/>
-    <inertia ixx="0.001" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/>
-  </inertial></link>
+  <link name="forearm">{FOREARM}</link>
   <joint name="shoulder" type="revolute">
     <parent link="base"/><child link="upper_arm"/><axis xyz="0 1 0"/>
     <limit lower="-3" upper="3" effort="100" velocity="10"/>

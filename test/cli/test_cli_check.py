@@ -5,9 +5,11 @@ import json
 
 from command import ARM
 from command import flexdyn
+from command import FOREARM
+import numpy as np
+from oracles.random_robots import inertial_xml
 import pytest
 
-INERTIA = '<inertia ixx="0.001" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/>'
 LIMIT = '<limit lower="-2" upper="2" effort="50" velocity="10"/>'
 
 
@@ -26,8 +28,13 @@ def findings(report, severity):
 @pytest.fixture
 def sound():
     """Return the arm with inertia in every moving link."""
-    return ARM.replace('<link name="upper_arm"/>', f"""<link name="upper_arm"><inertial>
-        <origin xyz="0.5 0 0"/><mass value="1"/>{INERTIA}</inertial></link>""")
+    body = inertial_xml(1.0, [0.5, 0.0, 0.0], np.diag([0.001, 0.02, 0.02]))
+    return ARM.replace('<link name="upper_arm"/>', f'<link name="upper_arm">{body}</link>')
+
+
+def forearm_with(moments):
+    """Return the forearm's <inertial> with other principal moments [kg m^2]."""
+    return inertial_xml(0.6, [0.2, 0.0, 0.0], np.diag(moments))
 
 
 def test_sound_model_passes(folder, sound):
@@ -46,14 +53,13 @@ def test_sound_model_passes(folder, sound):
 @pytest.mark.parametrize(
     ('moments', 'failed', 'excess'),
     [
-        ('ixx="0.001" iyy="0.02" izz="0.03"', 'triangle', 9 / 30),
-        ('ixx="-0.005" iyy="0.02" izz="0.02"', 'positive', 1 / 4),
+        ((0.001, 0.02, 0.03), 'triangle', 9 / 30),
+        ((-0.005, 0.02, 0.02), 'positive', 1 / 4),
     ],
 )
 def test_impossible_inertia_is_an_error_with_its_size(folder, sound, moments, failed, excess):
     """The test that failed and by how much, relative to the largest moment; exit code 1."""
-    head, _, tail = sound.rpartition('ixx="0.001" iyy="0.02" izz="0.02"')
-    run, report = check(folder, head + moments + tail)
+    run, report = check(folder, sound.replace(FOREARM, forearm_with(moments)))
     assert run.returncode == 1
     assert report['passed'] is False
     assert findings(report, 'error') == [('link', 'forearm')]
@@ -89,8 +95,8 @@ def test_warnings_fail_only_with_strict(folder, sound):
 
 def test_text_lists_links_and_gives_a_verdict(folder, sound):
     """The table, the findings with advice, and a last line that counts them."""
-    head, _, tail = sound.rpartition('izz="0.02"')
-    (folder / 'wrong.urdf').write_text(head + 'izz="0.03"' + tail)
+    wrong = sound.replace(FOREARM, forearm_with((0.001, 0.02, 0.03)))
+    (folder / 'wrong.urdf').write_text(wrong)
     run = flexdyn('check', 'wrong.urdf', cwd=folder)
     assert run.returncode == 1
     assert run.stderr == ''

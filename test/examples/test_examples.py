@@ -5,16 +5,11 @@ from pathlib import Path
 import re
 import subprocess
 import sys
-import sysconfig
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / 'examples'
-UR5 = (
-    Path(sysconfig.get_path('purelib'))
-    / 'cmeel.prefix/share/example-robot-data/robots/ur_description/urdf/ur5_robot.urdf'
-)
 
 
 def run(name, *arguments, status=0):
@@ -83,7 +78,6 @@ def test_simulate_a_swing(tmp_path):
     assert 'link1/bending_y1' in header
 
 
-@pytest.mark.skipif(not UR5.exists(), reason='example-robot-data is not installed')
 def test_vendor_urdf_with_extension():
     output = run('vendor_urdf_with_extension.py')
     assert 'shoulder_lift_joint/elastic' in output

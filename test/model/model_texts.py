@@ -5,6 +5,7 @@ from pathlib import Path
 import re
 
 from flexdyn_ros import load_robot
+from oracles.random_robots import inertial_xml
 
 DATA = Path(__file__).resolve().parents[1] / 'data'
 ARM = DATA / 'arm.urdf'
@@ -65,11 +66,8 @@ def arm_with(*parts):
 def inertial(mass, com, moments, products=(0.0, 0.0, 0.0), rpy='0 0 0'):
     """Return an <inertial> with moments ixx iyy izz and products ixy ixz iyz."""
     (xx, yy, zz), (xy, xz, yz) = moments, products
-    return (
-        f'<inertial><origin xyz="{" ".join(map(repr, com))}" rpy="{rpy}"/><mass value="{mass!r}"/>'
-        f'<inertia ixx="{xx!r}" ixy="{xy!r}" ixz="{xz!r}" iyy="{yy!r}" iyz="{yz!r}" izz="{zz!r}"/>'
-        '</inertial>'
-    )
+    text = inertial_xml(mass, com, [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return text.replace('<origin', f'<origin rpy="{rpy}"')
 
 
 def arm_text_with_upper(inertial_text):

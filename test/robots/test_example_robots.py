@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The example robots expand, state their sources and load with the names and masses of these."""
 
-from pathlib import Path
 import re
-import sysconfig
 from xml.etree import ElementTree
 
 from example_robots import declared_arguments
@@ -16,13 +14,11 @@ from example_robots import URDF_FOLDER
 from example_robots import VARIANTS
 import flexdyn_ros as fd
 import numpy as np
+from oracles.vendor_robots import robots_folder
 import pytest
 
 DESCRIPTIONS = sorted(URDF_FOLDER.glob('*.x*'))  # xacro and xml files
-UR5 = (
-    Path(sysconfig.get_paths()['purelib'])
-    / 'cmeel.prefix/share/example-robot-data/robots/ur_description/urdf/ur5_robot.urdf'
-)
+UR5 = robots_folder() / 'ur_description' / 'urdf' / 'ur5_robot.urdf'
 
 # A different value of every argument, with the other arguments that let it act.
 CHANGES = {
@@ -240,7 +236,6 @@ def test_published_gravity_torque_of_the_puma():
         dynamics_of('puma560').gravity_vector(q), expected, rtol=0, atol=6e-5)
 
 
-@pytest.mark.skipif(not UR5.exists(), reason='example-robot-data is not installed')
 def test_extension_beside_a_vendors_description():
     before = UR5.read_bytes()
     plain = fd.load_robot(UR5)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """URDF texts of the small robots that the simulation's tests move."""
 
-PENDULUM = """
+import numpy as np
+from oracles.random_robots import inertial_xml
+
+_BOB = inertial_xml(1.3, [0.0, 0.0, -0.8], np.zeros((3, 3)))
+PENDULUM = f"""
 <robot name="pendulum">
   <link name="base"/>
-  <link name="bob"><inertial>
-    <origin xyz="0 0 -0.8"/><mass value="1.3"/>
-    <inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/>
-  </inertial></link>
+  <link name="bob">{_BOB}</link>
   <joint name="pivot" type="continuous">
     <parent link="base"/><child link="bob"/><axis xyz="0 1 0"/>
   </joint>
@@ -15,13 +16,15 @@ PENDULUM = """
 """
 
 # No two principal moments are equal, and the centre of mass is off the frame's origin.
-TUMBLER = """
+TUMBLER_MASS = 2.5  # [kg]
+TUMBLER_COM = np.array([0.1, -0.05, 0.2])  # [m]
+TUMBLER_INERTIA = np.array(
+    [[0.4, 0.05, -0.03], [0.05, 0.7, 0.02], [-0.03, 0.02, 0.5]])  # [kg m^2]
+_BODY = inertial_xml(TUMBLER_MASS, TUMBLER_COM, TUMBLER_INERTIA)
+TUMBLER = f"""
 <robot name="tumbler">
   <link name="world"/>
-  <link name="body"><inertial>
-    <origin xyz="0.1 -0.05 0.2"/><mass value="2.5"/>
-    <inertia ixx="0.4" iyy="0.7" izz="0.5" ixy="0.05" ixz="-0.03" iyz="0.02"/>
-  </inertial></link>
+  <link name="body">{_BODY}</link>
   <joint name="free" type="floating">
     <parent link="world"/><child link="body"/><origin xyz="1 2 3" rpy="0.3 -0.2 0.5"/>
   </joint>

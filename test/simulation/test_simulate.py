@@ -17,6 +17,9 @@ from scipy.special import ellipk
 from simulated_robots import FLEXIBLE_PENDULUM
 from simulated_robots import PENDULUM
 from simulated_robots import TUMBLER
+from simulated_robots import TUMBLER_COM
+from simulated_robots import TUMBLER_INERTIA
+from simulated_robots import TUMBLER_MASS
 
 G, LENGTH = 9.81, 0.8  # of PENDULUM
 
@@ -127,13 +130,11 @@ def test_tumbling_body_conserves_energy_and_momentum():
 
 def _momenta(dyn, q, qd):
     """Return linear and angular momentum about the joint frame's origin, in its axes, (6,)."""
-    mass, com = 2.5, np.array([0.1, -0.05, 0.2])
-    inertia = np.array([[0.4, 0.05, -0.03], [0.05, 0.7, 0.02], [-0.03, 0.02, 0.5]])
     rotation, position = quaternion_matrix(q[3:7]), q[:3]
     omega = rotation @ qd[3:]
-    linear = mass * (rotation @ (qd[:3] + np.cross(qd[3:], com)))
-    spin = rotation @ inertia @ rotation.T @ omega
-    return np.concatenate((linear, spin + np.cross(position + rotation @ com, linear)))
+    linear = TUMBLER_MASS * (rotation @ (qd[:3] + np.cross(qd[3:], TUMBLER_COM)))
+    spin = rotation @ TUMBLER_INERTIA @ rotation.T @ omega
+    return np.concatenate((linear, spin + np.cross(position + rotation @ TUMBLER_COM, linear)))
 
 
 def test_undamped_flexible_pendulum_conserves_energy(flexible):
