@@ -16,8 +16,8 @@ from flexdyn_ros.cli.terminal import paint
 from flexdyn_ros.cli.terminal import table
 
 if TYPE_CHECKING:
-    from flexdyn_ros.model.check import CheckReport
-    from flexdyn_ros.model.check import Finding
+    from flexdyn_ros.model.findings import CheckReport
+    from flexdyn_ros.model.findings import Finding
     from flexdyn_ros.model.robot import Robot
 
 _DESCRIPTION = """\

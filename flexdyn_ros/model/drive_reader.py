@@ -62,7 +62,7 @@ def read_friction(item: Item) -> Friction:
     Return the friction that a <friction> element gives.
 
     Raises:
-        ModelError: A value has no effect, or break-away lies below the level at speed.
+        ModelError: A value has no effect, or stribeck is without its velocity.
     """
     place = item.place
     coulomb = item.value('coulomb')
@@ -73,15 +73,9 @@ def read_friction(item: Item) -> Friction:
                 'stribeck_velocity has no effect without stribeck',
                 'Write stribeck="..." [N m | N], or take stribeck_velocity out',
             )
-        stribeck = coulomb
-    elif stribeck < coulomb:
-        raise place.error(
-            f'stribeck="{item.texts["stribeck"]}" lies below coulomb="{coulomb:g}"',
-            'The break-away level is at least the level at speed',
-        )
     elif not item.written('stribeck_velocity'):
         raise place.error('stribeck needs stribeck_velocity', 'Write it [rad/s | m/s]')
-    if item.says('smoothing_velocity') and coulomb == 0.0 and stribeck == 0.0:
+    if item.says('smoothing_velocity') and coulomb == 0.0 and not stribeck:
         raise place.error(
             'smoothing_velocity has no effect without coulomb or stribeck', 'Take it out'
         )

@@ -18,12 +18,12 @@ from flexdyn_ros.model.extension_later import check_segments
 from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.extension_reader import joint_name
 from flexdyn_ros.model.extension_reader import link_name
-from flexdyn_ros.model.hub import as_matrix3
-from flexdyn_ros.model.hub import hub_of
+from flexdyn_ros.model.hub import rigid_hub
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.link import Payload
 from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.model.vectors import symmetric_matrix3
 import numpy as np
 
 _LOGGER = logging.getLogger('flexdyn_ros')
@@ -128,7 +128,7 @@ def _beam_link(
             )
     hub = link.inertia
     if hub is not None and not hub_only:
-        hub, note = hub_of(hub, beam, beam_item.place)
+        hub, note = rigid_hub(hub, beam, beam_item.place)
         notes.extend([note] if note else [])
     return Link(link.name, hub, beam, item.value('rotation'))
 
@@ -145,7 +145,7 @@ def _payload(item: Item, robot: Robot) -> Payload:
             f'The inertia has a negative principal moment, {moments[0]:.4g} kg m^2',
             'Check the signs of ixy, ixz and iyz, and the units',
         )
-    return Payload(link, Inertia(item.value('mass'), item.value('com'), as_matrix3(matrix)))
+    return Payload(link, Inertia(item.value('mass'), item.value('com'), symmetric_matrix3(matrix)))
 
 
 def _actuated(extension: Item, robot: Robot, movable: tuple[str, ...]) -> tuple[str, ...]:

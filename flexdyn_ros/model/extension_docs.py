@@ -6,11 +6,11 @@ from __future__ import annotations
 import re
 from typing import Iterator
 
-from flexdyn_ros.model.extension_schema import Attribute
-from flexdyn_ros.model.extension_schema import Element
 from flexdyn_ros.model.extension_schema import FLEXDYN
-from flexdyn_ros.model.extension_schema import PURE
 from flexdyn_ros.model.extension_values import KINDS
+from flexdyn_ros.model.schema import Attribute
+from flexdyn_ros.model.schema import Element
+from flexdyn_ros.model.schema import PURE
 
 _HEAD = """\
 # The URDF extension

@@ -14,12 +14,12 @@ from xml.etree.ElementTree import Element as XmlElement
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.extension_schema import Attribute
-from flexdyn_ros.model.extension_schema import Element
 from flexdyn_ros.model.extension_schema import FLEXDYN
-from flexdyn_ros.model.extension_schema import NO_UNIT
-from flexdyn_ros.model.extension_schema import PURE
 from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.model.schema import Attribute
+from flexdyn_ros.model.schema import Element
+from flexdyn_ros.model.schema import NO_UNIT
+from flexdyn_ros.model.schema import PURE
 from flexdyn_ros.model.values import Place
 from flexdyn_ros.model.xml_document import Document
 from flexdyn_ros.model.xml_document import local_name

@@ -3,11 +3,12 @@
 
 from dataclasses import FrozenInstanceError
 
+from flexdyn_ros import Dynamics
 from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.check import check_robot
 from flexdyn_ros.model.joint import Pose
-from flexdyn_ros.model.moved_inertia import Moments
+from flexdyn_ros.model.mass_moments import MassMoments
 from model_texts import ARM
 from model_texts import arm_with
 from model_texts import beam
@@ -133,6 +134,35 @@ def test_elastic_joint_needs_inertia_on_the_motor_side():
     assert [f.severity for f in massless] == ['error']
 
 
+def test_elastic_follower_needs_mass_of_its_own_and_a_leader_that_moves_some():
+    text = robot(link('a'), link('b', ''), link('c'), joint('j', 'a', 'b'),
+                 joint('k', 'a', 'c', inner='<axis xyz="0 0 1"/><mimic joint="j"/>'))
+    spring = '<flexdyn><joint_dynamics joint="k" stiffness="9"{}/></flexdyn>'
+    bare, = _findings(text, extension=spring.format(''))
+    assert (bare.severity, bare.name) == ('error', 'j')
+    driven = spring.format(' rotor_inertia="1e-5"')
+    assert _findings(text, extension=driven) == ()
+    empty, = _findings(text.replace(link('c'), link('c', '')), extension=driven)
+    assert (empty.severity, empty.name) == ('error', 'k')
+
+
+def test_friction_that_rises_with_speed_is_a_warning():
+    friction = '<joint_dynamics joint="elbow"><friction coulomb="2" stribeck="{}" ' \
+        'stribeck_velocity="0.1"/></joint_dynamics>'
+    rising = arm_with(friction.format(1.5))
+    finding, = check_robot(rising).findings
+    assert (finding.severity, finding.element, finding.name) == ('warning', 'joint', 'elbow')
+    assert 'stribeck="1.5" lies below coulomb="2"' in finding.message
+    assert rising.joint('elbow').dynamics.friction.breakaway == 1.5
+    assert check_robot(arm_with(friction.format(2.5))).findings == ()
+    speed = np.zeros(rising.nv)
+    index = rising.joint_names.index('elbow')
+    speed[index] = 0.05
+    level = 2.0 - 0.5 * np.exp(-0.25)
+    assert Dynamics(rising).friction_vector(speed)[index] == pytest.approx(
+        level * np.tanh(0.05 / 0.01), rel=1e-12)
+
+
 @pytest.mark.parametrize(('limit', 'words'), [
     ('effort="0" velocity="1"', 'effort="0"'),
     ('effort="1" velocity="0"', 'velocity="0"'),
@@ -202,12 +232,12 @@ def test_moving_moments_keeps_the_body():
         square = np.einsum('ni,ni->n', at, at)
         matrix = np.einsum('n,n,ij->ij', masses, square, np.eye(3))
         matrix -= np.einsum('n,ni,nj->ij', masses, at, at)
-        return Moments(masses.sum(), masses @ at, matrix)
+        return MassMoments(masses.sum(), masses @ at, matrix)
 
     turn = Rotation.from_euler('xyz', (0.4, -1.0, 2.0)).as_matrix()
     offset = np.array([0.3, -0.7, 1.2])
     pose = Pose(tuple(offset.tolist()), tuple(map(tuple, turn.tolist())))
-    moved, expected = moments(points).moved(pose), moments(points @ turn.T + offset)
+    moved, expected = moments(points).in_parent(pose), moments(points @ turn.T + offset)
     assert moved.mass == expected.mass
     np.testing.assert_allclose(moved.first, expected.first, rtol=1e-13)
-    np.testing.assert_allclose(moved.matrix, expected.matrix, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(moved.inertia, expected.inertia, rtol=1e-12, atol=1e-13)

@@ -43,7 +43,7 @@ def test_drive():
 def test_friction_replaces_what_urdf_says():
     arm = arm_with('<joint_dynamics joint="shoulder"><friction coulomb="7"/></joint_dynamics>')
     friction = arm.joint('shoulder').dynamics.friction
-    assert (friction.viscous, friction.coulomb, friction.stribeck) == (0.0, 7.0, 7.0)
+    assert (friction.viscous, friction.coulomb, friction.breakaway) == (0.0, 7.0, 7.0)
     assert friction.smoothing_velocity == 0.01
 
 

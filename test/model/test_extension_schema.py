@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 from flexdyn_ros import load_robot
 from flexdyn_ros.model.extension_docs import page
 from flexdyn_ros.model.extension_schema import FLEXDYN
-from flexdyn_ros.model.extension_schema import NO_UNIT
 from flexdyn_ros.model.extension_values import KINDS
+from flexdyn_ros.model.schema import NO_UNIT
 import pytest
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'urdf_extension.md'

@@ -3,9 +3,9 @@
 
 from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.composite_inertia import link_moments
 from flexdyn_ros.model.hub import beam_inertia
 from flexdyn_ros.model.link import Beam
-from flexdyn_ros.model.moved_inertia import link_moments
 from model_texts import arm_text_with_upper
 from model_texts import beam
 from model_texts import flexdyn
@@ -65,7 +65,7 @@ def test_hub_and_beam_together_are_the_inertial():
     rigid = load_robot(arm_text_with_upper(whole)).link('upper')
     together, alone = link_moments(link), link_moments(rigid)
     np.testing.assert_allclose(together.first, alone.first, atol=1e-15)
-    np.testing.assert_allclose(together.matrix, alone.matrix, atol=1e-15)
+    np.testing.assert_allclose(together.inertia, alone.inertia, atol=1e-15)
     assert loaded.notes == ()
 
 

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""<flexible_link> with every element and attribute: beams, modes from files, segments."""
+
+from __future__ import annotations
+
+from flexdyn_ros.model.joint_dynamics_schema import FRICTION
+from flexdyn_ros.model.schema import Attribute
+from flexdyn_ros.model.schema import Element
+from flexdyn_ros.model.schema import MOMENTS_OF_INERTIA
+from flexdyn_ros.model.schema import NO_UNIT
+from flexdyn_ros.model.schema import PURE
+
+_TIP = Attribute(
+    'tip', 'text', 'm',
+    'Where the beam ends: a child joint, a link (its frame at zero configuration), or "x y z" '
+    'in the link frame. The beam begins at the origin of the link frame.',
+    required=True,
+)  # fmt: skip
+_SECTION = (
+    Attribute('young', 'positive', 'Pa', "Young's modulus; bending modes need it."),
+    Attribute('shear', 'positive', 'Pa', 'Shear modulus; torsion modes need it.'),
+    Attribute('area', 'positive', 'm^2', 'Area of the cross-section.'),
+    Attribute('iy', 'positive', 'm^4', 'Second moment of area about y; bending along z needs it.'),
+    Attribute('iz', 'positive', 'm^4', 'Second moment of area about z; bending along y needs it.'),
+    Attribute('j', 'positive', 'm^4', 'Torsion constant; torsion modes need it.'),
+)
+_MODES = Attribute(
+    'modes', 'count', PURE, 'How many, from the lowest frequency up.', required=True,
+)  # fmt: skip
+_DAMPING_RATIO = Attribute(
+    'damping_ratio', 'fraction', PURE,
+    'Damping of each mode against its own stiffness and modal mass.', default='0',
+)  # fmt: skip
+BEAM = Element(
+    'beam',
+    'A uniform beam, Euler-Bernoulli in bending and Saint-Venant in torsion. x runs along it. '
+    'rho = mass / (area length). About its axis it has the polar inertia rho polar per length.',
+    (
+        _TIP,
+        Attribute('y_axis', 'direction', PURE, "The beam's y axis in the link frame, made "
+                  "orthogonal; default: the link's y, or z where that is parallel."),
+        *_SECTION,
+        Attribute('polar', 'non_negative', 'm^4', 'Polar second moment of area; default: j. It '
+                  'needs area.'),
+        Attribute('mass', 'positive', 'kg', 'Mass; or give density or linear_density, or leave '
+                  'it to <inertial>, whose whole mass the beam then takes.'),
+        Attribute('density', 'positive', 'kg/m^3', 'Density, instead of mass; it needs area.'),
+        Attribute('linear_density', 'positive', 'kg/m', 'Mass per length, instead of mass.'),
+        Attribute('rotary_inertia', 'boolean', NO_UNIT, 'Whether cross-sections have rotary '
+                  'inertia in bending too; it needs area, iy and iz.', default='false'),
+    ),
+    (
+        Element(
+            'bending', 'Bending modes in one direction.',
+            (
+                Attribute('axis', 'choice', NO_UNIT, 'Direction that the beam deflects along.',
+                          required=True, choices=('y', 'z')),
+                _MODES,
+                _DAMPING_RATIO,
+                Attribute('boundary', 'choice', NO_UNIT, 'Boundary conditions of the mode shapes, '
+                          'root then tip.', default='clamped-free',
+                          choices=('clamped-free', 'pinned-free', 'clamped-clamped',
+                                   'clamped-pinned')),
+            ),
+            key='axis',
+        ),
+        Element('torsion', 'Torsion modes, clamped at the root.', (_MODES, _DAMPING_RATIO)),
+        Element(
+            'point_mass', 'A mass on a cross-section; it comes on top of <inertial>.',
+            (
+                Attribute('at', 'fraction', PURE, 'Fraction of the length.', required=True),
+                Attribute('mass', 'non_negative', 'kg', 'Mass.', required=True),
+                *MOMENTS_OF_INERTIA,
+            ),
+            repeats=True,
+        ),
+    ),
+)  # fmt: skip
+
+MODAL = Element(
+    'modal',
+    'Modes from a finite-element export or a measurement.',
+    (
+        Attribute('file', 'text', NO_UNIT, 'Path, package:// or file:// address of the data.',
+                  required=True),
+        Attribute('format', 'choice', NO_UNIT, 'Its format.', required=True,
+                  choices=('sid', 'npz')),
+        Attribute('modes', 'mode_numbers', PURE, 'Modes to keep; default: all.'),
+        Attribute('damping_ratio', 'fraction', PURE, "Of every mode; default: the file's."),
+    ),
+    (
+        Element(
+            'attach', 'Which node carries a child joint.',
+            (
+                Attribute('joint', 'joint', NO_UNIT, 'A child joint of the link.', required=True),
+                Attribute('node', 'node', PURE, 'Node number in the file.', required=True),
+            ),
+            key='joint',
+        ),
+    ),
+    later=True,
+)  # fmt: skip
+
+SEGMENTS = Element(
+    'segments',
+    'Pseudo-rigid segments joined by springs.',
+    (
+        Attribute('count', 'count', PURE, 'Number of bodies, at least 2.', required=True),
+        Attribute('directions', 'rotation_axes', NO_UNIT, 'Rotation axes of the passive joints.',
+                  required=True),
+        Attribute('placement', 'choice', NO_UNIT, 'centred: bodies of half length at the ends; '
+                  'reference: equal bodies, the first rigid with the link.', default='centred',
+                  choices=('centred', 'reference')),
+        _TIP,
+        *_SECTION,
+        _DAMPING_RATIO,
+    ),
+    (FRICTION,),
+    later=True,
+)  # fmt: skip
+
+FLEXIBLE_LINK = Element(
+    'flexible_link',
+    'A link that bends, described by one of <beam>, <modal> and <segments>.',
+    (
+        Attribute('link', 'link', NO_UNIT, 'The link.', required=True),
+        Attribute('inertial', 'choice', NO_UNIT, "What the link's <inertial> describes: "
+                  'total: the whole undeformed link; hub: a rigid body beside the beam.',
+                  default='total', choices=('total', 'hub')),
+        Attribute('geometric_stiffening', 'boolean', NO_UNIT, 'Whether deflection draws '
+                  'the tip in along the beam, so that axial loads stiffen it.',
+                  default='true'),
+        Attribute('rotation', 'choice', NO_UNIT, 'How rotations follow from modes: exact '
+                  '(exponential) or linear (first order).', default='exact',
+                  choices=('exact', 'linear')),
+    ),
+    (BEAM, MODAL, SEGMENTS),
+    key='link',
+)  # fmt: skip

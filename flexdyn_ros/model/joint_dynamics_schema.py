@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""<joint_dynamics> and <friction> with every attribute."""
+
+from __future__ import annotations
+
+from flexdyn_ros.model.schema import Attribute
+from flexdyn_ros.model.schema import Element
+from flexdyn_ros.model.schema import NO_UNIT
+from flexdyn_ros.model.schema import PURE
+
+# Units of joints that turn and of joints that slide.
+TORQUE = 'N m | N'
+SPEED = 'rad/s | m/s'
+
+FRICTION = Element(
+    'friction',
+    'Friction on the motor side, in output units: viscous qd + (coulomb + (stribeck - coulomb) '
+    'exp(-(qd/stribeck_velocity)^2)) tanh(qd/smoothing_velocity). It replaces what the URDF '
+    'says in <dynamics>.',
+    (
+        Attribute('viscous', 'non_negative', 'N m s/rad | N s/m', 'Viscous part.', default='0'),
+        Attribute('coulomb', 'non_negative', TORQUE, 'Level at speed.', default='0'),
+        Attribute('stribeck', 'non_negative', TORQUE, 'Level at break-away; default: coulomb.'),
+        Attribute('stribeck_velocity', 'positive', SPEED, 'Speed scale of its decay; stribeck '
+                  'needs it.'),
+        Attribute('smoothing_velocity', 'positive', SPEED, 'Width of the smoothed sign.',
+                  default='0.01'),
+    ),
+)  # fmt: skip
+
+JOINT_DYNAMICS = Element(
+    'joint_dynamics',
+    'The drive of a revolute, continuous or prismatic joint. With stiffness or <spring> '
+    'the joint is elastic: its coordinate is the motor side, and the deflection is the '
+    'mode <joint>/elastic.',
+    (
+        Attribute('joint', 'joint', NO_UNIT, 'The joint.', required=True),
+        Attribute('stiffness', 'positive', 'N m/rad | N/m', 'Spring between motor and '
+                  'link side; default: stiff.'),
+        Attribute('damping', 'non_negative', 'N m s/rad | N s/m', 'Viscous; across the '
+                  'spring where there is one.', default='0'),
+        Attribute('rotor_inertia', 'non_negative', 'kg m^2 | kg', 'Inertia of the rotor, '
+                  'before the gear.', default='0'),
+        Attribute('gear_ratio', 'positive', PURE, 'Motor turns per turn of the output.',
+                  default='1'),
+    ),
+    (
+        FRICTION,
+        Element('spring', 'A nonlinear spring, instead of stiffness.', (
+            Attribute('points', 'spring_points', 'rad, N m | m, N', 'Deflection and '
+                      'torque.', required=True),
+        ), later=True),
+    ),
+    key='joint',
+)  # fmt: skip
