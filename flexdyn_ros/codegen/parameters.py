@@ -5,8 +5,8 @@ Parameters of a model that can stay arguments of a generated function.
 - `<link>/mass` [kg], `<link>/com` (3) [m], `<link>/inertia` (6: xx yy zz xy xz yz about the
   centre of mass, link axes) [kg m^2] of links with an <inertial>; of a beam's hub where the link
   is flexible;
-- `<joint>/viscous` [N m s/rad | N s/m] and `<joint>/coulomb` [N m | N] of every moving joint;
-- `<joint>/rotor_inertia` [kg m^2 | kg] of one-axis joints, before the gear;
+- `<joint>/viscous` [N m s/rad | N s/m] and `<joint>/coulomb` [N m | N] of every driven joint,
+  which has one axis, and its `<joint>/rotor_inertia` [kg m^2 | kg], before the gear;
 - `<joint>/stiffness` [N m/rad | N/m] and `<joint>/damping` [N m s/rad | N s/m] of the spring of
   elastic joints;
 - `<mode>/stiffness` [N/m | N m/rad] and `<mode>/damping` [N s/m | N m s/rad] of beam modes, such
@@ -28,6 +28,7 @@ from typing import Sequence
 from flexdyn_ros.codegen.interface import identifier
 from flexdyn_ros.codegen.interface import Input
 from flexdyn_ros.dynamics.assemble import assemble
+from flexdyn_ros.dynamics.assemble import DRIVEN
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.model.joint import Friction
@@ -37,7 +38,6 @@ from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.symbolic.expression import Graph
 
 MOMENTS = ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')
-ONE_AXIS = ('revolute', 'continuous', 'prismatic')
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,9 @@ def _parameters(robot: Robot) -> Iterator[Parameter]:
             yield _parameter(mode, 'stiffness')
             yield _parameter(mode, 'damping')
     for joint in robot.joints:
-        if joint.type != 'fixed':
+        if joint.type in DRIVEN:
             yield _parameter(joint.name, 'viscous')
             yield _parameter(joint.name, 'coulomb')
-        if joint.type in ONE_AXIS:
             yield _parameter(joint.name, 'rotor_inertia')
         if joint.elastic_name:
             yield _parameter(joint.name, 'stiffness')
@@ -134,10 +133,10 @@ def _with_drives(robot: Robot, tree: Multibody, symbols: dict) -> Multibody:
     losses, rotor, spring = 0, 0, 0
     for plain in robot.joints:
         joint = _with_losses(plain, symbols)
-        for _ in range(_loss_terms(joint)):
+        if _has_losses(joint):
             friction[losses] = _loss(friction[losses], plain, symbols)
             losses += 1
-        if joint.type in ONE_AXIS and joint.dynamics.reflected_inertia:
+        if joint.type in DRIVEN and joint.dynamics.reflected_inertia:
             symbol = symbols.get((joint.name, 'rotor_inertia'))
             if symbol:
                 index = rotors[rotor][0]
@@ -145,7 +144,7 @@ def _with_drives(robot: Robot, tree: Multibody, symbols: dict) -> Multibody:
                 factor = (ratio * joint.dynamics.gear_ratio) ** 2
                 rotors[rotor] = (index, factor * symbol[0])
             rotor += 1
-        if joint.type in ONE_AXIS and joint.elastic_name:
+        if joint.elastic_name:
             found = springs[spring]
             springs[spring] = replace(
                 found,
@@ -158,13 +157,11 @@ def _with_drives(robot: Robot, tree: Multibody, symbols: dict) -> Multibody:
     )
 
 
-def _loss_terms(joint: Joint) -> int:
-    """Return how many friction terms the tree has for a joint."""
+def _has_losses(joint: Joint) -> bool:
+    """Return whether the tree has a friction term for a joint."""
     drive, law = joint.dynamics, joint.dynamics.friction
     viscous = law.viscous + (0.0 if drive.elastic else drive.damping)
-    if joint.type == 'fixed' or not (viscous or law.coulomb or law.breakaway):
-        return 0
-    return 1 if joint.type in ONE_AXIS else len(joint.coordinate_names)
+    return joint.type in DRIVEN and bool(viscous or law.coulomb or law.breakaway)
 
 
 def _loss(term: Any, joint: Joint, symbols: dict) -> Any:

@@ -14,6 +14,7 @@ from flexdyn_ros.symbolic.program import operation_counts
 import numpy as np
 import pytest
 
+PARTS = 4  # of the parameters of a model, each in code of its own
 MODEL = cases.robot('flexible chain')
 
 
@@ -159,14 +160,15 @@ def _values(model, name):
     )
 
 
-@pytest.mark.parametrize('name', ['flexible chain', 'rigid tree', 'mimic', 'planar'])
-def test_parameters_stay_arguments(name):
+@pytest.mark.parametrize('part', range(PARTS))
+@pytest.mark.parametrize('name', ['flexible chain', 'rigid tree', 'mimic', 'planar', 'floating'])
+def test_parameters_stay_arguments(name, part):
     """Every parameter of links and joints, changed: the code follows the changed model."""
     model = cases.robot(name)
     modes = set(model.mode_names)
     asked = [p for p in parameter_names(model) if p.rpartition('/')[0] not in modes]
     asked += [p for p in parameter_names(model) if p.endswith('/elastic/stiffness')]
-    chosen = asked[:: max(1, len(asked) // 6)]
+    chosen = asked[part::PARTS]
     values, changed = [], model
     for parameter in chosen:
         numbers, changed = _values(changed, parameter)
