@@ -9,6 +9,7 @@ the model, the function and the version of the generator, so entries never becom
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from dataclasses import replace
 from functools import lru_cache
 import hashlib
@@ -54,7 +55,7 @@ def generator_version() -> str:
 def model_digest(robot: Robot) -> str:
     """Return a digest of all that a robot's equations depend on."""
     plain = replace(robot, notes=(), source='')
-    return hashlib.sha256(repr(plain).encode()).hexdigest()
+    return hashlib.sha256(repr(astuple(plain)).encode()).hexdigest()
 
 
 def entry_name(*parts: str) -> str:

@@ -19,6 +19,7 @@ from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.extension_reader import joint_name
 from flexdyn_ros.model.extension_reader import link_name
 from flexdyn_ros.model.hub import rigid_hub
+from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.link import Payload
@@ -104,13 +105,27 @@ def _beam_link(
 ) -> Link:
     hub_only = item.value('inertial') == 'hub'
     beam = read_beam(beam_item, link, robot, hub_only)
-    if not beam.families:
-        for name in ('rotation', 'geometric_stiffening'):
-            if name in item.texts and item.texts[name] in ('linear', 'true'):
-                raise item.place.error(
-                    f'{name}="{item.texts[name]}" has no effect, as the beam has no modes',
-                    'Take it out, or ask for modes',
-                )
+    hub = link.inertia
+    if hub is not None and not hub_only:
+        hub, note = rigid_hub(hub, beam, beam_item.place)
+        notes.extend([note] if note else [])
+    _check_options(item, beam)
+    _beam_later(item, beam_item, beam, later)
+    return Link(link.name, hub, beam, item.value('rotation'))
+
+
+def _check_options(item: Item, beam: Beam) -> None:
+    """Refuse what acts on modes where there are none."""
+    for name, inactive in (('rotation', 'exact'), ('geometric_stiffening', 'false')):
+        if not beam.families and item.texts.get(name, inactive) != inactive:
+            raise item.place.error(
+                f'{name}="{item.texts[name]}" has no effect, as the beam has no modes',
+                'Take it out, or ask for modes',
+            )
+
+
+def _beam_later(item: Item, beam_item: Item, beam: Beam, later: list[NotYetSupported]) -> None:
+    """Note what of a beam cannot be computed yet."""
     if item.texts.get('geometric_stiffening') == 'true':
         later.append(
             item.place.not_yet(
@@ -126,11 +141,6 @@ def _beam_link(
                     'Use boundary="clamped-free"',
                 )
             )
-    hub = link.inertia
-    if hub is not None and not hub_only:
-        hub, note = rigid_hub(hub, beam, beam_item.place)
-        notes.extend([note] if note else [])
-    return Link(link.name, hub, beam, item.value('rotation'))
 
 
 def _payload(item: Item, robot: Robot) -> Payload:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional
 
+from flexdyn_ros.model.record import Record
 from flexdyn_ros.model.vectors import IDENTITY
 from flexdyn_ros.model.vectors import Matrix3
 from flexdyn_ros.model.vectors import Vector3
@@ -22,8 +23,8 @@ JOINT_COORDINATES: dict[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class Pose:
+@dataclass(frozen=True, repr=False)
+class Pose(Record):
     """
     Placement of a child frame in its parent.
 
@@ -36,8 +37,8 @@ class Pose:
     rotation: Matrix3 = IDENTITY
 
 
-@dataclass(frozen=True)
-class Limit:
+@dataclass(frozen=True, repr=False)
+class Limit(Record):
     """A URDF <limit>; None where the attribute is missing. [rad | m], [N m | N], [rad/s | m/s]."""
 
     lower: Optional[float] = None
@@ -46,8 +47,8 @@ class Limit:
     velocity: Optional[float] = None
 
 
-@dataclass(frozen=True)
-class Mimic:
+@dataclass(frozen=True, repr=False)
+class Mimic(Record):
     """The joint moves as multiplier * leader + offset [rad | m]."""
 
     leader: str
@@ -55,8 +56,8 @@ class Mimic:
     offset: float = 0.0
 
 
-@dataclass(frozen=True)
-class Friction:
+@dataclass(frozen=True, repr=False)
+class Friction(Record):
     """
     Joint friction, opposing the motion of the joint's own (motor-side) coordinate.
 
@@ -80,8 +81,8 @@ class Friction:
         return self.coulomb if self.stribeck is None else self.stribeck
 
 
-@dataclass(frozen=True)
-class JointDynamics:
+@dataclass(frozen=True, repr=False)
+class JointDynamics(Record):
     """
     What a joint's drive adds.
 
@@ -110,8 +111,8 @@ class JointDynamics:
         return self.gear_ratio**2 * self.rotor_inertia
 
 
-@dataclass(frozen=True)
-class Joint:
+@dataclass(frozen=True, repr=False)
+class Joint(Record):
     """
     A URDF joint.
 

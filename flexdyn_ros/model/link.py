@@ -6,13 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional
 
+from flexdyn_ros.model.record import Record
 from flexdyn_ros.model.vectors import Matrix3
 from flexdyn_ros.model.vectors import Vector3
 from flexdyn_ros.model.vectors import ZERO
 
 
-@dataclass(frozen=True)
-class Inertia:
+@dataclass(frozen=True, repr=False)
+class Inertia(Record):
     """
     Rigid-body inertia in a link's frame.
 
@@ -27,8 +28,8 @@ class Inertia:
     matrix: Matrix3
 
 
-@dataclass(frozen=True)
-class ModeFamily:
+@dataclass(frozen=True, repr=False)
+class ModeFamily(Record):
     """
     Modes of one kind on a beam.
 
@@ -45,8 +46,8 @@ class ModeFamily:
     boundary: str = 'clamped-free'
 
 
-@dataclass(frozen=True)
-class PointMass:
+@dataclass(frozen=True, repr=False)
+class PointMass(Record):
     """
     A mass that rides on a beam's cross-section.
 
@@ -61,8 +62,8 @@ class PointMass:
     inertia: Vector3 = ZERO
 
 
-@dataclass(frozen=True)
-class Beam:
+@dataclass(frozen=True, repr=False)
+class Beam(Record):
     """
     A uniform beam from the link frame's origin to its tip. Sections no mode uses may be None.
 
@@ -104,8 +105,8 @@ class Beam:
         return tuple(f'{f.kind}{k + 1}' for f in self.families for k in range(f.count))
 
 
-@dataclass(frozen=True)
-class Link:
+@dataclass(frozen=True, repr=False)
+class Link(Record):
     """
     A URDF link.
 
@@ -139,8 +140,8 @@ class Link:
         return mass
 
 
-@dataclass(frozen=True)
-class Payload:
+@dataclass(frozen=True, repr=False)
+class Payload(Record):
     """A rigid body carried by a link: centre of mass and inertia in the link's axes."""
 
     link: str

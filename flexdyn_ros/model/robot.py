@@ -20,7 +20,7 @@ from flexdyn_ros.model.vectors import Vector3
 import numpy as np
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Robot:
     """
     A robot with flexible links and joints, as `load_robot` returns it.
@@ -145,3 +145,7 @@ class Robot:
             f'Robot "{self.name}": {len(self.links)} links, {self.n_joints} joint coordinates, '
             f'{self.n_modes} modes, {self.total_mass:.6g} kg'
         )
+
+    def __repr__(self) -> str:
+        """Return the same in brackets; the links and joints print one by one."""
+        return f'<{self}>'

@@ -73,7 +73,7 @@ def rotation_from_rpy(rpy: Vector3) -> Matrix3:
     return (
         (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
         (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-        (-sp, cp * sr, cp * cr),
+        (0.0 - sp, cp * sr, cp * cr),
     )
 
 

@@ -6,8 +6,11 @@ import logging
 from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.model import joint as records
+from flexdyn_ros.model import link as links
 from flexdyn_ros.model.extension_schema import FLEXDYN
 from flexdyn_ros.model.joint import Friction
+from flexdyn_ros.model.joint import Pose
 from model_texts import ARM
 from model_texts import arm_with
 from model_texts import beam
@@ -274,3 +277,20 @@ def test_every_attribute_changes_the_robot(before, after):
     text = ''.join(FULL.values())
     assert before in text
     assert arm_with(text.replace(before, after)) != arm_with(text)
+
+
+# --- printing ---------------------------------------------------------------------------------
+
+
+def test_records_print_what_differs_from_the_defaults():
+    arm = arm_with(DRIVE)
+    assert repr(arm) == f'<{arm}>'
+    assert str(arm).startswith('Robot "arm": ')
+    assert repr(Friction(coulomb=0.5)) == 'Friction(coulomb=0.5)'
+    assert repr(Pose()) == 'Pose()'
+    text = repr(arm.joint('elbow'))
+    assert text.startswith("Joint(name='elbow', type='revolute', parent='upper', child='fore'")
+    assert 'mimic' not in text and 'stiffness=12000.0' in text
+    names = {name: getattr(module, name) for module in (records, links) for name in dir(module)}
+    for record in (*arm.joints, *arm.links):
+        assert eval(repr(record), names) == record
