@@ -16,7 +16,7 @@ from flexdyn_ros.codegen.multiple_angles import multiple_angles
 from flexdyn_ros.codegen.multiple_angles import turning_coordinates
 from flexdyn_ros.dynamics.composite_body import mass_matrix
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.newton_euler import rigid_body_forces
+from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.symbolic.differentiate import partial
 from flexdyn_ros.symbolic.expression import Expression
@@ -59,7 +59,7 @@ class ClosedForm:
         rest = [0.0] * tree.nv
         graph = q[0].graph
         x, y, z = gravity
-        held = [graph.lift(force) for force in rigid_body_forces(tree, q, rest, rest, (x, y, z))]
+        held = [graph.lift(force) for force in generalised_forces(tree, q, rest, rest, (x, y, z))]
         full = mass_matrix(tree, q)
         lower = [graph.lift(full[i][j]) for i in range(tree.nv) for j in range(i + 1)]
         if angles:

@@ -58,7 +58,7 @@ class FrameWrench(NamedTuple):
     axes: Optional[str] = None
 
 
-def rigid_body_forces(
+def generalised_forces(
     tree: Multibody,
     q: list,
     qd: list,

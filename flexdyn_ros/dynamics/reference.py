@@ -27,7 +27,7 @@ from flexdyn_ros.dynamics.jacobian import jacobian_rate_times_velocity
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
-from flexdyn_ros.dynamics.newton_euler import rigid_body_forces
+from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.errors import SingularMassMatrix
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
@@ -64,7 +64,7 @@ class ReferenceBackend:
         self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
     ) -> Floats:
         """Return joint torques and modal forces, (nv,)."""
-        forces = rigid_body_forces(self._tree, q, qd, qdd, self._gravity, wrenches)
+        forces = generalised_forces(self._tree, q, qd, qdd, self._gravity, wrenches)
         losses = friction_forces(self._tree, qd)
         springs = elastic_forces(self._tree, q, qd)
         return [a + b + c for a, b, c in zip(forces, losses, springs)]
@@ -141,19 +141,19 @@ class ReferenceBackend:
 
     def gravity_vector(self, q: Floats) -> Floats:
         """Return the forces that hold the robot against gravity, (nv,)."""
-        return rigid_body_forces(self._tree, q, self._zero, self._zero, self._gravity)
+        return generalised_forces(self._tree, q, self._zero, self._zero, self._gravity)
 
     def coriolis_vector(self, q: Floats, qd: Floats) -> Floats:
         """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
-        return rigid_body_forces(self._tree, q, qd, self._zero, NO_GRAVITY)
+        return generalised_forces(self._tree, q, qd, self._zero, NO_GRAVITY)
 
     def inertia_vector(self, q: Floats, qdd: Floats) -> Floats:
         """Return M qdd, (nv,)."""
-        return rigid_body_forces(self._tree, q, self._zero, qdd, NO_GRAVITY)
+        return generalised_forces(self._tree, q, self._zero, qdd, NO_GRAVITY)
 
     def external_force_vector(self, q: Floats, wrenches: Wrenches) -> Floats:
         """Return -J^T w, (nv,)."""
-        return rigid_body_forces(self._tree, q, self._zero, self._zero, NO_GRAVITY, wrenches)
+        return generalised_forces(self._tree, q, self._zero, self._zero, NO_GRAVITY, wrenches)
 
     def friction_vector(self, qd: Floats) -> Floats:
         """Return the losses of the joints, (nv,)."""

@@ -11,7 +11,7 @@ composite_body.py; all three give the same matrix at different cost.
 
 from flexdyn_ros.dynamics.composite_body import SquareMatrix
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.newton_euler import rigid_body_forces
+from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import ZERO
 
@@ -54,5 +54,5 @@ def _columns(tree: Multibody, q: list) -> list[list[Scalar]]:
     columns = []
     for index in range(tree.nv):
         unit = [1.0 if other == index else 0.0 for other in range(tree.nv)]
-        columns.append(rigid_body_forces(tree, q, rest, unit, ZERO))
+        columns.append(generalised_forces(tree, q, rest, unit, ZERO))
     return columns
