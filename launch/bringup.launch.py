@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts the simulated arm, its inverse dynamics and its markers, connected to each other."""
 
+from flexdyn_ros.launching.node_launch import description_parameter
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
 from launch.actions import IncludeLaunchDescription
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import Command
-from launch.substitutions import FindExecutable
 from launch.substitutions import LaunchConfiguration
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 
@@ -33,10 +31,6 @@ def generate_launch_description():
             }.items(),
         )
 
-    xacro = Command(
-        [FindExecutable(name='xacro'), ' "', LaunchConfiguration('description_file'), '"']
-    )
-    description = ParameterValue(xacro, value_type=str)
     use_rviz = IfCondition(LaunchConfiguration('use_rviz'))
     return LaunchDescription([
         DeclareLaunchArgument(
@@ -81,11 +75,11 @@ def generate_launch_description():
             'params_file': LaunchConfiguration('forward_dynamics_params'),
             'publish_clock': 'true',
             'lockstep': LaunchConfiguration('lockstep'),
+            'joint_efforts_topic': 'inverse_dynamics_node/joint_torques',
         }),
         include('inverse_dynamics.launch.py', {
             'params_file': LaunchConfiguration('inverse_dynamics_params'),
             'use_sim_time': 'true',
-            'commands_topic': 'forward_dynamics_node/effort_commands',
         }),
         include('deflection_markers.launch.py', {
             'params_file': LaunchConfiguration('deflection_markers_params'),
@@ -97,7 +91,7 @@ def generate_launch_description():
             executable='robot_state_publisher',
             namespace=LaunchConfiguration('namespace'),
             condition=use_rviz,
-            parameters=[{'robot_description': description, 'use_sim_time': True}],
+            parameters=[{'robot_description': description_parameter(), 'use_sim_time': True}],
         ),
         Node(
             package='rviz2',

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from abc import ABC
+from abc import abstractmethod
 import runpy
 from typing import Any
 from typing import Callable
@@ -17,7 +19,7 @@ from flexdyn_ros.launching.context import perform
 from flexdyn_ros.launching.substitutions import Condition
 
 
-class Action:
+class Action(ABC):
     """Something that a launch description does."""
 
     def __init__(self, *, condition: Optional[Condition] = None):
@@ -28,9 +30,9 @@ class Action:
         if self.condition is None or self.condition.evaluate(context):
             self.execute(context)
 
+    @abstractmethod
     def execute(self, context: LaunchContext) -> None:
         """Do it."""
-        raise NotImplementedError
 
 
 class LaunchDescription:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from abc import ABC
+from abc import abstractmethod
 import os
 import shlex
 import shutil
@@ -26,12 +28,12 @@ def is_true(value: Any, context: LaunchContext) -> bool:
     return text in _TRUE
 
 
-class Substitution:
+class Substitution(ABC):
     """Text that is known only when the launch file is resolved."""
 
+    @abstractmethod
     def perform(self, context: LaunchContext) -> str:
         """Return the text."""
-        raise NotImplementedError
 
 
 class TextSubstitution(Substitution):
@@ -243,12 +245,12 @@ def _text(value: Any, context: LaunchContext) -> str:
     return str(value).lower() if isinstance(value, bool) else perform(value, context)
 
 
-class Condition:
+class Condition(ABC):
     """Whether an action is taken."""
 
+    @abstractmethod
     def evaluate(self, context: LaunchContext) -> bool:
         """Return whether."""
-        raise NotImplementedError
 
 
 class IfCondition(Condition):

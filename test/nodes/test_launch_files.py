@@ -146,8 +146,8 @@ def test_the_nodes_of_bringup_are_connected(share, description):
     by_name = {item.executable: ' '.join(item.command) for item in resolved}
     assert sorted(by_name) == sorted(f'{name}_node' for name in NODES)
     assert all('__ns:=/left' in command for command in by_name.values())
-    commands = '~/commands:=forward_dynamics_node/effort_commands'
-    assert commands in by_name['inverse_dynamics_node']
+    efforts = '~/joint_efforts:=inverse_dynamics_node/joint_torques'
+    assert efforts in by_name['forward_dynamics_node']
     modal = 'modal_states:=forward_dynamics_node/modal_states'
     assert modal in by_name['deflection_markers_node']
 

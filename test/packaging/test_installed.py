@@ -15,6 +15,17 @@ VERSION = ElementTree.parse(ROOT / 'package.xml').findtext('version')
 NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node')
 PREFIX = Path(sys.prefix)
 
+RESOLVE_INSTALLED = """
+import flexdyn_ros
+from ament_index_python.packages import get_package_share_directory
+from flexdyn_ros.launching import stand_in
+print(flexdyn_ros.__file__)
+file = get_package_share_directory('flexdyn_ros') + '/launch/bringup.launch.py'
+for node in stand_in.resolve(file):
+    print(node.command[0])
+"""
+"""Prints where the installed package is, and what its launch file would start."""
+
 in_own_environment = pytest.mark.skipif(
     not (PREFIX / 'share/ament_index/resource_index/packages/flexdyn_ros').exists(),
     reason='the package is not part of this virtual environment: `make test` installs it',
@@ -85,11 +96,12 @@ def test_colcon_build(tmp_path):
         f'. {tmp_path}/install/setup.bash && cd / && '
         '"$(python -c "from ament_index_python.packages import get_package_prefix as p; '
         'print(p(\'flexdyn_ros\'))")"/lib/flexdyn_ros/flexdyn --version && '
-        'python -c "import flexdyn_ros; print(flexdyn_ros.__file__)"',
+        f'python -c "{RESOLVE_INSTALLED}"',
         env=environment,
     ).splitlines()
     assert lines[0].split()[-1] == VERSION
-    assert Path(lines[1]).is_relative_to(installed)
+    assert len(lines) == 2 + len(NODES)
+    assert all(Path(line).is_relative_to(installed) for line in lines[1:])
 
 
 @pytest.mark.ros
