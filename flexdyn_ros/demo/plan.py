@@ -33,7 +33,6 @@ CONTROLS = {
 STATES = 'joint_states'
 MODES = 'forward_dynamics_node/modal_states'
 TIPS = 'forward_dynamics_node/tip_poses'
-COMMANDS = 'forward_dynamics_node/effort_commands'
 PD_REFERENCE = 'forward_dynamics_node/pd_reference'
 REFERENCE = 'inverse_dynamics_node/reference'
 TORQUES = 'inverse_dynamics_node/joint_torques'
@@ -139,10 +138,11 @@ class Run:
             'forward_dynamics': {
                 'step': 1.0 / self.rate,
                 'publish_rate': self.rate,
+                'real_time_factor': 0.0,
                 'tips': [robot.tip],
                 'initial_positions': list(robot.waypoints[0][1]),
                 'initial_deflection': 'static',
-                'pd': {'kp': list(robot.kp), 'kd': list(robot.kd)},
+                'pd': {'kp': list(robot.kp), 'kd': list(robot.kd), 'lockstep': True},
             },
             'inverse_dynamics': {
                 'mode': 'flexible_hybrid' if self.control == 'flexible' else 'rigid',

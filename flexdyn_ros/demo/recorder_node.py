@@ -20,6 +20,8 @@ from flexdyn_ros.demo.companion import run_companion
 from flexdyn_ros.demo.recording import Recording
 from flexdyn_ros.demo.reference_node import LATCHED
 from flexdyn_ros.demo.run_report import write_report
+from flexdyn_ros.nodes.ros_time import NANOSECONDS
+from flexdyn_ros.nodes.ros_time import nanoseconds
 from geometry_msgs.msg import PoseArray
 import rclpy
 from rclpy.node import Node
@@ -28,7 +30,6 @@ from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
-from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
@@ -52,7 +53,7 @@ class Recorder(Node):
         super().__init__('recorder')
         self.run = run
         self.recording = Recording(run)
-        self._end = round(run.duration * 1e9)
+        self._end = round(run.duration * NANOSECONDS)
         self._heard_last: Optional[float] = None
         self._shown = 0.0
         self._ready = self.create_publisher(Bool, plan.READY, LATCHED)
@@ -62,21 +63,20 @@ class Recorder(Node):
             self._listen(JointState, plan.MODES, self._on_modes),
             self._listen(PoseArray, plan.TIPS, self._on_tips),
             self._listen(JointState, plan.TORQUES, self._on_torques),
-            self._listen(Float64MultiArray, plan.COMMANDS),
-            self._listen(JointTrajectory, plan.REFERENCE),
-            self._listen(JointTrajectory, plan.PD_REFERENCE),
+            self._listen(JointTrajectory, plan.REFERENCE, self._on_reference),
+            self._listen(JointTrajectory, plan.PD_REFERENCE, self._on_reference),
             self._listen(Clock, '/clock', self._on_clock),
             # Markers are large: they are kept as they come, and read when the run is over.
             self._listen(MarkerArray, plan.MARKERS, self._on_markers, raw=True),
             self._listen(DiagnosticArray, '/diagnostics', self._on_diagnostics),
         ]
 
-    def _listen(self, kind: Any, topic: str, keep: Any = None, raw: bool = False) -> Any:
+    def _listen(self, kind: Any, topic: str, keep: Any, raw: bool = False) -> Any:
         full = topic if topic.startswith('/') else f'/{topic}'
         name = f'{kind.__module__.split(".")[0]}/{kind.__name__}'
         log = self.recording.log(full, name)
         subscription = self.create_subscription(kind, topic, _not_called, QUEUE, raw=raw)
-        return subscription, log, keep or (lambda log, message, now: log.heard(now))
+        return subscription, log, keep
 
     def empty_queues(self) -> None:
         """Take over all messages that have come."""
@@ -123,6 +123,9 @@ class Recorder(Node):
         if log.heard(now, stamp):
             self.recording.torques.add(stamp, message.name, message.effort)
 
+    def _on_reference(self, log: Any, message: JointTrajectory, now: float) -> None:
+        log.heard(now, nanoseconds(message.header.stamp))
+
     def _on_clock(self, log: Any, message: Clock, now: float) -> None:
         log.heard(now, nanoseconds(message.clock))
 
@@ -151,11 +154,6 @@ def received(about: Any) -> int:
     if isinstance(about, dict):
         return int(about['received_timestamp'])
     return int(about.received_timestamp)
-
-
-def nanoseconds(stamp: Any) -> int:
-    """Return a builtin_interfaces/Time in nanoseconds."""
-    return int(stamp.sec) * 10**9 + int(stamp.nanosec)
 
 
 def work(recorder: Recorder) -> None:

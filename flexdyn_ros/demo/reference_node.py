@@ -2,12 +2,12 @@
 """
 The process that says what the arm shall do: reference motion, and a vendor's robot_description.
 
-It answers each state of the simulator with the desired motion of the period that follows, so that
-the whole loop advances in step: state, reference, torque, next state. However slow a process is,
-a torque is never applied to another period than its own. A state that the simulator repeats is
-answered again only after a long silence, since a second torque for it would pass for the answer to
-the next one. The desired values are those of the middle of the period, during which the simulator
-holds them: that makes the held torque right to second order.
+It answers each state of the simulator with the desired motion of the period that follows, under
+the stamp of that state, so that the whole loop advances in step: state, reference, torque, next
+state. A state that the simulator repeats is answered again, and what is late or double counts for
+nothing: however slow a process is, no torque is applied to another period than its own. The
+desired values are those of the middle of the period, during which the simulator holds them: that
+makes the held torque right to second order.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from __future__ import annotations
 import sys
 import time
 from typing import Any
-from typing import Optional
 
 from flexdyn_ros.demo import plan
 from flexdyn_ros.demo.companion import run_companion
+from flexdyn_ros.nodes.ros_time import NANOSECONDS
+from flexdyn_ros.nodes.ros_time import nanoseconds
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import GetState
 import rclpy
@@ -33,7 +34,6 @@ from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 LATCHED = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-LOST_AFTER = 10.0  # real time without a new state after which an answer is repeated [s]
 PATIENCE = 2.0  # with an answer about the inverse dynamics, before asking again [s]
 
 
@@ -51,9 +51,7 @@ class ReferencePublisher(Node):
         self._run = run
         self._motion = run.motion
         self._joints = list(run.demo_robot.joints)
-        self._end = round(run.duration * 1e9)
-        self._answered: Optional[int] = None  # stamp of the last answered state [ns]
-        self._answered_at = 0.0
+        self._end = round(run.duration * NANOSECONDS)
         self._connected = False
         self._recording = False
         self._controlling = False
@@ -97,19 +95,10 @@ class ReferencePublisher(Node):
         self._recording = message.data
 
     def _on_state(self, message: JointState) -> None:
-        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-        if not self._may_begin() or stamp >= self._end:
-            return  # The last state stays unanswered, which halts the simulator there.
-        now = time.monotonic()
-        if stamp == self._answered and now - self._answered_at < LOST_AFTER:
-            return
-        if stamp == self._answered:
-            self.get_logger().warning(
-                f'No state after that of {stamp * 1e-9:.3f} s for {LOST_AFTER:g} s: '
-                'answering it again'
-            )
-        self._answered, self._answered_at = stamp, now
-        self._answer(message.header, stamp * 1e-9)
+        stamp = nanoseconds(message.header.stamp)
+        # The last state stays unanswered, which halts the simulator there.
+        if self._may_begin() and stamp < self._end:
+            self._answer(message.header, stamp / NANOSECONDS)
 
     def _may_begin(self) -> bool:
         """Return whether the inverse dynamics, the simulator and the recorder listen."""

@@ -108,7 +108,7 @@ def expected_counts(run: plan.Run) -> dict[str, int]:
         **{f'/{topic}': states for topic in (plan.STATES, plan.MODES, plan.TIPS, 'clock')},
         **{
             f'/{topic}': answers
-            for topic in (plan.COMMANDS, plan.TORQUES, plan.REFERENCE, plan.PD_REFERENCE)
+            for topic in (plan.TORQUES, plan.REFERENCE, plan.PD_REFERENCE)
         },
     }
 

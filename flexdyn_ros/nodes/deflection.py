@@ -186,7 +186,10 @@ class QuasiStaticArm:
         size = np.inf
         for _ in range(self._max_iterations):
             value = residual(delta)
-            step = np.linalg.solve(jacobian, value)
+            try:
+                step = np.linalg.solve(jacobian, value)
+            except np.linalg.LinAlgError:
+                break
             previous, size = size, np.abs(step).max()
             delta = delta - step
             if size <= RELATIVE_TOLERANCE * max(np.abs(delta).max(), SMALLEST_DEFLECTION):

@@ -6,10 +6,10 @@ from __future__ import annotations
 import sys
 import threading
 import time
+import traceback
 from typing import Any
 from typing import Optional
 
-from builtin_interfaces.msg import Time
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.nodes.arm_coordinates import actuated_joints
@@ -18,57 +18,47 @@ from flexdyn_ros.nodes.arm_simulator import JointController
 from flexdyn_ros.nodes.diagnostics import ERROR
 from flexdyn_ros.nodes.diagnostics import OK
 from flexdyn_ros.nodes.diagnostics import WARN
-from flexdyn_ros.nodes.reference import Reference
+from flexdyn_ros.nodes.lockstep import Lockstep
 from flexdyn_ros.nodes.robot_node import RobotNode
 from flexdyn_ros.nodes.robot_node import run_node
+from flexdyn_ros.nodes.ros_time import NANOSECONDS
+from flexdyn_ros.nodes.simulation_input import EFFORTS
+from flexdyn_ros.nodes.simulation_input import PD_REFERENCE
+from flexdyn_ros.nodes.simulation_input import SimulationInput
 from flexdyn_ros.nodes.simulation_output import SimulationOutput
 from flexdyn_ros.nodes.simulation_thread import SimulationThread
-from geometry_msgs.msg import WrenchStamped
 import numpy as np
-from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory
 
-# Real time after which an unanswered state is published again [s]: often while nobody listens
-# yet, then only when it must have been lost, since a second answer would pass for the next
-# state's.
-FIRST_RETRY = 0.05
-LOST_AFTER = 1.0
 IDLE = 0.02  # real time between two messages while paused [s]
+SILENCE = 5.0  # real time without an answer in lockstep after which the log says so [s]
 
 
 class ForwardDynamicsNode(RobotNode):
     """
     Steps the simulation in a thread of its own; the executor takes commands and services.
 
-    The lock guards the simulator, which both threads use.
+    The lock guards the simulator and its stamp, which both threads use.
     """
 
     def __init__(self, **node_arguments: Any):
         """Create publishers, subscriptions and services."""
         self.simulator: Any = None  # an ArmSimulator once configured
         self.thread: Any = None  # a SimulationThread while active
-        self.rejected = 0
+        self.lockstep: Optional[Lockstep] = None  # while active in lockstep
         super().__init__('forward_dynamics_node', **node_arguments)
         self.lock = threading.Lock()
-        self.answered = threading.Event()
-        self.heard = False  # whether any command has come since activation
         self.paused = False
         self.failed = False
+        self.stamp = 0
         self.real_time_factor = 0.0
         self.measured_from = (0.0, 0.0)
         self.output = SimulationOutput(
             self, self.parameters['frame_prefix'], self.parameters['publish_clock']
         )
-        self.inputs = (
-            # An executor takes what is ready in this order, and in lockstep an effort command
-            # starts the next cycle: the reference that was sent before it must count in it.
-            self.create_subscription(
-                JointTrajectory, '~/pd_reference', self._on_reference, 1),
-            self.create_subscription(
-                Float64MultiArray, '~/effort_commands', self._on_effort, 1),
-            self.create_subscription(WrenchStamped, '~/wrench', self._on_wrench, 10),
+        self.input = SimulationInput(self)
+        self.calls = (
             self.create_service(SetBool, '~/pause', self._on_pause),
             self.create_service(Trigger, '~/reset', self._on_reset),
         )
@@ -80,6 +70,7 @@ class ForwardDynamicsNode(RobotNode):
         p = self.parameters
         if p['gravity']:
             self.dyn.set_gravity(np.array(p['gravity']))
+        self.cycle = 1.0 / p['publish_rate']
         joints = tuple(p['joints']) or actuated_joints(self.robot)
         controller = JointController(p['pd.kp'], p['pd.kd'], len(joints))
         self.simulator = ArmSimulator(
@@ -109,118 +100,98 @@ class ForwardDynamicsNode(RobotNode):
     def start(self) -> None:
         """Start the thread."""
         p = self.parameters
-        self.paused, self.failed, self.heard = p['start_paused'], False, False
+        self.paused, self.failed = p['start_paused'], False
         self.measured_from = (time.monotonic(), self.simulator.time)
-        self.cycle = 1.0 / p['publish_rate']
+        self.lockstep = None
+        if p['lockstep']:
+            self.lockstep = Lockstep([EFFORTS, *([PD_REFERENCE] if p['pd.lockstep'] else [])])
         factor = p['real_time_factor']
-        pause = 0.0 if p['lockstep'] or not factor else self.cycle / factor
-        self.thread = SimulationThread(self._cycle, pause)
+        self.thread = SimulationThread(self._heard_cycle, self.cycle / factor if factor else 0.0)
+        self._renew_stamp()
         self._publish()
         self.diagnostics.report(OK, 'running')
         self.thread.start()
 
     def stop(self) -> None:
         """Stop the thread."""
-        self.answered.set()
+        if self.lockstep:
+            self.lockstep.end()
         self.thread.stop()
 
     # The simulation thread.
 
+    def _heard_cycle(self) -> None:
+        """Do one cycle; whatever goes wrong in this thread is logged and stops the simulation."""
+        try:
+            self._cycle()
+        except Exception:
+            # SIGINT and SIGTERM end the context before this thread hears of them.
+            if self.context.ok():
+                self._fail(traceback.format_exc())
+
+    def _fail(self, why: str) -> None:
+        self.failed = True
+        self.get_logger().error(f'{why} Call ~/reset to start again.')
+        self.diagnostics.report(ERROR, why)
+
     def _cycle(self) -> None:
+        if self.lockstep and not self._answered(self.lockstep):
+            return
         if self.paused or self.failed:
             time.sleep(IDLE)
-        elif self.parameters['lockstep'] and not self._wait_for_command():
-            return
+            with self.lock:
+                self._renew_stamp()
         else:
             self._advance()
         self._publish()
 
-    def _publish(self, repeated: bool = False) -> None:
-        try:
-            with self.lock:
-                # An answer may come while a state is about to be repeated: it still counts.
-                if not repeated:
-                    self.answered.clear()
-                self.output.publish(self._stamp())
-        except Exception:
-            # SIGINT and SIGTERM end the context before this thread hears of them.
-            if self.context.ok():
-                raise
+    def _answered(self, lockstep: Lockstep) -> bool:
+        """Return whether the state was answered; publish it again until it is, or until a stop."""
+        while not (self.paused or self.failed or lockstep.wait()):
+            self._publish()
+            if lockstep.waited > SILENCE:
+                self._tell_silence(lockstep)
+        return not self.thread.stopping
+
+    def _tell_silence(self, lockstep: Lockstep) -> None:
+        other = lockstep.other_stamp
+        met = '' if other is None else f'; the last one that came is stamped {_seconds(other)}'
+        self.get_logger().info(
+            f'lockstep: waiting for {" and ".join(lockstep.unanswered)} with the stamp of the '
+            f'state, {_seconds(self.stamp)}{met}',
+            throttle_duration_sec=SILENCE,
+        )
+
+    def _publish(self) -> None:
+        with self.lock:
+            if self.lockstep:
+                self.lockstep.ask(self.stamp)
+            self.output.publish(self.stamp)
+
+    def _renew_stamp(self) -> None:
+        """Stamp the state as one that nobody has seen."""
+        if self.parameters['publish_clock']:
+            self.stamp = round(self.simulator.time * NANOSECONDS)
+        else:
+            # A clock that another simulator publishes may stand still between two states.
+            now = self.get_clock().now().nanoseconds
+            self.stamp = now + (now == self.stamp)
 
     def _advance(self) -> None:
         try:
             with self.lock:
+                if self.lockstep and self.lockstep.unanswered:
+                    return  # A reset has come between the answer and this step.
                 self.simulator.advance(self.cycle)
+                self._renew_stamp()
         except FlexdynError as error:
-            self.failed = True
-            self.get_logger().error(f'{error} Call ~/reset to start again.')
-            self.diagnostics.report(ERROR, str(error))
+            self._fail(str(error))
         now, (then, start) = time.monotonic(), self.measured_from
         if now - then >= 1.0:
             self.real_time_factor = (self.simulator.time - start) / (now - then)
             self.measured_from = (now, self.simulator.time)
 
-    def _wait_for_command(self) -> bool:
-        """Return whether the last state has been answered; publish it again if not."""
-        retry = LOST_AFTER if self.heard else FIRST_RETRY
-        if not self.answered.wait(retry) and not self.thread.stopping:
-            self._publish(repeated=True)
-        return self.answered.is_set() and not self.thread.stopping
-
-    def _stamp(self) -> Time:
-        if not self.parameters['publish_clock']:
-            return self.get_clock().now().to_msg()
-        nanoseconds = round(self.simulator.time * 1e9)
-        return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
-
-    # Inputs, in the executor's thread.
-
-    def _reject(self, what: str) -> None:
-        self.rejected += 1
-        self.get_logger().warning(what, throttle_duration_sec=1.0)
-
-    def _on_effort(self, message: Float64MultiArray) -> None:
-        if self.simulator is None:
-            return
-        effort = np.array(message.data)
-        if len(effort) != len(self.simulator.joints) or not np.all(np.isfinite(effort)):
-            self._reject(
-                f'~/effort_commands ignored: expected {len(self.simulator.joints)} finite '
-                f'numbers, got {effort.tolist()}'
-            )
-            return
-        with self.lock:
-            self.simulator.effort = effort
-            self.heard = True
-            self.answered.set()
-
-    def _on_reference(self, message: JointTrajectory) -> None:
-        if self.simulator is None or not message.points:
-            return
-        simulator = self.simulator
-        try:
-            reference = Reference(message, simulator.joints)
-        except FlexdynError as error:
-            self._reject(f'~/pd_reference: {error}')
-            return
-        with self.lock:
-            position, velocity = reference.positions_and_velocities(simulator.controller.position)
-            simulator.controller.position = position
-            simulator.controller.velocity = velocity
-
-    def _on_wrench(self, message: WrenchStamped) -> None:
-        if self.simulator is None:
-            return
-        frame = message.header.frame_id
-        prefix = self.parameters['frame_prefix']
-        frame = frame[len(prefix) :] if frame.startswith(prefix) else frame
-        force, torque = message.wrench.force, message.wrench.torque
-        six = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
-        if frame not in self.robot.frame_names or not np.all(np.isfinite(six)):
-            self._reject(f'~/wrench ignored: frame_id "{frame}" must be a link, {six} finite')
-            return
-        with self.lock:
-            self.simulator.wrenches[frame] = six
+    # Services, in the executor's thread.
 
     def _on_pause(self, request, response):
         self.paused = request.data
@@ -236,6 +207,11 @@ class ForwardDynamicsNode(RobotNode):
         if response.success:
             with self.lock:
                 self.simulator.reset()
+                # A stamp of its own, so that no answer to the state before can count for it.
+                self.simulator.time += self.cycle
+                self._renew_stamp()
+                if self.lockstep:
+                    self.lockstep.ask(self.stamp)
             self.failed = False
             self.diagnostics.report(WARN if self.paused else OK, 'reset')
         return response
@@ -249,9 +225,14 @@ class ForwardDynamicsNode(RobotNode):
             'real_time_factor': self.real_time_factor,
             'integration_step': self.simulator.step,
             'late_cycles': self.thread.late if self.thread else 0,
-            'rejected_inputs': self.rejected,
+            'rejected_inputs': self.input.rejected,
             'paused': self.paused,
         }
+
+
+def _seconds(stamp: int) -> str:
+    """Return a stamp [ns] as text."""
+    return f'{stamp // NANOSECONDS}.{stamp % NANOSECONDS:09d} s'
 
 
 def tip_links(robot) -> tuple[str, ...]:

@@ -25,11 +25,11 @@ from flexdyn_ros.nodes.joint_state_topic import subscribe_joint_states
 from flexdyn_ros.nodes.reference import Reference
 from flexdyn_ros.nodes.robot_node import RobotNode
 from flexdyn_ros.nodes.robot_node import run_node
+from flexdyn_ros.nodes.ros_time import seconds
 from flexdyn_ros.nodes.run_time_model import payload_problem
 from flexdyn_ros.nodes.run_time_model import RunTimeModel
 from flexdyn_ros.nodes.torque_output import TorqueOutput
 from flexdyn_ros.nodes.torque_terms import TorqueTerms
-from flexdyn_ros.nodes.trajectory_filler import seconds
 from flexdyn_ros.nodes.trajectory_service import TrajectoryService
 from flexdyn_ros.nodes.watchdog import Watchdog
 import numpy as np
@@ -146,12 +146,10 @@ class InverseDynamicsNode(RobotNode):
         if len(self.cache.unknown) > known:
             unknown = ', '.join(sorted(self.cache.unknown))
             self.get_logger().info(f'ignoring names in joint_states: {unknown}')
-        if self.reference is None or self.parameters['compute_on'] != 'reference':
-            self.stamp = message.header.stamp
-            if self.stamp == Time():
-                self.stamp = self.get_clock().now().to_msg()
-        if self.active and self.parameters['compute_on'] != 'reference':
-            self._compute(now)
+        if self.parameters['compute_on'] != 'reference':
+            self.stamp = self._stamp_of(message)
+            if self.active:
+                self._compute(now)
 
     def _on_reference(self, message: JointTrajectory) -> None:
         if not self.active:
@@ -170,10 +168,15 @@ class InverseDynamicsNode(RobotNode):
             return
         self.reference_watchdog.feed(now)
         compute_on = self.parameters['compute_on']
-        if compute_on == 'reference' and message.header.stamp != Time():
-            self.stamp = message.header.stamp
+        if compute_on == 'reference':
+            self.stamp = self._stamp_of(message)
         if compute_on != 'joint_states':
             self._compute(now)
+
+    def _stamp_of(self, message) -> Time:
+        """Return the stamp of a message, the present time where it has none."""
+        stamp = message.header.stamp
+        return self.get_clock().now().to_msg() if stamp == Time() else stamp
 
     # Output.
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from abc import ABC
+from abc import abstractmethod
 import signal
 import sys
 import traceback
@@ -29,7 +31,7 @@ from rclpy.lifecycle import LifecycleNode
 from rclpy.lifecycle import TransitionCallbackReturn
 
 
-class RobotNode(LifecycleNode):
+class RobotNode(LifecycleNode, ABC):
     """
     A lifecycle node around one robot.
 
@@ -66,9 +68,9 @@ class RobotNode(LifecycleNode):
 
     # What a subclass gives.
 
+    @abstractmethod
     def set_up(self) -> None:
         """Prepare for self.robot and self.dyn; raise FlexdynError where that cannot be."""
-        raise NotImplementedError
 
     def start(self) -> None:
         """Start working."""
@@ -131,17 +133,21 @@ class RobotNode(LifecycleNode):
             backend = 'python' if backend == 'auto' else backend
             self.dyn = flexdyn_ros.Dynamics(self.robot, backend=backend)
             self.set_up()
-        except Exception as error:  # rclpy would swallow it: whatever it is, it must be heard
+        except Exception as error:
             self.robot = self.dyn = None
             self._loaded_text = ''
-            expected = isinstance(error, (FlexdynError, OSError))
-            return self._refuse(str(error) if expected else traceback.format_exc())
+            return self._refuse_for(error)
         self._loaded_text = text
         for note in self.robot.notes:
             self.get_logger().info(note)
         self.diagnostics.hardware_id = self.robot.name
         self.diagnostics.report(OK, 'configured')
         return True
+
+    def _refuse_for(self, error: Exception) -> bool:
+        """Tell why a transition failed; rclpy would swallow it, and it must be heard."""
+        expected = isinstance(error, (FlexdynError, OSError))
+        return self._refuse(str(error) if expected else traceback.format_exc())
 
     def _refuse(self, message: str) -> bool:
         self.get_logger().error(message)
@@ -158,7 +164,13 @@ class RobotNode(LifecycleNode):
         result = self._result(ready, super().on_activate, state)
         if result == TransitionCallbackReturn.SUCCESS:
             self.active = True
-            self.start()
+            try:
+                self.start()
+            except Exception as error:
+                self.active = False
+                super().on_deactivate(state)
+                self._refuse_for(error)
+                return TransitionCallbackReturn.FAILURE
         return result
 
     def on_deactivate(self, state) -> TransitionCallbackReturn:

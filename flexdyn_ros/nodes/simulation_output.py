@@ -6,7 +6,9 @@ from __future__ import annotations
 from array import array
 from typing import Sequence
 
+from builtin_interfaces.msg import Time
 from flexdyn_ros.nodes.arm_simulator import ArmSimulator
+from flexdyn_ros.nodes.ros_time import NANOSECONDS
 from flexdyn_ros.nodes.rotation import quaternion
 from geometry_msgs.msg import Point
 from geometry_msgs.msg import Pose
@@ -59,8 +61,14 @@ class SimulationOutput:
         motor_names = [f'{coordinates.joint_names[joint]}_motor' for joint in self._motors]
         self._names = [*coordinates.joint_names, *motor_names]
 
-    def publish(self, stamp) -> None:
-        """Publish the state of the simulator with this stamp."""
+    def publish(self, when: int) -> None:
+        """
+        Publish the state of the simulator.
+
+        Args:
+            when: Its stamp [ns].
+        """
+        stamp = Time(sec=when // NANOSECONDS, nanosec=when % NANOSECONDS)
         if self._clock:
             self._clock.publish(Clock(clock=stamp))
         simulator = self._simulator

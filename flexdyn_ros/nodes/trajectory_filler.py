@@ -21,6 +21,7 @@ from flexdyn_ros.nodes.deflection import JointSample
 from flexdyn_ros.nodes.effort_limits import EffortLimits
 from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.modal_integrator import VibratingArm
+from flexdyn_ros.nodes.ros_time import seconds
 import numpy as np
 
 FIELDS = ('positions', 'velocities', 'accelerations')
@@ -32,11 +33,6 @@ class TrajectoryRefused(FlexdynError):
     def __init__(self, problem: str):
         self.problem = problem
         super().__init__(f'Trajectory refused: {problem}.')
-
-
-def seconds(duration) -> float:
-    """Return a ROS duration or time as a number [s]."""
-    return duration.sec + 1e-9 * duration.nanosec
 
 
 def quintic_motion(start: JointSample, end: JointSample) -> JointMotion:

@@ -44,7 +44,7 @@ def test_complete_recordings_have_no_errors(recording):
 
 
 @pytest.mark.parametrize('change', [-0.02, 0.02])
-@pytest.mark.parametrize('topic', ['joint_states', 'clock', plan.COMMANDS, plan.REFERENCE])
+@pytest.mark.parametrize('topic', ['joint_states', 'clock', plan.TORQUES, plan.REFERENCE])
 def test_wrong_counts_are_errors(recording, topic, change):
     log = recording.log(f'/{topic}', 'kind')
     wanted = expected_counts(recording.run)[f'/{topic}']
@@ -63,7 +63,7 @@ def test_silent_markers_and_diagnostics_are_errors(recording):
 def test_counts_are_duration_times_rate(recording):
     counts = expected_counts(recording.run)
     assert counts['/joint_states'] == DURATION * plan.RATE + 1
-    assert counts[f'/{plan.COMMANDS}'] == DURATION * plan.RATE
+    assert counts[f'/{plan.TORQUES}'] == DURATION * plan.RATE
 
 
 def test_repeated_stamps_are_counted_apart():

@@ -81,7 +81,6 @@ def test_processes_are_distinct_and_launched(finished):
     ('/forward_dynamics_node/modal_states', True),
     ('/forward_dynamics_node/tip_poses', True),
     ('/clock', True),
-    ('/forward_dynamics_node/effort_commands', False),
     ('/inverse_dynamics_node/joint_torques', False),
     ('/inverse_dynamics_node/reference', False),
     ('/forward_dynamics_node/pd_reference', False),

@@ -133,7 +133,8 @@ class Probe:
                 return value
             for process in RUNNING:
                 assert process.running(), f'a node ended while waiting for {what}: {process.log}'
-        raise AssertionError(f'not within {limit} s: {what}')
+        logs = ''.join(process.log for process in RUNNING)
+        raise AssertionError(f'not within {limit} s: {what}; the nodes say: {logs or "nothing"}')
 
     def call(self, kind, name, request):
         """Call a service and return its response."""
