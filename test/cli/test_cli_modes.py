@@ -100,7 +100,7 @@ def test_base_participation_of_a_cantilever_is_the_textbook_one(folder):
 
 def test_canadarm_has_its_published_arm_s_frequencies(folder):
     """Mohan and Saha's arm by an independent planar model: two modes a link, straight [Hz]."""
-    pytest.importorskip('xacro')
+    pytest.importorskip('xacro', reason='xacro is not installed here: `make test` installs it')
     run = flexdyn('modes', REPOSITORY / 'urdf' / 'canadarm.urdf.xacro', '--json', cwd=folder)
     assert run.returncode == 0, run.stderr
     answer = json.loads(run.stdout)

@@ -78,7 +78,7 @@ def test_counts_are_those_of_the_program(function):
 def test_a_second_parser_counts_the_same(name, function):
     """Generated C is C99 without macros, loops and main, and pycparser finds the same counts."""
     if pycparser is None:
-        pytest.skip('NOT INSTALLED: pycparser, the second parser of generated C')
+        pytest.skip('pycparser is not installed here: `make test` installs it')
     code = fd.generate(cases.robot(name), function)
     lines = [line for line in code.source.split('\n') if not line.lstrip().startswith('#')]
     unit = pycparser.CParser().parse(_without_comments('\n'.join(lines)))

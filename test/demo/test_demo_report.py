@@ -132,7 +132,10 @@ def test_lines_of_error_in_logs(line, wanted):
     assert is_error(line) is wanted
 
 
-@pytest.mark.skipif(vendor_file() is None, reason=f'{VENDOR_PACKAGE} is not installed')
+@pytest.mark.skipif(
+    vendor_file() is None,
+    reason=f'{VENDOR_PACKAGE} is not installed here: `make test` installs it',
+)
 def test_vendor_file_loads_untouched_beside_its_extension(pytestconfig):
     extension = pytestconfig.rootpath / 'urdf' / 'ur5e_extension.flexdyn.xml'
     robot = fd.load_robot(vendor_file(), extension=extension)

@@ -36,7 +36,7 @@ def block(language):
 
 def test_the_flexible_urdf_beside_a_vendors_macro_loads(tmp_path):
     """With a vendor's macro that has the links and joints it names."""
-    pytest.importorskip('xacro', reason='the README shows a xacro file')
+    pytest.importorskip('xacro', reason='xacro is not installed here: `make test` installs it')
     (tmp_path / 'vendor_arm.xacro').write_text(VENDOR)
     (tmp_path / 'arm.urdf.xacro').write_text(block('xml'))
     robot = fd.load_robot(tmp_path / 'arm.urdf.xacro')

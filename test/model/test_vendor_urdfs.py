@@ -55,7 +55,9 @@ def _world_poses(loaded):
 @pytest.mark.parametrize('name', RIGHT)
 def test_agrees_with_pinocchio(name):
     """Masses, placements, axes and damping are those that urdfdom, in C++, reads."""
-    pin = pytest.importorskip('pinocchio')
+    pin = pytest.importorskip(
+        'pinocchio', reason='the oracle Pinocchio is not installed here: `make test` installs it'
+    )
     loaded = load_robot(FILES[name])
     model = pin.buildModelFromUrdf(str(FILES[name]))
     data = model.createData()

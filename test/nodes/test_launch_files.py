@@ -33,7 +33,8 @@ pytestmark = pytest.mark.ros
 NODES = ('forward_dynamics', 'inverse_dynamics', 'deflection_markers')
 FILES = (*NODES, 'bringup')
 needs_stand_in = pytest.mark.skipif(
-    stand_in.launch_ros_is_installed(), reason='the stand-in makes way for launch_ros'
+    stand_in.launch_ros_is_installed(),
+    reason='the stand-in makes way for launch_ros, which is installed here',
 )
 
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-mujoco = pytest.importorskip('mujoco', reason='MuJoCo is not installed')
+mujoco = pytest.importorskip(
+    'mujoco', reason='the oracle MuJoCo is not installed here: `make test` installs it'
+)
 
 COMPILER = (
     '<mujoco><compiler discardvisual="true" fusestatic="false" balanceinertia="false" '

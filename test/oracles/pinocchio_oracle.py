@@ -11,7 +11,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pin = pytest.importorskip('pinocchio', reason='Pinocchio is not installed')
+pin = pytest.importorskip(
+    'pinocchio', reason='the oracle Pinocchio is not installed here: `make test` installs it'
+)
 
 
 class PinocchioOracle:

@@ -54,7 +54,10 @@ def test_command_line_in_the_environment(folder, tmp_path):
 @pytest.mark.ros
 def test_ament_index_finds_the_package():
     """Launch files find the executables and the shared files by the package's name."""
-    packages = pytest.importorskip('ament_index_python.packages')
+    packages = pytest.importorskip(
+        'ament_index_python.packages',
+        reason='the ament index is not installed here: `make test` installs it',
+    )
     prefix = Path(packages.get_package_prefix('flexdyn_ros'))
     share = Path(packages.get_package_share_directory('flexdyn_ros'))
     for node in NODES:
@@ -77,7 +80,9 @@ def test_a_change_in_a_source_file_takes_effect_at_once(tmp_path):
 @in_own_environment
 def test_colcon_build(tmp_path):
     """Colcon builds and installs the package; the installed command line starts."""
-    pytest.importorskip('colcon_core')
+    pytest.importorskip(
+        'colcon_core', reason='colcon is not installed here: `make test` installs it'
+    )
     launcher = ROOT / 'scripts' / 'env.sh'
     environment = {**os.environ, 'VENV': sys.prefix}
     output_of(launcher, ROOT / 'scripts' / 'colcon.sh', 'build', tmp_path, env=environment)

@@ -25,7 +25,9 @@ def python_files():
 
 def test_flake8():
     """Style as ROS 2 asks for it."""
-    main = pytest.importorskip('ament_flake8.main')
+    main = pytest.importorskip(
+        'ament_flake8.main', reason='ament_flake8 is not installed here: `make test` installs it'
+    )
     config = Path(__file__).with_name('flake8.ini')
     code, errors = main.main_with_errors(argv=['--config', str(config), *source_places()])
     assert code == 0, '\n'.join(errors)
@@ -33,7 +35,9 @@ def test_flake8():
 
 def test_pep257(capfd):
     """Docstrings as ROS 2 asks for them, with Google's sections; ruff checks the mood."""
-    main = pytest.importorskip('ament_pep257.main')
+    main = pytest.importorskip(
+        'ament_pep257.main', reason='ament_pep257 is not installed here: `make test` installs it'
+    )
     ignored = [*GOOGLE_SECTIONS, *NAMES_AND_PROPERTIES]
     code = main.main(argv=['--add-ignore', *ignored, '--', *source_places()])
     complaints = [line for line in capfd.readouterr().out.splitlines() if ': D' in line]

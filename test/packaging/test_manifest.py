@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Manifest, build description, requirements and sources tell the same story."""
 
-import ast
 import importlib
 from importlib.metadata import entry_points
 import importlib.util
 import re
-import sys
 from xml.etree import ElementTree
 
 from clean_environment import ROOT
 import pytest
+from source_files import imported_modules
 
 MANIFEST = ElementTree.parse(ROOT / 'package.xml').getroot()
 
@@ -23,19 +22,6 @@ DEPENDENCY_OF_MODULE = {
     'yaml': 'python3-yaml',
 }
 """Keys of rosdep that differ from the name of the module."""
-
-
-def imported_modules(*folders):
-    """Return the top-level modules that the Python files of some folders import."""
-    modules = set()
-    for folder in folders:
-        for path in (ROOT / folder).rglob('*.py'):
-            for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
-                if isinstance(node, ast.Import):
-                    modules |= {alias.name.split('.')[0] for alias in node.names}
-                elif isinstance(node, ast.ImportFrom) and node.level == 0:
-                    modules.add(node.module.split('.')[0])
-    return modules - set(sys.stdlib_module_names) - {'flexdyn_ros'}
 
 
 def test_every_import_is_declared():
@@ -51,7 +37,9 @@ def test_every_import_is_declared():
 
 def test_manifest_is_valid():
     """The parser of the ROS tools accepts package.xml without a warning."""
-    catkin_pkg = pytest.importorskip('catkin_pkg.package')
+    catkin_pkg = pytest.importorskip(
+        'catkin_pkg.package', reason='catkin_pkg is not installed here: `make test` installs it'
+    )
     warnings = []
     package = catkin_pkg.parse_package(str(ROOT / 'package.xml'), warnings=warnings)
     package.validate(warnings=warnings)

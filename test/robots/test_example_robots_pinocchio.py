@@ -10,7 +10,9 @@ from example_robots import VARIANTS
 import numpy as np
 import pytest
 
-pin = pytest.importorskip('pinocchio', reason='the oracle Pinocchio (pip install pin) is missing')
+pin = pytest.importorskip(
+    'pinocchio', reason='the oracle Pinocchio is not installed here: `make test` installs it'
+)
 pytestmark = pytest.mark.oracle
 
 # Pinocchio merges what does not move into the universe, whose mass it does not count.
