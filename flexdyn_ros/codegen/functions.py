@@ -210,11 +210,13 @@ def _position_entries(robot: Robot) -> tuple[str, ...]:
     """Return what each entry of q is, (nq,)."""
     entries: list[str] = []
     for joint in robot.joints:
-        if joint.type == 'floating' and joint.mimic is None:
-            entries += [f'{joint.name} position {d}' for d in DIRECTIONS]
-            entries += [f'{joint.name} quaternion {d}' for d in (*DIRECTIONS, 'w')]
-        else:
-            entries += joint.coordinate_names
+        names = list(joint.position_names)
+        at = joint.quaternion_place
+        if at is not None:
+            names[at : at + 4] = [f'{joint.name} quaternion {d}' for d in (*DIRECTIONS, 'w')]
+        if joint.type == 'floating':
+            names[:at] = [f'{joint.name} position {d}' for d in DIRECTIONS]
+        entries += names
     return (*entries, *robot.mode_names)
 
 

@@ -170,8 +170,9 @@ def _positions(robot: Robot) -> tuple[int, ...]:
     for joint in robot.joints:
         count = len(joint.coordinate_names)
         own = list(range(start, start + count))
-        if joint.type == 'floating' and count:
-            own.append(start + count - 1)
+        at = joint.quaternion_place
+        if at is not None:
+            own.insert(at + 3, own[at + 2])
         places += own
         start += count
     return (*places, *range(start, robot.nv))

@@ -77,13 +77,15 @@ class _Assembly:
         names = self.robot.coordinate_names
         self.velocity_index = {name: index for index, name in enumerate(names)}
         self.position_index = {}
-        quaternions = 0
+        start = 0
         for joint in self.robot.joints:
-            for name in joint.coordinate_names:
-                self.position_index[name] = self.velocity_index[name] + quaternions
-            quaternions += joint.type == 'floating'
-        for name in self.robot.mode_names:
-            self.position_index[name] = self.velocity_index[name] + quaternions
+            at = joint.quaternion_place
+            for k, name in enumerate(joint.coordinate_names):
+                beyond = at is not None and k >= at + 3
+                self.position_index[name] = start + k + beyond
+            start += len(joint.position_names)
+        for k, name in enumerate(self.robot.mode_names):
+            self.position_index[name] = start + k
 
     def attachment(self, link: str, position: Vector, rotation: Matrix) -> Attachment:
         """Return the attachment of a frame given in a link's frame."""
@@ -162,13 +164,16 @@ class _Assembly:
         kind = JOINT_TYPES.get(joint.type, joint.type)
         if kind == 'fixed':
             return JointMotion()
-        if kind in ('planar', 'floating'):
+        if kind in ('planar', 'floating', 'multi_axis'):
             names = joint.coordinate_names
             terms = tuple(
                 (AxisTerm(self.position_index[name], self.velocity_index[name]),) for name in names
             )
             plane = planar_axes(joint.axis) if kind == 'planar' else None
-            return JointMotion(kind, joint.axis, plane, terms, self.position_index[names[0]])
+            return JointMotion(
+                kind, joint.axis, plane, terms, self.position_index[names[0]],
+                axes=joint.axes, quaternion=joint.quaternion,
+            )
         terms_of_axis = [self._motor_term(joint)]
         if joint.elastic_name:
             name = joint.elastic_name

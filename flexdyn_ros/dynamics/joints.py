@@ -8,6 +8,8 @@ the body's own axes at its origin; None stands for a part that is always zero.
 
 from typing import Optional
 
+from flexdyn_ros.dynamics.multi_axis import multi_axis_motion
+from flexdyn_ros.dynamics.multi_axis import multi_axis_product
 from flexdyn_ros.dynamics.multibody import JointMotion
 from flexdyn_ros.dynamics.rotation import about_axis
 from flexdyn_ros.dynamics.rotation import by_quaternion
@@ -50,6 +52,16 @@ def joint_pose(
     return by_quaternion(*q[start + 3 : start + 7]), tuple(q[start : start + 3])
 
 
+def joint_motion(
+    joint: JointMotion, q: list, extra: Optional[Scalar] = None
+) -> tuple[Optional[Matrix], Optional[Vector], tuple[Column, ...]]:
+    """Return what `joint_pose` returns, and the joint's motion columns."""
+    if joint.type == 'multi_axis':
+        return multi_axis_motion(joint, q)
+    rotation, translation = joint_pose(joint, q, extra)
+    return rotation, translation, joint_columns(joint, rotation)
+
+
 def joint_columns(joint: JointMotion, rotation: Optional[Matrix]) -> tuple[Column, ...]:
     """Return the motion columns of a joint whose pose has this rotation."""
     if joint.type == 'fixed':
@@ -74,14 +86,28 @@ def axis_rates(joint: JointMotion, rates: list) -> list[Scalar]:
             for axis in joint.terms]
 
 
-def velocity_product(joint: JointMotion, slide: Optional[Vector], spin: Optional[Vector]):
+def velocity_product(
+    joint: JointMotion, columns: tuple[Column, ...], rates: list, slide: Optional[Vector],
+    spin: Optional[Vector],
+) -> Column:
     """
-    Return the acceleration that a joint's own velocity adds in body axes, or None.
+    Return the acceleration that a joint's own velocity adds in body axes; None for none.
 
-    Only a floating joint has one, spin x slide, since its linear velocity is given in axes
-    that turn with the body.
+    A floating joint has spin x slide, since its linear velocity is given in axes that turn with
+    the body; a multi-axis joint has more.
+
+    Args:
+        joint: The joint.
+        columns: Its motion columns.
+        rates: Velocity of each of its axes.
+        slide: Its linear velocity, the columns combined; None for none.
+        spin: Its angular velocity.
     """
-    return cross(spin, slide) if joint.type == 'floating' else None
+    if joint.type == 'floating':
+        return cross(spin, slide), None
+    if joint.type == 'multi_axis':
+        return multi_axis_product(joint, columns, rates, slide, spin)
+    return None, None
 
 
 def combine_columns(columns: tuple[Column, ...], rates: list) -> Column:

@@ -38,13 +38,15 @@ class JointMotion:
     How a body moves against its joint frame.
 
     Attributes:
-        type: revolute, prismatic, planar, floating or fixed.
+        type: revolute, prismatic, planar, floating, multi_axis or fixed.
         axis: Unit axis in the joint frame; a planar joint's normal.
         plane: In-plane axes of a planar joint, or None.
         terms: For each velocity coordinate of the joint, what drives it: one coordinate, a
             leader's (mimic) or a motor's and an elastic deflection's (elastic joint).
-        position_start: Place of the first coordinate in q, for planar and floating joints.
+        position_start: Place of the first coordinate in q, for joints of several coordinates.
         offset: Constant part of the joint position [rad | m].
+        axes: Axes of a multi_axis joint, see multi_axis.py.
+        quaternion: Whether its rotation is a quaternion, at position_start.
     """
 
     type: str = 'fixed'
@@ -53,6 +55,8 @@ class JointMotion:
     terms: tuple[tuple[AxisTerm, ...], ...] = ()
     position_start: int = 0
     offset: float = 0.0
+    axes: tuple[str, ...] = ()
+    quaternion: bool = False
 
 
 @dataclass(frozen=True)

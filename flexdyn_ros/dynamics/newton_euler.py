@@ -166,18 +166,20 @@ def _node_motion(
 def _joint_motion(place: Placement, motion: BodyMotion, qd: list, qdd: list) -> BodyMotion:
     """Return the motion of a body behind its joint, in its own axes."""
     joint = place.body.joint
-    slide, turn = combine_columns(place.columns, axis_rates(joint, qd))
+    rates = axis_rates(joint, qd)
+    slide, turn = combine_columns(place.columns, rates)
     slide_rate, turn_rate = combine_columns(place.columns, axis_rates(joint, qdd))
     start = add(motion.acceleration, apply(motion.matrix, place.position))
     start = apply_transposed(place.rotation, start)
     spin = apply_transposed(place.rotation, motion.spin)
     spin_rate = apply_transposed(place.rotation, motion.spin_rate)
+    own, own_turn = velocity_product(joint, place.columns, rates, slide, turn)
     if slide is not None:
         start = add(start, add(scale(2.0, cross(spin, slide)), slide_rate))
-        own = velocity_product(joint, slide, turn)
         start = start if own is None else add(start, own)
     if turn is not None:
         spin_rate = add(spin_rate, add(cross(spin, turn), turn_rate))
+        spin_rate = spin_rate if own_turn is None else add(spin_rate, own_turn)
         spin = add(spin, turn)
     return BodyMotion(spin, spin_rate, start, acceleration_matrix(spin, spin_rate))
 

@@ -15,8 +15,7 @@ from typing import Sequence
 
 from flexdyn_ros.dynamics.joints import Column
 from flexdyn_ros.dynamics.joints import frame_axis
-from flexdyn_ros.dynamics.joints import joint_columns
-from flexdyn_ros.dynamics.joints import joint_pose
+from flexdyn_ros.dynamics.joints import joint_motion
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import BodyNode
 from flexdyn_ros.dynamics.multibody import Multibody
@@ -108,12 +107,12 @@ def _placement(tree: Multibody, body: Body, q: list) -> Placement:
             # Two turns about one axis are one: the joint takes the node's angle too.
             extra = dot(node.rotation_vector, apply(body.rotation, body.joint.axis))
             node.rotation = IDENTITY
-    turn, shift = joint_pose(body.joint, q, extra)
+    turn, shift, columns = joint_motion(body.joint, q, extra)
     rotation = body.rotation if turn is None else multiply(body.rotation, turn)
     position = body.position
     if shift is not None:
         position = add(position, apply(body.rotation, shift))
-    return Placement(body, node, position, rotation, turn, joint_columns(body.joint, turn))
+    return Placement(body, node, position, rotation, turn, columns)
 
 
 def _turns_together(body: Body) -> bool:

@@ -133,6 +133,12 @@ class ReferenceBackend:
                 f'Give joint "{name[: -len("/elastic")]}" a rotor_inertia, since a spring '
                 'needs inertia on both sides, and the links behind it a mass'
             )
+        joint, _, axis = name.rpartition('/')
+        if any(j.name == joint and j.type == 'multi_axis' for j in self._robot.joints):
+            advice += (
+                f'; or, where the axes of joint "{joint}" have turned parallel (gimbal lock), '
+                'write rotation="quaternion" in its <multi_axis_joint>'
+            )
         return SingularMassMatrix(name, links, advice)
 
     def mass_matrix(self, q: Floats) -> list[Floats]:

@@ -117,8 +117,12 @@ def _smallest_inertia(joint: Joint, moved: MassMoments) -> float:
         return moved.mass
     if joint.type == 'planar':
         return min(moved.mass, turning)
-    if joint.type == 'floating':
-        return float(min(moved.mass, np.linalg.eigvalsh(moved.about_com())[0]))
+    if joint.type in ('floating', 'multi_axis'):
+        kinds = {name[-2] for name in joint.coordinate_names}
+        smallest = {'t': moved.mass, 'r': float(np.linalg.eigvalsh(moved.inertia)[0])}
+        if kinds == {'t', 'r'}:
+            smallest['r'] = float(np.linalg.eigvalsh(moved.about_com())[0])
+        return min(smallest[kind] for kind in kinds)
     return turning
 
 

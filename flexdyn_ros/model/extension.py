@@ -13,7 +13,6 @@ from flexdyn_ros.model.beam_reader import read_beam
 from flexdyn_ros.model.drive_reader import read_drive
 from flexdyn_ros.model.extension_later import check_loop
 from flexdyn_ros.model.extension_later import check_modal
-from flexdyn_ros.model.extension_later import check_multi_axis_joint
 from flexdyn_ros.model.extension_later import check_segments
 from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.extension_reader import joint_name
@@ -23,6 +22,7 @@ from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.link import Payload
+from flexdyn_ros.model.multi_axis_reader import with_multi_axis_joints
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.model.vectors import symmetric_matrix3
 import numpy as np
@@ -45,6 +45,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     movable = tuple(joint.name for joint in robot.joints if joint.coordinate_names)
     if extension is None:
         return replace(robot, actuated=movable)
+    robot = with_multi_axis_joints(robot, extension)
     later: list[NotYetSupported] = []
     notes: list[str] = []
     links = _links(robot, extension, notes, later)
@@ -174,8 +175,6 @@ def _actuated(extension: Item, robot: Robot, movable: tuple[str, ...]) -> tuple[
 
 def _check_later(extension: Item, robot: Robot, later: list[NotYetSupported]) -> None:
     """Check what cannot be computed yet as far as a description can be wrong."""
-    for item in extension.all('multi_axis_joint'):
-        check_multi_axis_joint(item, robot, later)
     for item in extension.all('loop'):
         check_loop(item, robot, later)
     base = extension.child('base')

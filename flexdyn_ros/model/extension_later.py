@@ -73,21 +73,6 @@ def check_segments(item: Item, link: Link, robot: Robot, later: list[NotYetSuppo
     )
 
 
-def check_multi_axis_joint(item: Item, robot: Robot, later: list[NotYetSupported]) -> None:
-    """Check <multi_axis_joint>: it stands on a joint of type floating."""
-    joint = robot.joint(joint_name(item, item.value('joint'), robot))
-    if joint.type != 'floating':
-        raise item.place.error(
-            f'The joint is of type "{joint.type}"', 'Write it on a URDF joint of type "floating"'
-        )
-    later.append(
-        item.place.not_yet(
-            'Multi-axis joints (<multi_axis_joint>) are understood but not computed yet',
-            'Use several joints of one axis each',
-        )
-    )
-
-
 def check_loop(item: Item, robot: Robot, later: list[NotYetSupported]) -> None:
     """Check <loop>: two different frames of the robot."""
     first = link_name(item, item.value('frame1'), robot)

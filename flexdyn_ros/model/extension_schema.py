@@ -51,14 +51,20 @@ FLEXDYN = Element(
                       choices=('fixed', 'prescribed', 'free')),
         )),
         Element(
-            'multi_axis_joint', 'Several axes in one joint, written on a URDF joint of type '
-            'floating.',
+            'multi_axis_joint', 'Several axes in one joint without links between them, written '
+            'on a URDF joint of type floating. The child frame turns about its own x, y and z '
+            'axis, each as the turns before leave it, and then slides along its own axes. '
+            'Coordinates are <joint>/rx and so on.',
             (
                 Attribute('joint', 'joint', NO_UNIT, 'The joint.', required=True),
-                Attribute('axes', 'motion_directions', NO_UNIT, 'Its axes.', required=True),
+                Attribute('axes', 'motion_directions', NO_UNIT, 'Its axes, [rad] and [m].',
+                          required=True),
+                Attribute('rotation', 'choice', NO_UNIT, 'angles: one coordinate each; '
+                          'quaternion: x y z w with the angular velocity in child axes as rate, '
+                          'which needs rx ry rz and has no singular position.',
+                          default='angles', choices=('angles', 'quaternion')),
             ),
             key='joint',
-            later=True,
         ),
         Element(
             'loop', 'A closed chain: frame1 may not move against frame2 in some directions.',

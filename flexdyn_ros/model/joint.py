@@ -21,6 +21,7 @@ JOINT_COORDINATES: dict[str, tuple[str, ...]] = {
     'planar': ('/x', '/y', '/theta'),
     'floating': ('/tx', '/ty', '/tz', '/rx', '/ry', '/rz'),
 }
+QUATERNION = ('qx', 'qy', 'qz', 'qw')
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,7 +119,7 @@ class Joint(Record):
 
     Attributes:
         name: Its name.
-        type: revolute, continuous, prismatic, fixed, floating or planar.
+        type: revolute, continuous, prismatic, fixed, floating, planar or multi_axis.
         parent: Name of the parent link.
         child: Name of the child link, whose frame moves with the joint.
         origin: Placement of the joint frame in the parent link's frame.
@@ -126,6 +127,8 @@ class Joint(Record):
         limit: Its limits.
         mimic: The leader that it follows, or None.
         dynamics: What its drive adds.
+        axes: Of a multi_axis joint: a subset of rx ry rz tx ty tz, in that order.
+        quaternion: Whether the rotation of a multi_axis joint is a quaternion.
     """
 
     name: str
@@ -137,13 +140,34 @@ class Joint(Record):
     limit: Limit = Limit()
     mimic: Optional[Mimic] = None
     dynamics: JointDynamics = JointDynamics()
+    axes: tuple[str, ...] = ()
+    quaternion: bool = False
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         """Names of the velocity coordinates that the joint adds; none for a mimic joint."""
         if self.mimic is not None:
             return ()
+        if self.axes:
+            return tuple(f'{self.name}/{axis}' for axis in self.axes)
         return tuple(self.name + suffix for suffix in JOINT_COORDINATES[self.type])
+
+    @property
+    def position_names(self) -> tuple[str, ...]:
+        """Names of the configuration coordinates: a quaternion has four, x y z w."""
+        names = self.coordinate_names
+        at = self.quaternion_place
+        if at is None:
+            return names
+        quaternion = tuple(f'{self.name}/{entry}' for entry in QUATERNION)
+        return (*names[:at], *quaternion, *names[at + 3 :])
+
+    @property
+    def quaternion_place(self) -> Optional[int]:
+        """Place of the quaternion among the joint's configuration coordinates, or None."""
+        if self.type == 'floating':
+            return 3
+        return 0 if self.quaternion else None
 
     @property
     def elastic_name(self) -> Optional[str]:

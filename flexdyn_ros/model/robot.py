@@ -13,7 +13,6 @@ from dataclasses import field
 
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.joint import Joint
-from flexdyn_ros.model.joint import JOINT_COORDINATES
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.link import Payload
 from flexdyn_ros.model.vectors import Vector3
@@ -97,8 +96,8 @@ class Robot:
 
     @property
     def nq(self) -> int:
-        """Number of configuration coordinates; a floating joint has seven for six velocities."""
-        return self.nv + sum(j.type == 'floating' and j.mimic is None for j in self.joints)
+        """Number of configuration coordinates: nv, and one more for each quaternion."""
+        return self.nv + len(self.quaternion_starts)
 
     @property
     def total_mass(self) -> float:
@@ -107,13 +106,12 @@ class Robot:
 
     @property
     def quaternion_starts(self) -> tuple[int, ...]:
-        """Places in q where the quaternion (x, y, z, w) of a floating joint starts."""
+        """Places in q where the quaternions (x, y, z, w) of joints start."""
         starts, place = [], 0
         for joint in self.joints:
-            place += len(joint.coordinate_names)
-            if joint.type == 'floating':
-                starts.append(place - 3)
-                place += 1
+            if joint.quaternion_place is not None:
+                starts.append(place + joint.quaternion_place)
+            place += len(joint.position_names)
         return tuple(starts)
 
     def link(self, name: str) -> Link:
@@ -132,12 +130,9 @@ class Robot:
 
     def neutral_configuration(self) -> np.ndarray:
         """Return the configuration with all coordinates zero, quaternions at identity, (nq,)."""
-        q: list[float] = []
-        for joint in self.joints:
-            if joint.mimic is None:
-                q += [0.0] * len(JOINT_COORDINATES[joint.type])
-                q += [1.0] if joint.type == 'floating' else []
-        return np.array(q + [0.0] * self.n_modes)
+        q = np.zeros(self.nq)
+        q[[start + 3 for start in self.quaternion_starts]] = 1.0
+        return q
 
     def __str__(self) -> str:
         """Return one line: name and sizes."""

@@ -2,8 +2,8 @@
 """
 The configuration q of a robot beside its velocity v: names, units and the mapping from v to dq/dt.
 
-The two differ only at floating joints, whose configuration is a position and a unit quaternion
-x, y, z, w (child axes to parent axes) and whose velocity is linear and angular in body axes.
+The two differ where a joint has a unit quaternion x, y, z, w (child axes to parent axes): its rate
+is the angular velocity in body axes, and a floating joint's linear velocity is in body axes too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from flexdyn_ros.model.robot import Robot
 import numpy as np
 
 _QUATERNION_TOLERANCE = 1e-3  # a quaternion typed with four digits is accepted and normalised
-_FLOATING_CONFIGURATION = ('/tx', '/ty', '/tz', '/qx', '/qy', '/qz', '/qw')
 
 
 class ConfigurationMap:
@@ -42,22 +41,26 @@ class ConfigurationMap:
         names: list[str] = []
         configuration_units: list[str] = []
         self._floating: list[tuple[int, int]] = []  # first entry in q, first entry in v
+        self._quaternions: list[tuple[int, int]] = []  # first entry in q, of the spin in v
         plain_q: list[int] = []
         plain_v: list[int] = []
         v = 0
         for joint in robot.joints:
-            if joint.type == 'floating' and joint.mimic is None:
+            at = joint.quaternion_place
+            if joint.type == 'floating':
                 self._floating.append((len(names), v))
-                names += [joint.name + suffix for suffix in _FLOATING_CONFIGURATION]
-                configuration_units += ['m'] * 3 + ['1'] * 4
-                v += 6
-                continue
-            for name in joint.coordinate_names:
-                plain_q.append(len(names))
-                plain_v.append(v)
+            if at is not None:
+                self._quaternions.append((len(names) + at, v + at))
+            own = list(range(v, v + len(joint.coordinate_names)))
+            if at is not None:
+                own[at:at + 3] = [-1] * 4
+            for name, index in zip(joint.position_names, own):
+                configuration_units.append('1' if index < 0 else units[index])
+                if index >= 0 and joint.type != 'floating':
+                    plain_q.append(len(names))
+                    plain_v.append(index)
                 names.append(name)
-                configuration_units.append(units[v])
-                v += 1
+            v += len(joint.coordinate_names)
         for name in robot.mode_names:
             plain_q.append(len(names))
             plain_v.append(v)
@@ -73,30 +76,30 @@ class ConfigurationMap:
         """
         Return dq/dt, (nq,), of a configuration q, (nq,), moving with velocities v, (nv,).
 
-        At a floating joint the position moves with R(p) v and the quaternion p = (x, y, z, w) with
-        p (omega, 0) / 2, omega in body axes (Diebel 2006, equation 162, there with w first).
+        A quaternion p = (x, y, z, w) moves with p (omega, 0) / 2, omega in body axes (Diebel 2006,
+        equation 162, there with w first), and a floating joint's position with R(p) v.
         """
-        if not self._floating:
+        if not self._quaternions:
             return v
         rate = np.empty(self.nq)
         rate[self._plain_q] = v[self._plain_v]
         for i, j in self._floating:
-            p = q[i + 3:i + 7]
-            rate[i:i + 3] = quaternion_matrix(p) @ v[j:j + 3]
-            x, y, z, w = p
-            wx, wy, wz = v[j + 3:j + 6]
-            rate[i + 3] = 0.5 * (w * wx + y * wz - z * wy)
-            rate[i + 4] = 0.5 * (w * wy + z * wx - x * wz)
-            rate[i + 5] = 0.5 * (w * wz + x * wy - y * wx)
-            rate[i + 6] = -0.5 * (x * wx + y * wy + z * wz)
+            rate[i:i + 3] = quaternion_matrix(q[i + 3:i + 7]) @ v[j:j + 3]
+        for i, j in self._quaternions:
+            x, y, z, w = q[i:i + 4]
+            wx, wy, wz = v[j:j + 3]
+            rate[i] = 0.5 * (w * wx + y * wz - z * wy)
+            rate[i + 1] = 0.5 * (w * wy + z * wx - x * wz)
+            rate[i + 2] = 0.5 * (w * wz + x * wy - y * wx)
+            rate[i + 3] = -0.5 * (x * wx + y * wy + z * wz)
         return rate
 
     def normalise(self, q: np.ndarray) -> np.ndarray:
         """Scale the quaternions in q, (nq,), to unit length, in place, and return q."""
-        for i, _ in self._floating:
-            norm = np.sqrt(q[i + 3:i + 7] @ q[i + 3:i + 7])
+        for i, _ in self._quaternions:
+            norm = np.sqrt(q[i:i + 4] @ q[i:i + 4])
             if norm > 0.0:
-                q[i + 3:i + 7] /= norm
+                q[i:i + 4] /= norm
         return q
 
     def checked(self, q: np.ndarray, argument: str) -> np.ndarray:
@@ -107,14 +110,14 @@ class ConfigurationMap:
             ArgumentError: A quaternion is not of unit length within 0.1 percent.
         """
         q = np.array(q, dtype=float)
-        for i, _ in self._floating:
-            norm = float(np.linalg.norm(q[i + 3:i + 7]))
+        for i, _ in self._quaternions:
+            norm = float(np.linalg.norm(q[i:i + 4]))
             if abs(norm - 1.0) > _QUATERNION_TOLERANCE:
-                joint = self.names[i][:-len('/tx')]
+                joint = self.names[i][:-len('/qx')]
                 raise ArgumentError(
                     argument,
-                    f'gives floating joint "{joint}" a quaternion of length {norm:.6g} in entries '
-                    f'{i + 3} to {i + 6}; a rotation is a unit quaternion x y z w, '
+                    f'gives joint "{joint}" a quaternion of length {norm:.6g} in entries '
+                    f'{i} to {i + 3}; a rotation is a unit quaternion x y z w, '
                     f'0 0 0 1 for none',
                 )
         return self.normalise(q)

@@ -29,6 +29,9 @@ ROBOTS = {
     'all_kinds': {
         'seed': 19, 'n_joints': 7, 'kinds': (*ONE_AXIS, 'floating', 'planar'), 'mimic': True,
     },
+    'multi_axis': {'seed': 20, 'n_joints': 4, 'kinds': ('multi_axis', 'quaternion', 'revolute')},
+    'rigid_multi_axis': {'seed': 21, 'n_joints': 3, 'kinds': ('multi_axis',), 'flexible': 0.0},
+    'spherical': {'seed': 22, 'n_joints': 4, 'kinds': ('quaternion', 'planar', 'continuous')},
     'stiff_beams': {'seed': 61, 'n_joints': 3, 'flexible': 1.0, 'max_modes': 0},
     'payload_on_beam': {'seed': 48, 'n_joints': 3, 'flexible': 1.0},
     'payload_on_root': {'seed': 60, 'n_joints': 3, 'flexible': 1.0},
@@ -64,7 +67,10 @@ def test_the_robots_cover_the_model():
     links = [link for robot in robots for link in robot.links]
     beams = [link.beam for link in links if link.beam]
     kinds = {family.kind for beam in beams for family in beam.families}
-    assert {joint.type for joint in joints} == {*ONE_AXIS, 'floating', 'planar'}
+    assert {joint.type for joint in joints} == {*ONE_AXIS, 'floating', 'planar', 'multi_axis'}
+    axes = [joint.axes for joint in joints if joint.type == 'multi_axis']
+    assert {axis for each in axes for axis in each} == {'rx', 'ry', 'rz', 'tx', 'ty', 'tz'}
+    assert any(joint.quaternion for joint in joints)
     assert kinds == {'bending_y', 'bending_z', 'torsion'}
     assert any(joint.mimic for joint in joints)
     assert any(joint.elastic_name for joint in joints)
@@ -185,7 +191,7 @@ def test_every_size_of_deflection(amplitude):
     assert_matrices_agree(dyn.mass_matrix(q), particles.mass_matrix(q), TOLERANCE)
 
 
-@pytest.mark.parametrize('name', ['payload_on_beam', 'mimics'])
+@pytest.mark.parametrize('name', ['payload_on_beam', 'mimics', 'multi_axis'])
 def test_generated_code(name):
     """What is generated for "auto" gives the same numbers as the particles."""
     robot, _, particles, (q, qd, qdd) = build(name)

@@ -145,6 +145,26 @@ def test_order_of_modes():
     )
 
 
+def test_multi_axis_joint():
+    arm = arm_with('<multi_axis_joint joint="mooring" axes="rx rz tx"/>')
+    names = ('mooring/rx', 'mooring/rz', 'mooring/tx')
+    assert arm.joint('mooring').coordinate_names == arm.joint('mooring').position_names == names
+    assert set(names) <= set(arm.joint_names)
+    assert arm.nq == arm.nv == load_robot(ARM).nv - 3
+
+
+def test_multi_axis_joint_by_quaternion():
+    arm = arm_with(
+        '<multi_axis_joint joint="mooring" axes="rx ry rz ty" rotation="quaternion"/>'
+    )
+    joint = arm.joint('mooring')
+    assert joint.coordinate_names == tuple(f'mooring/{a}' for a in ('rx', 'ry', 'rz', 'ty'))
+    assert joint.position_names == tuple(f'mooring/{a}' for a in ('qx', 'qy', 'qz', 'qw', 'ty'))
+    assert arm.nq == arm.nv + 1
+    start, = arm.quaternion_starts
+    assert list(arm.neutral_configuration()[start: start + 5]) == [0, 0, 0, 1, 0]
+
+
 # --- geometric stiffening ---------------------------------------------------------------------
 
 
@@ -177,7 +197,6 @@ LATER = {
     'young="7e10" iy="1e-7" iz="1e-7"/></flexible_link>',
     'spring': '<joint_dynamics joint="elbow"><spring points="-1 -10, 0 0, 1 10, 2 40"/>'
     '</joint_dynamics>',
-    'multi_axis_joint': '<multi_axis_joint joint="mooring" axes="rx rz tx"/>',
     'loop': '<loop name="l" frame1="tool" frame2="base" constrain="rx tx"/>',
     'base': '<base motion="prescribed"/>',
 }

@@ -14,6 +14,14 @@ CONFIGURATION_SIZE = {
 }
 
 
+def _sizes(joint) -> tuple[int, int]:
+    """Return the number of the joint's configuration and of its velocity coordinates."""
+    if joint.type == 'multi_axis':
+        return len(joint.axes) + joint.quaternion, len(joint.axes)
+    size = CONFIGURATION_SIZE[joint.type]
+    return size, 6 if joint.type == 'floating' else size
+
+
 def coordinate_slices(robot) -> dict[str, tuple[int, int]]:
     """Return joint name to (first index in q, first index in v); mimic joints have none."""
     at_q = at_v = 0
@@ -21,9 +29,9 @@ def coordinate_slices(robot) -> dict[str, tuple[int, int]]:
     for joint in robot.joints:
         if joint.mimic is None:
             result[joint.name] = (at_q, at_v)
-            size = CONFIGURATION_SIZE[joint.type]
-            at_q += size
-            at_v += 6 if joint.type == 'floating' else size
+            positions, velocities = _sizes(joint)
+            at_q += positions
+            at_v += velocities
     return result
 
 
@@ -77,6 +85,38 @@ def _floating(at_q, at_v, q, qd, qdd) -> Jet:
     return Jet.of(np.broadcast_to(pose, rate.shape), rate, rate @ twist + pose @ twist_rate)
 
 
+def _spherical(p, spin, spin_rate) -> Jet:
+    """Return the rotation of a quaternion that spins in body axes, (B, 3, 3)."""
+    x, y, z, w = p
+    value = np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ])
+    turn, turn_rate = (np.cross(np.eye(3), w[:, None, :]) for w in (spin, spin_rate))
+    rate = value @ turn
+    return Jet.of(np.broadcast_to(value, rate.shape), rate, rate @ turn + value @ turn_rate)
+
+
+def _multi_axis(joint, at_q, at_v, q, qd, qdd) -> Jet:
+    """Return the product of the joint's elementary motions, one after the other."""
+    still = np.zeros(3)
+    total = as_jet(np.eye(4))
+    axes = joint.axes
+    if joint.quaternion:
+        spin, spin_rate = qd[:, at_v: at_v + 3], qdd[:, at_v: at_v + 3]
+        total = transform(_spherical(q[at_q: at_q + 4], spin, spin_rate), still)
+        axes, at_q, at_v = axes[3:], at_q + 4, at_v + 3
+    for k, name in enumerate(axes):
+        axis = np.eye(3)['xyz'.index(name[1])]
+        motion = Jet(np.full(len(qd), q[at_q + k]), qd[:, at_v + k], qdd[:, at_v + k])
+        if name[0] == 'r':
+            total = total @ transform(axis_rotation(axis, motion), still)
+        else:
+            total = total @ transform(np.eye(3), motion[:, None] * axis)
+    return total
+
+
 def joint_transform(model, joint, q, qd, qdd) -> Jet:
     """Return the motion of the child frame in the joint frame, (B, 4, 4)."""
     if joint.type == 'fixed':
@@ -93,6 +133,8 @@ def joint_transform(model, joint, q, qd, qdd) -> Jet:
     at_q, at_v = model.slices[joint.name]
     if joint.type == 'floating':
         return _floating(at_q, at_v, q, qd, qdd)
+    if joint.type == 'multi_axis':
+        return _multi_axis(joint, at_q, at_v, q, qd, qdd)
     x, y, angle = (
         Jet(np.full(len(qd), q[at_q + k]), qd[:, at_v + k], qdd[:, at_v + k]) for k in range(3)
     )

@@ -166,6 +166,9 @@ class RandomRobot:
         place, turn = self._place(parent), rng.normal(size=3)
         inside = f'<origin xyz="{numbers(place)}" rpy="{numbers(turn)}"/>'
         inside += f'<parent link="link{parent}"/><child link="link{k}"/>'
+        if kind in ('multi_axis', 'quaternion'):
+            self._axes(name, kind)
+            kind = 'floating'
         if kind not in ('fixed', 'floating'):
             inside += f'<axis xyz="{numbers(axis)}"/>'
         if kind in ('revolute', 'prismatic'):
@@ -183,6 +186,17 @@ class RandomRobot:
             if not follows:
                 self.leaders.append(name)
         self.joints.append(f'<joint name="{name}" type="{kind}">{inside}</joint>')
+
+    def _axes(self, name: str, kind: str) -> None:
+        names = np.array(['rx', 'ry', 'rz', 'tx', 'ty', 'tz'])
+        kept = self.rng.random(6) < 0.6
+        if kind == 'quaternion':
+            kept[:3] = True
+        elif not kept.any():
+            kept[:] = True
+        axes = ' '.join(names[kept])
+        rotation = ' rotation="quaternion"' if kind == 'quaternion' else ''
+        self.drives.append(f'<multi_axis_joint joint="{name}" axes="{axes}"{rotation}/>')
 
     def _drive(self, name: str, elastic: bool) -> None:
         rng = self.rng
@@ -245,7 +259,8 @@ def random_robot_urdf(
     Args:
         seed: Same seed, same text.
         n_joints: Number of joints; links are one more.
-        kinds: Joint types to draw from.
+        kinds: Joint types to draw from, multi_axis and quaternion (a multi-axis joint with one)
+            among them.
         flexible: Chance that a link is a beam, the root included.
         max_modes: Largest number of modes of each family.
         tree: Whether links may branch.
@@ -268,10 +283,10 @@ def random_state(robot, rng, amplitude: float = 0.04):
     """Return random q (nq,), qd and qdd (nv,), with modes at about `amplitude` [m, rad]."""
     q = []
     for joint in robot.joints:
-        if joint.mimic is None and joint.type == 'floating':
-            quaternion = rng.normal(size=4)
-            q += [*rng.normal(size=3), *(quaternion / np.linalg.norm(quaternion))]
-        elif joint.mimic is None:
-            q += list(rng.normal(size=len(joint.coordinate_names)))
+        own = rng.normal(size=len(joint.position_names))
+        at = joint.quaternion_place
+        if at is not None:
+            own[at: at + 4] /= np.linalg.norm(own[at: at + 4])
+        q += list(own)
     q += list(amplitude * rng.normal(size=robot.n_modes))
     return np.array(q), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
