@@ -14,6 +14,8 @@ ROBOTS = {
     'rigid tree': (3, 4, {'flexible': 0.0}),
     'flexible chain': (5, 3, {'flexible': 0.9, 'max_modes': 1, 'tree': False}),
     'floating': (6, 2, {'kinds': ('floating', 'revolute'), 'flexible': 0.5, 'max_modes': 1}),
+    'multi axis': (9, 2, {'kinds': ('multi_axis', 'quaternion'), 'flexible': 0.3,
+                          'max_modes': 1}),
     'planar': (4, 3, {'kinds': ('planar', 'revolute'), 'flexible': 0.5, 'max_modes': 1}),
     'mimic': (13, 4, {'kinds': ('revolute', 'prismatic'), 'flexible': 0.3, 'max_modes': 1,
                       'mimic': True}),

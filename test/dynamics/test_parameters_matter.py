@@ -45,10 +45,12 @@ BASE = """
 """
 BEAM = 'flexdyn/flexible_link/beam'
 JOINT2 = "flexdyn/joint_dynamics[@joint='joint2']"
+MULTI_AXIS = 'flexdyn/multi_axis_joint'
 # Attributes that choose what an element speaks about, or what only one value is known for.
 NAMES = {
     ('flexdyn', 'version'), ('flexdyn/flexible_link', 'link'), ('flexdyn/joint_dynamics', 'joint'),
     ('flexdyn/payload', 'link'), ('flexdyn/base', 'motion'), ('flexdyn/actuated', 'joints'),
+    (MULTI_AXIS, 'joint'),
 }
 # Not computed yet: other values are refused by name, which is tested below.
 LATER = {
@@ -168,6 +170,28 @@ def test_the_two_joint_types_of_elastic_and_stiff_damping_differ():
     assert dyn.elastic_vector(0 * rate, rate) @ rate == pytest.approx(0.6)
 
 
+def test_axes_and_rotation_of_a_multi_axis_joint_matter():
+    """Other axes, and a quaternion's spin in the place of the rates of angles."""
+    text = BASE.replace('type="revolute"><origin xyz="0.8', 'type="floating"><origin xyz="0.8')
+    text = text.replace('stiffness="300"', '').replace('joint="joint2"', 'joint="joint3"')
+
+    def spin(axes):
+        element = f'<multi_axis_joint joint="joint2" axes={axes}/></flexdyn>'
+        robot = fd.load_robot(text.replace('</flexdyn>', element))
+        q = robot.neutral_configuration()
+        turned = {'/ry': 0.5, '/qy': np.sin(0.25), '/qw': np.cos(0.25)}
+        names = [name for joint in robot.joints for name in joint.position_names]
+        for ending, value in turned.items():
+            q[[k for k, name in enumerate(names) if name.endswith(ending)]] = value
+        return robot.joint_names, reference_dynamics(robot).jacobian(q, 'link2')
+
+    names, by_angles = spin('"rx ry rz"')
+    same, by_quaternion = spin('"rx ry rz" rotation="quaternion"')
+    others, _ = spin('"rx ry tz"')
+    assert names == same != others
+    assert np.abs(by_angles - by_quaternion).max() > 0.1
+
+
 def test_the_table_covers_the_schema():
     """Every attribute that the reader accepts is perturbed above, or named as not physical."""
     def walk(element, path):
@@ -182,6 +206,7 @@ def test_the_table_covers_the_schema():
     tested = {(bare(path), attribute) for path, attribute, _ in CHANGES}
     tested |= {(BEAM, 'density'), (BEAM, 'linear_density')}
     tested |= {('flexdyn/joint_dynamics/friction', a) for p, a, _ in CHANGES if 'friction' in p}
+    tested |= {(MULTI_AXIS, 'axes'), (MULTI_AXIS, 'rotation')}
     assert set(walk(FLEXDYN, 'flexdyn')) == tested | NAMES | set(LATER)
 
 
