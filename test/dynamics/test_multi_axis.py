@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joints of several axes against chains of one-axis joints, Pinocchio's composite joints, energy."""
+"""Joints of several axes against chains of one-axis joints and Pinocchio's composite joints."""
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import SingularMassMatrix
@@ -61,7 +61,8 @@ def test_like_a_chain_of_one_axis_joints(axes):
     ours, theirs = (reference_dynamics(robot) for robot in robots)
     q, qd, qdd = np.random.default_rng(2).normal(size=(3, 2 * len(axes)))
     for name, given in (
-        ('inverse_dynamics', (q, qd, qdd)), ('mass_matrix', (q,)), ('forward_dynamics', (q, qd, qdd)),
+        ('inverse_dynamics', (q, qd, qdd)), ('forward_dynamics', (q, qd, qdd)),
+        ('mass_matrix', (q,)),
         ('coriolis_vector', (q, qd)), ('jacobian', (q, 'b')), ('jacobian_rate_qd', (q, qd, 'b')),
         ('frame_pose', (q, 'b')), ('kinetic_energy', (q, qd)), ('potential_energy', (q,)),
     ):
@@ -112,9 +113,9 @@ def test_energy_is_conserved(rotation):
 
 def test_angles_and_quaternion_are_one_joint():
     """The same rotation and angular velocity give the same inverse dynamics of what follows."""
-    angles, quaternion = (
-        fd.load_robot(two_bodies(('rx', 'ry', 'rz'), text)) for text in ('', ' rotation="quaternion"')
-    )
+    axes = ('rx', 'ry', 'rz')
+    angles = fd.load_robot(two_bodies(axes))
+    quaternion = fd.load_robot(two_bodies(axes, ' rotation="quaternion"'))
     ours, theirs = reference_dynamics(angles), reference_dynamics(quaternion)
     q, qd = np.random.default_rng(4).normal(size=(2, 6))
     p = quaternion.neutral_configuration()
@@ -133,7 +134,9 @@ def test_angles_and_quaternion_are_one_joint():
     np.testing.assert_allclose(
         map_to.T @ theirs.mass_matrix(p) @ map_to, ours.mass_matrix(q), atol=1e-12
     )
-    np.testing.assert_allclose(map_to.T @ theirs.gravity_vector(p), ours.gravity_vector(q), atol=1e-12)
+    np.testing.assert_allclose(
+        map_to.T @ theirs.gravity_vector(p), ours.gravity_vector(q), atol=1e-12
+    )
 
 
 def _spins(dyn, q):

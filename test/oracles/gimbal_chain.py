@@ -44,8 +44,8 @@ def body(name: str, mass: float, com, moments) -> str:
     """Return a <link> with a diagonal inertia about its centre of mass."""
     xx, yy, zz = (numbers(m) for m in moments)
     return (
-        f'<link name="{name}"><inertial><origin xyz="{numbers(com)}"/><mass value="{numbers(mass)}"/>'
-        f'<inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        f'<link name="{name}"><inertial><origin xyz="{numbers(com)}"/>'
+        f'<mass value="{numbers(mass)}"/><inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
     )
 
 
@@ -98,7 +98,7 @@ class Chain:
 
     def _joints(self, number, gamma, axes, parent, place, rotation, name, cut) -> str:
         """Write the joints to a link, one for each group of axes without a fixed turn inside."""
-        groups, pending = [[rotation, []]], None
+        groups = [[rotation, []]]
         for k in range(3):
             if k in axes:
                 groups[-1][1].append(k)
