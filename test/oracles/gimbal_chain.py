@@ -45,7 +45,8 @@ def body(name: str, mass: float, com, moments) -> str:
     xx, yy, zz = (numbers(m) for m in moments)
     return (
         f'<link name="{name}"><inertial><origin xyz="{numbers(com)}"/>'
-        f'<mass value="{numbers(mass)}"/><inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        f'<mass value="{numbers(mass)}"/><inertia ixx="{xx}" iyy="{yy}" izz="{zz}" '
+        'ixy="0" ixz="0" iyz="0"/></inertial></link>'
     )
 
 
