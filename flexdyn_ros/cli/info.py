@@ -103,6 +103,7 @@ def _joint(joint: 'Joint') -> dict[str, Any]:
         'velocity': limit.velocity,
         'mimics': joint.mimic.leader if joint.mimic else None,
         'stiffness': drive.stiffness,
+        'spring': [list(point) for point in drive.spring] or None,
         'damping': drive.damping,
         'viscous': drive.friction.viscous,
         'coulomb': drive.friction.coulomb,
@@ -181,6 +182,8 @@ def _drive(joint: dict[str, Any]) -> str:
         words.append(f'mimics {joint["mimics"]}')
     if joint['stiffness'] is not None:
         words.append(f'elastic, {joint["stiffness"]:g}')
+    if joint['spring']:
+        words.append(f'elastic by a table of {len(joint["spring"])} points')
     for key, word in (('viscous', 'viscous'), ('coulomb', 'Coulomb'), ('damping', 'damping'),
                       ('reflected_inertia', 'rotor')):
         if joint[key]:

@@ -24,7 +24,7 @@ Three tables, for small undamped vibrations about a configuration at rest:
   joints free    natural frequencies [Hz] with its joints free; one zero a joint coordinate
 
 The stiffness is that of modes and joint springs. The stiffness that gravity gives to a hanging or
-bent arm is not included.
+bent arm is not included. Nonlinear springs count with their slope at the configuration.
 
 Participation of a locked mode x, scaled so that x' M x = 1 over the modal coordinates f:
   in joint j             (M_jf x)^2 / M_jj
@@ -114,7 +114,7 @@ def analyse(robot: Any, q: Any) -> dict[str, Any]:
         joints[name] = float(mass[k, k])
     return {
         'name': robot.name,
-        'coordinates': coordinate_table(robot, mass),
+        'coordinates': coordinate_table(robot, mass, stiffness),
         'locked': locked,
         'free': free,
         'joint_inertia': joints,
@@ -122,13 +122,14 @@ def analyse(robot: Any, q: Any) -> dict[str, Any]:
     }
 
 
-def coordinate_table(robot: Any, mass: Any) -> list[dict[str, Any]]:
+def coordinate_table(robot: Any, mass: Any, stiffness: Any) -> list[dict[str, Any]]:
     """
     Return one record a modal coordinate: kind, modal mass, stiffness, frequency, damping ratio.
 
     Args:
         robot: The robot.
         mass: Its mass matrix, (nv, nv), which gives an elastic joint's inertia.
+        stiffness: Its stiffness matrix, (nv, nv), which gives a nonlinear spring's slope.
     """
     from flexdyn_ros.model.beam import modal_body
 
@@ -144,10 +145,11 @@ def coordinate_table(robot: Any, mass: Any) -> list[dict[str, Any]]:
             )
     for joint in robot.joints:
         if joint.elastic_name:
-            k = robot.coordinate_names.index(joint.elastic_name)
+            k, drive = robot.coordinate_names.index(joint.elastic_name), joint.dynamics
+            slope = float(stiffness[k, k]) if drive.spring else drive.stiffness
             records[joint.elastic_name] = _record(
-                joint.elastic_name, 'joint spring', float(mass[k, k]), joint.dynamics.stiffness,
-                joint.dynamics.damping,
+                joint.elastic_name, 'nonlinear spring' if drive.spring else 'joint spring',
+                float(mass[k, k]), slope, drive.damping,
             )
     return [{'index': k, **records[name]} for k, name in enumerate(robot.mode_names)]
 

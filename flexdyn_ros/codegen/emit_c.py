@@ -20,6 +20,7 @@ from flexdyn_ros.codegen.schedule import Schedule
 from flexdyn_ros.codegen.series import closed_form
 from flexdyn_ros.codegen.series import series
 from flexdyn_ros.codegen.series import stumpff_orders
+from flexdyn_ros.codegen.tables import c_tables
 from flexdyn_ros.codegen.writer import wrap
 from flexdyn_ros.codegen.writer import Writer
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
@@ -43,6 +44,7 @@ def emit_c(plan: Schedule, parts: Parts | None = None) -> str:
     lines = [*comment(description(plan.trace)), '', '#include <math.h>', '']
     for order in stumpff_orders(plan.functions):
         lines += [*_stumpff(order), '']
+    lines += c_tables(plan)
     if len(parts.parts) > 1:
         for number, part in enumerate(parts.parts):
             head = signature(plan.trace, f'static void {_part_name(plan, number)}', part, True)

@@ -22,6 +22,7 @@ from flexdyn_ros.codegen.schedule import Schedule
 from flexdyn_ros.codegen.series import closed_form
 from flexdyn_ros.codegen.series import series
 from flexdyn_ros.codegen.series import stumpff_orders
+from flexdyn_ros.codegen.tables import fortran_tables
 from flexdyn_ros.codegen.writer import wrap
 from flexdyn_ros.codegen.writer import Writer
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
@@ -57,7 +58,8 @@ def emit_fortran(plan: Schedule, parts: Parts | None = None) -> str:
     else:
         lines += _body(plan, parts.parts[0], writer, parts)
     orders = stumpff_orders(plan.functions)
-    if several or orders:
+    tables = fortran_tables(plan, TYPE, _number)
+    if several or orders or tables:
         lines.append('contains')
     if several:
         for number, part in enumerate(parts.parts):
@@ -65,6 +67,7 @@ def emit_fortran(plan: Schedule, parts: Parts | None = None) -> str:
             lines += [f'subroutine part{number + 1}()', *body, f'end subroutine part{number + 1}']
     for order in orders:
         lines += _stumpff(order)
+    lines += tables
     return '\n'.join([*lines, f'end subroutine {trace.name}', ''])
 
 

@@ -8,7 +8,7 @@ Parameters of a model that can stay arguments of a generated function.
 - `<joint>/viscous` [N m s/rad | N s/m] and `<joint>/coulomb` [N m | N] of every driven joint,
   which has one axis, and its `<joint>/rotor_inertia` [kg m^2 | kg], before the gear;
 - `<joint>/stiffness` [N m/rad | N/m] and `<joint>/damping` [N m s/rad | N s/m] of the spring of
-  elastic joints;
+  elastic joints; the stiffness only where it is a number and no table;
 - `<mode>/stiffness` [N/m | N m/rad] and `<mode>/damping` [N s/m | N m s/rad] of beam modes, such
   as `boom/bending_y1/stiffness`: the mode's own entry of the modal matrices.
 
@@ -74,7 +74,8 @@ def _parameters(robot: Robot) -> Iterator[Parameter]:
             yield _parameter(joint.name, 'coulomb')
             yield _parameter(joint.name, 'rotor_inertia')
         if joint.elastic_name:
-            yield _parameter(joint.name, 'stiffness')
+            if joint.dynamics.stiffness is not None:
+                yield _parameter(joint.name, 'stiffness')
             yield _parameter(joint.name, 'damping')
 
 

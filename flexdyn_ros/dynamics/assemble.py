@@ -30,6 +30,7 @@ from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spring_law import TableLaw
 from flexdyn_ros.model.beam import modal_body
 from flexdyn_ros.model.hub import beam_inertia
 from flexdyn_ros.model.joint import Joint
@@ -221,7 +222,8 @@ class _Assembly:
     def _spring(self, joint: Joint) -> SpringTerm:
         name, drive = joint.elastic_name, joint.dynamics
         return SpringTerm(
-            self.position_index[name], self.velocity_index[name], drive.stiffness, drive.damping
+            self.position_index[name], self.velocity_index[name], drive.stiffness or 0.0,
+            drive.damping, TableLaw.through(drive.spring) if drive.spring else None,
         )
 
 

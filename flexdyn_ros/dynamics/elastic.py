@@ -2,11 +2,16 @@
 """Elastic and damping forces of modes and of elastic joints, and their energy."""
 
 from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.multibody import SpringTerm
 from flexdyn_ros.dynamics.scalar import Scalar
 
 
 def elastic_forces(tree: Multibody, q: list, qd: list) -> list[Scalar]:
-    """Return K delta + D delta' of all modes and springs in joint-and-mode space, (nv,)."""
+    """
+    Return the forces of all modes and springs in joint-and-mode space, (nv,).
+
+    K delta + D delta', and for nonlinear springs the derivative of their energy.
+    """
     forces: list[Scalar] = [0.0] * tree.nv
     for body in tree.bodies:
         modes, rates = body.mode_values(q), body.mode_rates(qd)
@@ -15,11 +20,15 @@ def elastic_forces(tree: Multibody, q: list, qd: list) -> list[Scalar]:
                 body.modal.damping[k], rates
             )
     for spring in tree.springs:
-        forces[spring.velocity_index] = (
-            spring.stiffness * q[spring.position_index]
-            + spring.damping * qd[spring.velocity_index]
-        )
+        force = _spring_force(spring, q[spring.position_index])
+        force = force + spring.damping * qd[spring.velocity_index]
+        forces[spring.velocity_index] = forces[spring.velocity_index] + force
     return forces
+
+
+def _spring_force(spring: SpringTerm, stretch: Scalar) -> Scalar:
+    force = spring.stiffness * stretch
+    return force if spring.law is None else force + spring.law.force(stretch)
 
 
 def elastic_energy(tree: Multibody, q: list) -> Scalar:
@@ -32,6 +41,8 @@ def elastic_energy(tree: Multibody, q: list) -> Scalar:
     for spring in tree.springs:
         stretch = q[spring.position_index]
         energy = energy + 0.5 * spring.stiffness * stretch * stretch
+        if spring.law is not None:
+            energy = energy + spring.law.energy(stretch)
     return energy
 
 

@@ -18,6 +18,7 @@ from flexdyn_ros.dynamics.spatial import IDENTITY
 from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spring_law import SpringLaw
 
 # Row, column and value of a matrix entry.
 Entry = tuple[int, int, float]
@@ -186,19 +187,21 @@ class FrictionTerm:
 @dataclass(frozen=True)
 class SpringTerm:
     """
-    The spring and damper of an elastic joint, on its elastic coordinate.
+    A spring and damper on one coordinate, such as an elastic joint's.
 
     Attributes:
         position_index: Place of the deflection in q.
         velocity_index: Place of its rate in qd.
         stiffness: [N m/rad | N/m].
         damping: [N m s/rad | N s/m].
+        law: A nonlinear force beside that of the stiffness, or None.
     """
 
     position_index: int
     velocity_index: int
-    stiffness: float
-    damping: float
+    stiffness: float = 0.0
+    damping: float = 0.0
+    law: Optional[SpringLaw] = None
 
 
 @dataclass(frozen=True)
@@ -229,7 +232,7 @@ class Multibody:
         frames: Frame of each link by name.
         rotors: Velocity index, and inertia seen there, of each geared rotor [kg m^2 | kg].
         friction: Losses of the joints.
-        springs: Springs of the elastic joints.
+        springs: Springs of the elastic joints, in their order, then those of links.
     """
 
     bodies: tuple[Body, ...]

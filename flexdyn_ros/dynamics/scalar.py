@@ -2,12 +2,14 @@
 """
 Functions of one scalar: floats are evaluated here, any other scalar answers with its own method.
 
-A scalar is anything with + - * / and the methods sin, cos, exp, tanh and stumpff(order), so the
-algorithms of this folder run unchanged on floats and on symbols.
+A scalar is anything with + - * / and the methods sin, cos, exp, tanh, stumpff(order) and
+piecewise(function), so the algorithms of this folder run unchanged on floats and on symbols.
 """
 
 import math
 from typing import Any
+
+from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
 
 Scalar = Any
 
@@ -35,6 +37,11 @@ def exp(x: Scalar) -> Scalar:
 def tanh(x: Scalar) -> Scalar:
     """Return the hyperbolic tangent of x."""
     return math.tanh(x) if isinstance(x, (float, int)) else x.tanh()
+
+
+def piecewise(function: PiecewisePolynomial, x: Scalar) -> Scalar:
+    """Return a piecewise polynomial of x: the one function that branches on its argument."""
+    return function.at(x) if isinstance(x, (float, int)) else x.piecewise(function)
 
 
 def stumpff(order: int, u: Scalar) -> Scalar:

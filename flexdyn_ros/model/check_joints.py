@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is doubtful in a joint: motion without inertia, limits, friction that rises with speed."""
+"""What is doubtful in a joint: motion without inertia, limits, friction, springs that give way."""
 
 from __future__ import annotations
 
+from flexdyn_ros.model.check_springs import spring_findings
 from flexdyn_ros.model.composite_inertia import composite_moments
 from flexdyn_ros.model.findings import ERROR
 from flexdyn_ros.model.findings import Finding
@@ -29,6 +30,7 @@ def joint_findings(robot: Robot) -> list[Finding]:
             findings += _link_findings([(joint, 1.0)], robot, carried, negligible)
     for joint in robot.joints:
         findings += _limit_findings(joint) + _friction_findings(joint)
+        findings += spring_findings('joint', joint.name, joint.dynamics.spring)
     return findings
 
 

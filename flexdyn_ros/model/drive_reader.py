@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.joint import Friction
 from flexdyn_ros.model.joint import Joint
@@ -12,14 +11,13 @@ from flexdyn_ros.model.joint import JointDynamics
 _ONE_COORDINATE = ('revolute', 'continuous', 'prismatic')
 
 
-def read_drive(item: Item, joint: Joint, later: list[NotYetSupported]) -> JointDynamics:
+def read_drive(item: Item, joint: Joint) -> JointDynamics:
     """
     Return the drive of a joint: <joint_dynamics> over what the URDF says in <dynamics>.
 
     Args:
         item: The <joint_dynamics> element.
         joint: The joint as the URDF has it.
-        later: What is valid and cannot be computed yet; a <spring> is added to it.
 
     Raises:
         ModelError: The joint cannot have a drive, or a value has no effect.
@@ -39,21 +37,15 @@ def read_drive(item: Item, joint: Joint, later: list[NotYetSupported]) -> JointD
             'gear_ratio has no effect without rotor_inertia',
             'Write rotor_inertia="..." [kg m^2 | kg], or take gear_ratio out',
         )
-    if spring is not None:
-        if item.written('stiffness'):
-            raise place.error('There are both stiffness and <spring>', 'Keep one of them')
-        later.append(
-            spring.place.not_yet(
-                'Nonlinear springs (<spring>) are understood but not computed yet',
-                'Use stiffness="..." [N m/rad | N/m]',
-            )
-        )
+    if spring is not None and item.written('stiffness'):
+        raise place.error('There are both stiffness and <spring>', 'Keep one of them')
     return JointDynamics(
         friction=joint.dynamics.friction if friction is None else read_friction(friction),
         damping=item.value('damping'),
         stiffness=item.value('stiffness'),
         rotor_inertia=item.value('rotor_inertia'),
         gear_ratio=item.value('gear_ratio'),
+        spring=() if spring is None else spring.value('points'),
     )
 
 

@@ -52,7 +52,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     drives = {}
     for item in extension.all('joint_dynamics'):
         joint = robot.joint(joint_name(item, item.value('joint'), robot))
-        drives[joint.name] = replace(joint, dynamics=read_drive(item, joint, later))
+        drives[joint.name] = replace(joint, dynamics=read_drive(item, joint))
     gravity = extension.child('gravity')
     changed = replace(
         robot,

@@ -90,9 +90,12 @@ class JointDynamics(Record):
     Attributes:
         friction: Friction on the motor side, in output units.
         damping: Viscous [N m s/rad | N s/m]; across the spring where there is one.
-        stiffness: Spring between motor and link side [N m/rad | N/m]; None for a stiff joint.
+        stiffness: Spring between motor and link side [N m/rad | N/m]; None for a stiff joint
+            and where `spring` says it.
         rotor_inertia: Inertia of the rotor before the gear [kg m^2 | kg].
         gear_ratio: Motor turns per output turn.
+        spring: A nonlinear spring instead: pairs of deflection and torque [rad, N m | m, N],
+            deflections rising; () for none. See dynamics.piecewise for what lies between.
     """
 
     friction: Friction = Friction()
@@ -100,11 +103,12 @@ class JointDynamics(Record):
     stiffness: Optional[float] = None
     rotor_inertia: float = 0.0
     gear_ratio: float = 1.0
+    spring: tuple[tuple[float, float], ...] = ()
 
     @property
     def elastic(self) -> bool:
         """Whether a spring stands between motor and link side."""
-        return self.stiffness is not None
+        return self.stiffness is not None or bool(self.spring)
 
     @property
     def reflected_inertia(self) -> float:

@@ -46,10 +46,18 @@ JOINT_DYNAMICS = Element(
     ),
     (
         FRICTION,
-        Element('spring', 'A nonlinear spring, instead of stiffness.', (
-            Attribute('points', 'spring_points', 'rad, N m | m, N', 'Deflection and '
-                      'torque.', required=True),
-        ), later=True),
+        Element(
+            'spring',
+            'A nonlinear spring, instead of stiffness: hardening, softening or with a dead zone. '
+            'Between its points the torque is the monotone cubic interpolant of Fritsch and '
+            'Carlson (PCHIP), constant between two equal torques; beyond the ends it goes on '
+            'with the slope that it has there, and with two points it is a straight line. The '
+            'energy is its exact integral.',
+            (
+                Attribute('points', 'spring_points', 'rad, N m | m, N', 'Deflection and torque '
+                          'of each point; torques may not fall.', required=True),
+            ),
+        ),
     ),
     key='joint',
 )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-_STEP = 1e-6  # of a coordinate [m | rad] or its rate; the elastic forces are linear in both
+_STEP = 1e-6  # of a coordinate [m | rad] or its rate; small against the knots of spring tables
 
 
 def stiffness_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:

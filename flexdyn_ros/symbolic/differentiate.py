@@ -57,6 +57,8 @@ def _derivative(node: Expression, symbol: Expression, known: dict) -> Expression
 def _slope(node: Expression) -> Expression:
     """Return the derivative of a function call by its argument."""
     x = node.operands[0]
+    if node.value in node.graph.tables:
+        return x.piecewise(node.graph.tables[node.value].derivative())
     if node.value == 'sin':
         return x.cos()
     if node.value == 'cos':

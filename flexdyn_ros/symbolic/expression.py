@@ -15,9 +15,11 @@ from typing import Iterable
 from typing import Optional
 from typing import Union
 
+from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
+
 CONSTANT, SYMBOL, SUM, PRODUCT, QUOTIENT, NEGATIVE, CALL = range(7)
 
-# Functions that a node may call; stumpffK is Stumpff's c_K.
+# Functions that a node may call; stumpffK is Stumpff's c_K, piecewiseK the graph's K-th table.
 TRIGONOMETRIC = ('sin', 'cos')
 
 Operand = Union['Expression', float, int]
@@ -93,6 +95,10 @@ class Expression:
         """Return Stumpff's function of this order; see dynamics.scalar.stumpff."""
         return self.graph.call(f'stumpff{order}', self)
 
+    def piecewise(self, function: PiecewisePolynomial) -> Expression:
+        """Return a piecewise polynomial of it."""
+        return self.graph.piecewise(function, self)
+
     @property
     def is_constant(self) -> bool:
         """Whether it is a number."""
@@ -125,10 +131,12 @@ class Graph:
 
     Attributes:
         nodes: All nodes in order of creation.
+        tables: Piecewise polynomials that nodes call, by the name of the function.
     """
 
     def __init__(self) -> None:
         self.nodes: list[Expression] = []
+        self.tables: dict[str, PiecewisePolynomial] = {}
         self._known: dict[tuple, Expression] = {}
         self.zero = self.constant(0.0)
         self.one = self.constant(1.0)
@@ -158,12 +166,28 @@ class Graph:
         """Return function(x); odd and even functions move a sign outward."""
         negative, inner = split_sign(x)
         if inner.is_constant:
-            return self.constant(evaluate(function, constant_value(x)))
+            return self.constant(self.value_of(function, constant_value(x)))
         if function in ('sin', 'tanh') and negative:
             return self.negate(self._node(CALL, (inner,), function))
         if function == 'cos':
             x = inner
         return self._node(CALL, (x,), function)
+
+    def piecewise(self, function: PiecewisePolynomial, x: Expression) -> Expression:
+        """Return a piecewise polynomial of x; equal polynomials are one function."""
+        if function.is_zero:
+            return self.zero
+        for name, known in self.tables.items():
+            if known == function:
+                return self.call(name, x)
+        name = f'piecewise{len(self.tables) + 1}'
+        self.tables[name] = function
+        return self.call(name, x)
+
+    def value_of(self, function: str, x: float) -> float:
+        """Return the value of a function that nodes call."""
+        table = self.tables.get(function)
+        return evaluate(function, x) if table is None else table.at(x)
 
     def divide(self, x: Expression, y: Expression) -> Expression:
         """Return x / y; by a number it is a product."""

@@ -147,7 +147,6 @@ def operation_counts(outputs: Iterable[Expression]) -> dict[str, int]:
 def evaluate_program(program: Program, inputs: Mapping[str, float]) -> list[float]:
     """Return the outputs at given inputs, by walking the graph: slow, for checks."""
     from flexdyn_ros.symbolic.expression import CONSTANT
-    from flexdyn_ros.symbolic.expression import evaluate
     from flexdyn_ros.symbolic.expression import SYMBOL
 
     values: dict[Expression, float] = {}
@@ -168,6 +167,6 @@ def evaluate_program(program: Program, inputs: Mapping[str, float]) -> list[floa
         elif node.kind == NEGATIVE:
             value = -operands[0]
         else:
-            value = evaluate(node.value, operands[0])
+            value = program.graph.value_of(node.value, operands[0])
         values[node] = value
     return [values[output] for output in program.outputs]

@@ -3,13 +3,16 @@
 
 import json
 import math
+import re
 
 from command import flexdyn
+from command import FLEXIBLE_ARM
 from command import MODES
 from command import REPOSITORY
 import flexdyn_ros as fd
 import numpy as np
 import pytest
+from scipy.interpolate import PchipInterpolator
 from scipy.linalg import eigh
 
 
@@ -47,6 +50,28 @@ def test_coordinates_have_the_frequencies_of_beam_theory(answer):
     assert spring['modal_mass'] == pytest.approx(inertia)
     assert spring['frequency'] == pytest.approx(math.sqrt(300.0 / inertia) / (2.0 * math.pi))
     assert spring['damping_ratio'] == pytest.approx(0.5 / (2.0 * math.sqrt(300.0 * inertia)))
+
+
+def test_a_spring_table_counts_with_its_slope(tmp_path):
+    """At rest a dead zone has no stiffness; bent, its frequency follows the table."""
+    springs = re.sub(
+        r'stiffness="300"(.*?)/>', r'\1><spring points="-0.1 -9, -0.01 0, 0 0, 0.01 0, 0.1 9, '
+        '0.2 90"/></joint_dynamics>', FLEXIBLE_ARM, flags=re.DOTALL,
+    )
+    (tmp_path / 'table.urdf').write_text(springs)
+    slope = PchipInterpolator([-0.1, -0.01, 0, 0.01, 0.1, 0.2], [-9, 0, 0, 0, 9, 90]).derivative()
+    for bent in (0.0, 0.15):
+        at = f'elbow/elastic={bent}'
+        run = flexdyn('modes', 'table.urdf', '--at', at, '--json', cwd=tmp_path)
+        assert (run.returncode, run.stderr) == (0, '')
+        row, = [r for r in json.loads(run.stdout)['coordinates'] if r['name'] == 'elbow/elastic']
+        assert row['kind'] == 'nonlinear spring'
+        assert row['stiffness'] == pytest.approx(slope(bent), rel=1e-7)
+        if bent:
+            rate = math.sqrt(slope(bent) / row['modal_mass'])
+            assert row['frequency'] == pytest.approx(rate / (2.0 * math.pi))
+    run = flexdyn('info', 'table.urdf', cwd=tmp_path)
+    assert 'elastic by a table of 6 points' in run.stdout
 
 
 def test_frequencies_solve_the_eigenproblem(answer, folder):

@@ -146,6 +146,23 @@ def test_elastic_follower_needs_mass_of_its_own_and_a_leader_that_moves_some():
     assert (empty.severity, empty.name) == ('error', 'k')
 
 
+def test_springs_that_give_way_are_warnings():
+    text = '<joint_dynamics joint="elbow" rotor_inertia="1e-5"><spring points="{}"/>'
+    text += '</joint_dynamics>'
+    for points, words in (
+        ('-1 -9, 0 0, 1 9', []),
+        ('-1 -9, -0.5 0, 0 0, 0.5 0, 1 9', []),
+        ('-1 -9, 0 0, 1 9, 2 9', ['no stiffer above its deflection 2: the force stays 9']),
+        ('0 0, 1 9', ['ends at zero and goes on straight below it']),
+        ('0 0, 1 0, 2 9', ['opposes no deflection below zero']),
+        ('-2 -3, -1 -3, 0 0', ['below its deflection -2', 'straight above it']),
+    ):
+        found = check_robot(arm_with(text.format(points))).findings
+        assert [(f.severity, f.element, f.name) for f in found] == [
+            ('warning', 'joint', 'elbow')] * len(words)
+        assert all(word in f.message for word, f in zip(words, found, strict=True))
+
+
 def test_friction_that_rises_with_speed_is_a_warning():
     friction = '<joint_dynamics joint="elbow"><friction coulomb="2" stribeck="{}" ' \
         'stribeck_velocity="0.1"/></joint_dynamics>'

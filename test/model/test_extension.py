@@ -195,8 +195,6 @@ LATER = {
     '</flexible_link>',
     'segments': '<flexible_link link="upper"><segments count="5" directions="y z" tip="elbow" '
     'young="7e10" iy="1e-7" iz="1e-7"/></flexible_link>',
-    'spring': '<joint_dynamics joint="elbow"><spring points="-1 -10, 0 0, 1 10, 2 40"/>'
-    '</joint_dynamics>',
     'loop': '<loop name="l" frame1="tool" frame2="base" constrain="rx tx"/>',
     'base': '<base motion="prescribed"/>',
 }
@@ -237,6 +235,8 @@ FULL = {
                  '<point_mass at="0.5" mass="1" ixx="0.1" iyy="0.1" izz="0.1"/>',
                  flexible='geometric_stiffening="false" rotation="exact" inertial="total"'),
     'drive': DRIVE,
+    'spring': '<joint_dynamics joint="shoulder" rotor_inertia="1e-5">'
+    '<spring points="-1 -10, 0 0, 1 10, 2 40"/></joint_dynamics>',
     'payload': '<payload link="tool" mass="1.5" com="0 0 0.05" ixx="0.1" iyy="0.2" izz="0.3" '
     'ixy="0.01" ixz="0.02" iyz="0.03"/>',
     'actuated': '<actuated joints="shoulder elbow"/>',
@@ -270,6 +270,7 @@ CHANGES = [
     ('ixx="0.1" iyy="0.1"', 'ixx="0.1" iyy="0.2"'),
     ('iyy="0.1" izz="0.1"', 'iyy="0.1" izz="0.2"'),
     ('stiffness="1.2e4"', 'stiffness="1.3e4"'),
+    ('points="-1 -10', 'points="-1 -11'),
     ('damping="5"', 'damping="6"'),
     ('rotor_inertia="3e-5"', 'rotor_inertia="4e-5"'),
     ('gear_ratio="100"', 'gear_ratio="101"'),

@@ -30,6 +30,8 @@ from oracles.particle_beam import rigid_particles
 from oracles.particle_joints import coordinate_slices
 from oracles.particle_joints import joint_transform
 from oracles.particle_joints import motor_map
+from oracles.particle_springs import spring_energy
+from oracles.particle_springs import spring_forces
 
 
 @dataclass
@@ -214,7 +216,7 @@ class ParticleModel:
         for joint in self.robot.joints:
             if joint.elastic_name:
                 at = self.mode_start_v + self.mode_index[joint.elastic_name]
-                stiffness[at, at] += joint.dynamics.stiffness
+                stiffness[at, at] += joint.dynamics.stiffness or 0.0
                 damping[at, at] += joint.dynamics.damping
         return stiffness, damping
 
@@ -225,7 +227,9 @@ class ParticleModel:
     def elastic_vector(self, q, qd) -> np.ndarray:
         """Return the forces of stiffness and damping of modes and elastic joints (nv,)."""
         stiffness, damping = self.elastic_matrices()
-        return stiffness @ self._modal(q) + damping @ qd
+        forces = stiffness @ self._modal(q) + damping @ qd
+        forces[self.mode_start_v:] += spring_forces(self.robot, np.array(q)[self.mode_start_q:])
+        return forces
 
     def external_force_vector(self, q, wrenches) -> np.ndarray:
         """Return minus the power of the wrenches per unit velocity, (nv,)."""
@@ -303,4 +307,5 @@ class ParticleModel:
         stiffness, _ = self.elastic_matrices()
         modal = self._modal(np.asarray(q, float))
         fall = np.einsum('p,pk,k', motion.masses, motion.points.value[0], self.gravity)
-        return 0.5 * modal @ stiffness @ modal - fall
+        energy = 0.5 * modal @ stiffness @ modal - fall
+        return energy + spring_energy(self.robot, modal[self.mode_start_v:])

@@ -180,6 +180,13 @@ VARIANTS = (
     Variant('cobot7', {'flexible_forearm': 'false', 'friction': 'false'}, ARM_7, (), PANDA_MASS),
     Variant(
         'cobot7',
+        {'elastic_joints': 'true', 'joint_spring': 'strain_wave', 'flexible_forearm': 'false'},
+        ARM_7,
+        ELASTIC,
+        PANDA_MASS,
+    ),
+    Variant(
+        'cobot7',
         {'modes': '2', 'torsion_modes': '1'},
         ARM_7,
         numbered('link4/bending_y', 2) + numbered('link4/bending_z', 2) + ('link4/torsion1',),

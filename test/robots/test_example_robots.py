@@ -34,6 +34,7 @@ CHANGES = {
         'torsion_modes': {'torsion_modes': '1'},
         'elastic_joints': {'elastic_joints': 'true'},
         'joint_stiffness': {'joint_stiffness': '9000', 'elastic_joints': 'true'},
+        'joint_spring': {'joint_spring': 'strain_wave', 'elastic_joints': 'true'},
         'friction': {'friction': 'false'},
     },
     'dual_arm': {'modes': {'modes': '2'}, 'payload_mass': {'payload_mass': '0'}},
