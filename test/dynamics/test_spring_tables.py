@@ -38,8 +38,9 @@ def two_masses(points=None, axis='0 0 1', com=(0.0, 0.0, 0.0), damping='', stiff
     return fd.load_robot(
         f'<robot name="two"><link name="a"/><link name="b">{body}</link>'
         f'<joint name="j" type="continuous"><parent link="a"/><child link="b"/>'
-        f'<axis xyz="{axis}"/></joint><flexdyn version="1.0"><joint_dynamics joint="j" {damping} {stiffness} '
-        f'rotor_inertia="2e-4" gear_ratio="30">{spring}</joint_dynamics></flexdyn></robot>'
+        f'<axis xyz="{axis}"/></joint><flexdyn version="1.0"><joint_dynamics joint="j" {damping} '
+        f'{stiffness} rotor_inertia="2e-4" gear_ratio="30">{spring}</joint_dynamics></flexdyn>'
+        '</robot>'
     )
 
 
