@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,55 +16,132 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import ListedColormap
 from matplotlib.colors import Normalize
 import matplotlib.pyplot as plt
+from matplotlib.ticker import MultipleLocator
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 import numpy as np
 
-POSES = 5  # number of instants drawn
-PLATE = {'facecolor': 'white', 'alpha': 0.7, 'linewidth': 0, 'pad': 0.6}  # behind labels
-SAME_PLACE = 0.03  # of the distance from the root: labels nearer than this are one
+INSTANTS = 5  # number of instants drawn
+UNBENT = {'color': '0.5', 'lw': 0.9, 'ls': '--'}
+RIGID = (0.35, 0.35, 0.35)
+SHADOW = {'color': '0.86', 'lw': 2.5, 'solid_capstyle': 'round'}
 
 
 def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], folder: Path, heading: str) -> Any:
     """
-    Draw the arm at some instants.
+    Draw the arm at some instants, each in a panel of its own on the same axes.
 
     Args:
         robot: The robot.
         data: Columns of data.npz.
         folder: Folder of the run, with markers.npz.
-        heading: First lines of the title.
+        heading: First line of the title.
     """
     with np.load(folder / 'markers.npz') as arrays:
-        frames = read_frames(dict(arrays))
-    chosen = choose(frames, POSES)
+        frames = choose(read_frames(dict(arrays)), INSTANTS)
     straight = StraightArm(robot, Run.load(str(folder / 'run.json')), data)
-    figure = plt.figure(figsize=(7.5, 8.0) if robot.flat else (9.0, 7.0))
-    axes = figure.add_subplot(projection=None if robot.flat else '3d')
-    drawn = []
-    labels: list[tuple[np.ndarray, str]] = []
-    for frame in chosen:
-        drawn.append(_draw_frame(axes, robot, frame))
-        line = straight.line(frame['time'])
-        drawn.append(line)
-        columns = line[:, :2] if robot.flat else line
-        axes.plot(*columns.T, color='0.55', lw=0.8, ls='--')
-        place = bent_tip(frame, robot.flat)[: columns.shape[1]]
-        add_label(labels, place, f'{frame["time"]:.1f} s')
-    for place, text in labels:
-        axes.text(*place, f' {text}', fontsize=9, va='bottom', zorder=10, bbox=PLATE)
-    _set_limits(axes, np.vstack(drawn), robot.flat)
+    unbent = [straight.line(frame['time']) for frame in frames]
+    space = Space.around(np.vstack([*unbent, *map(points_of, frames)]))
+    make = _panels_in_plane if robot.flat else _panels_in_space
+    figure, panels, bar = make(space, len(frames))
+    for axes, frame, line in zip(panels, frames, unbent):
+        if not robot.flat:
+            _draw_shadow(axes, frame)
+        _draw_frame(axes, robot, frame)
+        axes.plot(*(line[:, :2] if robot.flat else line).T, **UNBENT)
+        row = int(np.abs(data['time'] - frame['time']).argmin())
+        tip = np.array([data[f'tip/{axis}'][row] for axis in 'xyz'])
+        off = millimetres(float(np.linalg.norm(tip - line[-1])))
+        axes.set_title(f't = {frame["time"]:.1f} s\ntip bent by {off}', fontsize=9)
+    _draw_colours(figure, bar, robot)
+    figure.suptitle(
+        f'{heading}\nas RViz shows it: deflection drawn {robot.exaggeration:g} times its size; '
+        'dashed: the arm if it did not bend', fontsize=11,
+    )
+    return figure
+
+
+def millimetres(length: float) -> str:
+    """Return a length [m] as text with two digits, or all before the point."""
+    value = 1e3 * length
+    return f'{value:.0f} mm' if value >= 10.0 else f'{value:.2g} mm'
+
+
+@dataclass(frozen=True)
+class Space:
+    """The corners of the drawn space, each of shape (3,) [m]."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def around(cls, points: np.ndarray) -> Space:
+        """Return the space that holds points, shape (n, 3) [m], with a margin and the floor."""
+        low, high = points.min(axis=0), points.max(axis=0)
+        margin = 0.06 * (high - low).max()
+        return cls(np.append(low[:2] - margin, min(0.0, low[2])), high + margin)
+
+    @property
+    def size(self) -> np.ndarray:
+        """Length, width and height, shape (3,) [m]."""
+        return self.high - self.low
+
+
+Panels = tuple[Any, list[Any], Any]
+"""A figure, its panels, and the axes of the colour bar."""
+
+
+def _panels_in_plane(space: Space, count: int) -> Panels:
+    width = 2.1
+    height = width * space.size[1] / space.size[0]
+    figure, grid = plt.subplots(
+        1, count + 1, figsize=(width * count + 1.4, height + 1.4),
+        gridspec_kw={'width_ratios': [*[1.0] * count, 0.06]},
+    )
+    panels = list(grid[:count])
+    for axes in panels:
+        axes.set_xlim(space.low[0], space.high[0])
+        axes.set_ylim(space.low[1], space.high[1])
+        axes.set_aspect('equal')
+        axes.grid(True, alpha=0.25)
+        axes.set_xlabel('x [m]')
+        axes.tick_params(labelleft=axes is panels[0])
+    panels[0].set_ylabel('y [m]')
+    figure.subplots_adjust(
+        left=0.7 / figure.get_figwidth(), right=1.0 - 0.7 / figure.get_figwidth(), wspace=0.08,
+        bottom=0.5 / figure.get_figheight(), top=1.0 - 0.9 / figure.get_figheight(),
+    )
+    return figure, panels, grid[count]
+
+
+def _panels_in_space(space: Space, count: int) -> Panels:
+    figure = plt.figure(figsize=(2.9 * count + 1.0, 4.1))
+    grid = figure.add_gridspec(
+        1, count + 1, width_ratios=[*[1.0] * count, 0.04],
+        left=0.0, right=0.95, top=0.79, bottom=0.06, wspace=0.09,
+    )
+    panels = [figure.add_subplot(grid[0, k], projection='3d') for k in range(count)]
+    for axes in panels:
+        axes.set_xlim(space.low[0], space.high[0])
+        axes.set_ylim(space.low[1], space.high[1])
+        axes.set_zlim(space.low[2], space.high[2])
+        axes.set_box_aspect(space.size, zoom=1.1)
+        axes.view_init(elev=16, azim=-60)
+        for axis, name in ((axes.xaxis, 'x'), (axes.yaxis, 'y'), (axes.zaxis, '')):
+            axis.set_major_locator(MultipleLocator(0.2))
+            axis.set_tick_params(pad=-2, labelsize=8)
+            axis.labelpad = -4
+            axis.set_label_text(f'{name} [m]' if name else '', fontsize=9)
+        # Where matplotlib puts this label it lies outside of the panel.
+        axes.text2D(0.93, 0.83, 'z [m]', fontsize=9, transform=axes.transAxes)
+    return figure, panels, figure.add_subplot(grid[0, count])
+
+
+def _draw_colours(figure: Any, bar: Any, robot: DemoRobot) -> None:
+    """Draw the colour bar: the colours of the markers."""
     scale = Normalize(0.0, 1e3 * robot.colour_range)
     palette = ListedColormap([colour(x) for x in np.linspace(0.0, 1.0, 256)])
     figure.colorbar(
-        ScalarMappable(scale, palette), ax=axes, shrink=0.7, extend='max',
-        pad=0.04 if robot.flat else 0.13,
-        label='deflection of the link [mm]',
-    )
-    axes.set_title(
-        f'{heading}bent as the markers draw it, deflection {robot.exaggeration:g} times '
-        'exaggerated; dashed: unbent', fontsize=10,
-    )
-    return figure
+        ScalarMappable(scale, palette), cax=bar, label='deflection of the link [mm]')
 
 
 def read_frames(arrays: dict[str, np.ndarray]) -> list[dict[str, Any]]:
@@ -97,29 +175,9 @@ def choose(frames: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
     return [frames[k] for k in picks]
 
 
-def add_label(labels: list[tuple[np.ndarray, str]], place: np.ndarray, text: str) -> None:
-    """Add a label, to one that stands at nearly the same place where there is one."""
-    for k, (other, present) in enumerate(labels):
-        if np.linalg.norm(other - place) < SAME_PLACE * np.linalg.norm(place):
-            labels[k] = (other, f'{present}, {text}')
-            return
-    labels.append((place, text))
-
-
-def bent_tip(frame: dict[str, Any], flat: bool) -> np.ndarray:
-    """
-    Return where to name the drawn arm, shape (3,) [m].
-
-    Args:
-        frame: Its lines.
-        flat: Whether to take the end of the last flexible link; else it is the point farthest
-            from the root, since the lines of rigid links come in no order.
-    """
-    lines = frame['lines']
-    points = np.vstack([line['points'] for line in lines.values()])
-    farthest = points[np.linalg.norm(points, axis=1).argmax()]
-    last = max(name for name in lines if name.startswith('centre_line'))
-    return lines[last]['points'][-1] if flat else farthest
+def points_of(frame: dict[str, Any]) -> np.ndarray:
+    """Return all points of the drawn lines, shape (n, 3) [m]."""
+    return np.vstack([line['points'] for line in frame['lines'].values()])
 
 
 class StraightArm:
@@ -151,42 +209,29 @@ def chain(robot: Any, tip: str) -> list[str]:
     return links[::-1]
 
 
-def _draw_frame(axes: Any, robot: DemoRobot, frame: dict[str, Any]) -> np.ndarray:
-    """Draw the lines of one MarkerArray; return their points."""
-    points = []
+def _pieces(name: str, points: np.ndarray) -> np.ndarray:
+    """Return the straight pieces of a marker, shape (k, 2, 3) or (k, 2, 2) [m]."""
+    if name.startswith('centre_line'):
+        return np.stack((points[:-1], points[1:]), axis=1)
+    return points.reshape(-1, 2, points.shape[1])
+
+
+def _draw_frame(axes: Any, robot: DemoRobot, frame: dict[str, Any]) -> None:
+    """Draw the lines of one MarkerArray."""
+    kind = LineCollection if robot.flat else Line3DCollection
     for name, line in frame['lines'].items():
         places = line['points'][:, :2] if robot.flat else line['points']
-        points.append(line['points'])
-        is_strip = name.startswith('centre_line')
-        if is_strip:
-            pieces = np.stack((places[:-1], places[1:]), axis=1)
-            colours = line['colours'][:-1, :3]
-        else:
-            pieces = places.reshape(-1, 2, places.shape[1])
-            colours = [(0.45, 0.45, 0.45)]
-        kind = LineCollection if robot.flat else Line3DCollection
-        width = 3.5 if is_strip else 1.8
-        axes.add_collection(
-            kind(list(pieces), colors=colours, linewidths=width, capstyle='round'))
-    return np.vstack(points)
+        bends = name.startswith('centre_line')
+        axes.add_collection(kind(
+            list(_pieces(name, places)),
+            colors=line['colours'][:-1, :3] if bends else [RIGID],
+            linewidths=4.0 if bends else 2.2,
+            capstyle='round',
+        ))
 
 
-def _set_limits(axes: Any, points: np.ndarray, flat: bool) -> None:
-    low, high = points.min(axis=0), points.max(axis=0)
-    if flat:
-        margin = 0.08 * (high - low).max()
-        axes.set_xlim(low[0] - margin, high[0] + margin)
-        axes.set_ylim(low[1] - margin, high[1] + margin)
-        axes.set_aspect('equal')
-        axes.grid(True, alpha=0.25)
-    else:
-        low = np.append(low[:2], min(0.0, low[2]))
-        centre, half = (low + high) / 2, 0.5 * (high - low).max()
-        axes.set_xlim(centre[0] - half, centre[0] + half)
-        axes.set_ylim(centre[1] - half, centre[1] + half)
-        axes.set_zlim(low[2], high[2])
-        axes.set_box_aspect((2 * half, 2 * half, high[2] - low[2]), zoom=1.15)
-        axes.view_init(elev=18, azim=-62)
-        axes.set_zlabel('z [m]')
-    axes.set_xlabel('x [m]')
-    axes.set_ylabel('y [m]')
+def _draw_shadow(axes: Any, frame: dict[str, Any]) -> None:
+    """Draw the arm's vertical projection on the floor, which shows where it is in space."""
+    for name, line in frame['lines'].items():
+        for piece in _pieces(name, line['points'] * (1.0, 1.0, 0.0)):
+            axes.plot(*piece.T, **SHADOW)

@@ -54,7 +54,7 @@ CANADARM = DemoRobot(
     kd=(3000.0, 1500.0, 150.0),
     tip='tool',
     exaggeration=10.0,
-    colour_range=0.1,
+    colour_range=0.09,
     flat=True,
 )
 
@@ -75,7 +75,7 @@ VENDOR = DemoRobot(
     kd=(60.0, 60.0, 40.0, 10.0, 10.0, 5.0),
     tip='tool0',
     exaggeration=20.0,
-    colour_range=0.002,
+    colour_range=0.0015,
     flat=False,
 )
 
