@@ -100,7 +100,8 @@ class _Assembly:
         if not node.moves:
             return Attachment(frame.body, None, position, rotation)
         section = BodyNode(
-            floats(node.position), rows(node.translation), rows(node.rotation), body.linear
+            floats(node.position), rows(node.translation), rows(node.rotation), body.linear,
+            floats(node.shortening),
         )
         return Attachment(frame.body, section, floats(node.offset), rotation)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from typing import Optional
 
+from flexdyn_ros.dynamics.multibody import AxialInertia
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import BodyNode
 from flexdyn_ros.dynamics.multibody import Entry
@@ -25,6 +26,7 @@ from flexdyn_ros.dynamics.spatial import scale_matrix
 from flexdyn_ros.dynamics.spatial import second_moment_of
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.model.foreshortening import Foreshortening
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.modal_body import ModalBody
 import numpy as np
@@ -99,6 +101,21 @@ def _modal_inertia(flexible: ModalBody) -> ModalInertia:
         mass=rows(flexible.modal_mass),
         stiffness=rows(flexible.stiffness),
         damping=rows(flexible.damping),
+        axial=_axial_inertia(flexible.foreshortening),
+    )
+
+
+def _axial_inertia(drawn: Optional[Foreshortening]) -> AxialInertia:
+    if drawn is None:
+        return AxialInertia()
+    coupling = np.swapaxes(drawn.coupling, 0, 1)
+    return AxialInertia(
+        direction=floats(drawn.direction),
+        terms=drawn.terms,
+        first=floats(drawn.first),
+        second=floats(drawn.second),
+        coupling=tuple(rows(of_mode) for of_mode in coupling),
+        product=rows(drawn.product),
     )
 
 

@@ -41,13 +41,12 @@ def kinetic_energy(tree: Multibody, q: list, qd: list) -> Scalar:
 def _body_energy(state: DeflectedBody, twist: Twist, rates: list) -> Scalar:
     """Return 1/2 int |v + w x rho + u'|^2 dm and the rotary energy of the cross-sections."""
     linear, angular = twist
-    modal = state.body.modal
-    flow = add(cross(angular, state.first_moment), combine(rates, modal.first))
+    flow = add(cross(angular, state.first_moment), combine(rates, state.modal_first))
     energy = dot(linear, add(scale(0.5 * state.body.mass, linear), flow))
     energy = energy + 0.5 * dot(angular, apply(state.inertia, angular))
     if rates:
         energy = energy + dot(angular, combine(rates, state.angular_coupling))
-    for rate, row in zip(rates, modal.mass):
+    for rate, row in zip(rates, state.modal_mass):
         for mass, other in zip(row, rates):
             energy = energy + 0.5 * mass * rate * other
     return energy

@@ -4,14 +4,18 @@ One body, rigid or flexible: its inertia at a deflection and the wrench that mov
 
 The field is u(r) = sum_k phi_k(r) delta_k, so the integrals over the deflected body are exact
 polynomials in delta. The sums are those of King's equations in El-Rayyes 1990 (2.46)-(2.50),
-written with second moments in place of inertia tensors; no term is dropped.
+written with second moments in place of inertia tensors; no term is dropped. What a beam that is
+drawn in along its axis adds is in foreshortening.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Iterable
+from typing import Sequence
 
+from flexdyn_ros.dynamics.foreshortening import axial_wrench
+from flexdyn_ros.dynamics.foreshortening import drawn_in
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Entry
 from flexdyn_ros.dynamics.scalar import Scalar
@@ -43,12 +47,16 @@ class DeflectedBody:
         first_moment: int rho dm, rho = r + u.
         second_moment: int rho rho^T dm.
         modal_moments: int rho phi_k^T dm for each mode k.
+        modal_first: int phi_k dm.
+        modal_mass: Generalised mass, indexed [k][l].
     """
 
     body: Body
     first_moment: Vector
     second_moment: Matrix
     modal_moments: list[Matrix]
+    modal_first: Sequence[Vector]
+    modal_mass: Sequence[Sequence[Scalar]]
 
     @property
     def inertia(self) -> Matrix:
@@ -97,7 +105,8 @@ def deflect(body: Body, modes: list) -> DeflectedBody:
         moments.append(moment)
         first = add(first, scale(amplitude, modal.first[k]))
         second = add_matrices(second, scale_matrix(amplitude, moment))
-    return DeflectedBody(body, first, second, moments)
+    state = DeflectedBody(body, first, second, moments, modal.first, modal.mass)
+    return drawn_in(state, modes) if modal.axial.terms else state
 
 
 def body_wrench(
@@ -140,6 +149,10 @@ def body_wrench(
         forces[k] = forces[k] + dot(spin, motion.spin_rate)
         for mass, other in zip(modal.rotary_mass[k], accelerations):
             forces[k] = forces[k] + mass * other
+    if modal.axial.terms:
+        more = axial_wrench(modal.axial, motion, modes, rates, accelerations)
+        force, moment = add(force, more.force), add(moment, more.moment)
+        forces = [own + drawn for own, drawn in zip(forces, more.modal)]
     return force, moment, forces
 
 

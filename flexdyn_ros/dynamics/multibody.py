@@ -70,18 +70,45 @@ class BodyNode:
         translation: Displacement for each unit mode of the parent.
         rotation: Rotation vector for each unit mode of the parent.
         linear: Whether its rotation is King's first-order one instead of the exponential.
+        shortening: Value there of each of the parent's axial shapes.
     """
 
     position: Vector
     translation: tuple[Vector, ...]
     rotation: tuple[Vector, ...]
     linear: bool = False
+    shortening: tuple[float, ...] = ()
 
     @property
     def axis(self) -> Optional[int]:
         """Number of the one frame axis that all modes turn it about, or None."""
         turned = {k for column in self.rotation for k, x in enumerate(column) if x != 0.0}
         return turned.pop() if len(turned) == 1 else None
+
+
+@dataclass(frozen=True)
+class AxialInertia:
+    """
+    Integrals of the axial shapes by which bending draws a body's points in, as scalars.
+
+    See model.foreshortening.Foreshortening. The default is a body that is not drawn in.
+
+    Attributes:
+        direction: Unit vector along the beam.
+        terms: For each axial shape the (k, l, factor) whose sum is its amplitude: factor times
+            delta_k delta_l, or delta_k^2 / 2 where k = l.
+        first: int f_j dm.
+        second: int x f_j dm, x along the beam.
+        coupling: int f_j phi_k dm, indexed [k][j].
+        product: int f_i f_j dm, indexed [i][j].
+    """
+
+    direction: Vector = ZERO
+    terms: tuple[tuple[tuple[int, int, float], ...], ...] = ()
+    first: tuple[float, ...] = ()
+    second: tuple[float, ...] = ()
+    coupling: tuple[tuple[Vector, ...], ...] = ()
+    product: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,6 +125,7 @@ class ModalInertia:
         mass: Generalised mass, indexed [k][l].
         stiffness: Generalised stiffness, indexed [k][l].
         damping: Generalised damping, indexed [k][l].
+        axial: Integrals of the axial shapes.
     """
 
     first: tuple[Vector, ...] = ()
@@ -108,6 +136,7 @@ class ModalInertia:
     mass: tuple[tuple[float, ...], ...] = ()
     stiffness: tuple[tuple[float, ...], ...] = ()
     damping: tuple[tuple[float, ...], ...] = ()
+    axial: AxialInertia = AxialInertia()
 
 
 @dataclass(frozen=True)

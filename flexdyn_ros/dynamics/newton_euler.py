@@ -15,6 +15,8 @@ from typing import Optional
 
 from flexdyn_ros.dynamics.flexible_body import body_wrench
 from flexdyn_ros.dynamics.flexible_body import BodyMotion
+from flexdyn_ros.dynamics.foreshortening import amplitude_biases
+from flexdyn_ros.dynamics.foreshortening import weighted
 from flexdyn_ros.dynamics.joints import axis_rates
 from flexdyn_ros.dynamics.joints import column_power
 from flexdyn_ros.dynamics.joints import combine_columns
@@ -148,6 +150,9 @@ def _node_motion(
     start = add(motion.acceleration, apply(motion.matrix, node.position))
     start = add(start, scale(2.0, cross(motion.spin, slide)))
     start = add(start, combine(accelerations, node.translation))
+    if node.axial.terms:
+        drawn = weighted(node.node.shortening, amplitude_biases(node.axial, rates))
+        start = add(start, scale(drawn, node.axial.direction))
     spin_rate = add(motion.spin_rate, cross(motion.spin, turning))
     spin_rate = add(spin_rate, combine(accelerations, node.turning))
     if not node.node.linear and node.node.axis is None:

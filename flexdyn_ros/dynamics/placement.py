@@ -13,9 +13,14 @@ from dataclasses import dataclass
 from typing import Optional
 from typing import Sequence
 
+from flexdyn_ros.dynamics.foreshortening import along_modes
+from flexdyn_ros.dynamics.foreshortening import amplitude_gradients
+from flexdyn_ros.dynamics.foreshortening import amplitudes
+from flexdyn_ros.dynamics.foreshortening import weighted
 from flexdyn_ros.dynamics.joints import Column
 from flexdyn_ros.dynamics.joints import frame_axis
 from flexdyn_ros.dynamics.joints import joint_motion
+from flexdyn_ros.dynamics.multibody import AxialInertia
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import BodyNode
 from flexdyn_ros.dynamics.multibody import Multibody
@@ -34,6 +39,7 @@ from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import IDENTITY
 from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import multiply
+from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import skew
 from flexdyn_ros.dynamics.spatial import symmetric_congruence
 from flexdyn_ros.dynamics.spatial import Vector
@@ -52,17 +58,19 @@ class NodePlacement:
         position: Its place [m].
         rotation: Its rotation (for King's form, the matrix 1 + [theta]x).
         rotation_vector: The rotation vector theta [rad].
-        translation: Displacement column of each mode of the parent.
+        translation: Velocity column of each mode of the parent.
         turning: Angular velocity column of each mode, in the parent's axes.
         node: The undeformed node.
+        axial: How bending of the parent draws it in.
     """
 
     position: Vector
     rotation: Matrix
     rotation_vector: Vector
-    translation: tuple[Vector, ...]
+    translation: list[Vector]
     turning: list[Vector]
     node: BodyNode
+    axial: AxialInertia
 
 
 @dataclass
@@ -102,7 +110,7 @@ def placements(tree: Multibody, q: list) -> list[Placement]:
 def _placement(tree: Multibody, body: Body, q: list) -> Placement:
     node, extra = None, None
     if body.node is not None:
-        node = _node_placement(body.node, tree.bodies[body.parent].mode_values(q))
+        node = _node_placement(body.node, tree.bodies[body.parent], q)
         if _turns_together(body):
             # Two turns about one axis are one: the joint takes the node's angle too.
             extra = dot(node.rotation_vector, apply(body.rotation, body.joint.axis))
@@ -123,8 +131,17 @@ def _turns_together(body: Body) -> bool:
     return body.node.axis is not None and abs(axis[body.node.axis]) == 1.0
 
 
-def _node_placement(node: BodyNode, modes: list) -> NodePlacement:
+def _node_placement(node: BodyNode, parent: Body, q: list) -> NodePlacement:
+    modes, axial = parent.mode_values(q), parent.modal.axial
     position = add(node.position, combine(modes, node.translation))
+    translation = list(node.translation)
+    if axial.terms:
+        drawn = weighted(node.shortening, amplitudes(axial, modes))
+        position = add(position, scale(drawn, axial.direction))
+        rates = along_modes(node.shortening, amplitude_gradients(axial, modes))
+        translation = [
+            add(column, scale(rate, axial.direction)) for column, rate in zip(translation, rates)
+        ]
     theta = combine(modes, node.rotation)
     if node.linear:
         rotation, turning = add_matrices(IDENTITY, skew(theta)), list(node.rotation)
@@ -134,7 +151,7 @@ def _node_placement(node: BodyNode, modes: list) -> NodePlacement:
     else:
         rotation = by_vector(theta)
         turning = [vector_spin(theta, column) for column in node.rotation]
-    return NodePlacement(position, rotation, theta, node.translation, turning, node)
+    return NodePlacement(position, rotation, theta, translation, turning, node, axial)
 
 
 def carry_twist(place: Placement, twist: Twist, mode_rates: Sequence[Scalar]) -> Twist:

@@ -195,9 +195,9 @@ class FlexibleInertia:
         body = state.body
         return cls(
             RigidInertia(body.mass, state.first_moment, state.inertia),
-            list(body.modal.first),
+            list(state.modal_first),
             state.angular_coupling if body.n_modes else [],
-            [list(row) for row in body.modal.mass],
+            [list(row) for row in state.modal_mass],
         )
 
     def add_child(self, place: Placement, child: Inertia) -> None:

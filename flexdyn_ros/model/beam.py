@@ -4,9 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace
 import math
+from typing import Optional
 
 from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.foreshortening import axial_shapes
+from flexdyn_ros.model.foreshortening import AxialShapes
+from flexdyn_ros.model.foreshortening import massless
 from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.link import ModeFamily
@@ -31,11 +36,13 @@ class BeamField:
         translation: Displacement for unit modes, shape (m, n, 3) [m].
         rotation: Rotation of the cross-section for unit modes, shape (m, n, 3) [rad].
         strain: Twist per length and curvatures for unit modes, shape (m, n, 3) [rad/m].
+        slope: Derivative of the displacement along the beam, shape (m, n, 3) [m/m].
     """
 
     translation: np.ndarray
     rotation: np.ndarray
     strain: np.ndarray
+    slope: np.ndarray
 
 
 def modal_body(link: Link) -> ModalBody:
@@ -57,6 +64,12 @@ def modal_body(link: Link) -> ModalBody:
     line = weight * beam.mass
     position = np.outer(x * beam.length, axes[:, 0])
     translation, rotation = field.translation @ axes.T, field.rotation @ axes.T
+    shapes, drawn = link_axial_shapes(link), None
+    if shapes is not None:
+        drawn = massless(shapes, axes[:, 0], len(translation)).with_mass(
+            line, x * beam.length, shapes.at(x), translation
+        )
+        drawn = replace(drawn, coupling=_clean(drawn.coupling))
     section = axes @ np.diag(section_inertia(beam)) @ axes.T
     spread = weight * beam.length
     section_moment = 0.5 * np.trace(section) * np.eye(3) - section
@@ -82,9 +95,18 @@ def modal_body(link: Link) -> ModalBody:
         modal_mass=modal_mass,
         stiffness=stiffness,
         damping=np.diag(2.0 * ratio * frequency * np.diag(modal_mass)),
-        node_at=lambda point: beam_node(beam, point),
+        node_at=lambda point: beam_node(beam, point, shapes),
         centre_line=lambda fraction: fraction * beam.length * axes[:, 0],
+        foreshortening=drawn,
     )
+
+
+def link_axial_shapes(link: Link) -> Optional[AxialShapes]:
+    """Return the axial shapes of a beam that geometric stiffening acts on, or None."""
+    beam = link.beam
+    if beam is None or not link.stiffens:
+        return None
+    return axial_shapes(lambda at: beam_field(beam, at).slope, beam.length, _order(beam))
 
 
 def beam_field(beam: Beam, x: np.ndarray) -> BeamField:
@@ -94,31 +116,41 @@ def beam_field(beam: Beam, x: np.ndarray) -> BeamField:
     A deflection along y turns the cross-section by +phi' about z, one along z by -phi' about y.
     """
     length = beam.length
-    translation, rotation, strain = [], [], []
+    translation, rotation, strain, slope = [], [], [], []
     for family in beam.families:
         for order in range(1, family.count + 1):
             shape = _shape(family, order, x)
-            move, turn, bend = np.zeros((3, len(x), 3))
+            move, turn, bend, tilt = np.zeros((4, len(x), 3))
             if family.kind == 'torsion':
                 turn[:, 0], bend[:, 0] = shape.value, shape.slope / length
             else:
                 along, about, sign = (1, 2, 1.0) if family.kind == 'bending_y' else (2, 1, -1.0)
                 move[:, along] = shape.value
+                tilt[:, along] = shape.slope / length
                 turn[:, about] = sign * shape.slope / length
                 bend[:, about] = sign * shape.curvature / length**2
             translation.append(move)
             rotation.append(turn)
             strain.append(bend)
+            slope.append(tilt)
     size = (len(translation), len(x), 3)
     return BeamField(
         np.array(translation).reshape(size),
         np.array(rotation).reshape(size),
         np.array(strain).reshape(size),
+        np.array(slope).reshape(size),
     )
 
 
-def beam_node(beam: Beam, point: np.ndarray) -> Node:
-    """Return the node at the projection of a point in the link frame [m] on the beam's axis."""
+def beam_node(beam: Beam, point: np.ndarray, shapes: Optional[AxialShapes] = None) -> Node:
+    """
+    Return the node at the projection of a point on the beam's axis.
+
+    Args:
+        beam: The beam.
+        point: In the link frame, shape (3,) [m].
+        shapes: Axial shapes of the beam; None where bending draws nothing in.
+    """
     axes = np.array(beam.axes)
     point = np.asarray(point, dtype=float)
     fraction = min(max(float(axes[:, 0] @ point) / beam.length, 0.0), 1.0)
@@ -132,7 +164,8 @@ def beam_node(beam: Beam, point: np.ndarray) -> Node:
     offset = point - position
     # A point on the axis must not seem to stand beside it for round-off.
     offset = np.where(np.abs(offset) < ROUND_OFF * beam.length, 0.0, offset)
-    return Node(position, offset, _clean(translation), _clean(rotation))
+    drawn = np.zeros(0) if shapes is None else shapes.at(np.array([fraction]))[:, 0]
+    return Node(position, offset, _clean(translation), _clean(rotation), drawn)
 
 
 def section_inertia(beam: Beam) -> np.ndarray:
@@ -153,9 +186,13 @@ def _shape(family: ModeFamily, order: int, x: np.ndarray) -> Shape:
 
 def _quadrature(beam: Beam) -> tuple[np.ndarray, np.ndarray]:
     """Return Gauss points and weights on (0, 1), enough for products of the highest modes."""
-    highest = max(family.count for family in beam.families)
-    x, weight = np.polynomial.legendre.leggauss(40 + 8 * highest)
+    x, weight = np.polynomial.legendre.leggauss(_order(beam))
     return 0.5 * (x + 1.0), 0.5 * weight
+
+
+def _order(beam: Beam) -> int:
+    """Return the number of Gauss points that resolve products of the highest modes."""
+    return 40 + 8 * max(family.count for family in beam.families)
 
 
 def _stiffness(beam: Beam, field: BeamField, spread: np.ndarray) -> np.ndarray:

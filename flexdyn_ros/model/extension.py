@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-import logging
 from typing import Optional
 
 from flexdyn_ros.errors import did_you_mean
@@ -26,8 +25,6 @@ from flexdyn_ros.model.multi_axis_reader import with_multi_axis_joints
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.model.vectors import symmetric_matrix3
 import numpy as np
-
-_LOGGER = logging.getLogger('flexdyn_ros')
 
 
 def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
@@ -66,7 +63,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     _check_later(extension, robot, later)
     if later:
         raise later[0]
-    return _warn_of_stiffening(extension, changed)
+    return changed
 
 
 def _links(
@@ -111,29 +108,29 @@ def _beam_link(
         hub, note = rigid_hub(hub, beam, beam_item.place)
         notes.extend([note] if note else [])
     _check_options(item, beam)
-    _beam_later(item, beam_item, beam, later)
-    return Link(link.name, hub, beam, item.value('rotation'))
+    _beam_later(beam_item, beam, later)
+    stiffening = item.value('geometric_stiffening')
+    return Link(link.name, hub, beam, item.value('rotation'), stiffening)
 
 
 def _check_options(item: Item, beam: Beam) -> None:
-    """Refuse what acts on modes where there are none."""
+    """Refuse what acts on modes where there are none, and stiffening of King's equations."""
     for name, inactive in (('rotation', 'exact'), ('geometric_stiffening', 'false')):
         if not beam.families and item.texts.get(name, inactive) != inactive:
             raise item.place.error(
                 f'{name}="{item.texts[name]}" has no effect, as the beam has no modes',
                 'Take it out, or ask for modes',
             )
-
-
-def _beam_later(item: Item, beam_item: Item, beam: Beam, later: list[NotYetSupported]) -> None:
-    """Note what of a beam cannot be computed yet."""
-    if item.texts.get('geometric_stiffening') == 'true':
-        later.append(
-            item.place.not_yet(
-                'geometric_stiffening="true" is understood but not computed yet',
-                'Write geometric_stiffening="false"',
-            )
+    if item.value('rotation') == 'linear' and item.texts.get('geometric_stiffening') == 'true':
+        raise item.place.error(
+            'geometric_stiffening="true" contradicts rotation="linear", King\'s equations, which '
+            'do not draw a bent beam in',
+            'Write rotation="exact", or geometric_stiffening="false"',
         )
+
+
+def _beam_later(beam_item: Item, beam: Beam, later: list[NotYetSupported]) -> None:
+    """Note what of a beam cannot be computed yet."""
     for family in beam.families:
         if family.boundary != 'clamped-free':
             later.append(
@@ -185,21 +182,3 @@ def _check_later(extension: Item, robot: Robot, later: list[NotYetSupported]) ->
                 'Put a joint of type floating between a new root link and this one',
             )
         )
-
-
-def _warn_of_stiffening(extension: Item, robot: Robot) -> Robot:
-    """Log and note once which links bend without the stiffening that is on by default."""
-    names = [
-        item.value('link')
-        for item in extension.all('flexible_link')
-        if not item.written('geometric_stiffening') and robot.link(item.value('link')).mode_names
-    ]
-    if not names:
-        return robot
-    note = (
-        'Geometric stiffening is not computed yet and is off for '
-        + ', '.join(f'"{name}"' for name in names)
-        + '. Write geometric_stiffening="false" to confirm.'
-    )
-    _LOGGER.warning('Robot "%s": %s', robot.name, note)
-    return replace(robot, notes=(*robot.notes, note))

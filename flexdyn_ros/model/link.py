@@ -117,12 +117,15 @@ class Link(Record):
         beam: The beam that the link bends as, or None.
         rotation: How node rotations are built from modes: "exact" (exponential) or "linear"
             (King's first-order form).
+        geometric_stiffening: Whether bending draws the points of the beam in along its axis, so
+            that axial loads stiffen or soften it; King's equations know none of that.
     """
 
     name: str
     inertia: Optional[Inertia] = None
     beam: Optional[Beam] = None
     rotation: str = 'exact'
+    geometric_stiffening: bool = True
 
     @property
     def mode_names(self) -> tuple[str, ...]:
@@ -130,6 +133,13 @@ class Link(Record):
         if self.beam is None:
             return ()
         return tuple(f'{self.name}/{mode}' for mode in self.beam.mode_names)
+
+    @property
+    def stiffens(self) -> bool:
+        """Whether geometric stiffening acts: it is on, and the beam bends by exact rotations."""
+        families = self.beam.families if self.beam is not None else ()
+        bends = any(family.kind.startswith('bending') for family in families)
+        return bends and self.geometric_stiffening and self.rotation == 'exact'
 
     @property
     def mass(self) -> float:

@@ -6,15 +6,18 @@ With the displacement field u(r) = sum_k phi_k(r) delta_k over the undeformed bo
 quantity of the exact equations of motion is a polynomial in delta whose coefficients are the
 integrals kept here (Shabana, Dynamics of Multibody Systems, section 5.5; second moments in
 place of inertia tensors). All vectors are in the link's axes, about the link frame's origin.
+A beam with geometric stiffening moves along its axis besides, see foreshortening.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import field
 from dataclasses import replace
 from typing import Callable
 from typing import Optional
 
+from flexdyn_ros.model.foreshortening import Foreshortening
 import numpy as np
 
 
@@ -46,17 +49,20 @@ class Node:
         offset: From there to the point asked for, rigid with the cross-section, (3,) [m].
         translation: Displacement of `position` for unit modes, shape (m, 3).
         rotation: Rotation vector of the cross-section for unit modes, shape (m, 3).
+        shortening: Axial shapes at `position`, shape (J,) [m].
     """
 
     position: np.ndarray
     offset: np.ndarray
     translation: np.ndarray
     rotation: np.ndarray
+    shortening: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def moves(self) -> bool:
         """Whether any mode displaces or turns the cross-section."""
-        return bool(self.translation.any() or self.rotation.any())
+        parts = (self.translation, self.rotation, self.shortening)
+        return any(bool(part.any()) for part in parts)
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,7 @@ class ModalBody:
         damping: Generalised damping, shape (m, m).
         node_at: Function from a point of the undeformed link, (3,) [m], to its Node.
         centre_line: Function from a fraction of the length to the point on the axis, (3,) [m].
+        foreshortening: How bending draws the points in along the axis; None for not at all.
     """
 
     modes: tuple[Mode, ...]
@@ -96,11 +103,18 @@ class ModalBody:
     damping: np.ndarray
     node_at: Callable[[np.ndarray], Node]
     centre_line: Optional[Callable[[float], np.ndarray]] = None
+    foreshortening: Optional[Foreshortening] = None
 
     def with_point_mass(self, mass: float, node: Node) -> ModalBody:
         """Return the body with a point mass [kg] riding on a cross-section's axis point."""
         r, phi = node.position, node.translation
         product = self.modal_product + mass * np.einsum('ka,lb->klab', phi, phi)
+        drawn = self.foreshortening
+        if drawn is not None:
+            along = np.array([drawn.direction @ r])
+            drawn = drawn.with_mass(
+                np.array([mass]), along, node.shortening[:, None], phi[:, None]
+            )
         return replace(
             self,
             mass=self.mass + mass,
@@ -110,4 +124,5 @@ class ModalBody:
             modal_second_moment=self.modal_second_moment + mass * np.einsum('a,kb->kab', r, phi),
             modal_product=product,
             modal_mass=self.modal_mass + mass * phi @ phi.T,
+            foreshortening=drawn,
         )

@@ -4,6 +4,8 @@ Rigid bodies and beams as particles, with the beams' stiffness and damping.
 
 Shapes in beam axes: bending_y moves the centre line along y and turns cross-sections by +phi'
 about z; bending_z moves it along z and turns them by -phi' about y; torsion turns them about x.
+Where the beam stiffens geometrically, a point at x moves along the beam by -1/2 int_0^x |w'|^2
+besides, w the deflection in both planes.
 """
 
 from __future__ import annotations
@@ -72,7 +74,20 @@ def _shapes(beam: Beam, x, derivative: int = 0) -> list[tuple[str, np.ndarray]]:
     return result
 
 
-def _deformation(beam: Beam, deltas: Jet, x) -> tuple[Jet, Jet]:
+def _drawn_in(beam: Beam, deltas: Jet, x) -> Jet:
+    """Return -1/2 int_0^x |w'|^2 at x (P,) by integration of the bent line's slopes: (B, P)."""
+    station, weight = gauss_points(1.0)
+    inside = np.outer(x, station)
+    slope = {'bending_y': as_jet(np.zeros(inside.shape)), 'bending_z': as_jet(0.0 * inside)}
+    for k, (kind, value) in enumerate(_shapes(beam, inside, 1)):
+        if kind in slope:
+            slope[kind] = slope[kind] + deltas[:, k, None, None] * value
+    squares = slope['bending_y'] * slope['bending_y'] + slope['bending_z'] * slope['bending_z']
+    total = squares * (-0.5 * x[:, None] * weight)
+    return Jet(*(part.sum(axis=-1) for part in (total.value, total.rate, total.accel)))
+
+
+def _deformation(beam: Beam, deltas: Jet, x, stiffens: bool) -> tuple[Jet, Jet]:
     """Return deflection and cross-section rotation vector in beam axes at x (P,): (B, P, 3)."""
     x = np.atleast_1d(np.asarray(x, float))
     shift = as_jet(np.zeros((len(deltas.value), len(x), 3)))
@@ -91,10 +106,12 @@ def _deformation(beam: Beam, deltas: Jet, x) -> tuple[Jet, Jet]:
             turn = turn + delta * (shape[:, None] * unit[0])
         else:
             raise ValueError(f'unknown mode family {kind}')
+    if stiffens:
+        shift = shift + _drawn_in(beam, deltas, x)[..., None] * unit[0]
     return shift, turn
 
 
-def node_transform(beam: Beam, deltas: Jet, point) -> Jet:
+def node_transform(beam: Beam, deltas: Jet, point, stiffens: bool = False) -> Jet:
     """
     Return the displacement of whatever rides on the cross-section nearest to a point.
 
@@ -103,13 +120,14 @@ def node_transform(beam: Beam, deltas: Jet, point) -> Jet:
         deltas: Its modal coordinates (B, n).
         point: Any point of the undeformed link, link axes [m]; its projection on the beam axis,
             held within the beam, chooses the cross-section.
+        stiffens: Whether bending draws the beam in along its axis.
 
     Returns:
         Transform (B, 4, 4) that carries undeformed points of the link to their places.
     """
     axes = np.asarray(beam.axes, float)
     x = float(np.clip(axes[:, 0] @ np.asarray(point, float), 0.0, beam.length))
-    shift, turn = _deformation(beam, deltas, x)
+    shift, turn = _deformation(beam, deltas, x, stiffens)
     shift, turn = shift[:, 0], turn[:, 0]
     rotation = axes @ rotation_exponential(turn[:, 0], turn[:, 1], turn[:, 2]) @ axes.T
     centre = np.array([x, 0.0, 0.0])
@@ -117,18 +135,18 @@ def node_transform(beam: Beam, deltas: Jet, point) -> Jet:
     return transform(rotation, place) @ transform(np.eye(3), -axes[:, 0] * x)
 
 
-def beam_particles(beam: Beam, deltas: Jet):
+def beam_particles(beam: Beam, deltas: Jet, stiffens: bool = False):
     """Yield (masses, points in link axes) of the centre line, line inertias, point masses."""
     axes = transform(np.asarray(beam.axes, float), np.zeros(3))
     x, weights = gauss_points(beam.length)
-    shift, turn = _deformation(beam, deltas, x)
+    shift, turn = _deformation(beam, deltas, x, stiffens)
     line = np.stack((x, 0.0 * x, 0.0 * x), axis=1)
     yield beam.mass / beam.length * weights, moved_points(axes, shift + line)
     for axis, moment in _line_inertias(beam):
         yield _spinning_stars(axis, moment * weights, turn[..., axis], axes)
     for mass in beam.point_masses:
         place = np.asarray(beam.axes, float)[:, 0] * (mass.at * beam.length)
-        node = node_transform(beam, deltas, place)
+        node = node_transform(beam, deltas, place, stiffens)
         matrix = np.asarray(beam.axes) @ np.diag(mass.inertia) @ np.asarray(beam.axes).T
         masses, points = rigid_particles(Inertia(mass.mass, tuple(place), matrix))
         yield masses, moved_points(node, points)

@@ -110,7 +110,9 @@ class ParticleModel:
             frame = result.frames[joint.parent]
             if parent.beam is not None:
                 deltas = self.modes(parent.mode_names, q, qd, qdd)
-                frame = frame @ node_transform(parent.beam, deltas, joint.origin.position)
+                frame = frame @ node_transform(
+                    parent.beam, deltas, joint.origin.position, parent.stiffens
+                )
             frame = frame @ transform(joint.origin.rotation, joint.origin.position)
             frame = frame @ joint_transform(self, joint, q, qd, qdd)
             result.frames[joint.child] = frame
@@ -129,12 +131,12 @@ class ParticleModel:
         deltas = None
         if link.beam is not None:
             deltas = self.modes(link.mode_names, q, qd, qdd)
-            for masses, points in beam_particles(link.beam, deltas):
+            for masses, points in beam_particles(link.beam, deltas, link.stiffens):
                 clouds.append((masses, moved_points(frame, points)))
         payload = self.payloads.get(link.name)
         if payload is not None:
             if link.beam is not None:
-                frame = frame @ node_transform(link.beam, deltas, payload.com)
+                frame = frame @ node_transform(link.beam, deltas, payload.com, link.stiffens)
             masses, points = rigid_particles(payload)
             clouds.append((masses, moved_points(frame, points)))
 

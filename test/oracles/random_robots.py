@@ -123,7 +123,7 @@ class RandomRobot:
         inertial = '' if style == 'none' else f' inertial="{style}"'
         attributes = ' '.join(f'{n}="{v}"' for n, v in beam.attributes.items())
         self.extension.append(
-            f'<flexible_link link="link{k}"{inertial} geometric_stiffening="false">'
+            f'<flexible_link link="link{k}"{inertial}>'
             f'<beam tip="{numbers(beam.tip)}" {attributes}>'
             f'{self._modes(max_modes)}{self._point_masses()}</beam></flexible_link>'
         )

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How bending draws the points of a beam in along its axis, and the inertia integrals of that.
+
+A centre line that does not stretch shortens its projection on the axis: to second order in the
+slopes every point moves along it by
+
+    s(x) = -1/2 int_0^x |w'|^2 dx = -1/2 sum_kl delta_k delta_l int_0^x phi_k' . phi_l' dx
+
+with both bending planes in w = sum_k phi_k delta_k (Kane, Ryan and Banerjee, Dynamics of a
+Cantilever Beam Attached to a Moving Base, 1987; von Karman's strain set to zero). Torsion
+and stretching draw in nothing. Loads along the beam do work on s, and so stiffen or soften it.
+
+The integrals of slopes span a few axial shapes f_j(x); with amplitudes a_j that are quadratic in
+delta, s = sum_j f_j a_j, so that everything else is an integral of f_j computed once. Where both
+planes bend in equal shapes, they share them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+from typing import Callable
+from typing import Optional
+from typing import Sequence
+
+import numpy as np
+
+# Modes k, l and a factor: delta_k delta_l for k < l, delta_k^2 / 2 for k = l.
+Term = tuple[int, int, float]
+# From n fractions of the length to the modes' slopes there, shape (m, n, 3) [m/m].
+Slopes = Callable[[np.ndarray], np.ndarray]
+
+# Products of slopes that differ by less than this fraction of their size are the same.
+SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class AxialShapes:
+    """
+    The axial shapes f_j(x) of a beam with m modes, j = 1 ... J.
+
+    Attributes:
+        terms: For each shape the terms whose sum is its amplitude a_j.
+        slopes: Slopes of the modes in beam axes; x, along the beam, does not count.
+        length: Of the beam [m].
+        knots: Fractions of the length between which the slopes are smooth, from 0 to 1.
+        order: Number of Gauss points that resolve the slopes between two knots.
+    """
+
+    terms: tuple[tuple[Term, ...], ...]
+    slopes: Slopes
+    length: float
+    knots: tuple[float, ...]
+    order: int
+
+    def at(self, fractions: np.ndarray) -> np.ndarray:
+        """Return f_j = -int_0^x phi_k' . phi_l' dx at n fractions of the length, (J, n) [m]."""
+        point, weight = _gauss(self.order)
+        total = np.zeros((len(self.terms), len(fractions)))
+        for start, end in zip(self.knots, self.knots[1:]):
+            reach = np.clip(fractions, start, end) - start
+            sampled = _lateral(self.slopes, (start + np.outer(reach, point)).ravel())
+            for j, ((k, other, _), *_) in enumerate(self.terms):
+                product = np.sum(sampled[k] * sampled[other], axis=-1)
+                total[j] -= self.length * reach * (product.reshape(-1, self.order) @ weight)
+        return total
+
+
+def axial_shapes(
+    slopes: Slopes, length: float, order: int, knots: Sequence[float] = (0.0, 1.0)
+) -> Optional[AxialShapes]:
+    """
+    Return the axial shapes of a beam, or None where no mode bends it.
+
+    Args:
+        slopes: Slopes of the modes in beam axes, derivatives of the displacement along x.
+        length: Of the beam [m].
+        order: Number of Gauss points that resolve products of slopes between two knots.
+        knots: Fractions of the length between which the slopes are smooth, from 0 to 1.
+    """
+    point, _ = _gauss(order)
+    pieces = [start + (end - start) * point for start, end in zip(knots, knots[1:])]
+    sampled = _lateral(slopes, np.concatenate(pieces))
+    found: list[np.ndarray] = []
+    terms: list[list[Term]] = []
+    for k, slope in enumerate(sampled):
+        for other in range(k, len(sampled)):
+            product = np.sum(slope * sampled[other], axis=-1)
+            size = np.linalg.norm(slope) * np.linalg.norm(sampled[other])
+            if np.linalg.norm(product) <= SAME * size:
+                continue
+            for known, its_terms in zip(found, terms):
+                factor = float(product @ known / (known @ known))
+                if np.linalg.norm(product - factor * known) <= SAME * np.linalg.norm(product):
+                    its_terms.append((k, other, factor))
+                    break
+            else:
+                found.append(product)
+                terms.append([(k, other, 1.0)])
+    if not found:
+        return None
+    return AxialShapes(tuple(map(tuple, terms)), slopes, length, tuple(knots), order)
+
+
+@dataclass(frozen=True)
+class Foreshortening:
+    """
+    Inertia integrals of the axial shapes of a flexible body with m modes.
+
+    Attributes:
+        direction: Unit vector along the beam in link axes, shape (3,).
+        terms: For each axial shape the terms whose sum is its amplitude a_j.
+        first: int f_j dm, shape (J,).
+        second: int x f_j dm, shape (J,).
+        coupling: int f_j phi_k dm, shape (J, m, 3).
+        product: int f_i f_j dm, shape (J, J).
+    """
+
+    direction: np.ndarray
+    terms: tuple[tuple[Term, ...], ...]
+    first: np.ndarray
+    second: np.ndarray
+    coupling: np.ndarray
+    product: np.ndarray
+
+    def with_mass(
+        self, mass: np.ndarray, position: np.ndarray, values: np.ndarray, moves: np.ndarray
+    ) -> Foreshortening:
+        """
+        Return the integrals with masses added on the axis.
+
+        Args:
+            mass: At n points, shape (n,) [kg].
+            position: Distance of the points along the axis, shape (n,) [m].
+            values: Axial shapes there, shape (J, n) [m].
+            moves: Displacement of the points for unit modes, link axes, shape (m, n, 3).
+        """
+        return replace(
+            self,
+            first=self.first + values @ mass,
+            second=self.second + values @ (mass * position),
+            coupling=self.coupling + np.einsum('n,jn,kna->jka', mass, values, moves),
+            product=self.product + np.einsum('n,in,jn->ij', mass, values, values),
+        )
+
+
+def massless(shapes: AxialShapes, direction: np.ndarray, n_modes: int) -> Foreshortening:
+    """Return the integrals of axial shapes without any mass, for m modes."""
+    count = len(shapes.terms)
+    return Foreshortening(
+        direction, shapes.terms, np.zeros(count), np.zeros(count),
+        np.zeros((count, n_modes, 3)), np.zeros((count, count)),
+    )
+
+
+def drawn_in(terms: Sequence[Sequence[Term]], values: np.ndarray, modes: np.ndarray) -> np.ndarray:
+    """
+    Return s = sum_j f_j a_j at n points, shape (n,) [m], negative towards the root.
+
+    Args:
+        terms: Terms of each axial shape's amplitude.
+        values: Axial shapes at the points, shape (J, n) [m].
+        modes: Modal coordinates, shape (m,).
+    """
+    amplitudes = [
+        sum(factor * modes[k] * modes[l] * (0.5 if k == l else 1.0) for k, l, factor in own)
+        for own in terms
+    ]
+    return np.array(amplitudes) @ values
+
+
+def _lateral(slopes: Slopes, fractions: np.ndarray) -> np.ndarray:
+    return slopes(fractions)[:, :, 1:]
+
+
+def _gauss(order: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return Gauss points and weights on (0, 1)."""
+    x, weight = np.polynomial.legendre.leggauss(order)
+    return 0.5 * (x + 1.0), 0.5 * weight
