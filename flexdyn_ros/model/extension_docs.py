@@ -32,7 +32,7 @@ is a value that could have no effect.
     <parent link="base"/> <child link="boom"/> <axis xyz="0 0 1"/>
   </joint>
   <flexdyn version="1.0">
-    <flexible_link link="boom" geometric_stiffening="false">
+    <flexible_link link="boom">
       <beam tip="2 0 0" young="7e10" area="1.6e-3" iz="2.1e-7" density="2700">
         <bending axis="y" modes="2" damping_ratio="0.01"/>
         <point_mass at="1.0" mass="5"/>
@@ -63,9 +63,7 @@ itself. Point masses always come on top.
 
 These are checked in full, and `load_robot` then raises `NotYetSupported`:
 {later};
-`<base>` other than `fixed`, `boundary` other than `clamped-free`, and
-`geometric_stiffening="true"`. An unwritten `geometric_stiffening` is off for now, and one log
-line says so.
+`<base>` other than `fixed`, and `boundary` other than `clamped-free`.
 """
 
 

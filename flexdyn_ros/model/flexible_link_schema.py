@@ -127,8 +127,10 @@ FLEXIBLE_LINK = Element(
         Attribute('inertial', 'choice', NO_UNIT, "What the link's <inertial> describes: "
                   'total: the whole undeformed link; hub: a rigid body beside the beam.',
                   default='total', choices=('total', 'hub')),
-        Attribute('geometric_stiffening', 'boolean', NO_UNIT, 'Whether deflection draws '
-                  'the tip in along the beam, so that axial loads stiffen it.',
+        Attribute('geometric_stiffening', 'boolean', NO_UNIT, 'Whether bending draws every '
+                  'point of the beam in along it, exactly to second order in the slopes, so that '
+                  'loads along the beam stiffen it, or soften it; with rotation="linear", King\'s '
+                  'equations, there is none.',
                   default='true'),
         Attribute('rotation', 'choice', NO_UNIT, 'How rotations follow from modes: exact '
                   '(exponential) or linear (first order).', default='exact',

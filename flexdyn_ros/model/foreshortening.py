@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import replace
+import math
 from typing import Callable
 from typing import Optional
 from typing import Sequence
@@ -33,6 +34,8 @@ Slopes = Callable[[np.ndarray], np.ndarray]
 
 # Products of slopes that differ by less than this fraction of their size are the same.
 SAME = 1e-12
+# Gauss points and weights on (0, 1).
+POINTS, WEIGHTS = (0.5 * np.polynomial.legendre.leggauss(8)[n] + 0.5 * (1 - n) for n in (0, 1))
 
 
 @dataclass(frozen=True)
@@ -44,27 +47,27 @@ class AxialShapes:
         terms: For each shape the terms whose sum is its amplitude a_j.
         slopes: Slopes of the modes in beam axes; x, along the beam, does not count.
         length: Of the beam [m].
-        knots: Fractions of the length between which the slopes are smooth, from 0 to 1.
-        order: Number of Gauss points that resolve the slopes between two knots.
+        edges: Fractions of the length between which a few Gauss points integrate the slopes'
+            products, from 0 to 1.
+        at_edges: The shapes there, (J, number of edges) [m].
     """
 
     terms: tuple[tuple[Term, ...], ...]
     slopes: Slopes
     length: float
-    knots: tuple[float, ...]
-    order: int
+    edges: np.ndarray
+    at_edges: np.ndarray
 
     def at(self, fractions: np.ndarray) -> np.ndarray:
         """Return f_j = -int_0^x phi_k' . phi_l' dx at n fractions of the length, (J, n) [m]."""
-        point, weight = _gauss(self.order)
-        total = np.zeros((len(self.terms), len(fractions)))
-        for start, end in zip(self.knots, self.knots[1:]):
-            reach = np.clip(fractions, start, end) - start
-            sampled = _lateral(self.slopes, (start + np.outer(reach, point)).ravel())
-            for j, ((k, other, _), *_) in enumerate(self.terms):
-                product = np.sum(sampled[k] * sampled[other], axis=-1)
-                total[j] -= self.length * reach * (product.reshape(-1, self.order) @ weight)
-        return total
+        last = len(self.edges) - 2
+        panel = np.clip(np.searchsorted(self.edges, fractions, side='right') - 1, 0, last)
+        start = self.edges[panel]
+        sampled = _lateral(self.slopes, start, fractions)
+        weight = self.length * (fractions - start)[:, None] * WEIGHTS
+        leaders = ((k, other) for (k, other, _), *_ in self.terms)
+        rest = [np.sum(weight * _product(sampled, *pair), axis=-1) for pair in leaders]
+        return self.at_edges[:, panel] - np.array(rest)
 
 
 def axial_shapes(
@@ -76,31 +79,50 @@ def axial_shapes(
     Args:
         slopes: Slopes of the modes in beam axes, derivatives of the displacement along x.
         length: Of the beam [m].
-        order: Number of Gauss points that resolve products of slopes between two knots.
+        order: Number of Gauss points on the whole beam that resolve products of slopes.
         knots: Fractions of the length between which the slopes are smooth, from 0 to 1.
     """
-    point, _ = _gauss(order)
-    pieces = [start + (end - start) * point for start, end in zip(knots, knots[1:])]
-    sampled = _lateral(slopes, np.concatenate(pieces))
+    per_length = 2.0 * order / len(POINTS)
+    pieces = [
+        np.linspace(start, end, 1 + math.ceil(per_length * (end - start)))[:-1]
+        for start, end in zip(knots, knots[1:])
+    ]
+    edges = np.concatenate([*pieces, [1.0]])
+    sampled = _lateral(slopes, edges[:-1], edges[1:])
+    terms, products = _independent(sampled)
+    if not terms:
+        return None
+    panels = -length * np.diff(edges) * (np.array(products) @ WEIGHTS)
+    at_edges = np.concatenate([np.zeros((len(terms), 1)), np.cumsum(panels, axis=1)], axis=1)
+    return AxialShapes(terms, slopes, length, edges, at_edges)
+
+
+def _independent(
+    sampled: np.ndarray,
+) -> tuple[tuple[tuple[Term, ...], ...], list[np.ndarray]]:
+    """Return the terms of the products of slopes that differ by more than a factor, and these."""
     found: list[np.ndarray] = []
+    units = np.zeros((0, sampled[0, ..., 0].size))
     terms: list[list[Term]] = []
-    for k, slope in enumerate(sampled):
+    norms = [np.linalg.norm(slope) for slope in sampled]
+    for k in range(len(sampled)):
         for other in range(k, len(sampled)):
-            product = np.sum(slope * sampled[other], axis=-1)
-            size = np.linalg.norm(slope) * np.linalg.norm(sampled[other])
-            if np.linalg.norm(product) <= SAME * size:
+            product = _product(sampled, k, other)
+            size = np.linalg.norm(product)
+            if size <= SAME * norms[k] * norms[other]:
                 continue
-            for known, its_terms in zip(found, terms):
-                factor = float(product @ known / (known @ known))
-                if np.linalg.norm(product - factor * known) <= SAME * np.linalg.norm(product):
-                    its_terms.append((k, other, factor))
-                    break
+            unit = product.ravel() / size
+            cosines = units @ unit
+            nearest = int(np.argmax(np.abs(cosines))) if found else 0
+            if found and np.linalg.norm(unit - cosines[nearest] * units[nearest]) <= SAME:
+                factor = cosines[nearest] * size / np.linalg.norm(found[nearest])
+                equal = abs(factor - 1.0) <= SAME  # no factor then, which saves operations
+                terms[nearest].append((k, other, 1.0 if equal else float(factor)))
             else:
+                units = np.vstack([units, unit])
                 found.append(product)
                 terms.append([(k, other, 1.0)])
-    if not found:
-        return None
-    return AxialShapes(tuple(map(tuple, terms)), slopes, length, tuple(knots), order)
+    return tuple(tuple(own) for own in terms), found
 
 
 @dataclass(frozen=True)
@@ -170,11 +192,12 @@ def drawn_in(terms: Sequence[Sequence[Term]], values: np.ndarray, modes: np.ndar
     return np.array(amplitudes) @ values
 
 
-def _lateral(slopes: Slopes, fractions: np.ndarray) -> np.ndarray:
-    return slopes(fractions)[:, :, 1:]
+def _lateral(slopes: Slopes, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return the slopes across the beam at the Gauss points of n pieces, (m, n, points, 2)."""
+    at = start[:, None] + (end - start)[:, None] * POINTS
+    across = slopes(at.ravel())[:, :, 1:]
+    return across.reshape(len(across), *at.shape, 2)
 
 
-def _gauss(order: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return Gauss points and weights on (0, 1)."""
-    x, weight = np.polynomial.legendre.leggauss(order)
-    return 0.5 * (x + 1.0), 0.5 * weight
+def _product(sampled: np.ndarray, k: int, other: int) -> np.ndarray:
+    return np.sum(sampled[k] * sampled[other], axis=-1)

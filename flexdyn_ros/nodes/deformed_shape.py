@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import math
 
 from flexdyn_ros.model.beam import beam_field
+from flexdyn_ros.model.beam import link_axial_shapes
+from flexdyn_ros.model.foreshortening import drawn_in
 from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.robot import Robot
@@ -55,6 +57,8 @@ class BeamShape:
         self._straight = np.outer(fractions * beam.length, [1.0, 0.0, 0.0])
         field = beam_field(beam, fractions)
         self._translation, self._rotation = field.translation, field.rotation
+        self._axial = link_axial_shapes(link)
+        self._drawn = self._axial.at(fractions) if self._axial else np.zeros((0, points))
         angles = np.linspace(0.0, 2.0 * math.pi, SIDES, endpoint=False)
         radius = radius or _radius(beam)
         self._ring = radius * np.array([[0.0, math.cos(a), math.sin(a)] for a in angles])
@@ -69,9 +73,8 @@ class BeamShape:
             exaggeration: Factor on the deflection as drawn.
         """
         own = modes[self._modes]
-        moved = np.einsum('k,kna->na', own, self._translation)
         turned = exaggeration * np.einsum('k,kna->na', own, self._rotation)
-        line = self._straight + exaggeration * moved
+        line = self._straight + self._moved(exaggeration * own)
         sections = np.array([rotation_matrix(angle) for angle in turned])
         rings = line[:, None, :] + np.einsum('nab,sb->nsa', sections, self._ring)
         to_root = pose[:3, :3] @ self._axes
@@ -79,8 +82,15 @@ class BeamShape:
             self.link,
             line @ to_root.T + pose[:3, 3],
             rings @ to_root.T + pose[:3, 3],
-            np.linalg.norm(moved, axis=1),
+            np.linalg.norm(self._moved(own), axis=1),
         )
+
+    def _moved(self, modes: np.ndarray) -> np.ndarray:
+        """Return the displacement of the points at modal coordinates of the link, (n, 3)."""
+        moved = np.einsum('k,kna->na', modes, self._translation)
+        if self._axial is not None:
+            moved[:, 0] += drawn_in(self._axial.terms, self._drawn, modes)
+        return moved
 
 
 def beam_shapes(robot: Robot, points: int, radius: float) -> list[BeamShape]:

@@ -80,6 +80,7 @@ def test_the_robots_cover_the_model():
     assert {beam.rotary_inertia for beam in beams} == {True, False}
     assert any(link.beam and link.inertia for link in links)
     assert any(not beam.families for beam in beams)
+    assert {link.stiffens for link in links if link.mode_names} == {True, False}
     assert any(robot.links[0].beam for robot in robots)
     assert any(robot.link(p.link).mode_names for robot in robots for p in robot.payloads)
     assert any(f.damping_ratio for beam in beams for f in beam.families)

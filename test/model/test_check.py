@@ -210,9 +210,10 @@ def test_clamped_beam_moves_without_a_joint():
 
 
 def test_notes_are_reported():
-    findings = check_robot(arm_with(beam(flexible=''))).findings
-    assert [f.severity for f in findings] == ['note']
-    assert findings[0].advice == 'Write geometric_stiffening="false" to confirm'
+    findings = _findings(one_joint('planar', '<dynamics damping="1"/>'))
+    note, = [f for f in findings if f.severity == 'note']
+    assert '<dynamics> is left out' in note.message
+    assert note.advice == 'Use joints with one coordinate if there is friction'
 
 
 def test_stout_beam_is_a_warning():

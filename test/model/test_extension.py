@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The extension: what each element sets, merging, names, and what is not computed yet."""
 
-import logging
-
 from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.errors import NotYetSupported
@@ -168,28 +166,31 @@ def test_multi_axis_joint_by_quaternion():
 # --- geometric stiffening ---------------------------------------------------------------------
 
 
-def test_unwritten_stiffening_is_one_log_line_and_a_note(caplog):
-    arm = arm_with(beam(flexible=''), beam(link='fore', tip='wrist', flexible=''))
-    assert len(caplog.records) == 1
-    record = caplog.records[0]
-    assert (record.name, record.levelno) == ('flexdyn_ros', logging.WARNING)
-    assert '"upper", "fore"' in record.getMessage()
-    assert len(arm.notes) == 1
-    assert 'Geometric stiffening' in arm.notes[0]
-
-
-@pytest.mark.parametrize('part', [
-    beam(), beam(inner='', flexible=''), beam(inner='<torsion modes="0"/>', flexible=''),
+@pytest.mark.parametrize(('flexible', 'inner', 'stiffens'), [
+    ('', BENDING, True),
+    ('geometric_stiffening="true"', BENDING, True),
+    ('geometric_stiffening="false"', BENDING, False),
+    ('rotation="linear"', BENDING, False),
+    ('', '<torsion modes="1"/>', False),
+    ('', '', False),
 ])
-def test_no_log_line_where_stiffening_is_declined_or_nothing_bends(part, caplog):
-    assert arm_with(part).notes == ()
+def test_stiffening_is_on_where_a_beam_bends(flexible, inner, stiffens, caplog):
+    arm = arm_with(beam(inner=inner, flexible=flexible))
+    assert arm.link('upper').stiffens is stiffens
+    assert arm.notes == ()
     assert not caplog.records
+
+
+def test_kings_equations_with_stiffening_are_refused():
+    both = 'rotation="linear" geometric_stiffening="true"'
+    with pytest.raises(ModelError, match='contradicts rotation="linear"') as caught:
+        arm_with(beam(flexible=both))
+    assert (caught.value.element, caught.value.name) == ('flexible_link', 'upper')
 
 
 # --- not computed yet -------------------------------------------------------------------------
 
 LATER = {
-    'flexible_link': beam(flexible='geometric_stiffening="true"'),
     'beam': beam(inner='<bending axis="y" modes="1" boundary="clamped-clamped"/>'),
     'modal': f'<flexible_link link="upper"><modal file="{ARM}" format="sid" modes="1 2"/>'
     '</flexible_link>',
@@ -248,6 +249,7 @@ CHANGES = [
     ('rotary_inertia="true"', 'rotary_inertia="false"'),
     ('inertial="total"', 'inertial="hub"'),
     ('rotation="exact"', 'rotation="linear"'),
+    ('geometric_stiffening="false"', 'geometric_stiffening="true"'),
     ('young="7e10"', 'young="7.1e10"'),
     ('shear="2.6e10"', 'shear="2.7e10"'),
     ('area="1e-3"', 'area="1.1e-3"'),

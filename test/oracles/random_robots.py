@@ -121,9 +121,10 @@ class RandomRobot:
         body = '' if style == 'none' else inertial_xml(mass, com, matrix)
         self.links.append(f'<link name="link{k}">{body}</link>')
         inertial = '' if style == 'none' else f' inertial="{style}"'
+        stiffening = ' geometric_stiffening="false"' if k % 3 == 0 else ''
         attributes = ' '.join(f'{n}="{v}"' for n, v in beam.attributes.items())
         self.extension.append(
-            f'<flexible_link link="link{k}"{inertial}>'
+            f'<flexible_link link="link{k}"{inertial}{stiffening}>'
             f'<beam tip="{numbers(beam.tip)}" {attributes}>'
             f'{self._modes(max_modes)}{self._point_masses()}</beam></flexible_link>'
         )
