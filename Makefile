@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: bench counts help setup setup-test demo test lint test-oldest build colcon-test clean
+.PHONY: bench counts studies help setup setup-test demo test lint test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
@@ -41,6 +41,9 @@ colcon-test: build ## colcon build, then colcon test (the quick tests)
 counts: setup ## operation counts beside all published ones, and what each pass saves, into docs/ (minutes)
 	@$(ENV) python -m benchmarks.counts
 	@$(ENV) python -m benchmarks.generation
+
+studies: setup ## frequencies of a rotating beam and of a column beside printed ones, with a plot, into docs/
+	@$(ENV) python -m benchmarks.rotating_beam
 
 bench: setup ## speed of the generated Python, and rate of the inverse dynamics node (minutes)
 	@$(ENV) python -m benchmarks.python_backend

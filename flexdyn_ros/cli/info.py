@@ -130,6 +130,7 @@ def torque_terms(robot: 'Robot') -> list[str]:
         ('rotor inertia of', rotors),
         ('springs and dampers of elastic joints', springs),
         ('stiffness and damping of flexible links', beams),
+        ('geometric stiffening of', [link.name for link in robot.links if link.stiffens]),
         ('payload on', [p.link for p in robot.payloads]),
     ):
         if names:

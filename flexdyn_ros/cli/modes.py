@@ -118,6 +118,7 @@ def analyse(robot: Any, q: Any) -> dict[str, Any]:
         'locked': locked,
         'free': free,
         'joint_inertia': joints,
+        'geometric_stiffening': [link.name for link in robot.links if link.stiffens],
         'gravity_stiffness_included': False,
     }
 
@@ -238,8 +239,18 @@ def _text(answer: dict[str, Any]) -> str:
     lines += ['', heading('joints free'), table(
         ('frequency [Hz]', 'made of'),
         [(v['frequency'], _made_of(v)) for v in answer['free']],
-    ), '', 'Gravity stiffness is not included.']
+    ), '', *_left_out(answer)]
     return '\n'.join(lines)
+
+
+def _left_out(answer: dict[str, Any]) -> list[str]:
+    if not answer['geometric_stiffening']:
+        return ['Gravity stiffness is not included.']
+    return [
+        'Gravity stiffness is not included, nor what loads along the beam do to '
+        + ', '.join(answer['geometric_stiffening'])
+        + ' (geometric stiffening).'
+    ]
 
 
 def _locked_table(answer: dict[str, Any]) -> str:

@@ -146,6 +146,18 @@ def test_text_names_units_and_what_is_left_out(folder):
     assert rigid.returncode == 1 or 'no modes' in rigid.stdout
 
 
+def test_links_that_loads_stiffen_are_named(folder):
+    """What frequencies at rest leave out is said, link by link."""
+    text = FLEXIBLE_ARM.replace('geometric_stiffening="false"', '')
+    (folder / 'stiffened.urdf').write_text(text)
+    run = flexdyn('modes', 'stiffened.urdf', cwd=folder)
+    assert 'upper_arm (geometric stiffening)' in run.stdout
+    answer = json.loads(flexdyn('modes', 'stiffened.urdf', '--json', cwd=folder).stdout)
+    assert answer['geometric_stiffening'] == ['upper_arm']
+    terms = json.loads(flexdyn('info', 'stiffened.urdf', '--json', cwd=folder).stdout)
+    assert 'geometric stiffening of upper_arm' in terms['torque_terms']
+
+
 def test_motion_without_inertia_has_no_frequency(folder):
     """The massless link is named, with exit code 1."""
     (folder / 'massless.urdf').write_text("""

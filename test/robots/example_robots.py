@@ -198,6 +198,16 @@ VARIANTS = (
     Variant('puma560', {'link1': 'published'}, ARM_6, (), PUMA_MASS),
     Variant('puma560', {'drives': 'true'}, ARM_6, (), PUMA_MASS + 10.0),
     Variant('puma560', {'model': 'el_rayyes'}, ARM_6, (), PUMA_MASS + 10.0),
+    Variant(
+        'spinning_beam', {}, ('spin',), numbered('beam/bending_y', 3) + ('beam/bending_z1',), 12.0
+    ),
+    Variant(
+        'spinning_beam',
+        {'hub_radius': '0.5', 'modes': '1', 'modes_z': '0', 'tip_mass': '3'},
+        ('spin',),
+        ('beam/bending_y1',),
+        15.0,
+    ),
     Variant('dual_arm', {}, DUAL, dual_modes(1), DUAL_MASS),
     Variant('dual_arm', {'modes': '2', 'payload_mass': '0'}, DUAL, dual_modes(2), DUAL_MASS),
 )

@@ -42,6 +42,12 @@ def test_clamped_beam():
     assert frequencies('flexible_beam', {}) == pytest.approx(expected, rel=1e-6)
 
 
+def test_spinning_beam():
+    """Clamped, with 3.798 rad/s first, as in the papers; the second of clamped-free theory."""
+    found = frequencies('spinning_beam', {}, lambda name: 'bending_y' in name)
+    assert found[:2] == pytest.approx([3.798 / (2 * np.pi), 3.788], rel=3e-4)
+
+
 def test_modes_in_both_directions_are_alike():
     twice = frequencies('flexible_beam', {'modes': '2', 'modes_z': '2', 'torsion_modes': '0'})
     expected = [11.291414, 11.291414, 70.762082, 70.762082]

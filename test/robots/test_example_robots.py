@@ -51,6 +51,13 @@ CHANGES = {
         'link1': {'link1': 'published'},
         'drives': {'drives': 'true'},
     },
+    'spinning_beam': {
+        'hub_radius': {'hub_radius': '0.5'},
+        'modes': {'modes': '1'},
+        'modes_z': {'modes_z': '0'},
+        'tip_mass': {'tip_mass': '3'},
+        'geometric_stiffening': {'geometric_stiffening': 'false'},
+    },
     'stanford_arm': {'d2': {'d2': '0.2'}},
     'two_link_arm': {
         'ei_factor': {'ei_factor': '0.05'},
