@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from pathlib import Path
 import sys
-from typing import Any
 
 from benchmarks.rotating_beam.study import column
 from benchmarks.rotating_beam.study import column_square
@@ -13,11 +12,8 @@ from benchmarks.rotating_beam.study import GREENHILL
 from benchmarks.rotating_beam.study import rotor
 from benchmarks.rotating_beam.study import rotor_squares
 from benchmarks.rotating_beam.study import WRIGHT
-import matplotlib
+from matplotlib.figure import Figure
 import numpy as np
-
-matplotlib.use('Agg')
-import matplotlib.pyplot as plt  # noqa: E402
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs'
 MODES = (1, 2, 3, 5)
@@ -27,18 +23,19 @@ PAGE = """\
 <!-- Written by `python -m benchmarks.rotating_beam`. -->
 
 A beam that bends without stretching is drawn in along its axis. The model carries that
-displacement exactly, `s(x) = -1/2 int_0^x |w'|^2`, for every point, point mass, payload and child
-joint (`flexdyn_ros/model/foreshortening.py`); loads along the beam do work on it. So
-a rotating beam stiffens and a column under its weight softens, without a stiffness matrix that knows of
-either. Without it (`geometric_stiffening="false"`) a beam on a hub gives way in the plane of rotation as
-soon as the hub turns faster than the beam's first frequency.
+displacement exactly, `s(x) = -1/2 int_0^x |w'|^2`, for every point, point mass, payload and
+child joint (`flexdyn_ros/model/foreshortening.py`); loads along the beam do work on it. So a
+rotating beam stiffens and a column under its weight softens, without a stiffness matrix that
+knows of either. Without it (`geometric_stiffening="false"`) a beam on a hub gives way in the
+plane of rotation as soon as the hub turns faster than the beam's first frequency.
 
 ![Frequencies against hub speed and against weight](geometric_stiffening.png)
 
 Left: first frequencies of a cantilever on a hub of radius 0, in units of sqrt(EI / (rho A L^4)),
-against the hub's speed in the same unit; dots are the flapping frequencies printed by Wright, Smith,
-Thresher and Wang (1982), and those in the plane by `lag^2 = flap^2 - speed^2`. Right: first frequency of
-a clamped column against its weight; it buckles at `w L^3 / EI = 7.837` (Greenhill 1881).
+against the hub's speed in the same unit; dots are the flapping frequencies printed by Wright,
+Smith, Thresher and Wang (1982), and those in the plane by `lag^2 = flap^2 - speed^2`. Right:
+first frequency of a clamped column against its weight; it buckles at `w L^3 / EI = 7.837`
+(Greenhill 1881).
 
 First flapping frequency, and its error against the printed one:
 
@@ -46,9 +43,9 @@ First flapping frequency, and its error against the printed one:
 |---|---|{rules}
 {rows}
 
-The error grows with the load along the beam, since modes of the beam at rest describe it worse: two to
-three modes a plane are within 1 percent up to ten times the first frequency's unit.
-A mass at the tip that is as heavy as the beam needs one mode more.
+The error grows with the load along the beam, since modes of the beam at rest describe it worse:
+two to three modes a plane are within 1 percent up to ten times the unit. With a mass at the tip
+as heavy as the beam it takes three.
 """
 
 
@@ -74,9 +71,10 @@ def page() -> str:
     return PAGE.format(heads=heads, rules='---|' * len(MODES), rows='\n'.join(rows))
 
 
-def figure() -> Any:
+def figure() -> Figure:
     """Return the plot."""
-    picture, (left, right) = plt.subplots(1, 2, figsize=(11.0, 4.2), constrained_layout=True)
+    picture = Figure(figsize=(11.0, 4.2), constrained_layout=True)
+    left, right = picture.subplots(1, 2)
     speeds = np.linspace(0.0, 10.0, 41)
     for stiffening, style in ((True, '-'), (False, '--')):
         robot = rotor(3, stiffening)

@@ -186,7 +186,7 @@ def drawn_in(terms: Sequence[Sequence[Term]], values: np.ndarray, modes: np.ndar
         modes: Modal coordinates, shape (m,).
     """
     amplitudes = [
-        sum(factor * modes[k] * modes[l] * (0.5 if k == l else 1.0) for k, l, factor in own)
+        sum(f * modes[k] * modes[other] * (0.5 if k == other else 1.0) for k, other, f in own)
         for own in terms
     ]
     return np.array(amplitudes) @ values

@@ -4,12 +4,14 @@
 from functools import lru_cache
 
 import flexdyn_ros as fd
+from flexdyn_ros.model.beam import modal_body
 from flexdyn_ros.model.foreshortening import axial_shapes
 import numpy as np
 from oracles.compare import reference_dynamics
 from oracles.rotating_beam import flap_frequencies
 from oracles.rotating_beam import matrices
 from oracles.rotating_beam import WRIGHT
+from oracles.textbook_shapes import bending_shape
 import pytest
 from scipy.linalg import eigh
 
@@ -133,7 +135,7 @@ def column(load, modes=4):
 
 @pytest.mark.parametrize(('load', 'critical'), [('weight', 7.837), ('tip', np.pi**2 / 4.0)])
 def test_a_column_buckles_at_the_closed_form_load(load, critical):
-    """Critical q L^3 / EI = 7.837 (Greenhill) and P L^2 / EI = pi^2 / 4 (Euler), in both planes."""
+    """Critical q L^3 / EI = 7.837 (Greenhill), P L^2 / EI = pi^2 / 4 (Euler), in both planes."""
     robot = column(load)
     rest = np.zeros(robot.nv)
     elastic = stiffness(robot, rest, lambda dyn, q, qd: dyn.elastic_vector(q, qd))
@@ -172,8 +174,6 @@ def test_points_are_drawn_in_by_half_the_integral_of_the_squared_slope():
     robot = fd.load_robot(carriers(1.0)['child link'])
     dyn = reference_dynamics(robot)
     q = np.array([0.0, 0.02, -0.01, 0.03, 0.015])
-    from oracles.textbook_shapes import bending_shape
-
     x, weight = np.polynomial.legendre.leggauss(60)
     x, weight = 0.5 * (x + 1.0), 0.5 * weight
     slopes = [sum(q[at + k] * bending_shape(k + 1, x, 1.0, 1) for k in range(2)) for at in (1, 3)]
@@ -182,9 +182,7 @@ def test_points_are_drawn_in_by_half_the_integral_of_the_squared_slope():
 
 
 def test_planes_of_one_shape_share_their_axial_shapes():
-    """m modes in each of two planes need m (m + 1) / 2 axial shapes, not twice as many."""
-    from flexdyn_ros.model.beam import modal_body
-
+    """With m modes in each of two planes there are m (m + 1) / 2 axial shapes, not twice that."""
     for modes, count in ((1, 1), (2, 3), (3, 6)):
         assert len(modal_body(blade(modes=modes).links[1]).foreshortening.terms) == count
 

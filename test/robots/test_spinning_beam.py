@@ -6,17 +6,12 @@ The second formulation is linear vibration of finite elements under the tension 
 (M u)'' + (K + w^2 (K_g - M)) u = -w' int phi rho A x dx.
 """
 
-from pathlib import Path
-import sys
-
+from example_robots import expand
 import flexdyn_ros as fd
 import numpy as np
 from oracles.rotating_beam import matrices
 import pytest
 from scipy.integrate import solve_ivp
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'robots'))
-from example_robots import expand  # noqa: E402
 
 SPEED, DURATION = 6.0, 15.0  # [rad/s], [s]
 LENGTH, LINE_MASS, RIGIDITY = 10.0, 1.2, 1.4e4  # of the example robot
