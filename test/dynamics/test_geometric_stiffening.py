@@ -6,6 +6,7 @@ from functools import lru_cache
 import flexdyn_ros as fd
 from flexdyn_ros.model.beam import modal_body
 from flexdyn_ros.model.foreshortening import axial_shapes
+from flexdyn_ros.nodes.deformed_shape import beam_shapes
 import numpy as np
 from oracles.compare import reference_dynamics
 from oracles.rotating_beam import flap_frequencies
@@ -179,6 +180,19 @@ def test_points_are_drawn_in_by_half_the_integral_of_the_squared_slope():
     slopes = [sum(q[at + k] * bending_shape(k + 1, x, 1.0, 1) for k in range(2)) for at in (1, 3)]
     expected = 1.0 - 0.5 * weight @ (slopes[0] ** 2 + slopes[1] ** 2)
     assert dyn.frame_pose(q, 'tip')[0, 3] == pytest.approx(expected, abs=1e-14)
+
+
+def test_a_drawn_beam_ends_where_its_tip_is():
+    """What RViz shows is drawn in too, and keeps its length where the bending is magnified."""
+    robot = fd.load_robot(carriers(1.0)['child link'])
+    q = np.array([0.0, 0.02, -0.01, 0.03, 0.015])
+    shape, = beam_shapes(robot, 200, 0.0)
+    drawn = shape.deformed(np.eye(4), q[1:], 1.0)
+    assert drawn.line[-1] == pytest.approx(reference_dynamics(robot).frame_pose(q, 'tip')[:3, 3])
+    line = shape.deformed(np.eye(4), q[1:], 4.0).line
+    length = np.sum(np.linalg.norm(np.diff(line, axis=0), axis=1))
+    assert length == pytest.approx(1.0, abs=2e-3)
+    assert line[-1, 0] < 0.99
 
 
 def test_planes_of_one_shape_share_their_axial_shapes():
