@@ -8,9 +8,11 @@ from typing import Sequence
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.deflection import JointSample
 from flexdyn_ros.nodes.deflection import ModalEquations
 from flexdyn_ros.nodes.deflection import QuasiStaticArm
+from flexdyn_ros.nodes.free_base import FreeBase
+from flexdyn_ros.nodes.joint_motion import JointSample
+from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.frequencies import damping_matrix
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
@@ -67,12 +69,12 @@ class ArmSimulator:
     Attributes:
         coordinates: How joint and modal values make up the robot's coordinates.
         joints: The commanded joints, in the order of the command.
-        columns: Their indices among the robot's joints.
+        columns: Their indices among the velocities.
         controller: The joint controller of these joints.
         effort: Commanded torques, shape (n,) [N m | N].
         wrenches: Wrench of the environment by frame, six numbers in root axes [N, N m].
         time: Simulated time [s]; a reset does not turn it back.
-        q: Coordinates, shape (nv,).
+        q: Configuration, shape (nq,).
         qd: Velocities, shape (nv,).
         step: Step in use [s].
         fastest_rate: Largest eigenvalue of the linearised motion at the start [1/s].
@@ -99,13 +101,16 @@ class ArmSimulator:
             static_deflection: Whether the arm starts with the deflection under gravity.
 
         Raises:
-            FlexdynError: A joint is unknown, or the number of positions does not fit.
+            FlexdynError: A joint is unknown, the number of positions does not fit, or a
+                coordinate shall be controlled that has no position of its own.
         """
         self.coordinates = ArmCoordinates(dyn.robot)
         self._dyn = dyn
         self.joints = tuple(joints)
         self.columns = self.coordinates.columns(joints)
         self.controller = controller
+        self._map = ConfigurationMap(dyn.robot)
+        self._positions_at = self._controlled_positions(controller, initial_positions)
         if len(initial_positions) not in (0, len(self.joints)):
             raise FlexdynError(
                 f'initial_positions has {len(initial_positions)} elements '
@@ -118,28 +123,47 @@ class ArmSimulator:
         self.fastest_rate = self._fastest_rate()
         self.step = min(step, LARGEST_STEP_TIMES_RATE / max(self.fastest_rate, 1e-9))
 
+    def _controlled_positions(
+        self, controller: JointController, initial: Sequence[float]
+    ) -> list[int]:
+        """Return the place of each commanded joint's position, -1 where it has none."""
+        places = self.coordinates.position_columns(self.joints)
+        for name, place, gain in zip(self.joints, places, controller.kp):
+            if place is None and (gain or len(initial)):
+                raise FlexdynError(
+                    f'"{name}" is a velocity without a position of its own, so that it can be '
+                    'neither in initial_positions nor under pd.kp. Leave it out of joints.'
+                )
+        return [-1 if place is None else place for place in places]
+
     def _initial_state(self, positions: Sequence[float], static: bool) -> np.ndarray:
-        joint_values = np.zeros(self.coordinates.n_joints)
+        joint_positions = self.coordinates.neutral_positions.copy()
         if len(positions):
-            joint_values[self.columns] = positions
+            joint_positions[self._positions_at] = positions
         delta = np.zeros(self.coordinates.n_modes)
         if static and len(delta):
-            rest = np.zeros_like(joint_values)
-            arm = QuasiStaticArm(ModalEquations(self._dyn, self.coordinates))
-            delta = arm.at(JointSample(0.0, joint_values, rest, rest)).delta
-        return self.coordinates.join(joint_values, delta)
+            rest = np.zeros(self.coordinates.n_joints)
+            base = FreeBase(
+                self._dyn, self.coordinates, self.coordinates.undriven(self.joints))
+            arm = QuasiStaticArm(ModalEquations(self._dyn, self.coordinates, base))
+            delta = arm.at(JointSample(0.0, joint_positions, rest, rest)).delta
+        return self.coordinates.configuration(joint_positions, delta)
 
     def reset(self) -> None:
         """Return to the initial state, at rest, without command and wrenches."""
         self.q = self._initial.copy()
-        self.qd = np.zeros(len(self.q))
+        self.qd = np.zeros(self._map.nv)
         self.effort = np.zeros(len(self.joints))
         self.wrenches: dict[str, np.ndarray] = {}
-        self.controller.position = self.q[self.columns].copy()
+        self.controller.position = self._positions(self.q)
         self.controller.velocity = np.zeros(len(self.joints))
 
+    def _positions(self, q: np.ndarray) -> np.ndarray:
+        """Return the positions of the commanded joints, zero where there is none."""
+        return np.where(np.array(self._positions_at) < 0, 0.0, q[self._positions_at])
+
     def _fastest_rate(self) -> float:
-        nv = len(self.q)
+        nv = self._map.nv
         if nv == 0:
             return 0.0
         stiffness = stiffness_matrix(self._dyn, self.q)
@@ -157,11 +181,11 @@ class ArmSimulator:
         Return the generalised forces of command and controller, shape (nv,).
 
         Args:
-            q: Coordinates, shape (nv,).
+            q: Configuration, shape (nq,).
             qd: Velocities, shape (nv,).
         """
-        total = np.zeros(len(q))
-        own = self.controller.torque(q[self.columns], qd[self.columns])
+        total = np.zeros(self._map.nv)
+        own = self.controller.torque(self._positions(q), qd[self.columns])
         total[self.columns] = self.effort + own
         return total
 
@@ -185,18 +209,19 @@ class ArmSimulator:
 
     def _take_step(self, h: float) -> None:
         q, qd = self.q, self.qd
+        rate, normalise = self._map.rate, self._map.normalise
         try:
-            a1 = self._acceleration(q, qd)
-            v2 = qd + h / 2 * a1
-            a2 = self._acceleration(q + h / 2 * qd, v2)
-            v3 = qd + h / 2 * a2
-            a3 = self._acceleration(q + h / 2 * v2, v3)
-            v4 = qd + h * a3
-            a4 = self._acceleration(q + h * v3, v4)
+            r1, a1 = rate(q, qd), self._acceleration(q, qd)
+            q2, v2 = normalise(q + h / 2 * r1), qd + h / 2 * a1
+            r2, a2 = rate(q2, v2), self._acceleration(q2, v2)
+            q3, v3 = normalise(q + h / 2 * r2), qd + h / 2 * a2
+            r3, a3 = rate(q3, v3), self._acceleration(q3, v3)
+            q4, v4 = normalise(q + h * r3), qd + h * a3
+            r4, a4 = rate(q4, v4), self._acceleration(q4, v4)
         except (FlexdynError, ArithmeticError) as error:
             sentence = f'The simulation stopped at {self.time:.6g} s: {error}'
             raise SimulationStopped(sentence) from error
-        q = q + h / 6 * (qd + 2 * v2 + 2 * v3 + v4)
+        q = normalise(q + h / 6 * (r1 + 2 * r2 + 2 * r3 + r4))
         qd = qd + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
         if not (np.all(np.isfinite(q)) and np.all(np.isfinite(qd))):
             raise SimulationStopped(
@@ -207,7 +232,7 @@ class ArmSimulator:
 
     def joint_effort(self) -> np.ndarray:
         """
-        Return what each joint transmits, shape (n_joints,) [N m | N].
+        Return what each joint of `coordinates.places` transmits [N m | N].
 
         That is the motor's torque, or the spring's where the joint is elastic.
         """
@@ -216,4 +241,4 @@ class ArmSimulator:
             elastic = self._dyn.elastic_vector(self.q, self.qd)[self.coordinates.n_joints :]
             for joint, mode in self.coordinates.elastic:
                 effort[joint] = -elastic[mode]
-        return effort
+        return self.coordinates.of_places(effort)

@@ -7,12 +7,13 @@ Each model turns a sample of the joint motion into modal positions, rates and ac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Callable
 from typing import Optional
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.free_base import FreeBase
+from flexdyn_ros.nodes.joint_motion import JointSample
+from flexdyn_ros.nodes.joint_motion import ModalState
 from flexdyn_ros.simulation.frequencies import damping_matrix
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
@@ -31,57 +32,6 @@ class DeflectionNotFound(FlexdynError):
             f'The quasi-static deflection did not converge (last step {last_step:.3g}). '
             'Check stiffnesses and payload: the arm may buckle under these loads.'
         )
-
-
-@dataclass(frozen=True)
-class JointSample:
-    """
-    Joint motion at one time.
-
-    Attributes:
-        time: [s].
-        q: Positions, shape (n_joints,) [rad | m].
-        qd: Velocities, shape (n_joints,) [rad/s | m/s].
-        qdd: Accelerations, shape (n_joints,) [rad/s^2 | m/s^2].
-    """
-
-    time: float
-    q: np.ndarray
-    qd: np.ndarray
-    qdd: np.ndarray
-
-
-JointMotion = Callable[[float], JointSample]
-
-
-@dataclass(frozen=True)
-class ModalState:
-    """Modal positions, rates and accelerations, each of shape (n_modes,)."""
-
-    delta: np.ndarray
-    rate: np.ndarray
-    acceleration: np.ndarray
-
-    @classmethod
-    def zero(cls, count: int) -> ModalState:
-        """Return the undeformed state at rest."""
-        return cls(np.zeros(count), np.zeros(count), np.zeros(count))
-
-
-def linear_motion(start: JointSample, end: JointSample) -> JointMotion:
-    """Return the motion that interpolates each value linearly between two samples."""
-    span = end.time - start.time
-
-    def motion(time: float) -> JointSample:
-        s = (time - start.time) / span
-        values = ((1 - s) * a + s * b for a, b in zip(_values(start), _values(end)))
-        return JointSample(time, *values)
-
-    return motion
-
-
-def _values(sample: JointSample) -> tuple[np.ndarray, ...]:
-    return sample.q, sample.qd, sample.qdd
 
 
 class RigidArm:
@@ -107,14 +57,25 @@ class ModalEquations:
         damping: Derivative of the elastic forces by the modal rates, (m, m).
     """
 
-    def __init__(self, dyn, coordinates: ArmCoordinates):
+    def __init__(self, dyn, coordinates: ArmCoordinates, base: Optional[FreeBase] = None):
+        """
+        Prepare.
+
+        Args:
+            dyn: The dynamics.
+            coordinates: Its coordinates.
+            base: What is free to follow the motion; None for an arm that stands on ground.
+
+        Raises:
+            FlexdynError: A mode has no stiffness.
+        """
         self._dyn = dyn
         self._coordinates = coordinates
-        self._n = coordinates.n_joints
+        self._base = base or FreeBase(dyn, coordinates)
+        self._modes = slice(coordinates.n_joints, None)
         rest = dyn.robot.neutral_configuration()
-        modes = slice(self._n, None)
-        self.stiffness = stiffness_matrix(dyn, rest)[modes, modes]
-        self.damping = damping_matrix(dyn, rest)[modes, modes]
+        self.stiffness = stiffness_matrix(dyn, rest)[self._modes, self._modes]
+        self.damping = damping_matrix(dyn, rest)[self._modes, self._modes]
         soft = [
             name
             for name, row in zip(dyn.robot.mode_names, self.stiffness)
@@ -130,16 +91,16 @@ class ModalEquations:
         """Return the modal forces that the motion would need, zero in free motion, (m,)."""
         join = self._coordinates.join
         force = self._dyn.inverse_dynamics(
-            join(sample.q, state.delta),
+            self._coordinates.configuration(sample.q, state.delta),
             join(sample.qd, state.rate),
-            join(sample.qdd, state.acceleration),
+            join(self._base.released(sample, state).qdd, state.acceleration),
         )
-        return force[self._n :]
+        return force[self._modes]
 
     def mass(self, sample: JointSample, delta: np.ndarray) -> np.ndarray:
-        """Return the modal block of the mass matrix, (m, m)."""
-        matrix = self._dyn.mass_matrix(self._coordinates.join(sample.q, delta))
-        return matrix[self._n :, self._n :]
+        """Return the mass matrix of the modes, whatever is free following them, (m, m)."""
+        matrix = self._dyn.mass_matrix(self._coordinates.configuration(sample.q, delta))
+        return self._base.condensed(matrix, self._modes)
 
 
 class QuasiStaticArm:

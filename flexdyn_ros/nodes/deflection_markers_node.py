@@ -10,8 +10,8 @@ from typing import Optional
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.arm_coordinates import actuated_joints
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.deflection import JointSample
 from flexdyn_ros.nodes.deflection import ModalEquations
 from flexdyn_ros.nodes.deflection import QuasiStaticArm
 from flexdyn_ros.nodes.deformed_messages import marker_array
@@ -21,12 +21,16 @@ from flexdyn_ros.nodes.deformed_shape import rigid_segments
 from flexdyn_ros.nodes.diagnostics import ERROR
 from flexdyn_ros.nodes.diagnostics import OK
 from flexdyn_ros.nodes.diagnostics import WARN
+from flexdyn_ros.nodes.free_base import FreeBase
+from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.joint_state_cache import JointStateCache
-from flexdyn_ros.nodes.joint_state_topic import subscribe_joint_states
+from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
+from flexdyn_ros.nodes.measured_state import MeasuredState
 from flexdyn_ros.nodes.robot_node import RobotNode
 from flexdyn_ros.nodes.robot_node import run_node
 import numpy as np
 from sensor_msgs.msg import JointState
+from sensor_msgs.msg import MultiDOFJointState
 from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
 
@@ -41,7 +45,7 @@ class DeflectionMarkersNode(RobotNode):
 
     def __init__(self, **node_arguments: Any):
         """Create publishers and subscriptions."""
-        self.cache: Any = None  # a JointStateCache once configured
+        self.measured: Any = None  # a MeasuredState once configured
         self.source = 'none'
         self.largest = 0.0
         super().__init__('deflection_markers_node', **node_arguments)
@@ -53,7 +57,8 @@ class DeflectionMarkersNode(RobotNode):
             self.get_logger().info('no transforms: tf2_msgs is not installed')
         elif self.parameters['publish_tf']:
             self.transforms = self.create_lifecycle_publisher(TFMessage, '/tf', 10)
-        self.joint_states = subscribe_joint_states(self, self._on_joint_states)
+        self.joint_states = subscribe_measured_states(
+            self, self._on_joint_states, self._on_multi_dof)
         self.modal_states = self.create_subscription(
             JointState, 'modal_states', self._on_modal_states, 1
         )
@@ -64,15 +69,15 @@ class DeflectionMarkersNode(RobotNode):
         """Prepare for the loaded robot."""
         p = self.parameters
         self.coordinates = ArmCoordinates(self.robot, p['measured_side'])
-        names = self.coordinates.joint_names
-        preferred = {}
-        if p['measured_side'] == 'motor':
-            preferred = {names[k]: f'{names[k]}_motor' for k, _ in self.coordinates.elastic}
-        self.cache = JointStateCache(names, need_velocity=False, preferred=preferred)
+        self.measured = MeasuredState(self.coordinates, need_velocity=False)
         self.modal_cache = JointStateCache(self.robot.mode_names, need_velocity=False)
         self.quasi_static = None
         if p['deflection'] != 'modal_states' and self.robot.n_modes:
-            self.quasi_static = QuasiStaticArm(ModalEquations(self.dyn, self.coordinates))
+            free: tuple[str, ...] = ()
+            if p['base_acceleration'] == 'free':
+                free = self.coordinates.undriven(actuated_joints(self.robot))
+            base = FreeBase(self.dyn, self.coordinates, free)
+            self.quasi_static = QuasiStaticArm(ModalEquations(self.dyn, self.coordinates, base))
         self.shapes = beam_shapes(self.robot, p['points'], p['tube_radius'])
         self.largest = 0.0
         self.get_logger().info(
@@ -91,21 +96,26 @@ class DeflectionMarkersNode(RobotNode):
     # Inputs.
 
     def _on_joint_states(self, message: JointState) -> None:
-        if self.cache is None:
-            return
-        self._take(self.cache, message)
+        if self.measured is not None:
+            self._on_measured(message, self.measured.take_joint_states)
+
+    def _on_multi_dof(self, message: MultiDOFJointState) -> None:
+        if self.measured is not None:
+            self._on_measured(message, self.measured.take_multi_dof)
+
+    def _on_measured(self, message, take) -> None:
+        self._report_dropped(take(message, time.monotonic()))
         self.stamp = message.header.stamp
         if self.stamp == Time():
             self.stamp = self.get_clock().now().to_msg()
 
     def _on_modal_states(self, message: JointState) -> None:
-        if self.cache is not None:
-            self._take(self.modal_cache, message)
+        if self.measured is not None:
+            self._report_dropped(self.modal_cache.update(
+                message.name, message.position, message.velocity, time.monotonic()
+            ))
 
-    def _take(self, cache: JointStateCache, message: JointState) -> None:
-        dropped = cache.update(
-            message.name, message.position, message.velocity, time.monotonic()
-        )
+    def _report_dropped(self, dropped: Optional[str]) -> None:
         if dropped:
             self.diagnostics.report(ERROR, dropped)
 
@@ -114,7 +124,7 @@ class DeflectionMarkersNode(RobotNode):
     def _draw(self) -> None:
         p = self.parameters
         now = time.monotonic()
-        problems = self.cache.problems(now, p['timeout'])
+        problems = self.measured.problems(now, p['timeout'])
         if problems:
             text = '; '.join(f'{name}: {why}' for name, why in problems.items())
             self.diagnostics.report(WARN, f'nothing drawn: {text}')
@@ -145,11 +155,11 @@ class DeflectionMarkersNode(RobotNode):
         if self.quasi_static is None:
             return None
         self.source = 'quasi_static'
-        q, qd = self.cache.positions, self.cache.velocities
-        return self.quasi_static.at(JointSample(0.0, q, qd, np.zeros_like(q))).delta
+        q, qd = self.measured.positions, self.measured.velocities
+        return self.quasi_static.at(JointSample(0.0, q, qd, np.zeros_like(qd))).delta
 
     def _poses(self, modes: np.ndarray) -> dict[str, np.ndarray]:
-        q = self.coordinates.join(self.cache.positions, modes)
+        q = self.coordinates.configuration(self.measured.positions, modes)
         return {name: self.dyn.frame_pose(q, name) for name in self.robot.frame_names}
 
     def _header(self) -> Header:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.errors import FlexdynError
@@ -24,6 +25,18 @@ class ZeroEffortLimit(FlexdynError):
             f'Joints {", ".join(self.joints)} declare <limit effort="0">. Set the parameter '
             'zero_effort_limit to "as_declared" (their torque stays zero) or "unlimited".'
         )
+
+
+def declared_effort(robot: Robot, coordinate: str) -> Optional[float]:
+    """
+    Return the effort limit that the URDF gives a joint coordinate [N m | N], None for none.
+
+    The limit of a joint with several coordinates is none of a single one of them.
+    """
+    for joint in robot.joints:
+        if joint.name == coordinate:
+            return joint.limit.effort
+    return None
 
 
 class EffortLimits:
@@ -49,7 +62,7 @@ class EffortLimits:
             ZeroEffortLimit: A joint declares zero and `zero_effort_limit` is empty.
         """
         self.joints = tuple(joints)
-        declared = [robot.joint(name).limit.effort for name in self.joints]
+        declared = [declared_effort(robot, name) for name in self.joints]
         zero = [name for name, limit in zip(self.joints, declared) if limit == 0.0]
         if zero and not zero_effort_limit:
             raise ZeroEffortLimit(zero)

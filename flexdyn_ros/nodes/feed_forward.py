@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Optional
+from typing import Sequence
 
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.deflection import JointSample
 from flexdyn_ros.nodes.deflection import ModalEquations
-from flexdyn_ros.nodes.deflection import ModalState
 from flexdyn_ros.nodes.deflection import QuasiStaticArm
 from flexdyn_ros.nodes.deflection import RigidArm
+from flexdyn_ros.nodes.free_base import FreeBase
+from flexdyn_ros.nodes.joint_motion import JointSample
+from flexdyn_ros.nodes.joint_motion import ModalState
 from flexdyn_ros.nodes.modal_integrator import VibratingArm
 from flexdyn_ros.nodes.torque_terms import TorqueTerms
 import numpy as np
@@ -44,6 +46,7 @@ class FeedForward:
         mode: One of MODES.
         terms: The terms that the torque contains.
         coordinates: How joint values map to the robot's coordinates.
+        base: What is free to follow the motion.
         arm: The model of the deflection.
         state: Modal state behind the last torque.
     """
@@ -55,18 +58,31 @@ class FeedForward:
         terms: TorqueTerms = ALL_TERMS,
         measured_side: str = 'motor',
         settings: Optional[ModalSettings] = None,
+        free: Sequence[str] = (),
     ):
+        """
+        Prepare.
+
+        Args:
+            dyn: The dynamics.
+            mode: One of MODES.
+            terms: The terms that the torque contains.
+            measured_side: "motor" or "link": what joint values of elastic joints stand for.
+            settings: Those of the modal integration.
+            free: Joint coordinates that no force acts on, such as a satellite's.
+        """
         self.mode = mode
         self.terms = terms
         self.coordinates = ArmCoordinates(dyn.robot, measured_side)
         self._dyn = dyn
+        self.base = FreeBase(dyn, self.coordinates, free)
         self.arm = self._deflection_model(settings or ModalSettings())
         self.state = ModalState.zero(self.coordinates.n_modes)
 
     def _deflection_model(self, settings: ModalSettings):
         if self.mode in ('gravity', 'rigid') or self.coordinates.n_modes == 0:
             return RigidArm(self.coordinates.n_modes)
-        equations = ModalEquations(self._dyn, self.coordinates)
+        equations = ModalEquations(self._dyn, self.coordinates, self.base)
         if self.mode == 'flexible_quasi_static':
             return QuasiStaticArm(equations)
         return VibratingArm(
@@ -77,7 +93,7 @@ class FeedForward:
         """Compute once, at rest, so that code is generated before the first sample comes."""
         rest = np.zeros(self.coordinates.n_joints)
         for time in (0.0, 0.001):
-            self.torque(JointSample(time, rest, rest, rest))
+            self.torque(JointSample(time, self.coordinates.neutral_positions, rest, rest))
         self.reset()
 
     def reset(self) -> None:
@@ -104,9 +120,9 @@ class FeedForward:
         join = self.coordinates.join
         total = self.terms.sum(
             self._dyn,
-            join(sample.q, state.delta),
+            self.coordinates.configuration(sample.q, state.delta),
             join(sample.qd, state.rate),
-            join(sample.qdd, state.acceleration),
+            join(self.base.released(sample, state).qdd, state.acceleration),
         )
         return total[: self.coordinates.n_joints]
 
@@ -115,11 +131,11 @@ class FeedForward:
         Return the torque that holds the undeformed arm against gravity.
 
         Args:
-            q: Joint positions, shape (n_joints,) [rad | m].
+            q: Joint positions, shape (n_positions,) [rad | m].
 
         Returns:
             Torques, shape (n_joints,) [N m | N].
         """
         modes = np.zeros(self.coordinates.n_modes)
-        gravity = self._dyn.gravity_vector(self.coordinates.join(q, modes))
+        gravity = self._dyn.gravity_vector(self.coordinates.configuration(q, modes))
         return gravity[: self.coordinates.n_joints]

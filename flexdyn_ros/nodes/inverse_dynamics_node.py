@@ -11,8 +11,8 @@ from typing import Optional
 from builtin_interfaces.msg import Time
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm_coordinates import actuated_joints
+from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.compute_times import ComputeTimes
-from flexdyn_ros.nodes.deflection import JointSample
 from flexdyn_ros.nodes.diagnostics import ERROR
 from flexdyn_ros.nodes.diagnostics import OK
 from flexdyn_ros.nodes.diagnostics import WARN
@@ -20,8 +20,9 @@ from flexdyn_ros.nodes.differentiator import FilteredDifferentiator
 from flexdyn_ros.nodes.effort_limits import EffortLimits
 from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.feed_forward import ModalSettings
-from flexdyn_ros.nodes.joint_state_cache import JointStateCache
-from flexdyn_ros.nodes.joint_state_topic import subscribe_joint_states
+from flexdyn_ros.nodes.joint_motion import JointSample
+from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
+from flexdyn_ros.nodes.measured_state import MeasuredState
 from flexdyn_ros.nodes.reference import Reference
 from flexdyn_ros.nodes.robot_node import RobotNode
 from flexdyn_ros.nodes.robot_node import run_node
@@ -42,7 +43,7 @@ class InverseDynamicsNode(RobotNode):
     def __init__(self, **node_arguments: Any):
         """Create publishers and subscriptions."""
         self.times = ComputeTimes(budget=np.inf)
-        self.cache: Any = None  # a JointStateCache once configured
+        self.measured: Any = None  # a MeasuredState once configured
         self.saturated: tuple[str, ...] = ()
         self.joints: tuple[str, ...] = ()
         super().__init__('inverse_dynamics_node', **node_arguments)
@@ -52,7 +53,8 @@ class InverseDynamicsNode(RobotNode):
         self.previous_input = -np.inf
         self.output = TorqueOutput(self, self.parameters['command_type'])
         self.trajectories = TrajectoryService(self)
-        self.joint_states = subscribe_joint_states(self, self._on_joint_states)
+        self.joint_states = subscribe_measured_states(
+            self, self._on_joint_states, self._on_multi_dof)
         self.references = self.create_subscription(
             JointTrajectory, '~/reference', self._on_reference, 1
         )
@@ -69,14 +71,9 @@ class InverseDynamicsNode(RobotNode):
         p = self.parameters
         self.joints = tuple(p['joints']) or actuated_joints(self.robot)
         self.feed_forward = self.make_feed_forward()
-        names = self.feed_forward.coordinates.joint_names
         self.columns = self.feed_forward.coordinates.columns(self.joints)
         self.limits = self.make_limits(self.joints)
-        preferred = {}
-        if p['measured_side'] == 'motor':
-            elastic = self.feed_forward.coordinates.elastic
-            preferred = {names[joint]: f'{names[joint]}_motor' for joint, _ in elastic}
-        self.cache = JointStateCache(names, p['mode'] != 'gravity', preferred)
+        self.measured = MeasuredState(self.feed_forward.coordinates, p['mode'] != 'gravity')
         self.differentiator = None
         if p['differentiator.enabled']:
             self.differentiator = FilteredDifferentiator(p['differentiator.cutoff_frequency'])
@@ -92,7 +89,10 @@ class InverseDynamicsNode(RobotNode):
         settings = ModalSettings(
             p['modes.step'], p['modes.maximum_gap'], p['modes.spectral_radius']
         )
-        return FeedForward(self.dyn, p['mode'], self.terms, p['measured_side'], settings)
+        free: tuple[str, ...] = ()
+        if p['base_acceleration'] == 'free' and p['mode'] != 'gravity':
+            free = ArmCoordinates(self.robot).undriven(self.joints)
+        return FeedForward(self.dyn, p['mode'], self.terms, p['measured_side'], settings, free)
 
     def make_limits(self, joints) -> EffortLimits:
         """Return the saturation that the parameters ask for."""
@@ -117,6 +117,11 @@ class InverseDynamicsNode(RobotNode):
         source = 'of ~/reference, else '
         source += 'differentiated velocities' if self.differentiator else 'zero'
         self.get_logger().info(self.feed_forward.terms.sentence(p['mode'], source))
+        if self.feed_forward.base.names:
+            self.get_logger().info(
+                f'No force acts on {", ".join(self.feed_forward.base.names)}: they accelerate as '
+                'the motion of the arm makes them.'
+            )
 
     def start(self) -> None:
         """Watch for stale inputs."""
@@ -135,18 +140,24 @@ class InverseDynamicsNode(RobotNode):
     # Inputs.
 
     def _on_joint_states(self, message) -> None:
-        if self.cache is None:
-            return
+        if self.measured is not None:
+            self._on_measured(message, self.measured.take_joint_states)
+
+    def _on_multi_dof(self, message) -> None:
+        if self.measured is not None:
+            self._on_measured(message, self.measured.take_multi_dof)
+
+    def _on_measured(self, message, take) -> None:
         now = time.monotonic()
-        known = len(self.cache.unknown)
-        dropped = self.cache.update(message.name, message.position, message.velocity, now)
+        known = len(self.measured.unknown)
+        dropped = take(message, now)
         if dropped:
             self.diagnostics.report(ERROR, dropped)
             return
-        if len(self.cache.unknown) > known:
-            unknown = ', '.join(sorted(self.cache.unknown))
+        if len(self.measured.unknown) > known:
+            unknown = ', '.join(sorted(self.measured.unknown))
             self.get_logger().info(f'ignoring names in joint_states: {unknown}')
-        if self.parameters['compute_on'] != 'reference':
+        if self.parameters['compute_on'] != 'reference' and self.measured.whole:
             self.stamp = self._stamp_of(message)
             if self.active:
                 self._compute(now)
@@ -160,8 +171,7 @@ class InverseDynamicsNode(RobotNode):
             self.reference_watchdog.clear()
             return
         try:
-            names = self.feed_forward.coordinates.joint_names
-            self.reference = Reference(message, names)
+            self.reference = Reference(message, self.feed_forward.coordinates.places)
         except FlexdynError as error:
             self.get_logger().warning(str(error), throttle_duration_sec=1.0)
             self.diagnostics.report(ERROR, str(error))
@@ -181,7 +191,7 @@ class InverseDynamicsNode(RobotNode):
     # Output.
 
     def _compute(self, now: float) -> None:
-        problems = self.cache.problems(now, self.parameters['timeout'])
+        problems = self.measured.problems(now, self.parameters['timeout'])
         if problems:
             text = '; '.join(f'{name}: {why}' for name, why in problems.items())
             self.diagnostics.report(ERROR, f'no torque: {text}')
@@ -205,11 +215,11 @@ class InverseDynamicsNode(RobotNode):
 
     def _desired(self) -> JointSample:
         when = seconds(self.stamp)
-        velocities = self.cache.velocities
+        velocities = self.measured.velocities
         accelerations = np.zeros_like(velocities)
         if self.differentiator:
             accelerations = self.differentiator.acceleration(when, velocities)
-        measured = JointSample(when, self.cache.positions, velocities, accelerations)
+        measured = JointSample(when, self.measured.positions, velocities, accelerations)
         return self.reference.over(measured) if self.reference else measured
 
     def _publish(self, torque: np.ndarray, level: bytes = OK, message: str = 'working') -> None:
@@ -227,12 +237,12 @@ class InverseDynamicsNode(RobotNode):
 
     def _watch(self) -> None:
         now = time.monotonic()
-        if not self.cache.complete:
-            problems = self.cache.problems(now, np.inf)
+        if not self.measured.complete:
+            problems = self.measured.problems(now, np.inf)
             level = ERROR if set(problems.values()) != {'never received'} else WARN
             text = '; '.join(f'{name}: {why}' for name, why in problems.items())
             self.diagnostics.report(level, f'waiting for joint_states ({text})')
-        elif self.cache.age(now) > self.parameters['timeout']:
+        elif self.measured.age(now) > self.parameters['timeout']:
             self._stale('joint_states', now)
         elif self.reference_watchdog.stale(now):
             self._stale('~/reference', now)
@@ -240,16 +250,16 @@ class InverseDynamicsNode(RobotNode):
     def _stale(self, what: str, now: float) -> None:
         """Follow the policy for a stale input."""
         policy = self.parameters['stale_policy']
-        problems = self.cache.problems(now, self.parameters['timeout'])
+        problems = self.measured.problems(now, self.parameters['timeout'])
         faults = [f'; {name}: {why}' for name, why in problems.items() if 'stale' not in why]
         message = f'{what} stale, policy {policy}{"".join(faults)}'
         self.feed_forward.reset()
         if policy == 'zero':
-            self._publish(np.zeros(len(self.cache.names)), ERROR, message)
+            self._publish(np.zeros(self.robot.n_joints), ERROR, message)
         elif policy == 'gravity':
             try:
                 self._catch_up()
-                torque = self.feed_forward.gravity_torque(self.cache.positions)
+                torque = self.feed_forward.gravity_torque(self.measured.positions)
             except FlexdynError as error:
                 self.diagnostics.report(ERROR, f'no torque: {error}')
                 return
@@ -261,7 +271,7 @@ class InverseDynamicsNode(RobotNode):
         """Return timing and the state of the inputs."""
         now = time.monotonic()
         values: dict[str, Any] = {
-            'input_age': self.cache.age(now) if self.cache else None,
+            'input_age': self.measured.age(now) if self.measured else None,
             'reference_age': self.reference_watchdog.age(now) if self.robot else None,
             'over_budget': self.times.over_budget,
             'missed_cycles': self.times.missed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
+from typing import Any
 from typing import Mapping
 from typing import Optional
 from typing import Sequence
@@ -81,11 +82,9 @@ class JointStateCache:
             Why the whole message was dropped, or None.
         """
         for label, values in (('position', positions), ('velocity', velocities)):
-            if len(values) not in (0, len(names)):
-                return (
-                    f'joint_states dropped: {label} has {len(values)} elements '
-                    f'for {len(names)} names'
-                )
+            unfit = unfit_length('joint_states', label, values, names)
+            if unfit:
+                return unfit
         for joint, other in self._preferred.items():
             if other in names and joint in self._owner:
                 del self._owner[joint]
@@ -123,12 +122,9 @@ class JointStateCache:
         """
         found = {}
         for name, entry in self._entries.items():
-            if entry.problem:
-                found[name] = entry.problem
-            elif entry.received is None:
-                found[name] = 'never received'
-            elif now - entry.received > timeout:
-                found[name] = f'stale for {now - entry.received:.3g} s'
+            why = why_unusable(entry.problem, entry.received, now, timeout)
+            if why:
+                found[name] = why
         return found
 
     @property
@@ -153,6 +149,34 @@ class JointStateCache:
     def velocities(self) -> np.ndarray:
         """Last valid velocities in the order of `names`, shape (n,) [rad/s | m/s]."""
         return np.array([entry.velocity for entry in self._entries.values()])
+
+
+def unfit_length(
+    topic: str, label: str, values: Sequence[Any], names: Sequence[str]
+) -> Optional[str]:
+    """Return why a message is dropped whose array is neither empty nor one for each name."""
+    if len(values) in (0, len(names)):
+        return None
+    return f'{topic} dropped: {label} has {len(values)} elements for {len(names)} names'
+
+
+def why_unusable(
+    problem: Optional[str], received: Optional[float], now: float, timeout: float
+) -> Optional[str]:
+    """
+    Return why the state of a joint cannot be used, or None.
+
+    Args:
+        problem: What is wrong with its newest message, or None.
+        received: Steady time of its last valid state [s]; None before the first.
+        now: Steady time [s].
+        timeout: Age from which a state is stale [s].
+    """
+    if problem:
+        return problem
+    if received is None:
+        return 'never received'
+    return f'stale for {now - received:.3g} s' if now - received > timeout else None
 
 
 def _problem(label: str, value: Optional[float]) -> Optional[str]:

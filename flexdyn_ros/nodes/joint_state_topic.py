@@ -1,37 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The subscription to joint_states."""
+"""The subscriptions to measured joint states."""
 
 from __future__ import annotations
 
+from typing import Any
 from typing import Callable
 
+from flexdyn_ros.nodes.measured_state import JOINT_STATES
+from flexdyn_ros.nodes.measured_state import MULTI_DOF
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.qos import QoSReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
+from sensor_msgs.msg import MultiDOFJointState
 
 
-def subscribe_joint_states(node: Node, callback: Callable[[JointState], None]):
+def subscribe_measured_states(
+    node: Node,
+    on_joint_states: Callable[[JointState], None],
+    on_multi_dof: Callable[[MultiDOFJointState], None],
+) -> tuple[Any, Any]:
     """
-    Subscribe to joint_states, best effort as sensor data are, so that any publisher is heard.
+    Subscribe to joint_states and multi_dof_joint_states.
 
-    The queue holds one message, so that the newest is what counts; where several publishers share
-    the topic, a longer one (parameter qos_overrides./joint_states.subscription.depth) keeps them
-    from pushing each other's messages out.
+    Best effort, as sensor data are, so that any publisher is heard. The queues hold one message,
+    so that the newest is what counts; where several publishers share a topic, a longer one
+    (parameter qos_overrides./joint_states.subscription.depth) keeps them from pushing each
+    other's messages out.
 
     Args:
         node: Node to subscribe with.
-        callback: Called with each message.
+        on_joint_states: Called with each message of joint_states.
+        on_multi_dof: Called with each message of multi_dof_joint_states.
 
     Returns:
-        The subscription.
+        The subscriptions.
     """
     profile = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-    return node.create_subscription(
-        JointState,
-        'joint_states',
-        callback,
-        profile,
-        qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+
+    def subscribe(kind: Any, topic: str, callback: Callable[[Any], None]) -> Any:
+        options = QoSOverridingOptions.with_default_policies()
+        return node.create_subscription(
+            kind, topic, callback, profile, qos_overriding_options=options)
+
+    return (
+        subscribe(MultiDOFJointState, MULTI_DOF, on_multi_dof),
+        subscribe(JointState, JOINT_STATES, on_joint_states),
     )

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import math
 from typing import Optional
 
-from flexdyn_ros.nodes.deflection import JointMotion
-from flexdyn_ros.nodes.deflection import JointSample
-from flexdyn_ros.nodes.deflection import linear_motion
 from flexdyn_ros.nodes.deflection import ModalEquations
-from flexdyn_ros.nodes.deflection import ModalState
 from flexdyn_ros.nodes.deflection import QuasiStaticArm
+from flexdyn_ros.nodes.joint_motion import JointMotion
+from flexdyn_ros.nodes.joint_motion import JointSample
+from flexdyn_ros.nodes.joint_motion import linear_motion
+from flexdyn_ros.nodes.joint_motion import ModalState
 import numpy as np
 
 MAX_ITERATIONS = 10

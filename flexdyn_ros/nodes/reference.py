@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from typing import Mapping
 from typing import Optional
-from typing import Sequence
 
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.nodes.deflection import JointSample
+from flexdyn_ros.nodes.arm_coordinates import Place
+from flexdyn_ros.nodes.joint_motion import JointSample
 import numpy as np
 
 
@@ -23,21 +24,22 @@ class Reference:
     their measured values; accelerations that it leaves out are zero.
     """
 
-    def __init__(self, message, joint_names: Sequence[str]):
+    def __init__(self, message, places: Mapping[str, Place]):
         """
         Read a message.
 
         Args:
             message: Fields as trajectory_msgs/JointTrajectory, at least one point.
-            joint_names: The robot's joints, in the order of joint vectors.
+            places: Where each joint's position and velocity are in joint vectors.
 
         Raises:
             ReferenceRefused: A name is unknown, a vector has the wrong length or is not finite.
         """
-        unknown = [name for name in message.joint_names if name not in joint_names]
+        unknown = [name for name in message.joint_names if name not in places]
         if unknown:
             raise ReferenceRefused(f'Reference refused: unknown joints {", ".join(unknown)}.')
-        self._columns = [joint_names.index(name) for name in message.joint_names]
+        self._positions_at = [places[name][0] for name in message.joint_names]
+        self._columns = [places[name][1] for name in message.joint_names]
         point = message.points[-1]
         self._positions = self._read(point, 'positions')
         self._velocities = self._read(point, 'velocities')
@@ -63,13 +65,13 @@ class Reference:
         """
         q, qd, qdd = measured.q.copy(), measured.qd.copy(), measured.qdd.copy()
         qdd[self._columns] = 0.0
-        for target, values in (
-            (q, self._positions),
-            (qd, self._velocities),
-            (qdd, self._accelerations),
+        for target, columns, values in (
+            (q, self._positions_at, self._positions),
+            (qd, self._columns, self._velocities),
+            (qdd, self._columns, self._accelerations),
         ):
             if values is not None:
-                target[self._columns] = values
+                target[columns] = values
         return JointSample(measured.time, q, qd, qdd)
 
     def positions_and_velocities(self, held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -120,7 +120,8 @@ class SimulationInput:
         if node.simulator is None or not message.points:
             return
         try:
-            reference = Reference(message, node.simulator.joints)
+            places = {name: (k, k) for k, name in enumerate(node.simulator.joints)}
+            reference = Reference(message, places)
         except FlexdynError as error:
             self._reject(f'{PD_REFERENCE}: {error}')
             return

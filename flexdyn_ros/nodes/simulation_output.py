@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Publishers of a simulated arm: joint states, modal states, tip poses and the clock."""
+"""Publishers of a simulated arm: states of joints and modes, tip poses and the clock."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ from typing import Sequence
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.nodes.arm_simulator import ArmSimulator
+from flexdyn_ros.nodes.measured_state import JOINT_STATES
+from flexdyn_ros.nodes.measured_state import MULTI_DOF
 from flexdyn_ros.nodes.ros_time import NANOSECONDS
 from flexdyn_ros.nodes.rotation import quaternion
 from geometry_msgs.msg import Point
 from geometry_msgs.msg import Pose
 from geometry_msgs.msg import PoseArray
 from geometry_msgs.msg import Quaternion
+from geometry_msgs.msg import Transform
+from geometry_msgs.msg import Twist
+from geometry_msgs.msg import Vector3
 import numpy as np
 from rclpy.lifecycle import LifecycleNode
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from sensor_msgs.msg import MultiDOFJointState
 
 
 def doubles(values: np.ndarray) -> array:
@@ -26,7 +32,12 @@ def doubles(values: np.ndarray) -> array:
 
 
 class SimulationOutput:
-    """Publishes the state of a simulator; joint states carry link sides, then motor sides."""
+    """
+    Publishes the state of a simulator.
+
+    joint_states carry link sides, then motor sides, and multi_dof_joint_states the joints that a
+    transform tells.
+    """
 
     def __init__(self, node: LifecycleNode, frame_prefix: str, publish_clock: bool):
         """
@@ -39,7 +50,8 @@ class SimulationOutput:
         """
         self._prefix = frame_prefix
         create = node.create_lifecycle_publisher
-        self._joint_states = create(JointState, 'joint_states', 10)
+        self._joint_states = create(JointState, JOINT_STATES, 10)
+        self._multi_dof = create(MultiDOFJointState, MULTI_DOF, 10)
         self._modal_states = create(JointState, '~/modal_states', 10)
         self._tip_poses = create(PoseArray, '~/tip_poses', 10)
         self._clock = create(Clock, '/clock', 1) if publish_clock else None
@@ -56,10 +68,9 @@ class SimulationOutput:
         self._dyn = dyn
         self._simulator = simulator
         self._tips = tuple(tips)
-        coordinates = simulator.coordinates
-        self._motors = [joint for joint, _ in coordinates.elastic]
-        motor_names = [f'{coordinates.joint_names[joint]}_motor' for joint in self._motors]
-        self._names = [*coordinates.joint_names, *motor_names]
+        self._coordinates = simulator.coordinates
+        motors, self._motor_positions, self._motor_velocities = self._coordinates.motors()
+        self._names = [*self._coordinates.places, *motors]
 
     def publish(self, when: int) -> None:
         """
@@ -71,23 +82,42 @@ class SimulationOutput:
         stamp = Time(sec=when // NANOSECONDS, nanosec=when % NANOSECONDS)
         if self._clock:
             self._clock.publish(Clock(clock=stamp))
-        simulator = self._simulator
-        coordinates = simulator.coordinates
-        n = coordinates.n_joints
-        q, qd = simulator.q, simulator.qd
-        motor_effort = simulator.torque(q, qd)[self._motors]
-        joints = JointState(name=self._names)
-        joints.header.stamp = stamp
-        joints.position = doubles(np.append(coordinates.link_side(q), q[self._motors]))
-        joints.velocity = doubles(np.append(coordinates.link_side(qd), qd[self._motors]))
-        joints.effort = doubles(np.append(simulator.joint_effort(), motor_effort))
+        q, qd = self._simulator.q, self._simulator.qd
         modes = JointState(name=list(self._dyn.robot.mode_names))
         modes.header.stamp = stamp
-        modes.position, modes.velocity = doubles(q[n:]), doubles(qd[n:])
+        modes.position = doubles(q[self._coordinates.n_positions :])
+        modes.velocity = doubles(qd[self._coordinates.n_joints :])
         self._modal_states.publish(modes)
         self._tip_poses.publish(self._poses(q, stamp))
+        if self._coordinates.multi_dof:
+            self._multi_dof.publish(self._transforms(q, qd, stamp))
         # Last, so that whoever answers joint_states finds the rest there.
-        self._joint_states.publish(joints)
+        self._joint_states.publish(self._joints(q, qd, stamp))
+
+    def _joints(self, q: np.ndarray, qd: np.ndarray, stamp) -> JointState:
+        coordinates, simulator = self._coordinates, self._simulator
+        at, moving = self._motor_positions, self._motor_velocities
+        message = JointState(name=self._names)
+        message.header.stamp = stamp
+        message.position = doubles(np.append(coordinates.link_side_positions(q), q[at]))
+        message.velocity = doubles(np.append(coordinates.link_side_velocities(qd), qd[moving]))
+        motor_effort = simulator.torque(q, qd)[moving]
+        message.effort = doubles(np.append(simulator.joint_effort(), motor_effort))
+        return message
+
+    def _transforms(self, q: np.ndarray, qd: np.ndarray, stamp) -> MultiDOFJointState:
+        message = MultiDOFJointState()
+        message.header.stamp = stamp
+        for joint in self._coordinates.multi_dof:
+            own = q[joint.positions]
+            position, turn = joint.pose(own)
+            linear, angular = joint.twist(own, qd[joint.velocities])
+            message.joint_names.append(joint.name)
+            message.transforms.append(
+                Transform(translation=vector_message(position), rotation=turn_message(turn)))
+            message.twist.append(
+                Twist(linear=vector_message(linear), angular=vector_message(angular)))
+        return message
 
     def _poses(self, q: np.ndarray, stamp) -> PoseArray:
         message = PoseArray()
@@ -100,5 +130,17 @@ class SimulationOutput:
 def pose_message(transform: np.ndarray) -> Pose:
     """Return a homogeneous transform, shape (4, 4), as a message."""
     x, y, z = (float(value) for value in transform[:3, 3])
-    qx, qy, qz, qw = (float(value) for value in quaternion(transform[:3, :3]))
-    return Pose(position=Point(x=x, y=y, z=z), orientation=Quaternion(x=qx, y=qy, z=qz, w=qw))
+    turn = turn_message(quaternion(transform[:3, :3]))
+    return Pose(position=Point(x=x, y=y, z=z), orientation=turn)
+
+
+def vector_message(vector: np.ndarray) -> Vector3:
+    """Return a vector, shape (3,), as a message."""
+    x, y, z = (float(value) for value in vector)
+    return Vector3(x=x, y=y, z=z)
+
+
+def turn_message(turn: np.ndarray) -> Quaternion:
+    """Return a quaternion x, y, z, w as a message."""
+    x, y, z, w = (float(value) for value in turn)
+    return Quaternion(x=x, y=y, z=z, w=w)

@@ -8,6 +8,7 @@ from typing import Sequence
 
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.nodes.description import LATCHED
+from flexdyn_ros.nodes.effort_limits import declared_effort
 import numpy as np
 from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
@@ -50,7 +51,7 @@ class TorqueOutput:
         """
         self._joints = tuple(joints)
         self._limited = [
-            k for k, name in enumerate(joints) if robot.joint(name).limit.effort is not None
+            k for k, name in enumerate(joints) if declared_effort(robot, name) is not None
         ]
         self._names.publish(JointState(name=list(joints)))
 

@@ -12,14 +12,14 @@ from array import array
 import copy
 from typing import Callable
 from typing import Iterator
-from typing import Mapping
+from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.nodes.deflection import JointMotion
-from flexdyn_ros.nodes.deflection import JointSample
 from flexdyn_ros.nodes.effort_limits import EffortLimits
 from flexdyn_ros.nodes.feed_forward import FeedForward
+from flexdyn_ros.nodes.joint_motion import JointMotion
+from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.modal_integrator import VibratingArm
 from flexdyn_ros.nodes.ros_time import seconds
 import numpy as np
@@ -79,7 +79,7 @@ class TrajectoryFiller:
         trajectory,
         feed_forward: FeedForward,
         make_limits: Callable[[Sequence[str]], EffortLimits],
-        rest: Mapping[str, float],
+        rest: Optional[np.ndarray],
     ):
         """
         Check a trajectory.
@@ -88,7 +88,8 @@ class TrajectoryFiller:
             trajectory: Fields as trajectory_msgs/JointTrajectory; left as it is.
             feed_forward: Computes the torques; its modal state is reset.
             make_limits: Returns the saturation of the torques of these joints.
-            rest: Measured positions of joints, used (at rest) for joints the trajectory omits.
+            rest: Measured joint positions, shape (n_positions,), used (at rest) for joints that
+                the trajectory omits; None while they are not known.
 
         Raises:
             TrajectoryRefused: A name is unknown, a joint's position is not known, or a point
@@ -96,21 +97,24 @@ class TrajectoryFiller:
         """
         self.filled = copy.deepcopy(trajectory)
         self._feed_forward = feed_forward
-        robot_joints = feed_forward.coordinates.joint_names
+        coordinates = feed_forward.coordinates
+        robot_joints = tuple(coordinates.places)
         names = list(trajectory.joint_names)
         unknown = [name for name in names if name not in robot_joints]
         if unknown or len(set(names)) != len(names):
             raise TrajectoryRefused(
                 f'joint_names {", ".join(names)} must each name one of {", ".join(robot_joints)}'
             )
-        missing = [name for name in robot_joints if name not in names and name not in rest]
-        if missing:
+        missing = [name for name in robot_joints if name not in names]
+        missing += [joint.name for joint in coordinates.multi_dof]
+        if missing and rest is None:
             raise TrajectoryRefused(
                 f'it omits {", ".join(missing)}, and no joint state has told where they are'
             )
-        self._columns = [robot_joints.index(name) for name in names]
+        self._columns = coordinates.columns(names)
+        self._positions_at = [coordinates.places[name][0] for name in names]
         self._limits = make_limits(names)
-        self._rest = np.array([rest.get(name, 0.0) for name in robot_joints])
+        self._rest = coordinates.neutral_positions if rest is None else rest
         self._check_points()
 
     def _check_points(self) -> None:
@@ -130,9 +134,12 @@ class TrajectoryFiller:
             time = seconds(point.time_from_start)
 
     def _sample(self, point) -> JointSample:
-        q, qd, qdd = self._rest.copy(), np.zeros_like(self._rest), np.zeros_like(self._rest)
-        for target, field in zip((q, qd, qdd), FIELDS):
-            target[self._columns] = getattr(point, field)
+        q = self._rest.copy()
+        qd = np.zeros(self._feed_forward.coordinates.n_joints)
+        qdd = qd.copy()
+        q[self._positions_at] = point.positions
+        qd[self._columns] = point.velocities
+        qdd[self._columns] = point.accelerations
         return JointSample(seconds(point.time_from_start), q, qd, qdd)
 
     def steps(self) -> Iterator[int]:

@@ -44,8 +44,7 @@ class TrajectoryService:
         if not node.active:
             node.get_logger().warning('~/trajectory_in ignored: the node is not active')
             return
-        cache = node.cache
-        rest = dict(zip(cache.names, cache.positions)) if cache.complete else {}
+        rest = node.measured.positions if node.measured.complete else None
         try:
             if node.parameters.changed:
                 node.apply_parameters()

@@ -51,3 +51,21 @@ def elastic_joint_arm(stiffness=500.0):
                     gear_ratio="100"/>
   </flexdyn></robot>"""
     return rigid_arm().replace('</robot>', spring)
+
+
+BODY = """<robot name="two"><link name="world"/>
+  <joint name="body" type="{kind}"><parent link="world"/><child link="base"/>
+    <axis xyz="{axis}"/></joint>
+  <link name="base"><inertial><mass value="{mass}"/>
+    <inertia ixx="1" iyy="2" izz="1.5" ixy="0.1" ixz="0" iyz="0"/></inertial></link>"""
+
+
+def moving_arm(arm, kind='floating', mass=10, axis='0 0 1', gravity='0 0 0'):
+    """Return an arm on a body that floats in space, or moves in a plane, with this gravity."""
+    body = BODY.format(kind=kind, axis=axis, mass=mass)
+    text = arm.replace('<robot name="two"><link name="base"/>', body)
+    if '<flexdyn' in text:
+        return text.replace('<flexdyn version="1.0">', f'<flexdyn version="1.0">'
+                            f'<gravity xyz="{gravity}"/>')
+    return text.replace(
+        '</robot>', f'<flexdyn version="1.0"><gravity xyz="{gravity}"/></flexdyn></robot>')

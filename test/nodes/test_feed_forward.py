@@ -5,15 +5,13 @@ from types import SimpleNamespace
 
 from arms import elastic_joint_arm
 from arms import flexible_arm
-from arms import rigid_arm
 import flexdyn_ros as fd
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.deflection import JointSample
 from flexdyn_ros.nodes.effort_limits import EffortLimits
 from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.feed_forward import ModalSettings
+from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.modal_integrator import StepWeights
 from flexdyn_ros.nodes.torque_terms import TorqueTerms
 from flexdyn_ros.nodes.trajectory_filler import quintic_motion
@@ -182,19 +180,13 @@ def amplification(w, h, stiffness):
 def test_link_side_values_of_elastic_joints_are_motor_plus_spring():
     robot = fd.load_robot(elastic_joint_arm())
     coordinates = ArmCoordinates(robot, 'link')
-    q = coordinates.join(np.array([0.5, 0.3]), np.array([0.1]))
-    assert q.tolist() == [0.4, 0.3, 0.1]
-    assert coordinates.link_side(q).tolist() == [0.5, 0.3]
+    values, modes = np.array([0.5, 0.3]), np.array([0.1])
+    q, qd = coordinates.configuration(values, modes), coordinates.join(values, modes)
+    assert q.tolist() == qd.tolist() == [0.4, 0.3, 0.1]
+    assert coordinates.link_side_positions(q).tolist() == [0.5, 0.3]
+    assert coordinates.link_side_velocities(qd).tolist() == [0.5, 0.3]
     motor = ArmCoordinates(robot, 'motor')
-    assert motor.join(np.array([0.5, 0.3]), np.array([0.1])).tolist() == [0.5, 0.3, 0.1]
-
-
-def test_a_joint_with_several_coordinates_is_refused_by_name():
-    urdf = rigid_arm().replace(
-        'name="elbow" type="revolute"', 'name="elbow" type="floating"'
-    )
-    with pytest.raises(NotYetSupported, match='elbow'):
-        ArmCoordinates(fd.load_robot(urdf))
+    assert motor.configuration(values, modes).tolist() == [0.5, 0.3, 0.1]
 
 
 def test_the_sentence_names_what_is_in_and_what_is_not():
@@ -232,7 +224,7 @@ def test_a_flexible_trajectory_has_the_torque_of_the_motion_between_its_points(f
     efforts = []
     for times in (np.arange(0.0, 0.21, 0.02), np.arange(0.0, 0.21, 0.1)):
         forward = FeedForward(flexible, 'flexible_hybrid', settings=ModalSettings(step=0.002))
-        filler = TrajectoryFiller(trajectory(times), forward, EffortLimits.none, {})
+        filler = TrajectoryFiller(trajectory(times), forward, EffortLimits.none, None)
         assert list(filler.steps()) == list(range(1, len(times) + 1))
         efforts.append(filler.filled.points[-1].effort)
     # Interpolation of fifth degree over 0.1 s is nearly the swing itself.
@@ -242,9 +234,9 @@ def test_a_flexible_trajectory_has_the_torque_of_the_motion_between_its_points(f
 def test_times_that_do_not_increase_are_refused(flexible):
     forward = FeedForward(flexible, 'rigid')
     with pytest.raises(TrajectoryRefused, match='point 1 does not come later'):
-        TrajectoryFiller(trajectory([0.1, 0.1]), forward, EffortLimits.none, {})
+        TrajectoryFiller(trajectory([0.1, 0.1]), forward, EffortLimits.none, None)
     with pytest.raises(TrajectoryRefused, match='joint_names'):
-        TrajectoryFiller(trajectory([0.1], ('shoulder', 'hip')), forward, EffortLimits.none, {})
+        TrajectoryFiller(trajectory([0.1], ('shoulder', 'hip')), forward, EffortLimits.none, None)
 
 
 def test_modes_without_stiffness_are_refused_by_name(flexible):

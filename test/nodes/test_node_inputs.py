@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from arms import rigid_arm
 import flexdyn_ros as fd
 from flexdyn_ros.nodes.compute_times import ComputeTimes
-from flexdyn_ros.nodes.deflection import JointSample
 from flexdyn_ros.nodes.differentiator import FilteredDifferentiator
 from flexdyn_ros.nodes.effort_limits import EffortLimits
 from flexdyn_ros.nodes.effort_limits import ZeroEffortLimit
+from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.joint_state_cache import JointStateCache
 from flexdyn_ros.nodes.reference import Reference
 from flexdyn_ros.nodes.reference import ReferenceRefused
@@ -95,7 +95,7 @@ def message(names, **point):
 
 def test_a_reference_keeps_measured_values_where_it_says_nothing():
     measured = JointSample(1.0, *(np.array([i, i + 0.5]) for i in (1.0, 2.0, 3.0)))
-    reference = Reference(message(['b'], positions=[9.0]), ('a', 'b'))
+    reference = Reference(message(['b'], positions=[9.0]), {'a': (0, 0), 'b': (1, 1)})
     found = reference.over(measured)
     assert found.q.tolist() == [1.0, 9.0]
     assert found.qd.tolist() == [2.0, 2.5]
@@ -109,7 +109,7 @@ def test_a_reference_keeps_measured_values_where_it_says_nothing():
 )
 def test_a_reference_that_does_not_fit_is_refused(names, point):
     with pytest.raises(ReferenceRefused):
-        Reference(message(names, **point), ('a', 'b'))
+        Reference(message(names, **point), {'a': (0, 0), 'b': (1, 1)})
 
 
 def test_effort_limits_saturate_and_name_the_joints():
