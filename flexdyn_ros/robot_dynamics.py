@@ -226,7 +226,7 @@ class Dynamics:
         """
         Put a rigid body on a link; it replaces the one that is there.
 
-        On a flexible link it rides on the cross-section at its centre of mass.
+        On a flexible link it rides on the cross-section, or the segment, at its centre of mass.
 
         Args:
             link: Name of the link.

@@ -74,7 +74,7 @@ def summarise(robot: 'Robot') -> dict[str, Any]:
                 'name': link.name,
                 'mass': float(link.mass),
                 'modes': list(link.mode_names),
-                'beam_length': link.beam.length if link.beam else None,
+                'beam_length': link.undeformed_beam.length if link.undeformed_beam else None,
             }
             for link in robot.links
         ],
@@ -125,12 +125,18 @@ def torque_terms(robot: 'Robot') -> list[str]:
     rotors = [j.name for j in moved if j.dynamics.reflected_inertia]
     springs = [j.name for j in moved if j.dynamics.elastic]
     beams = [link.name for link in robot.links if link.mode_names]
+    rubbing = [
+        link.name for link in robot.links
+        if link.segments and (link.segments.friction.viscous or link.segments.friction.coulomb
+                              or link.segments.friction.breakaway)
+    ]
     for what, names in (
         ('friction and damping of', friction),
         ('rotor inertia of', rotors),
         ('springs and dampers of elastic joints', springs),
         ('stiffness and damping of flexible links', beams),
         ('geometric stiffening of', [link.name for link in robot.links if link.stiffens]),
+        ('friction between segments of', rubbing),
         ('payload on', [p.link for p in robot.payloads]),
     ):
         if names:

@@ -18,8 +18,9 @@ _DESCRIPTION = """\
 Three tables, for small undamped vibrations about a configuration at rest:
 
   coordinates    each modal coordinate: its kind, modal mass, stiffness, damping ratio, and its
-                 frequency [Hz]: of the link clamped at its joint and without what it carries, or
-                 of an elastic joint's spring under all that it carries
+                 frequency [Hz]: of the link clamped at its joint and without what it carries (of
+                 a passive joint between segments, with the other ones locked), or of an
+                 elastic joint's spring under all that it carries
   joints locked  natural frequencies [Hz] of the whole arm with its joints held
   joints free    natural frequencies [Hz] with its joints free; one zero a joint coordinate
 
@@ -136,7 +137,9 @@ def coordinate_table(robot: Any, mass: Any, stiffness: Any) -> list[dict[str, An
 
     records = {}
     for link in robot.links:
-        if not link.mode_names:
+        if link.segments is not None:
+            records.update(_segment_records(link))
+        if link.beam is None or not link.mode_names:
             continue
         body = modal_body(link)
         for k, mode in enumerate(body.modes):
@@ -153,6 +156,20 @@ def coordinate_table(robot: Any, mass: Any, stiffness: Any) -> list[dict[str, An
                 float(mass[k, k]), slope, drive.damping,
             )
     return [{'index': k, **records[name]} for k, name in enumerate(robot.mode_names)]
+
+
+def _segment_records(link: Any) -> dict[str, dict[str, Any]]:
+    """Return the records of the passive joints between a link's segments."""
+    segments, records = link.segments, {}
+    for axis in segments.directions:
+        inertia = segments.inertia_matrix(axis).diagonal()
+        names = [name for name in link.mode_names if name.endswith(f'_{axis}')]
+        for name, mass in zip(names, inertia):
+            records[name] = _record(
+                name, f'segment about {axis}', float(mass), segments.stiffness(axis),
+                segments.damping(axis),
+            )
+    return records
 
 
 def _record(

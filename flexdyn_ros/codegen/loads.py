@@ -6,7 +6,7 @@ What stays an argument of a generated function besides positions, rates and forc
 - "payload" or "payload:<link>": a rigid body on a link (by default the last link of the deepest
   chain), in place of the one that the description declares there: mass, centre of mass x y z,
   ixx iyy izz ixy ixz iyz about it, in link axes, 10 numbers. On a flexible link it rides on the
-  cross-section at the beam's tip.
+  cross-section at the beam's tip, in segments on the last one.
 - "wrench:<frame>": force and moment on the robot at the frame's origin, root axes, 6 numbers;
   "wrench:<frame>@<axes>": the same in the axes of a second frame, such as the frame itself.
 - the name of a parameter, see `parameters.py`.
@@ -64,8 +64,8 @@ class Loads:
     Attributes:
         gravity: Whether gravity does.
         payloads: Links whose payload does.
-        sections: For payloads on flexible links, the centre of mass [m] that chooses the
-            cross-section and stays a number; the beam's tip where a link is missing.
+        sections: For payloads on flexible links, the point [m] that chooses the cross-section, and
+            stays the centre of mass, or the segment; the beam's tip where a link is missing.
         wrenches: Frames that a wrench acts on.
         axes: Frame whose axes a frame's wrench is given in, where they are not the root's.
         parameters: Parameters of the model.
@@ -158,23 +158,26 @@ def loaded_tree(robot: Robot, loads: Loads, graph: Graph) -> Multibody:
         payload.link: payload.inertia for payload in robot.payloads
     }
     tips = []
+    places = {}
     for link in loads.payloads:
         values = _symbols(graph, loads.payload_name(link), len(PAYLOAD_ENTRIES))
         mass, com, matrix = values[0], tuple(values[1:4]), _matrix(values[4:])
-        if robot.link(link).mode_names:
+        if robot.link(link).segments is not None:
+            places[link] = loads.sections.get(link) or _tip(robot, link)
+        elif robot.link(link).mode_names:
             section = loads.sections.get(link)
             if section is None:
                 section = _tip(robot, link)
                 tips.append((link, mass, subtract(com, section)))
             com = section
         payloads[link] = Inertia(mass, com, matrix)
-    tree = assemble(robot, payloads) if not loads.parameters else with_parameters(
-        robot, payloads, loads.parameters, graph
+    tree = assemble(robot, payloads, places) if not loads.parameters else with_parameters(
+        robot, payloads, loads.parameters, graph, places
     )
     order = list(payloads)
     for link, mass, offset in tips:
         until = {name: payloads[name] for name in order[: order.index(link) + 1]}
-        tree = _off_section(tree, len(assemble(robot, until).bodies) - 1, mass, offset)
+        tree = _off_section(tree, len(assemble(robot, until, places).bodies) - 1, mass, offset)
     return _kept_symbolic(tree, graph)
 
 
@@ -190,7 +193,7 @@ def _kept_symbolic(tree: Multibody, graph: Graph) -> Multibody:
 
 
 def _tip(robot: Robot, link: str) -> tuple[float, float, float]:
-    beam = robot.link(link).beam
+    beam = robot.link(link).undeformed_beam
     assert beam is not None
     return scale(beam.length, (beam.axes[0][0], beam.axes[1][0], beam.axes[2][0]))
 

@@ -10,7 +10,8 @@ Parameters of a model that can stay arguments of a generated function.
 - `<joint>/stiffness` [N m/rad | N/m] and `<joint>/damping` [N m s/rad | N s/m] of the spring of
   elastic joints; the stiffness only where it is a number and no table;
 - `<mode>/stiffness` [N/m | N m/rad] and `<mode>/damping` [N s/m | N m s/rad] of beam modes, such
-  as `boom/bending_y1/stiffness`: the mode's own entry of the modal matrices.
+  as `boom/bending_y1/stiffness`: the mode's own entry of the modal matrices; and of the passive
+  joints between segments.
 
 Inertias that depend on a symbol are left out of the regrouping of inertial parameters.
 """
@@ -31,6 +32,7 @@ from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.assemble import DRIVEN
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.model.joint import Friction
 from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.link import Inertia
@@ -86,14 +88,19 @@ def _parameter(owner: str, kind: str, entries: Sequence[str] = ()) -> Parameter:
 
 
 def with_parameters(
-    robot: Robot, payloads: Mapping[str, Inertia], parameters: Sequence[Parameter], graph: Graph
+    robot: Robot,
+    payloads: Mapping[str, Inertia],
+    parameters: Sequence[Parameter],
+    graph: Graph,
+    places: Mapping[str, Vector],
 ) -> Multibody:
-    """Return the tree of bodies with symbols for the parameters."""
+    """Return the tree of bodies with symbols for the parameters; see `assemble` for places."""
     symbols = {
         (p.owner, p.kind): [graph.symbol(name) for name in p.input.symbols] for p in parameters
     }
-    tree = assemble(_with_inertias(robot, symbols), payloads)
+    tree = assemble(_with_inertias(robot, symbols), payloads, places)
     tree = _with_drives(robot, tree, symbols)
+    tree = _with_passive_joints(robot, tree, symbols)
     return _with_modes(robot, tree, symbols)
 
 
@@ -189,6 +196,22 @@ def _with_modes(robot: Robot, tree: Multibody, symbols: dict) -> Multibody:
             modal = replace(body.modal, stiffness=stiffness, damping=damping)
             bodies[index] = replace(body, modal=modal)
     return replace(tree, bodies=tuple(bodies))
+
+
+def _with_passive_joints(robot: Robot, tree: Multibody, symbols: dict) -> Multibody:
+    """Return the tree with symbolic springs and dampers between segments."""
+    owners = {name for link in robot.links if link.segments for name in link.mode_names}
+    springs = []
+    for spring in tree.springs:
+        name = robot.coordinate_names[spring.velocity_index]
+        if name in owners:
+            spring = replace(
+                spring,
+                stiffness=_value(symbols, name, 'stiffness', spring.stiffness),
+                damping=_value(symbols, name, 'damping', spring.damping),
+            )
+        springs.append(spring)
+    return replace(tree, springs=tuple(springs))
 
 
 def _symbolic_diagonal(robot: Robot, body: Body, matrix: tuple, kind: str, symbols: dict) -> tuple:

@@ -30,7 +30,9 @@ from flexdyn_ros.codegen.traced_dynamics import DENSE
 from flexdyn_ros.codegen.traced_dynamics import RECURSIVE
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.reference import ReferenceBackend
+from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.model.link import Inertia
+from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.robot import Robot
 
 Floats = list[float]
@@ -269,9 +271,15 @@ def _loads_of(robot: Robot, gravity: Floats, payloads: Mapping[str, Inertia]) ->
         link for link, inertia in payloads.items() if declared.get(link) != inertia
     ))
     sections = {
-        link: payloads[link].com for link in changed if robot.link(link).mode_names
+        link: _section(robot.link(link), payloads[link].com)
+        for link in changed if robot.link(link).mode_names
     }
     return Loads(tuple(gravity) != tuple(robot.gravity_vector), changed, sections)
+
+
+def _section(link: Link, com: Vector) -> Vector:
+    """Return the point that chooses the cross-section, or the segment, that carries a payload."""
+    return com if link.segments is None else link.segments.middle(link.segments.holder(com))
 
 
 def _payload_values(inertia: Inertia) -> tuple[float, ...]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import field
+from types import MappingProxyType
 from typing import Mapping
+from typing import Optional
 
 from flexdyn_ros.dynamics.draft import Attachment
 from flexdyn_ros.dynamics.draft import Draft
@@ -28,22 +30,30 @@ from flexdyn_ros.dynamics.spatial import IDENTITY
 from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import transpose
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
 from flexdyn_ros.dynamics.spring_law import TableLaw
 from flexdyn_ros.model.beam import modal_body
 from flexdyn_ros.model.hub import beam_inertia
+from flexdyn_ros.model.joint import Friction
 from flexdyn_ros.model.joint import Joint
+from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.model.segments import Segments
 import numpy as np
 
 JOINT_TYPES = {'continuous': 'revolute'}
 DRIVEN = ('revolute', 'continuous', 'prismatic')
 
 
-def assemble(robot: Robot, payloads: Mapping[str, Inertia]) -> Multibody:
+def assemble(
+    robot: Robot,
+    payloads: Mapping[str, Inertia],
+    places: Mapping[str, Vector] = MappingProxyType({}),
+) -> Multibody:
     """
     Return the tree of bodies of a robot that carries the given payloads.
 
@@ -51,6 +61,8 @@ def assemble(robot: Robot, payloads: Mapping[str, Inertia]) -> Multibody:
         robot: The robot.
         payloads: Inertia in link axes by link name; its numbers may be scalars of any kind,
             but for the centre of mass on a flexible link, which chooses the cross-section.
+        places: For payloads on links in segments, a point that chooses the segment, in place of
+            the centre of mass.
     """
     assembly = _Assembly(robot)
     assembly.add_link(robot.links[0], Attachment(-1, None, ZERO, IDENTITY), JointMotion())
@@ -61,17 +73,27 @@ def assemble(robot: Robot, payloads: Mapping[str, Inertia]) -> Multibody:
     for link in robot.links:
         assembly.add_point_masses(link)
     for name, inertia in payloads.items():
-        assembly.carry(name, inertia)
+        assembly.carry(name, inertia, places.get(name))
     return assembly.finish()
 
 
 @dataclass
 class _Assembly:
-    """The bodies and frames found so far."""
+    """
+    The bodies and frames found so far.
+
+    Attributes:
+        robot: The robot.
+        drafts: Its bodies in the making.
+        frames: Frame of each link by name.
+        chains: For each link in segments by name, the frame that the link's would be on each
+            segment if it were part of that.
+    """
 
     robot: Robot
     drafts: list[Draft] = field(default_factory=list)
     frames: dict[str, Frame] = field(default_factory=dict)
+    chains: dict[str, tuple[Frame, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Find the place of each coordinate in q and in qd."""
@@ -90,7 +112,7 @@ class _Assembly:
 
     def attachment(self, link: str, position: Vector, rotation: Matrix) -> Attachment:
         """Return the attachment of a frame given in a link's frame."""
-        frame = self.frames[link]
+        frame = self._holding_frame(link, position)
         body = self.drafts[frame.body]
         position = add(frame.position, apply(frame.rotation, position))
         rotation = multiply(frame.rotation, rotation)
@@ -105,9 +127,18 @@ class _Assembly:
         )
         return Attachment(frame.body, section, floats(node.offset), rotation)
 
+    def _holding_frame(self, link: str, point: Vector) -> Frame:
+        """Return a link's frame as it is for what hangs on it at a point."""
+        chain = self.chains.get(link)
+        if chain is None:
+            return self.frames[link]
+        segments = self.robot.link(link).segments
+        assert segments is not None
+        return chain[segments.holder(point)]
+
     def add_link(self, link: Link, attachment: Attachment, joint: JointMotion) -> None:
         """Add a link: merged into the body that carries it where it is rigid with that."""
-        bends = bool(link.mode_names)
+        bends = link.beam is not None and bool(link.mode_names)
         on_rigid = attachment.body >= 0 and self.drafts[attachment.body].flexible is None
         if on_rigid and joint.type == 'fixed' and not bends:
             index, position, rotation = attachment.body, attachment.position, attachment.rotation
@@ -123,6 +154,31 @@ class _Assembly:
             draft.add_inertia(beam_inertia(link.beam), position, rotation)
         if link.inertia is not None:
             draft.add_inertia(link.inertia, position, rotation)
+        if link.segments is not None:
+            self._add_segments(link, link.segments)
+
+    def _add_segments(self, link: Link, segments: Segments) -> None:
+        """Add the chain of a link's segments, one massless body more for each further axis."""
+        frame, axes = self.frames[link.name], segments.beam.axes
+        root = multiply(frame.rotation, axes)
+        self.drafts[frame.body].add_inertia(segments.body(0), frame.position, root)
+        chain, inside, inner = [frame], frame.position, root
+        body, passed = frame.body, 0.0
+        for number, place in enumerate(segments.places, start=1):
+            inside = add(inside, apply(inner, (place - passed, 0.0, 0.0)))
+            for axis in segments.directions:
+                attachment = Attachment(body, None, inside, inner)
+                joint = self._passive_joint(f'{link.name}/segment{number + 1}_{axis}', axis)
+                body, inside, inner = len(self.drafts), ZERO, IDENTITY
+                self.drafts.append(Draft(attachment, joint, [link.name]))
+            self.drafts[body].add_inertia(segments.body(number), ZERO, IDENTITY)
+            chain.append(Frame(body, (-place, 0.0, 0.0), transpose(axes)))
+            passed = place
+        self.chains[link.name] = tuple(chain)
+
+    def _passive_joint(self, name: str, axis: str) -> JointMotion:
+        term = AxisTerm(self.position_index[name], self.velocity_index[name])
+        return JointMotion('revolute', IDENTITY['xyz'.index(axis)], None, ((term,),))
 
     def _make_flexible(self, draft: Draft, link: Link) -> None:
         flexible = modal_body(link)
@@ -135,17 +191,25 @@ class _Assembly:
 
     def add_point_masses(self, link: Link) -> None:
         """Add the point masses of a link's beam, each riding on its cross-section."""
-        for point in link.beam.point_masses if link.beam else ():
-            axes = link.beam.axes
-            at = scale(point.at * link.beam.length, (axes[0][0], axes[1][0], axes[2][0]))
+        beam = link.undeformed_beam
+        for point in beam.point_masses if beam else ():
+            axes = beam.axes
+            at = scale(point.at * beam.length, _first_axis(beam))
             moments = tuple(
                 tuple(m if i == j else 0.0 for j in range(3)) for i, m in enumerate(point.inertia)
             )
             self.carry(link.name, Inertia(point.mass, at, congruence(axes, moments)))
 
-    def carry(self, link: str, inertia: Inertia) -> None:
-        """Add a rigid body, given in a link's frame, to the link or to its cross-section."""
-        frame = self.frames[link]
+    def carry(self, link: str, inertia: Inertia, place: Optional[Vector] = None) -> None:
+        """
+        Add a rigid body to a link, or to the cross-section or segment of it that holds it.
+
+        Args:
+            link: The link.
+            inertia: The body, in the link's frame.
+            place: Point of the link that chooses the segment; the centre of mass when None.
+        """
+        frame = self._holding_frame(link, inertia.com if place is None else place)
         draft = self.drafts[frame.body]
         if draft.flexible is None:
             draft.add_inertia(inertia, frame.position, frame.rotation)
@@ -197,8 +261,10 @@ class _Assembly:
             nq=self.robot.nq,
             frames=self.frames,
             rotors=tuple(rotor for j in driven for rotor in self._rotor(j)),
-            friction=tuple(term for j in driven for term in self._friction(j)),
-            springs=tuple(self._spring(j) for j in driven if j.elastic_name),
+            friction=(*(term for j in driven for term in self._friction(j)),
+                      *(term for link in self.robot.links for term in self._rubbing(link))),
+            springs=(*(self._spring(j) for j in driven if j.elastic_name),
+                     *(term for link in self.robot.links for term in self._passive_springs(link))),
         )
 
     def _rotor(self, joint: Joint) -> list[tuple[int, float]]:
@@ -213,11 +279,30 @@ class _Assembly:
         if not (viscous or law.coulomb or law.breakaway):
             return []
         term = self._motor_term(joint)
+        return [_friction_term(term.velocity_index, term.multiplier, viscous, law)]
+
+    def _rubbing(self, link: Link) -> list[FrictionTerm]:
+        """Return the friction in the passive joints of a link's segments."""
+        segments = link.segments
+        if segments is None or segments.friction == Friction():
+            return []
+        law = segments.friction
         return [
-            FrictionTerm(
-                term.velocity_index, term.multiplier, viscous, law.coulomb, law.breakaway,
-                law.stribeck_velocity, law.smoothing_velocity,
-            )
+            _friction_term(self.velocity_index[name], 1.0, law.viscous, law)
+            for name in link.mode_names
+        ]
+
+    def _passive_springs(self, link: Link) -> list[SpringTerm]:
+        """Return the springs and dampers in the passive joints of a link's segments."""
+        if link.segments is None:
+            return []
+        laws = {
+            axis: (link.segments.stiffness(axis), link.segments.damping(axis))
+            for axis in link.segments.directions
+        }
+        return [
+            SpringTerm(self.position_index[name], self.velocity_index[name], *laws[name[-1]])
+            for name in link.mode_names
         ]
 
     def _spring(self, joint: Joint) -> SpringTerm:
@@ -226,6 +311,17 @@ class _Assembly:
             self.position_index[name], self.velocity_index[name], drive.stiffness or 0.0,
             drive.damping, TableLaw.through(drive.spring) if drive.spring else None,
         )
+
+
+def _first_axis(beam: Beam) -> Vector:
+    return tuple(row[0] for row in beam.axes)
+
+
+def _friction_term(index: int, multiplier: float, viscous: float, law: Friction) -> FrictionTerm:
+    return FrictionTerm(
+        index, multiplier, viscous, law.coulomb, law.breakaway, law.stribeck_velocity,
+        law.smoothing_velocity,
+    )
 
 
 def planar_axes(normal: Vector) -> tuple[Vector, Vector]:

@@ -46,7 +46,7 @@ def read_beam(item: Item, link: Link, robot: Robot, hub_only: bool) -> Beam:
     """
     frame = beam_frame(item, link, robot)
     x, y, z = (frame.axes + 0.0).tolist()
-    mass = _mass(item, link, frame.length, hub_only)
+    mass = beam_mass(item, link, frame.length, hub_only)
     families = _families(item)
     _check_sections(item, families)
     polar = item.value('polar')
@@ -142,7 +142,8 @@ def _frame_position(item: Item, frame: str, link: Link, robot: Robot) -> np.ndar
     return position
 
 
-def _mass(item: Item, link: Link, length: float, hub_only: bool) -> float:
+def beam_mass(item: Item, link: Link, length: float, hub_only: bool) -> float:
+    """Return the mass of a beam [kg]: written in one of three ways, or that of <inertial>."""
     given = [name for name in ('mass', 'density', 'linear_density') if item.written(name)]
     if len(given) > 1:
         raise item.place.error(

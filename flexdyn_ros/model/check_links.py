@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from flexdyn_ros.model.check_segments import segment_findings
 from flexdyn_ros.model.composite_inertia import link_moments
 from flexdyn_ros.model.findings import ERROR
 from flexdyn_ros.model.findings import Finding
@@ -22,7 +23,7 @@ SLENDER = 10.0
 def link_report(link: Link) -> LinkReport:
     """Return the link's principal moments and which of the tests on them fail."""
     whole = link_moments(link)
-    if link.beam is None and link.inertia is not None:
+    if link.undeformed_beam is None and link.inertia is not None:
         matrix = np.array(link.inertia.matrix)  # as written, without rounding by shifts
     else:
         matrix = whole.about_com()
@@ -48,7 +49,7 @@ def link_report(link: Link) -> LinkReport:
 
 def link_findings(link: Link, report: LinkReport) -> list[Finding]:
     """Return what is doubtful in a link, given its report."""
-    return _inertia_findings(report) + _beam_findings(link)
+    return _inertia_findings(report) + _beam_findings(link) + segment_findings(link)
 
 
 def _inertia_findings(report: LinkReport) -> list[Finding]:

@@ -16,9 +16,9 @@ import numpy as np
 def link_moments(link: Link) -> MassMoments:
     """Return the moments of the undeformed link: rigid part, beam and point masses."""
     whole = NOTHING if link.inertia is None else MassMoments.of(link.inertia)
-    if link.beam is None:
+    beam = link.undeformed_beam
+    if beam is None:
         return whole
-    beam = link.beam
     whole += MassMoments.of(beam_inertia(beam))
     axes = np.array(beam.axes)
     for point in beam.point_masses:

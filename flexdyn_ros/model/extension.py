@@ -12,7 +12,6 @@ from flexdyn_ros.model.beam_reader import read_beam
 from flexdyn_ros.model.drive_reader import read_drive
 from flexdyn_ros.model.extension_later import check_loop
 from flexdyn_ros.model.extension_later import check_modal
-from flexdyn_ros.model.extension_later import check_segments
 from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.extension_reader import joint_name
 from flexdyn_ros.model.extension_reader import link_name
@@ -23,6 +22,7 @@ from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.link import Payload
 from flexdyn_ros.model.multi_axis_reader import with_multi_axis_joints
 from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.model.segment_reader import read_segments
 from flexdyn_ros.model.vectors import symmetric_matrix3
 import numpy as np
 
@@ -87,7 +87,7 @@ def _links(
         if child.schema.name == 'modal':
             check_modal(child, link, robot, later)
         elif child.schema.name == 'segments':
-            check_segments(child, link, robot, later)
+            links[link.name] = _segmented_link(item, child, link, robot, notes)
         else:
             links[link.name] = _beam_link(item, child, link, robot, notes, later)
     return links
@@ -111,6 +111,25 @@ def _beam_link(
     _beam_later(beam_item, beam, later)
     stiffening = item.value('geometric_stiffening')
     return Link(link.name, hub, beam, item.value('rotation'), stiffening)
+
+
+def _segmented_link(
+    item: Item, segments_item: Item, link: Link, robot: Robot, notes: list[str]
+) -> Link:
+    for name, inherent in (('rotation', 'exact'), ('geometric_stiffening', 'true')):
+        if item.texts.get(name, inherent) != inherent:
+            raise item.place.error(
+                f'{name}="{item.texts[name]}" is impossible with <segments>, whose bodies turn '
+                'exactly and draw the tip in',
+                'Take it out, or describe the link by <beam>',
+            )
+    hub_only = item.value('inertial') == 'hub'
+    segments = read_segments(segments_item, link, robot, hub_only)
+    hub = link.inertia
+    if hub is not None and not hub_only:
+        hub, note = rigid_hub(hub, segments.beam, segments_item.place)
+        notes.extend([note] if note else [])
+    return Link(link.name, hub, segments=segments)
 
 
 def _check_options(item: Item, beam: Beam) -> None:

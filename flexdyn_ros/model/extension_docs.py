@@ -57,7 +57,8 @@ describes the whole undeformed link, and `<inertial>` minus beam is a rigid body
 frame, the hub. Where that difference is not physical but within 1 percent (of the mass; of mass
 times beam length for the first moment; of the largest moment of inertia), the beam's values are
 used and a note says so; beyond, it is an error. With `inertial="hub"` `<inertial>` is the hub
-itself. Point masses always come on top.
+itself. Point masses always come on top. `<segments>` share it in the same way; their hub is rigid
+with the first body.
 
 ## Not computed yet
 

@@ -5,21 +5,12 @@ from __future__ import annotations
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.model.beam_reader import beam_frame
-from flexdyn_ros.model.drive_reader import read_friction
 from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.extension_reader import joint_name
 from flexdyn_ros.model.extension_reader import link_name
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.paths import resolve_file
 from flexdyn_ros.model.robot import Robot
-
-# What a rotation axis of a segment's passive joint needs of the cross-section.
-_SEGMENT_NEEDS = {
-    'x': (('shear', 'Pa'), ('j', 'm^4')),
-    'y': (('young', 'Pa'), ('iy', 'm^4')),
-    'z': (('young', 'Pa'), ('iz', 'm^4')),
-}
 
 
 def check_modal(item: Item, link: Link, robot: Robot, later: list[NotYetSupported]) -> None:
@@ -42,32 +33,6 @@ def check_modal(item: Item, link: Link, robot: Robot, later: list[NotYetSupporte
     later.append(
         item.place.not_yet(
             'Modes from files (<modal>) are understood but not computed yet',
-            'Describe the link by <beam>',
-        )
-    )
-
-
-def check_segments(item: Item, link: Link, robot: Robot, later: list[NotYetSupported]) -> None:
-    """Check <segments>: geometry, count, mass, and the section that the axes need."""
-    beam_frame(item, link, robot)
-    if item.value('count') < 2:
-        raise item.place.error('count must be at least 2', 'Write count="5" or the like')
-    if link.inertia is None or link.inertia.mass == 0.0:
-        raise item.place.error(
-            'The link has no mass to divide into segments', 'Give the link an <inertial>'
-        )
-    for axis in item.value('directions'):
-        for name, unit in _SEGMENT_NEEDS[axis]:
-            if not item.written(name):
-                raise item.place.error(
-                    f'Rotation about {axis} needs {name}', f'Write {name}="..." [{unit}]'
-                )
-    friction = item.child('friction')
-    if friction is not None:
-        read_friction(friction)
-    later.append(
-        item.place.not_yet(
-            'Pseudo-rigid segments (<segments>) are understood but not computed yet',
             'Describe the link by <beam>',
         )
     )

@@ -101,22 +101,39 @@ MODAL = Element(
     later=True,
 )  # fmt: skip
 
+# As those of <beam>, whose data <segments> are.
+_BEAM_DATA = tuple(
+    a for a in BEAM.attributes
+    if a.name in ('y_axis', 'polar', 'mass', 'density', 'linear_density')
+)
 SEGMENTS = Element(
     'segments',
-    'Pseudo-rigid segments joined by springs.',
+    'A uniform beam as a chain of `count` rigid bodies with passive joints between them, springs '
+    'of EI/s (GJ/s about x) in each, s the length between two joints. Modes are the joint angles, '
+    'named after the body that turns: <link>/segment2_z is the first joint, about z. Geometric '
+    'stiffening is inherent. What hangs on the link hangs on the body that holds its place.',
     (
         Attribute('count', 'count', PURE, 'Number of bodies, at least 2.', required=True),
-        Attribute('directions', 'rotation_axes', NO_UNIT, 'Rotation axes of the passive joints.',
+        Attribute('directions', 'rotation_axes', NO_UNIT, 'Rotation axes of the passive joints '
+                  'in beam axes, applied x, y, z: z bends along y, y along z, x twists.',
                   required=True),
-        Attribute('placement', 'choice', NO_UNIT, 'centred: bodies of half length at the ends; '
-                  'reference: equal bodies, the first rigid with the link.', default='centred',
-                  choices=('centred', 'reference')),
+        Attribute('placement', 'choice', NO_UNIT, 'centred: bodies of half length at the ends, '
+                  'with an error of second order in 1/count; reference: equal bodies, the first '
+                  'rigid with the link, too stiff with an error of first order.',
+                  default='centred', choices=('centred', 'reference')),
         _TIP,
         *_SECTION,
-        _DAMPING_RATIO,
+        *_BEAM_DATA,
+        Attribute('damping_ratio', 'fraction', PURE, 'Of the first vibration of the clamped link '
+                  'alone about each direction. The dampers of the passive joints are in '
+                  'proportion to their springs, so that faster vibrations decay faster.',
+                  default='0'),
     ),
-    (FRICTION,),
-    later=True,
+    (
+        Element('friction', 'Friction in each passive joint, about each direction; the law of '
+                'joint friction.', FRICTION.attributes),
+        *(child for child in BEAM.children if child.name == 'point_mass'),
+    ),
 )  # fmt: skip
 
 FLEXIBLE_LINK = Element(

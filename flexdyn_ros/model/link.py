@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Optional
+from typing import TYPE_CHECKING
 
 from flexdyn_ros.model.record import Record
 from flexdyn_ros.model.vectors import Matrix3
 from flexdyn_ros.model.vectors import Vector3
 from flexdyn_ros.model.vectors import ZERO
+
+if TYPE_CHECKING:
+    from flexdyn_ros.model.segments import Segments
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,13 +116,14 @@ class Link(Record):
 
     Attributes:
         name: Its name.
-        inertia: Inertia of the rigid part: all of a rigid link, the hub of a link with a beam;
-            None where there is none.
+        inertia: Inertia of the rigid part: all of a rigid link, the hub of a link with a beam
+            or segments; None where there is none.
         beam: The beam that the link bends as, or None.
         rotation: How node rotations are built from modes: "exact" (exponential) or "linear"
             (King's first-order form).
         geometric_stiffening: Whether bending draws the points of the beam in along its axis, so
             that axial loads stiffen or soften it; King's equations know none of that.
+        segments: The pseudo-rigid segments that the link is cut into, or None.
     """
 
     name: str
@@ -126,13 +131,18 @@ class Link(Record):
     beam: Optional[Beam] = None
     rotation: str = 'exact'
     geometric_stiffening: bool = True
+    segments: Optional[Segments] = None
 
     @property
     def mode_names(self) -> tuple[str, ...]:
         """Full names of the link's modes, `<link>/<mode>`."""
-        if self.beam is None:
-            return ()
-        return tuple(f'{self.name}/{mode}' for mode in self.beam.mode_names)
+        bends = self.beam if self.segments is None else self.segments
+        return () if bends is None else tuple(f'{self.name}/{mode}' for mode in bends.mode_names)
+
+    @property
+    def undeformed_beam(self) -> Optional[Beam]:
+        """The beam, or the one that the segments are cut from; None where there is neither."""
+        return self.beam if self.segments is None else self.segments.beam
 
     @property
     def stiffens(self) -> bool:
@@ -144,9 +154,9 @@ class Link(Record):
     @property
     def mass(self) -> float:
         """Mass of the rigid part, the beam and its point masses [kg]."""
-        mass = self.inertia.mass if self.inertia else 0.0
-        if self.beam is not None:
-            mass += self.beam.mass + sum(p.mass for p in self.beam.point_masses)
+        mass, beam = self.inertia.mass if self.inertia else 0.0, self.undeformed_beam
+        if beam is not None:
+            mass += beam.mass + sum(p.mass for p in beam.point_masses)
         return mass
 
 

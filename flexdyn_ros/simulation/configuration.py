@@ -137,7 +137,8 @@ def velocity_coordinate_units(robot: Robot) -> tuple[str, ...]:
     """
     Return the unit of each velocity coordinate's motion, "rad" or "m", (nv,).
 
-    A bending mode's coordinate is metres at the beam's tip, a torsion mode's radians there.
+    A bending mode's coordinate is metres at the beam's tip, a torsion mode's radians there; those
+    of segments are angles.
     """
     units: list[str] = []
     for joint in robot.joints:
@@ -162,7 +163,9 @@ def _joint_units(joint: Joint) -> list[str]:
 
 
 def _beam_units(robot: Robot, link: str) -> list[str]:
-    beam = robot.link(link).beam
+    beam, segments = robot.link(link).beam, robot.link(link).segments
+    if segments is not None:
+        return ['rad'] * len(segments.mode_names)
     if beam is None:
         return []
     return [

@@ -16,6 +16,7 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.simulation.configuration import ConfigurationMap
+from flexdyn_ros.simulation.segment_tips import segment_tips
 import numpy as np
 
 PathLike = Union[str, 'os.PathLike[str]']
@@ -36,7 +37,8 @@ class Trajectory:
         kinetic: Kinetic energy, (T,) [J].
         potential: Energy of gravity (zero at the root frame's origin) and of deflection, (T,) [J].
         tips: Tip deflections of flexible links in beam axes, (T, n_tips) [m, rad]: the sum of a
-            family's modal coordinates, as each has unit deflection at the tip.
+            family's modal coordinates, as each has unit deflection at the tip; of links in
+            segments the true one.
         names: Names of the configuration coordinates, (nq,).
         units: Their units, (nq,).
         velocity_names: Names of the velocity coordinates, (nv,).
@@ -210,6 +212,7 @@ class Recorder:
         robot = self._dyn.robot
         tip_names, tip_units, selection = tip_selection(robot)
         q = self._q[:n].copy()
+        chain_names, chain_units, chain_tips = segment_tips(robot, q)
         return Trajectory(
             t=self._t[:n].copy(),
             q=q,
@@ -218,14 +221,14 @@ class Recorder:
             energy=self._kinetic[:n] + self._potential[:n],
             kinetic=self._kinetic[:n].copy(),
             potential=self._potential[:n].copy(),
-            tips=q @ selection.T,
+            tips=np.hstack([q @ selection.T, chain_tips]),
             names=self._map.names,
             units=self._map.units,
             velocity_names=self._map.velocity_names,
             velocity_units=self._map.velocity_units,
             effort_units=self._map.effort_units,
-            tip_names=tip_names,
-            tip_units=tip_units,
+            tip_names=tip_names + chain_names,
+            tip_units=tip_units + chain_units,
             mode_names=robot.mode_names,
             robot_name=robot.name,
             method=self._method,

@@ -163,6 +163,19 @@ def test_springs_that_give_way_are_warnings():
         assert all(word in f.message for word, f in zip(words, found, strict=True))
 
 
+def test_coarse_segments_are_a_warning():
+    text = one_joint(inertial='')
+    cut = '<flexdyn><flexible_link link="b"><segments tip="1 0 0" density="2700" area="1e-4" ' \
+        'young="7e10" iz="1e-9" directions="z" count="{}" placement="{}"/></flexible_link>' \
+        '</flexdyn>'
+    finding, = _findings(text, extension=cut.format(5, 'reference'))
+    assert (finding.severity, finding.element, finding.name) == ('warning', 'link', 'b')
+    assert 'by 72 percent' in finding.message and 'centred' in finding.advice
+    finding, = _findings(text, extension=cut.format(3, 'centred'))
+    assert 'by 93.8 percent' in finding.message and 'more' in finding.advice
+    assert _findings(text, extension=cut.format(5, 'centred')) == ()
+
+
 def test_friction_that_rises_with_speed_is_a_warning():
     friction = '<joint_dynamics joint="elbow"><friction coulomb="2" stribeck="{}" ' \
         'stribeck_velocity="0.1"/></joint_dynamics>'

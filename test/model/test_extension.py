@@ -194,8 +194,6 @@ LATER = {
     'beam': beam(inner='<bending axis="y" modes="1" boundary="clamped-clamped"/>'),
     'modal': f'<flexible_link link="upper"><modal file="{ARM}" format="sid" modes="1 2"/>'
     '</flexible_link>',
-    'segments': '<flexible_link link="upper"><segments count="5" directions="y z" tip="elbow" '
-    'young="7e10" iy="1e-7" iz="1e-7"/></flexible_link>',
     'loop': '<loop name="l" frame1="tool" frame2="base" constrain="rx tx"/>',
     'base': '<base motion="prescribed"/>',
 }
@@ -235,6 +233,10 @@ FULL = {
                  '<torsion modes="1" damping_ratio="0.01"/>'
                  '<point_mass at="0.5" mass="1" ixx="0.1" iyy="0.1" izz="0.1"/>',
                  flexible='geometric_stiffening="false" rotation="exact" inertial="total"'),
+    'segments': '<flexible_link link="fore"><segments count="5" directions="x y z" tip="wrist" '
+    'y_axis="0 0 1" young="6e10" shear="3e10" area="2e-3" iy="3e-7" iz="4e-7" j="5e-7" '
+    'polar="6e-7" density="800" placement="centred" damping_ratio="0.07"><friction viscous="0.7" '
+    'coulomb="0.8"/><point_mass at="0.9" mass="3"/></segments></flexible_link>',
     'drive': DRIVE,
     'spring': '<joint_dynamics joint="shoulder" rotor_inertia="1e-5">'
     '<spring points="-1 -10, 0 0, 1 10, 2 40"/></joint_dynamics>',
@@ -273,6 +275,22 @@ CHANGES = [
     ('iyy="0.1" izz="0.1"', 'iyy="0.1" izz="0.2"'),
     ('stiffness="1.2e4"', 'stiffness="1.3e4"'),
     ('points="-1 -10', 'points="-1 -11'),
+    ('count="5"', 'count="6"'),
+    ('directions="x y z"', 'directions="y z"'),
+    ('y_axis="0 0 1"', 'y_axis="0 1 1"'),
+    ('young="6e10"', 'young="6.1e10"'),
+    ('shear="3e10"', 'shear="3.1e10"'),
+    ('area="2e-3"', 'area="2.1e-3"'),
+    ('iy="3e-7"', 'iy="3.1e-7"'),
+    ('iz="4e-7"', 'iz="4.1e-7"'),
+    ('j="5e-7"', 'j="5.1e-7"'),
+    ('polar="6e-7"', 'polar="6.1e-7"'),
+    ('density="800"', 'density="801"'),
+    ('placement="centred"', 'placement="reference"'),
+    ('damping_ratio="0.07"', 'damping_ratio="0.08"'),
+    ('viscous="0.7"', 'viscous="0.8"'),
+    ('coulomb="0.8"', 'coulomb="0.9"'),
+    ('at="0.9" mass="3"', 'at="0.9" mass="3.1"'),
     ('damping="5"', 'damping="6"'),
     ('rotor_inertia="3e-5"', 'rotor_inertia="4e-5"'),
     ('gear_ratio="100"', 'gear_ratio="101"'),

@@ -30,8 +30,18 @@ from oracles.particle_beam import rigid_particles
 from oracles.particle_joints import coordinate_slices
 from oracles.particle_joints import joint_transform
 from oracles.particle_joints import motor_map
+from oracles.particle_segments import node_transform as held_by_segment
+from oracles.particle_segments import segment_particles
+from oracles.particle_segments import stiffness_and_damping
 from oracles.particle_springs import spring_energy
 from oracles.particle_springs import spring_forces
+
+
+def friction(law, rate: float) -> float:
+    """Return the friction of a law at a rate."""
+    decay = np.exp(-((rate / law.stribeck_velocity) ** 2))
+    level = law.coulomb + (law.breakaway - law.coulomb) * decay
+    return law.viscous * rate + level * np.tanh(rate / law.smoothing_velocity)
 
 
 @dataclass
@@ -108,11 +118,7 @@ class ParticleModel:
         for joint in self.robot.joints:
             parent = self.robot.link(joint.parent)
             frame = result.frames[joint.parent]
-            if parent.beam is not None:
-                deltas = self.modes(parent.mode_names, q, qd, qdd)
-                frame = frame @ node_transform(
-                    parent.beam, deltas, joint.origin.position, parent.stiffens
-                )
+            frame = frame @ self._node(parent, joint.origin.position, q, qd, qdd)
             frame = frame @ transform(joint.origin.rotation, joint.origin.position)
             frame = frame @ joint_transform(self, joint, q, qd, qdd)
             result.frames[joint.child] = frame
@@ -128,17 +134,26 @@ class ParticleModel:
         if link.inertia is not None:
             masses, points = rigid_particles(link.inertia)
             clouds.append((masses, moved_points(frame, points)))
-        deltas = None
-        if link.beam is not None:
-            deltas = self.modes(link.mode_names, q, qd, qdd)
-            for masses, points in beam_particles(link.beam, deltas, link.stiffens):
-                clouds.append((masses, moved_points(frame, points)))
+        deltas = self.modes(link.mode_names, q, qd, qdd)
+        parts = () if link.beam is None else beam_particles(link.beam, deltas, link.stiffens)
+        if link.segments is not None:
+            parts = segment_particles(link.segments, deltas)
+        for masses, points in parts:
+            clouds.append((masses, moved_points(frame, points)))
         payload = self.payloads.get(link.name)
         if payload is not None:
-            if link.beam is not None:
-                frame = frame @ node_transform(link.beam, deltas, payload.com, link.stiffens)
+            frame = frame @ self._node(link, payload.com, q, qd, qdd)
             masses, points = rigid_particles(payload)
             clouds.append((masses, moved_points(frame, points)))
+
+    def _node(self, link, point, q, qd, qdd) -> Jet:
+        """Return the transform of what hangs on a link at a point of it, (B, 4, 4)."""
+        deltas = self.modes(link.mode_names, q, qd, qdd)
+        if link.segments is not None:
+            return held_by_segment(link.segments, deltas, point)
+        if link.beam is not None:
+            return node_transform(link.beam, deltas, point, link.stiffens)
+        return as_jet(np.eye(4))
 
     def _columns(self, q) -> Motion:
         """Return the motion whose batch is one unit velocity per coordinate; keeps the last."""
@@ -197,13 +212,14 @@ class ParticleModel:
             if column is None:
                 continue
             rate = ratio * qd[column]
-            law = joint.dynamics.friction
-            decay = np.exp(-((rate / law.stribeck_velocity) ** 2))
-            level = law.coulomb + (law.breakaway - law.coulomb) * decay
-            loss = law.viscous * rate + level * np.tanh(rate / law.smoothing_velocity)
+            loss = friction(joint.dynamics.friction, rate)
             if not joint.dynamics.elastic:
                 loss += joint.dynamics.damping * rate
             torque[column] += ratio * loss
+        for link in self.robot.links:
+            for name in link.mode_names if link.segments else ():
+                at = self.mode_start_v + self.mode_index[name]
+                torque[at] += friction(link.segments.friction, qd[at])
         return torque
 
     def elastic_matrices(self) -> tuple[np.ndarray, np.ndarray]:
@@ -211,7 +227,10 @@ class ParticleModel:
         stiffness = np.zeros((self.robot.nv, self.robot.nv))
         damping = np.zeros_like(stiffness)
         for link in self.robot.links:
-            if link.mode_names:
+            if link.segments is not None:
+                at = [self.mode_start_v + self.mode_index[name] for name in link.mode_names]
+                stiffness[at, at], damping[at, at] = stiffness_and_damping(link.segments)
+            elif link.mode_names:
                 at = [self.mode_start_v + self.mode_index[name] for name in link.mode_names]
                 stiffness[np.ix_(at, at)] += beam_stiffness(link.beam)
                 damping[at, at] += beam_damping(link.beam)

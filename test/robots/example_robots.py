@@ -87,6 +87,7 @@ ELASTIC = tuple(f'{joint}/elastic' for joint in ARM_7)
 PANDA_MASS = 0.629769 + 4.970684 + 0.646926 + 3.228604 + 3.587895 + 1.225946 + 1.666555 + 0.735522
 STANFORD_MASS = 9.29 + 5.01 + 4.25 + 1.08 + 0.63 + 0.51
 PUMA_MASS = 17.4 + 4.8 + 0.82 + 0.34 + 0.09  # without link 1
+SEGMENTED_MASS = 3 * 2700.0 * 0.04**2 * 1.25
 DUAL_MASS = 2 * (2.0 + 0.4 + TUBES)
 
 
@@ -102,6 +103,15 @@ def dual_modes(count):
             for mode in numbered('bending_y', count) + numbered('bending_z', count)
         )
     )
+
+
+def segment_modes(count, axes, spring=False):
+    """Return the segmented arm's mode names, outward; joint 3's spring before link 3."""
+    links = [
+        tuple(f'{link}/segment{k}_{axis}' for k in range(2, count + 1) for axis in axes)
+        for link in ('link2', 'link3')
+    ]
+    return links[0] + (('joint3/elastic',) if spring else ()) + links[1]
 
 
 VARIANTS = (
@@ -191,6 +201,15 @@ VARIANTS = (
         ARM_7,
         numbered('link4/bending_y', 2) + numbered('link4/bending_z', 2) + ('link4/torsion1',),
         PANDA_MASS,
+    ),
+    Variant('segmented_arm', {}, ('joint2', 'joint3'), segment_modes(5, 'z'), SEGMENTED_MASS),
+    Variant(
+        'segmented_arm',
+        {'segments': '3', 'directions': 'x y z', 'placement': 'centred', 'damping_ratio': '0.01',
+         'first_joint': 'continuous', 'joint_spring': 'true'},
+        ('joint1', 'joint2', 'joint3'),
+        segment_modes(3, 'xyz', spring=True),
+        SEGMENTED_MASS,
     ),
     Variant('stanford_arm', {}, ARM_6, (), STANFORD_MASS),
     Variant('stanford_arm', {'d2': '0.2'}, ARM_6, (), STANFORD_MASS),

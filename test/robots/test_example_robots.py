@@ -58,6 +58,15 @@ CHANGES = {
         'tip_mass': {'tip_mass': '3'},
         'geometric_stiffening': {'geometric_stiffening': 'false'},
     },
+    'segmented_arm': {
+        'segments': {'segments': '3'},
+        'directions': {'directions': 'y z'},
+        'placement': {'placement': 'centred'},
+        'damping_ratio': {'damping_ratio': '0.01'},
+        'first_joint': {'first_joint': 'continuous'},
+        'joint_spring': {'joint_spring': 'true'},
+        'gravity': {'gravity': '0 0 0'},
+    },
     'stanford_arm': {'d2': {'d2': '0.2'}},
     'two_link_arm': {
         'ei_factor': {'ei_factor': '0.05'},
