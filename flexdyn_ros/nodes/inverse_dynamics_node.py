@@ -20,6 +20,7 @@ from flexdyn_ros.nodes.differentiator import FilteredDifferentiator
 from flexdyn_ros.nodes.effort_limits import EffortLimits
 from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.feed_forward import ModalSettings
+from flexdyn_ros.nodes.gravity_frame import GravityFrame
 from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
 from flexdyn_ros.nodes.measured_state import MeasuredState
@@ -58,6 +59,8 @@ class InverseDynamicsNode(RobotNode):
         self.references = self.create_subscription(
             JointTrajectory, '~/reference', self._on_reference, 1
         )
+        p = self.parameters
+        self.gravity_frame = GravityFrame(self, p['gravity_frame'], p['gravity_frame_timeout'])
         self.stale_timer: Any = None
 
     def check_parameters(self, values) -> Optional[str]:
@@ -77,7 +80,7 @@ class InverseDynamicsNode(RobotNode):
         self.differentiator = None
         if p['differentiator.enabled']:
             self.differentiator = FilteredDifferentiator(p['differentiator.cutoff_frequency'])
-        self.run_time_model = RunTimeModel(self.dyn)
+        self.run_time_model = RunTimeModel(self.dyn, self.gravity_frame, p['frame_prefix'])
         self.reference = None
         self.apply_parameters()
         self.output.set_joints(self.robot, self.joints)
@@ -200,7 +203,7 @@ class InverseDynamicsNode(RobotNode):
             self._stale('~/reference', now)
             return
         try:
-            self._catch_up()
+            self.catch_up()
             torque = self.feed_forward.torque(self._desired())
         except FlexdynError as error:
             self.diagnostics.report(ERROR, f'no torque: {error}')
@@ -209,9 +212,11 @@ class InverseDynamicsNode(RobotNode):
         self.times.add(time.monotonic() - now, now - self.previous_input)
         self.previous_input = now
 
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
+        """Make changed parameters and the present direction of gravity take effect."""
         if self.parameters.changed:
             self.apply_parameters()
+        self.run_time_model.turn_gravity()
 
     def _desired(self) -> JointSample:
         when = seconds(self.stamp)
@@ -229,8 +234,10 @@ class InverseDynamicsNode(RobotNode):
             return
         limited, self.saturated = self.limits.saturate(torque[self.columns])
         self.output.publish(limited, self.stamp)
-        if self.saturated and level == OK:
-            level, message = WARN, f'saturated: {", ".join(self.saturated)}'
+        warnings = [f'saturated: {", ".join(self.saturated)}'] if self.saturated else []
+        warnings += filter(None, [self.gravity_frame.problem])
+        if warnings and level == OK:
+            level, message = WARN, '; '.join(warnings)
         self.diagnostics.report(level, message)
 
     # Stale inputs.
@@ -258,7 +265,7 @@ class InverseDynamicsNode(RobotNode):
             self._publish(np.zeros(self.robot.n_joints), ERROR, message)
         elif policy == 'gravity':
             try:
-                self._catch_up()
+                self.catch_up()
                 torque = self.feed_forward.gravity_torque(self.measured.positions)
             except FlexdynError as error:
                 self.diagnostics.report(ERROR, f'no torque: {error}')

@@ -9,6 +9,7 @@ from typing import Optional
 from typing import Protocol
 
 from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.nodes.gravity_frame import GravityFrame
 import numpy as np
 
 PARAMETERS = ('gravity', 'payload.link', 'payload.mass', 'payload.com', 'payload.inertia')
@@ -45,15 +46,36 @@ class Values(Protocol):
 
 
 class RunTimeModel:
-    """Sets gravity and payload of a dynamics object from parameters."""
+    """
+    Sets gravity and payload of a dynamics object from parameters.
 
-    def __init__(self, dyn):
+    Attributes:
+        gravity_frame: What turns gravity to the root frame.
+    """
+
+    def __init__(self, dyn, gravity_frame: GravityFrame, frame_prefix: str = ''):
+        """
+        Prepare.
+
+        Args:
+            dyn: The dynamics.
+            gravity_frame: What turns gravity to the root frame.
+            frame_prefix: Prefix of the root frame's name in TF.
+
+        Raises:
+            FlexdynError: Transforms are needed and cannot be heard.
+        """
+        gravity_frame.check()
+        self.gravity_frame = gravity_frame
         self._dyn = dyn
+        self._root = frame_prefix + dyn.robot.root
+        self._given = dyn.robot.gravity
+        self._set = np.full(3, np.nan)
         self._carrier = ''
 
     def apply(self, values: Values) -> str:
         """
-        Set what the parameters say.
+        Set the payload that the parameters say, and note their gravity.
 
         Args:
             values: Parameter values.
@@ -61,8 +83,7 @@ class RunTimeModel:
         Returns:
             A sentence that says what is set.
         """
-        gravity = values['gravity'] or self._dyn.robot.gravity
-        self._dyn.set_gravity(np.array(gravity, dtype=float))
+        self._given = np.array(values['gravity'] or self._dyn.robot.gravity, dtype=float)
         link = values['payload.link']
         if self._carrier and self._carrier != link:
             self._dyn.clear_payload(self._carrier)
@@ -72,4 +93,18 @@ class RunTimeModel:
             self._dyn.set_payload(link, values['payload.mass'], com, inertia)
         self._carrier = link
         carried = f'{values["payload.mass"]:g} kg on {link}' if link else "the description's"
-        return f'Gravity {list(map(float, gravity))} m/s^2; payload: {carried}.'
+        frame = self.gravity_frame.frame
+        axes = f' in axes of {frame}' if frame else ''
+        return f'Gravity {self._given.tolist()} m/s^2{axes}; payload: {carried}.'
+
+    def turn_gravity(self) -> None:
+        """
+        Set gravity as the root frame sees it now.
+
+        Raises:
+            FlexdynError: No transform has told yet how the root frame is turned.
+        """
+        gravity = self.gravity_frame.turned(self._given, self._root)
+        if not np.array_equal(gravity, self._set):
+            self._dyn.set_gravity(gravity)
+            self._set = gravity

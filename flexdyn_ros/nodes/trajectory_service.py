@@ -46,8 +46,7 @@ class TrajectoryService:
             return
         rest = node.measured.positions if node.measured.complete else None
         try:
-            if node.parameters.changed:
-                node.apply_parameters()
+            node.catch_up()
             self._filler = TrajectoryFiller(
                 message, node.make_feed_forward(), node.make_limits, rest
             )
