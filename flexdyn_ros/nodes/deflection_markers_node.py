@@ -22,12 +22,15 @@ from flexdyn_ros.nodes.diagnostics import ERROR
 from flexdyn_ros.nodes.diagnostics import OK
 from flexdyn_ros.nodes.diagnostics import WARN
 from flexdyn_ros.nodes.free_base import FreeBase
+from flexdyn_ros.nodes.gravity_frame import GravityFrame
 from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.joint_state_cache import JointStateCache
 from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
 from flexdyn_ros.nodes.measured_state import MeasuredState
 from flexdyn_ros.nodes.robot_node import RobotNode
 from flexdyn_ros.nodes.robot_node import run_node
+from flexdyn_ros.nodes.run_time_model import payload_problem
+from flexdyn_ros.nodes.run_time_model import RunTimeModel
 import numpy as np
 from sensor_msgs.msg import JointState
 from sensor_msgs.msg import MultiDOFJointState
@@ -59,9 +62,15 @@ class DeflectionMarkersNode(RobotNode):
             self.transforms = self.create_lifecycle_publisher(TFMessage, '/tf', 10)
         self.joint_states = subscribe_measured_states(
             self, self._on_joint_states, self._on_multi_dof)
+        p = self.parameters
+        self.gravity_frame = GravityFrame(self, p['gravity_frame'], p['gravity_frame_timeout'])
         self.modal_states = self.create_subscription(
             JointState, 'modal_states', self._on_modal_states, 1
         )
+
+    def check_parameters(self, values) -> Optional[str]:
+        """Refuse payloads that no body has or no link carries."""
+        return payload_problem(values, self.robot)
 
     # Life cycle.
 
@@ -71,6 +80,8 @@ class DeflectionMarkersNode(RobotNode):
         self.coordinates = ArmCoordinates(self.robot, p['measured_side'])
         self.measured = MeasuredState(self.coordinates, need_velocity=False)
         self.modal_cache = JointStateCache(self.robot.mode_names, need_velocity=False)
+        self.run_time_model = RunTimeModel(self.dyn, self.gravity_frame, p['frame_prefix'])
+        self.run_time_model.apply(p)
         self.quasi_static = None
         if p['deflection'] != 'modal_states' and self.robot.n_modes:
             free: tuple[str, ...] = ()
@@ -129,9 +140,10 @@ class DeflectionMarkersNode(RobotNode):
             text = '; '.join(f'{name}: {why}' for name, why in problems.items())
             self.diagnostics.report(WARN, f'nothing drawn: {text}')
             return
-        if 'points' in p.changed or 'tube_radius' in p.changed:
+        if p.changed:
             self.shapes = beam_shapes(self.robot, p['points'], p['tube_radius'])
-        p.changed.clear()
+            self.run_time_model.apply(p)
+            p.changed.clear()
         try:
             modes = self._modes(now)
         except FlexdynError as error:
@@ -143,7 +155,8 @@ class DeflectionMarkersNode(RobotNode):
         self._publish_markers(modes)
         if self.transforms:
             self._publish_transforms(modes)
-        self.diagnostics.report(OK, 'drawing')
+        kept = self.gravity_frame.problem if self.source == 'quasi_static' else None
+        self.diagnostics.report(WARN if kept else OK, kept or 'drawing')
 
     def _modes(self, now: float) -> Optional[np.ndarray]:
         """Return modal coordinates from the topic or computed, shape (n_modes,)."""
@@ -155,6 +168,7 @@ class DeflectionMarkersNode(RobotNode):
         if self.quasi_static is None:
             return None
         self.source = 'quasi_static'
+        self.run_time_model.turn_gravity()
         q, qd = self.measured.positions, self.measured.velocities
         return self.quasi_static.at(JointSample(0.0, q, qd, np.zeros_like(qd))).delta
 

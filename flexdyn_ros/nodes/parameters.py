@@ -19,6 +19,14 @@ from typing import Optional
 
 import yaml
 
+FILES = {
+    'inverse_dynamics_node': ('common_parameters', 'model_parameters', 'inverse_dynamics_node'),
+    'forward_dynamics_node': ('common_parameters', 'forward_dynamics_node'),
+    'deflection_markers_node': (
+        'common_parameters', 'model_parameters', 'deflection_markers_node'),
+}
+"""The files that declare the parameters of a node, without .yaml."""
+
 SCALARS = {'bool': bool, 'int': int, 'double': float, 'string': str}
 
 
@@ -120,9 +128,14 @@ RULES = {
 }
 
 
+def node_specifications(node: str) -> tuple[ParameterSpecification, ...]:
+    """Return the parameters of a node, those that it shares with others first."""
+    return load_specifications(*FILES[node])
+
+
 def load_specifications(*names: str) -> tuple[ParameterSpecification, ...]:
     """
-    Read the parameters of a node.
+    Read parameter files.
 
     Args:
         names: File names without .yaml, in this folder; later files add to earlier ones.
@@ -179,4 +192,4 @@ def markdown_table(specifications: Iterable[ParameterSpecification]) -> str:
 
 if __name__ == '__main__':
     # The table of one node for docs/nodes.md: python -m flexdyn_ros.nodes.parameters NODE
-    print(markdown_table(load_specifications('common_parameters', sys.argv[1])), end='')
+    print(markdown_table(node_specifications(sys.argv[1])), end='')

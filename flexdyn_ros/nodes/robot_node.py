@@ -20,7 +20,7 @@ from flexdyn_ros.nodes.diagnostics import Diagnostics
 from flexdyn_ros.nodes.diagnostics import ERROR
 from flexdyn_ros.nodes.diagnostics import OK
 from flexdyn_ros.nodes.node_parameters import NodeParameters
-from flexdyn_ros.nodes.parameters import load_specifications
+from flexdyn_ros.nodes.parameters import node_specifications
 import rclpy
 from rclpy.clock import Clock
 from rclpy.clock import ClockType
@@ -57,8 +57,8 @@ class RobotNode(LifecycleNode, ABC):
         self.robot: Any = None
         self.dyn: Any = None
         self.active = False
-        specifications = load_specifications('common_parameters', name)
-        self.parameters = NodeParameters(self, specifications, self.check_parameters)
+        self.parameters = NodeParameters(
+            self, node_specifications(name), self.check_parameters)
         self.diagnostics = Diagnostics(self, self.diagnostic_values)
         self._loaded_text = ''
         self._topic: Optional[DescriptionTopic] = None

@@ -85,11 +85,17 @@ def test_exaggeration_scales_the_drawn_deflection(probe, start):
     wait_for_line(probe, markers, tip, 'three times', send_both(probe))
 
 
-def test_without_modal_states_the_static_deflection_is_drawn(probe, start):
-    start(NODE, {'robot_description': ROBOT})
+@pytest.mark.parametrize('loads', [
+    {}, {'gravity': [0.0, 3.0, -5.0], 'payload.link': 'fore', 'payload.mass': 0.7},
+])
+def test_without_modal_states_the_static_deflection_is_drawn(probe, start, loads):
+    start(NODE, {'robot_description': ROBOT, **loads})
     markers = probe.listen(MarkerArray, MARKERS)
     statuses = probe.statuses()
     dyn = fd.Dynamics(fd.load_robot(ROBOT))
+    if loads:
+        dyn.set_gravity(loads['gravity'])
+        dyn.set_payload('fore', 0.7, np.zeros(3), np.zeros((3, 3)))
     q = np.array([0.2, 0.3, 0.0, 0.0])
     stiffness = np.array([dyn.elastic_vector(row, 0 * row)[2:] for row in np.eye(4)[2:]])
     for _ in range(100):

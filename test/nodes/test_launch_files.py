@@ -155,9 +155,9 @@ def test_the_nodes_of_bringup_are_connected(share, description):
 
 @pytest.mark.parametrize('name', NODES)
 def test_shipped_parameter_files_name_parameters_that_exist(name):
-    from flexdyn_ros.nodes.parameters import load_specifications
+    from flexdyn_ros.nodes.parameters import node_specifications
 
-    known = {s.name: s for s in load_specifications('common_parameters', f'{name}_node')}
+    known = {s.name: s for s in node_specifications(f'{name}_node')}
     content = yaml.safe_load((ROOT / 'config' / f'{name}.yaml').read_text())
     flat = {}
     for key, value in content['/**']['ros__parameters'].items():

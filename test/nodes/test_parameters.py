@@ -7,6 +7,7 @@ import re
 
 from flexdyn_ros.nodes.parameters import load_specifications
 from flexdyn_ros.nodes.parameters import markdown_table
+from flexdyn_ros.nodes.parameters import node_specifications
 from flexdyn_ros.nodes.parameters import ParameterSpecification
 import pytest
 
@@ -14,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node')
 
 
-@pytest.mark.parametrize('name', ('common_parameters', *NODES))
+@pytest.mark.parametrize('name', ('common_parameters', 'model_parameters', *NODES))
 def test_every_numeric_parameter_states_its_unit_in_brackets(name):
     numeric = [item for item in load_specifications(name) if item.is_numeric]
     assert numeric or name == 'common_parameters'
@@ -25,7 +26,7 @@ def test_every_numeric_parameter_states_its_unit_in_brackets(name):
 @pytest.mark.parametrize('name', NODES)
 def test_defaults_fit_their_own_type_and_validation(name):
     types = {'bool': bool, 'int': int, 'double': float, 'string': str}
-    for item in load_specifications('common_parameters', name):
+    for item in node_specifications(name):
         assert item.problem(item.default) is None, item.name
         expected = list if item.is_array else types[item.type]
         assert type(item.default) is expected, item.name
@@ -34,7 +35,7 @@ def test_defaults_fit_their_own_type_and_validation(name):
 @pytest.mark.parametrize('name', NODES)
 def test_the_documentation_holds_the_current_table(name):
     page = (ROOT / 'docs' / 'nodes.md').read_text(encoding='utf-8')
-    assert markdown_table(load_specifications('common_parameters', name)) in page
+    assert markdown_table(node_specifications(name)) in page
 
 
 @pytest.mark.parametrize(
