@@ -16,7 +16,7 @@ from flexdyn_ros.nodes.deflection import ModalEquations
 from flexdyn_ros.nodes.deflection import QuasiStaticArm
 from flexdyn_ros.nodes.deformed_messages import marker_array
 from flexdyn_ros.nodes.deformed_messages import transform_message
-from flexdyn_ros.nodes.deformed_shape import beam_shapes
+from flexdyn_ros.nodes.deformed_shape import link_shapes
 from flexdyn_ros.nodes.deformed_shape import rigid_segments
 from flexdyn_ros.nodes.diagnostics import ERROR
 from flexdyn_ros.nodes.diagnostics import OK
@@ -89,7 +89,7 @@ class DeflectionMarkersNode(RobotNode):
                 free = self.coordinates.undriven(actuated_joints(self.robot))
             base = FreeBase(self.dyn, self.coordinates, free)
             self.quasi_static = QuasiStaticArm(ModalEquations(self.dyn, self.coordinates, base))
-        self.shapes = beam_shapes(self.robot, p['points'], p['tube_radius'])
+        self.shapes = link_shapes(self.robot, p['points'], p['tube_radius'])
         self.largest = 0.0
         self.get_logger().info(
             f'Drawing {len(self.shapes)} flexible links, deflection from {p["deflection"]}.'
@@ -141,7 +141,7 @@ class DeflectionMarkersNode(RobotNode):
             self.diagnostics.report(WARN, f'nothing drawn: {text}')
             return
         if p.changed:
-            self.shapes = beam_shapes(self.robot, p['points'], p['tube_radius'])
+            self.shapes = link_shapes(self.robot, p['points'], p['tube_radius'])
             self.run_time_model.apply(p)
             p.changed.clear()
         try:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from abc import ABC
+from abc import abstractmethod
 from dataclasses import dataclass
 import math
 
@@ -12,6 +14,8 @@ from flexdyn_ros.model.foreshortening import drawn_in
 from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.model.segment_shape import bent_segments
+from flexdyn_ros.model.segments import Segments
 import numpy as np
 
 SIDES = 10  # of a tube's cross-section
@@ -36,36 +40,41 @@ class DeformedLink:
     deflection: np.ndarray
 
 
-class BeamShape:
-    """A link's beam, sampled once."""
+class LinkShape(ABC):
+    """A link that bends, sampled along its beam."""
 
     def __init__(self, link: Link, beam: Beam, first_mode: int, points: int, radius: float):
         """
-        Sample the mode shapes.
+        Sample the undeformed beam.
 
         Args:
             link: A link that bends.
-            beam: Its beam.
+            beam: Its beam, or the one that its segments are cut from.
             first_mode: Index of its first mode among the robot's modes.
             points: Number of points along the beam.
             radius: Of the tube [m]; 0 takes that of a round bar of the beam's area.
         """
         self.link = link.name
         self._modes = slice(first_mode, first_mode + len(link.mode_names))
-        fractions = np.linspace(0.0, 1.0, points)
         self._axes = np.array(beam.axes)
-        self._straight = np.outer(fractions * beam.length, [1.0, 0.0, 0.0])
-        field = beam_field(beam, fractions)
-        self._translation, self._rotation = field.translation, field.rotation
-        self._axial = link_axial_shapes(link)
-        self._drawn = self._axial.at(fractions) if self._axial else np.zeros((0, points))
+        self._fractions = np.linspace(0.0, 1.0, points)
+        self._straight = np.outer(self._fractions * beam.length, [1.0, 0.0, 0.0])
         angles = np.linspace(0.0, 2.0 * math.pi, SIDES, endpoint=False)
         radius = radius or _radius(beam)
         self._ring = radius * np.array([[0.0, math.cos(a), math.sin(a)] for a in angles])
 
+    @abstractmethod
+    def bent(self, modes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return points, (n, 3) [m], and rotations of cross-sections, (n, 3, 3), in beam axes.
+
+        Args:
+            modes: The link's own modal coordinates.
+        """
+
     def deformed(self, pose: np.ndarray, modes: np.ndarray, exaggeration: float) -> DeformedLink:
         """
-        Return the beam as drawn.
+        Return the link as drawn.
 
         Args:
             pose: Pose of the link frame in the root frame, shape (4, 4).
@@ -73,33 +82,64 @@ class BeamShape:
             exaggeration: Factor on the deflection as drawn.
         """
         own = modes[self._modes]
-        turned = exaggeration * np.einsum('k,kna->na', own, self._rotation)
-        line = self._straight + self._moved(exaggeration * own)
-        sections = np.array([rotation_matrix(angle) for angle in turned])
+        line, sections = self.bent(exaggeration * own)
         rings = line[:, None, :] + np.einsum('nab,sb->nsa', sections, self._ring)
         to_root = pose[:3, :3] @ self._axes
         return DeformedLink(
             self.link,
             line @ to_root.T + pose[:3, 3],
             rings @ to_root.T + pose[:3, 3],
-            np.linalg.norm(self._moved(own), axis=1),
+            np.linalg.norm(self.bent(own)[0] - self._straight, axis=1),
         )
 
-    def _moved(self, modes: np.ndarray) -> np.ndarray:
-        """Return the displacement of the points at modal coordinates of the link, (n, 3)."""
-        moved = np.einsum('k,kna->na', modes, self._translation)
+
+class BeamShape(LinkShape):
+    """A beam that bends by its mode shapes."""
+
+    def __init__(self, link: Link, beam: Beam, first_mode: int, points: int, radius: float):
+        """Sample the mode shapes."""
+        super().__init__(link, beam, first_mode, points, radius)
+        field = beam_field(beam, self._fractions)
+        self._translation, self._rotation = field.translation, field.rotation
+        self._axial = link_axial_shapes(link)
+        self._drawn = self._axial.at(self._fractions) if self._axial else np.zeros((0, points))
+
+    def bent(self, modes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return points and rotations as the mode shapes add up."""
+        line = self._straight + np.einsum('k,kna->na', modes, self._translation)
         if self._axial is not None:
-            moved[:, 0] += drawn_in(self._axial.terms, self._drawn, modes)
-        return moved
+            line[:, 0] += drawn_in(self._axial.terms, self._drawn, modes)
+        turned = np.einsum('k,kna->na', modes, self._rotation)
+        return line, np.array([rotation_matrix(angle) for angle in turned])
 
 
-def beam_shapes(robot: Robot, points: int, radius: float) -> list[BeamShape]:
-    """Return the sampled beams of all links that have one with modes, depth first."""
-    return [
-        BeamShape(link, link.beam, robot.mode_names.index(link.mode_names[0]), points, radius)
-        for link in robot.links
-        if link.beam is not None and link.mode_names
-    ]
+class SegmentShape(LinkShape):
+    """A chain of rigid segments."""
+
+    def __init__(
+        self, link: Link, segments: Segments, first_mode: int, points: int, radius: float
+    ):
+        """Keep the segments."""
+        super().__init__(link, segments.beam, first_mode, points, radius)
+        self._segments = segments
+
+    def bent(self, modes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return points and rotations along the chain."""
+        return bent_segments(self._segments, modes, self._straight[:, 0])
+
+
+def link_shapes(robot: Robot, points: int, radius: float) -> list[LinkShape]:
+    """Return the sampled links that bend along a beam, depth first; see LinkShape."""
+    shapes: list[LinkShape] = []
+    for link in robot.links:
+        if not link.mode_names:
+            continue
+        first = robot.mode_names.index(link.mode_names[0])
+        if link.segments is not None:
+            shapes.append(SegmentShape(link, link.segments, first, points, radius))
+        elif link.beam is not None:
+            shapes.append(BeamShape(link, link.beam, first, points, radius))
+    return shapes
 
 
 def rigid_segments(robot: Robot, poses: dict[str, np.ndarray]) -> np.ndarray:
@@ -113,7 +153,9 @@ def rigid_segments(robot: Robot, poses: dict[str, np.ndarray]) -> np.ndarray:
     Returns:
         Pairs of points, shape (2 k, 3) [m].
     """
-    rigid = {link.name for link in robot.links if link.beam is None or not link.mode_names}
+    rigid = {
+        link.name for link in robot.links if link.undeformed_beam is None or not link.mode_names
+    }
     ends = [
         poses[link][:3, 3]
         for joint in robot.joints

@@ -159,7 +159,7 @@ class InverseDynamicsNode(RobotNode):
             return
         if len(self.measured.unknown) > known:
             unknown = ', '.join(sorted(self.measured.unknown))
-            self.get_logger().info(f'ignoring names in joint_states: {unknown}')
+            self.get_logger().info(f'ignoring joints that are not needed: {unknown}')
         if self.parameters['compute_on'] != 'reference' and self.measured.whole:
             self.stamp = self._stamp_of(message)
             if self.active:

@@ -9,11 +9,7 @@ from flexdyn_ros.errors import SingularMassMatrix
 from flexdyn_ros.nodes.arm_simulator import ArmSimulator
 from flexdyn_ros.nodes.arm_simulator import JointController
 from flexdyn_ros.nodes.arm_simulator import SimulationStopped
-from flexdyn_ros.nodes.deformed_shape import beam_shapes
-from flexdyn_ros.nodes.deformed_shape import colour
 from flexdyn_ros.nodes.deformed_shape import rotation_matrix
-from flexdyn_ros.nodes.deformed_shape import SIDES
-from flexdyn_ros.nodes.deformed_shape import tube_triangles
 from flexdyn_ros.nodes.rotation import quaternion
 import numpy as np
 import pytest
@@ -91,49 +87,6 @@ def test_a_motion_without_bound_stops():
     arm.effort = np.array([1e200, -1e200])
     with pytest.raises(SimulationStopped, match='at 0 s'):
         arm.advance(5.0)
-
-
-def test_the_drawn_beam_ends_where_the_next_link_begins():
-    dyn = fd.Dynamics(fd.load_robot(flexible_arm()))
-    modes = np.array([0.05, -0.02])
-    q = [0.3, 0.0, *modes]
-    (shape,) = beam_shapes(dyn.robot, 9, 0.02)
-    drawn = shape.deformed(dyn.frame_pose(q, 'upper'), modes, 1.0)
-    assert np.allclose(drawn.line[0], [0.0, 0.0, 0.0])
-    assert np.allclose(drawn.line[-1], dyn.frame_pose(q, 'fore')[:3, 3])
-    assert drawn.deflection[0] == pytest.approx(0.0, abs=1e-15)
-    assert drawn.deflection[-1] == pytest.approx(0.03)
-    radii = np.linalg.norm(drawn.rings - drawn.line[:, None, :], axis=2)
-    assert np.allclose(radii, 0.02)
-
-
-def test_exaggeration_scales_the_line_and_not_the_reported_deflection():
-    dyn = fd.Dynamics(fd.load_robot(flexible_arm()))
-    modes = np.array([0.05, -0.02])
-    (shape,) = beam_shapes(dyn.robot, 9, 0.0)
-    one, three = (shape.deformed(np.eye(4), modes, factor) for factor in (1.0, 3.0))
-    assert np.allclose(three.line[:, 2], 3.0 * one.line[:, 2])
-    assert np.array_equal(one.deflection, three.deflection)
-
-
-def test_the_triangles_of_a_tube_use_every_ring_and_share_every_edge_twice_inside():
-    triangles = tube_triangles(3)
-    assert len(triangles) == 2 * 2 * SIDES
-    edges = {}
-    for corners in triangles:
-        named = [tuple(corner) for corner in corners]
-        for edge in zip(named, named[1:] + named[:1]):
-            edges[frozenset(edge)] = edges.get(frozenset(edge), 0) + 1
-    ends = [n for edge, n in edges.items() if {point for point, _ in edge} in ({0}, {2})]
-    inside = [n for edge, n in edges.items() if {point for point, _ in edge} not in ({0}, {2})]
-    assert set(ends) == {1}
-    assert set(inside) == {2}
-
-
-def test_colours_run_from_blue_over_green_to_red():
-    assert colour(0.0) == (0.0, 0.0, 1.0)
-    assert colour(0.5) == (0.0, 1.0, 0.0)
-    assert colour(1.0) == colour(7.0) == (1.0, 0.0, 0.0)
 
 
 def test_quaternions_turn_back_into_their_rotation():
