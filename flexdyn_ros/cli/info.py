@@ -137,6 +137,9 @@ def torque_terms(robot: 'Robot') -> list[str]:
         ('stiffness and damping of flexible links', beams),
         ('geometric stiffening of', [link.name for link in robot.links if link.stiffens]),
         ('friction between segments of', rubbing),
+        ('nonlinear stiffness of', [
+            f'{link.name}/{spring.mode}' for link in robot.links for spring in link.mode_springs
+        ]),
         ('payload on', [p.link for p in robot.payloads]),
     ):
         if names:

@@ -135,41 +135,44 @@ def coordinate_table(robot: Any, mass: Any, stiffness: Any) -> list[dict[str, An
     """
     from flexdyn_ros.model.beam import modal_body
 
-    records = {}
+    # Kind, modal mass, stiffness and damping by name.
+    found: dict[str, tuple[str, float, float, float]] = {}
     for link in robot.links:
         if link.segments is not None:
-            records.update(_segment_records(link))
+            found.update(_segment_data(link))
         if link.beam is None or not link.mode_names:
             continue
         body = modal_body(link)
         for k, mode in enumerate(body.modes):
-            records[mode.name] = _record(
-                mode.name, mode.kind, float(body.modal_mass[k, k]), float(body.stiffness[k, k]),
-                float(body.damping[k, k]),
-            )
+            inertia, damping = float(body.modal_mass[k, k]), float(body.damping[k, k])
+            found[mode.name] = (mode.kind, inertia, float(body.stiffness[k, k]), damping)
     for joint in robot.joints:
         if joint.elastic_name:
             k, drive = robot.coordinate_names.index(joint.elastic_name), joint.dynamics
             slope = float(stiffness[k, k]) if drive.spring else drive.stiffness
-            records[joint.elastic_name] = _record(
-                joint.elastic_name, 'nonlinear spring' if drive.spring else 'joint spring',
-                float(mass[k, k]), slope, drive.damping,
-            )
-    return [{'index': k, **records[name]} for k, name in enumerate(robot.mode_names)]
+            kind = 'nonlinear spring' if drive.spring else 'joint spring'
+            found[joint.elastic_name] = (kind, float(mass[k, k]), slope, drive.damping)
+    for link in robot.links:
+        for spring in link.mode_springs:
+            name = f'{link.name}/{spring.mode}'
+            kind, inertia, _, damping = found[name]
+            k = robot.coordinate_names.index(name)
+            found[name] = (f'{kind}, nonlinear', inertia, float(stiffness[k, k]), damping)
+    return [
+        {'index': k, **_record(name, *found[name])} for k, name in enumerate(robot.mode_names)
+    ]
 
 
-def _segment_records(link: Any) -> dict[str, dict[str, Any]]:
-    """Return the records of the passive joints between a link's segments."""
-    segments, records = link.segments, {}
+def _segment_data(link: Any) -> dict[str, tuple[str, float, float, float]]:
+    """Return kind, inertia, stiffness and damping of the passive joints between segments."""
+    segments, found = link.segments, {}
     for axis in segments.directions:
         inertia = segments.inertia_matrix(axis).diagonal()
         names = [name for name in link.mode_names if name.endswith(f'_{axis}')]
         for name, mass in zip(names, inertia):
-            records[name] = _record(
-                name, f'segment about {axis}', float(mass), segments.stiffness(axis),
-                segments.damping(axis),
-            )
-    return records
+            spring, damper = segments.stiffness(axis), segments.damping(axis)
+            found[name] = (f'segment about {axis}', float(mass), spring, damper)
+    return found
 
 
 def _record(
@@ -178,7 +181,7 @@ def _record(
     from math import pi
     from math import sqrt
 
-    rate = sqrt(stiffness / mass) if mass > 0.0 else None
+    rate = sqrt(stiffness / mass) if mass > 0.0 and stiffness > 0.0 else None
     return {
         'name': name,
         'kind': kind,

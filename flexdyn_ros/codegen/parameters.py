@@ -11,7 +11,7 @@ Parameters of a model that can stay arguments of a generated function.
   elastic joints; the stiffness only where it is a number and no table;
 - `<mode>/stiffness` [N/m | N m/rad] and `<mode>/damping` [N s/m | N m s/rad] of beam modes, such
   as `boom/bending_y1/stiffness`: the mode's own entry of the modal matrices; and of the passive
-  joints between segments.
+  joints between segments. The stiffness that a nonlinear spring replaces is none.
 
 Inertias that depend on a symbol are left out of the regrouping of inertial parameters.
 """
@@ -29,7 +29,7 @@ from typing import Sequence
 from flexdyn_ros.codegen.interface import identifier
 from flexdyn_ros.codegen.interface import Input
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.assemble import DRIVEN
+from flexdyn_ros.dynamics.internal_forces import DRIVEN
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.spatial import Vector
@@ -68,7 +68,8 @@ def _parameters(robot: Robot) -> Iterator[Parameter]:
             yield _parameter(link.name, 'com', 'xyz')
             yield _parameter(link.name, 'inertia', MOMENTS)
         for mode in link.mode_names:
-            yield _parameter(mode, 'stiffness')
+            if mode not in link.replaced_modes:
+                yield _parameter(mode, 'stiffness')
             yield _parameter(mode, 'damping')
     for joint in robot.joints:
         if joint.type in DRIVEN:
@@ -204,7 +205,7 @@ def _with_passive_joints(robot: Robot, tree: Multibody, symbols: dict) -> Multib
     springs = []
     for spring in tree.springs:
         name = robot.coordinate_names[spring.velocity_index]
-        if name in owners:
+        if name in owners and spring.law is None:
             spring = replace(
                 spring,
                 stiffness=_value(symbols, name, 'stiffness', spring.stiffness),

@@ -9,19 +9,21 @@ from types import MappingProxyType
 from typing import Mapping
 from typing import Optional
 
+from flexdyn_ros.dynamics.coordinate_places import CoordinatePlaces
 from flexdyn_ros.dynamics.draft import Attachment
 from flexdyn_ros.dynamics.draft import Draft
 from flexdyn_ros.dynamics.draft import finished_body
 from flexdyn_ros.dynamics.draft import floats
 from flexdyn_ros.dynamics.draft import is_point
 from flexdyn_ros.dynamics.draft import rows
-from flexdyn_ros.dynamics.multibody import AxisTerm
+from flexdyn_ros.dynamics.draft import without_own_stiffness
+from flexdyn_ros.dynamics.internal_forces import friction_terms
+from flexdyn_ros.dynamics.internal_forces import rotors
+from flexdyn_ros.dynamics.internal_forces import spring_terms
 from flexdyn_ros.dynamics.multibody import BodyNode
 from flexdyn_ros.dynamics.multibody import Frame
-from flexdyn_ros.dynamics.multibody import FrictionTerm
 from flexdyn_ros.dynamics.multibody import JointMotion
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.multibody import SpringTerm
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import congruence
@@ -33,10 +35,8 @@ from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import transpose
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
-from flexdyn_ros.dynamics.spring_law import TableLaw
 from flexdyn_ros.model.beam import modal_body
 from flexdyn_ros.model.hub import beam_inertia
-from flexdyn_ros.model.joint import Friction
 from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Inertia
@@ -46,7 +46,6 @@ from flexdyn_ros.model.segments import Segments
 import numpy as np
 
 JOINT_TYPES = {'continuous': 'revolute'}
-DRIVEN = ('revolute', 'continuous', 'prismatic')
 
 
 def assemble(
@@ -97,18 +96,7 @@ class _Assembly:
 
     def __post_init__(self) -> None:
         """Find the place of each coordinate in q and in qd."""
-        names = self.robot.coordinate_names
-        self.velocity_index = {name: index for index, name in enumerate(names)}
-        self.position_index = {}
-        start = 0
-        for joint in self.robot.joints:
-            at = joint.quaternion_place
-            for k, name in enumerate(joint.coordinate_names):
-                beyond = at is not None and k >= at + 3
-                self.position_index[name] = start + k + beyond
-            start += len(joint.position_names)
-        for k, name in enumerate(self.robot.mode_names):
-            self.position_index[name] = start + k
+        self.coordinates = CoordinatePlaces(self.robot)
 
     def attachment(self, link: str, position: Vector, rotation: Matrix) -> Attachment:
         """Return the attachment of a frame given in a link's frame."""
@@ -177,17 +165,17 @@ class _Assembly:
         self.chains[link.name] = tuple(chain)
 
     def _passive_joint(self, name: str, axis: str) -> JointMotion:
-        term = AxisTerm(self.position_index[name], self.velocity_index[name])
+        term = self.coordinates.term(name)
         return JointMotion('revolute', IDENTITY['xyz'.index(axis)], None, ((term,),))
 
     def _make_flexible(self, draft: Draft, link: Link) -> None:
-        flexible = modal_body(link)
+        flexible = without_own_stiffness(modal_body(link), link.replaced_modes)
         draft.flexible, draft.linear = flexible, link.rotation == 'linear'
         draft.mass = flexible.mass
         draft.first_moment = floats(flexible.first_moment)
         draft.second_moment = rows(flexible.second_moment)
-        first = link.mode_names[0]
-        draft.modes = (self.position_index[first], self.velocity_index[first])
+        first = self.coordinates.term(link.mode_names[0])
+        draft.modes = (first.position_index, first.velocity_index)
 
     def add_point_masses(self, link: Link) -> None:
         """Add the point masses of a link's beam, each riding on its cross-section."""
@@ -232,96 +220,33 @@ class _Assembly:
             return JointMotion()
         if kind in ('planar', 'floating', 'multi_axis'):
             names = joint.coordinate_names
-            terms = tuple(
-                (AxisTerm(self.position_index[name], self.velocity_index[name]),) for name in names
-            )
+            terms = tuple((self.coordinates.term(name),) for name in names)
             plane = planar_axes(joint.axis) if kind == 'planar' else None
             return JointMotion(
-                kind, joint.axis, plane, terms, self.position_index[names[0]],
+                kind, joint.axis, plane, terms, terms[0][0].position_index,
                 axes=joint.axes, quaternion=joint.quaternion,
             )
-        terms_of_axis = [self._motor_term(joint)]
+        terms_of_axis = [self.coordinates.motor_term(joint)]
         if joint.elastic_name:
-            name = joint.elastic_name
-            terms_of_axis.append(AxisTerm(self.position_index[name], self.velocity_index[name]))
+            terms_of_axis.append(self.coordinates.term(joint.elastic_name))
         offset = joint.mimic.offset if joint.mimic else 0.0
         return JointMotion(kind, joint.axis, None, (tuple(terms_of_axis),), 0, offset)
 
-    def _motor_term(self, joint: Joint) -> AxisTerm:
-        name = joint.mimic.leader if joint.mimic else joint.name
-        multiplier = joint.mimic.multiplier if joint.mimic else 1.0
-        return AxisTerm(self.position_index[name], self.velocity_index[name], multiplier)
-
     def finish(self) -> Multibody:
         """Return the finished tree."""
-        driven = [j for j in self.robot.joints if j.type in DRIVEN]
         return Multibody(
             bodies=tuple(finished_body(draft) for draft in self.drafts),
             coordinate_names=self.robot.coordinate_names,
             nq=self.robot.nq,
             frames=self.frames,
-            rotors=tuple(rotor for j in driven for rotor in self._rotor(j)),
-            friction=(*(term for j in driven for term in self._friction(j)),
-                      *(term for link in self.robot.links for term in self._rubbing(link))),
-            springs=(*(self._spring(j) for j in driven if j.elastic_name),
-                     *(term for link in self.robot.links for term in self._passive_springs(link))),
-        )
-
-    def _rotor(self, joint: Joint) -> list[tuple[int, float]]:
-        inertia = joint.dynamics.reflected_inertia
-        term = self._motor_term(joint)
-        return [(term.velocity_index, term.multiplier**2 * inertia)] if inertia else []
-
-    def _friction(self, joint: Joint) -> list[FrictionTerm]:
-        """Return the losses of a joint; a spring's damper is not among them."""
-        drive, law = joint.dynamics, joint.dynamics.friction
-        viscous = law.viscous + (0.0 if drive.elastic else drive.damping)
-        if not (viscous or law.coulomb or law.breakaway):
-            return []
-        term = self._motor_term(joint)
-        return [_friction_term(term.velocity_index, term.multiplier, viscous, law)]
-
-    def _rubbing(self, link: Link) -> list[FrictionTerm]:
-        """Return the friction in the passive joints of a link's segments."""
-        segments = link.segments
-        if segments is None or segments.friction == Friction():
-            return []
-        law = segments.friction
-        return [
-            _friction_term(self.velocity_index[name], 1.0, law.viscous, law)
-            for name in link.mode_names
-        ]
-
-    def _passive_springs(self, link: Link) -> list[SpringTerm]:
-        """Return the springs and dampers in the passive joints of a link's segments."""
-        if link.segments is None:
-            return []
-        laws = {
-            axis: (link.segments.stiffness(axis), link.segments.damping(axis))
-            for axis in link.segments.directions
-        }
-        return [
-            SpringTerm(self.position_index[name], self.velocity_index[name], *laws[name[-1]])
-            for name in link.mode_names
-        ]
-
-    def _spring(self, joint: Joint) -> SpringTerm:
-        name, drive = joint.elastic_name, joint.dynamics
-        return SpringTerm(
-            self.position_index[name], self.velocity_index[name], drive.stiffness or 0.0,
-            drive.damping, TableLaw.through(drive.spring) if drive.spring else None,
+            rotors=rotors(self.robot, self.coordinates),
+            friction=friction_terms(self.robot, self.coordinates),
+            springs=spring_terms(self.robot, self.coordinates),
         )
 
 
 def _first_axis(beam: Beam) -> Vector:
     return tuple(row[0] for row in beam.axes)
-
-
-def _friction_term(index: int, multiplier: float, viscous: float, law: Friction) -> FrictionTerm:
-    return FrictionTerm(
-        index, multiplier, viscous, law.coulomb, law.breakaway, law.stribeck_velocity,
-        law.smoothing_velocity,
-    )
 
 
 def planar_axes(normal: Vector) -> tuple[Vector, Vector]:

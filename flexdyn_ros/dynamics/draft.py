@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 from typing import Optional
+from typing import Sequence
 
 from flexdyn_ros.dynamics.multibody import AxialInertia
 from flexdyn_ros.dynamics.multibody import Body
@@ -117,6 +119,13 @@ def _axial_inertia(drawn: Optional[Foreshortening]) -> AxialInertia:
         coupling=tuple(rows(of_mode) for of_mode in coupling),
         product=rows(drawn.product),
     )
+
+
+def without_own_stiffness(flexible: ModalBody, modes: Sequence[str]) -> ModalBody:
+    """Return a flexible body without the own stiffness of some modes, named in full."""
+    kept = [mode.name not in modes for mode in flexible.modes]
+    stiffness = np.where(np.eye(len(kept)) * ~np.array(kept), 0.0, flexible.stiffness)
+    return flexible if all(kept) else replace(flexible, stiffness=stiffness)
 
 
 def is_point(inertia: Inertia) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from flexdyn_ros.model.check_segments import segment_findings
+from flexdyn_ros.model.check_springs import mode_spring_findings
 from flexdyn_ros.model.composite_inertia import link_moments
 from flexdyn_ros.model.findings import ERROR
 from flexdyn_ros.model.findings import Finding
@@ -49,7 +50,9 @@ def link_report(link: Link) -> LinkReport:
 
 def link_findings(link: Link, report: LinkReport) -> list[Finding]:
     """Return what is doubtful in a link, given its report."""
-    return _inertia_findings(report) + _beam_findings(link) + segment_findings(link)
+    findings = _inertia_findings(report) + _beam_findings(link)
+    findings += segment_findings(link) + mode_spring_findings(link)
+    return findings
 
 
 def _inertia_findings(report: LinkReport) -> list[Finding]:

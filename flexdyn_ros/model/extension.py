@@ -20,6 +20,7 @@ from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.link import Payload
+from flexdyn_ros.model.mode_spring import read_mode_springs
 from flexdyn_ros.model.multi_axis_reader import with_multi_axis_joints
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.model.segment_reader import read_segments
@@ -72,7 +73,8 @@ def _links(
     links = {}
     for item in extension.all('flexible_link'):
         link = robot.link(link_name(item, item.value('link'), robot))
-        kinds = [child.schema.name for child in item.children]
+        described = [child for child in item.children if child.schema.name != 'mode_spring']
+        kinds = [child.schema.name for child in described]
         if len(kinds) != 1:
             given = ' and '.join(f'<{kind}>' for kind in kinds) or 'nothing'
             raise item.place.error(
@@ -83,13 +85,16 @@ def _links(
             raise item.place.error(
                 'inertial="hub" has no effect, as the link has no <inertial>', 'Take it out'
             )
-        child = item.children[0]
+        child = described[0]
         if child.schema.name == 'modal':
             check_modal(child, link, robot, later)
         elif child.schema.name == 'segments':
             links[link.name] = _segmented_link(item, child, link, robot, notes)
         else:
             links[link.name] = _beam_link(item, child, link, robot, notes, later)
+        if link.name in links:
+            bent = links[link.name]
+            links[link.name] = replace(bent, mode_springs=read_mode_springs(item, bent))
     return links
 
 

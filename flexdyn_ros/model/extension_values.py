@@ -114,6 +114,14 @@ def spring_points(text: str) -> tuple[tuple[float, float], ...]:
     return tuple(points)
 
 
+def coefficients(text: str) -> tuple[float, ...]:
+    """Read one number or more."""
+    words = text.split()
+    if not words:
+        raise ValueError('must hold at least one number')
+    return tuple(numbers(text, len(words)))
+
+
 def _distinct(words: list[str], what: str) -> tuple[str, ...]:
     if not words:
         raise ValueError(f'must hold at least one {what}')
@@ -152,5 +160,6 @@ KINDS: dict[str, tuple[Callable[[str], object], str]] = {
     'node': (node_number, 'whole number'),
     'motion_directions': (motion_directions, 'some of rx ry rz tx ty tz, in that order'),
     'rotation_axes': (rotation_axes, 'some of x y z, in that order'),
+    'coefficients': (coefficients, 'numbers'),
     'spring_points': (spring_points, 'pairs separated by commas, rising, through 0 0'),
 }

@@ -136,6 +136,26 @@ SEGMENTS = Element(
     ),
 )  # fmt: skip
 
+MODE_SPRING = Element(
+    'mode_spring',
+    'Nonlinear stiffness of a mode: a force of its own coordinate x, and the energy that it '
+    'is the derivative of. It acts beside the linear stiffness and the coupling of modes, or in '
+    'place of the first. Damping ratios keep counting from the linear stiffness.',
+    (
+        Attribute('mode', 'text', NO_UNIT, 'The mode, without the link: bending_y1, segment2_z.',
+                  required=True),
+        Attribute('points', 'spring_points', 'm, N | rad, N m', 'A table of deflection and force, '
+                  'interpolated as the <spring> of a joint is.'),
+        Attribute('polynomial', 'coefficients', 'N/m^n | N m/rad^n', 'k1 k2 ... of the force '
+                  'k1 x + k2 x^2 + ...; "0 0 k3" is the cubic law of Duffing. Odd powers alone '
+                  'make the law symmetric.'),
+        Attribute('linear', 'choice', NO_UNIT, 'keep: the force comes on top of the linear '
+                  'stiffness; replace: it stands for it.', default='keep',
+                  choices=('keep', 'replace')),
+    ),
+    key='mode',
+)  # fmt: skip
+
 FLEXIBLE_LINK = Element(
     'flexible_link',
     'A link that bends, described by one of <beam>, <modal> and <segments>.',
@@ -153,6 +173,6 @@ FLEXIBLE_LINK = Element(
                   '(exponential) or linear (first order).', default='exact',
                   choices=('exact', 'linear')),
     ),
-    (BEAM, MODAL, SEGMENTS),
+    (BEAM, MODAL, SEGMENTS, MODE_SPRING),
     key='link',
 )  # fmt: skip

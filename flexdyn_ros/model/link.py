@@ -13,6 +13,7 @@ from flexdyn_ros.model.vectors import Vector3
 from flexdyn_ros.model.vectors import ZERO
 
 if TYPE_CHECKING:
+    from flexdyn_ros.model.mode_spring import ModeSpring
     from flexdyn_ros.model.segments import Segments
 
 
@@ -124,6 +125,7 @@ class Link(Record):
         geometric_stiffening: Whether bending draws the points of the beam in along its axis, so
             that axial loads stiffen or soften it; King's equations know none of that.
         segments: The pseudo-rigid segments that the link is cut into, or None.
+        mode_springs: Nonlinear springs of its modes.
     """
 
     name: str
@@ -132,12 +134,18 @@ class Link(Record):
     rotation: str = 'exact'
     geometric_stiffening: bool = True
     segments: Optional[Segments] = None
+    mode_springs: tuple[ModeSpring, ...] = ()
 
     @property
     def mode_names(self) -> tuple[str, ...]:
         """Full names of the link's modes, `<link>/<mode>`."""
         bends = self.beam if self.segments is None else self.segments
         return () if bends is None else tuple(f'{self.name}/{mode}' for mode in bends.mode_names)
+
+    @property
+    def replaced_modes(self) -> tuple[str, ...]:
+        """Full names of the modes whose own linear stiffness a nonlinear spring replaces."""
+        return tuple(f'{self.name}/{s.mode}' for s in self.mode_springs if s.replaces)
 
     @property
     def undeformed_beam(self) -> Optional[Beam]:

@@ -237,6 +237,8 @@ FULL = {
     'y_axis="0 0 1" young="6e10" shear="3e10" area="2e-3" iy="3e-7" iz="4e-7" j="5e-7" '
     'polar="6e-7" density="800" placement="centred" damping_ratio="0.07"><friction viscous="0.7" '
     'coulomb="0.8"/><point_mass at="0.9" mass="3"/></segments></flexible_link>',
+    'mode spring': '<flexible_link link="upper">'
+    '<mode_spring mode="bending_y1" polynomial="0 0 3e4" linear="keep"/></flexible_link>',
     'drive': DRIVE,
     'spring': '<joint_dynamics joint="shoulder" rotor_inertia="1e-5">'
     '<spring points="-1 -10, 0 0, 1 10, 2 40"/></joint_dynamics>',
@@ -275,6 +277,10 @@ CHANGES = [
     ('iyy="0.1" izz="0.1"', 'iyy="0.1" izz="0.2"'),
     ('stiffness="1.2e4"', 'stiffness="1.3e4"'),
     ('points="-1 -10', 'points="-1 -11'),
+    ('mode="bending_y1" poly', 'mode="bending_z1" poly'),
+    ('polynomial="0 0 3e4"', 'polynomial="0 0 4e4"'),
+    ('polynomial="0 0 3e4"', 'points="-1 -1, 0 0"'),
+    ('linear="keep"', 'linear="replace"'),
     ('count="5"', 'count="6"'),
     ('directions="x y z"', 'directions="y z"'),
     ('y_axis="0 0 1"', 'y_axis="0 1 1"'),

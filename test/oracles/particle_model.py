@@ -234,6 +234,10 @@ class ParticleModel:
                 at = [self.mode_start_v + self.mode_index[name] for name in link.mode_names]
                 stiffness[np.ix_(at, at)] += beam_stiffness(link.beam)
                 damping[at, at] += beam_damping(link.beam)
+            for spring in link.mode_springs:
+                if spring.replaces:
+                    at = self.mode_start_v + self.mode_index[f'{link.name}/{spring.mode}']
+                    stiffness[at, at] = 0.0
         for joint in self.robot.joints:
             if joint.elastic_name:
                 at = self.mode_start_v + self.mode_index[joint.elastic_name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nonlinear springs of the particle model, by SciPy's PCHIP and its antiderivative."""
+"""Nonlinear springs of the particle model, by SciPy's PCHIP and NumPy's polynomials."""
 
 from __future__ import annotations
 
@@ -30,11 +30,24 @@ class SpringTable:
         return float(self._energy(inside) - self._energy(0.0) + outside)
 
 
+class SpringPolynomial:
+    """A force k_1 x + k_2 x^2 + ..."""
+
+    def __init__(self, coefficients):
+        self.force = np.polynomial.Polynomial([0.0, *coefficients])
+        self.energy = self.force.integ()
+
+
 def spring_tables(robot):
     """Yield the mode name and the law of each nonlinear spring."""
     for joint in robot.joints:
         if joint.dynamics.spring:
             yield joint.elastic_name, SpringTable(joint.dynamics.spring)
+    for link in robot.links:
+        for spring in link.mode_springs:
+            law = SpringTable(spring.points) if spring.points else SpringPolynomial(
+                spring.polynomial)
+            yield f'{link.name}/{spring.mode}', law
 
 
 def spring_forces(robot, modal) -> np.ndarray:

@@ -135,7 +135,8 @@ VARIANTS = (
     ),
     Variant(
         'flexible_beam',
-        {'modes': '2', 'modes_z': '1', 'torsion_modes': '1', 'damping_ratio': '0.05'},
+        {'modes': '2', 'modes_z': '1', 'torsion_modes': '1', 'damping_ratio': '0.05',
+         'hardening': '1e5'},
         (),
         ('beam/bending_y1', 'beam/bending_y2', 'beam/bending_z1', 'beam/torsion1'),
         0.5,

@@ -44,6 +44,7 @@ CHANGES = {
         'modes_z': {'modes_z': '1'},
         'torsion_modes': {'torsion_modes': '0'},
         'damping_ratio': {'damping_ratio': '0.1'},
+        'hardening': {'hardening': '1e5'},
         'gravity': {'gravity': '0 0 -9.81'},
     },
     'puma560': {
