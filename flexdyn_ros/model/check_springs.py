@@ -26,7 +26,7 @@ def mode_spring_findings(link: Link) -> list[Finding]:
                     link.name,
                     f'the polynomial of "{spring.mode}" drives large deflections further out: its '
                     f'highest power is {highest:g} x^{order}',
-                    'End it with a positive coefficient of an odd power, or keep deflections small',
+                    'End with a positive coefficient of an odd power, or keep deflections small',
                 )
             )
     return findings
