@@ -22,6 +22,8 @@ from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.prescribed_base import accelerations_on_base
+from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 
 BACKENDS = ('auto', 'c', 'python', 'reference')
@@ -104,6 +106,7 @@ class Dynamics:
         wrenches: Wrenches = None,
         out: Out = None,
         method: str = 'auto',
+        base_acceleration: Any = None,
     ) -> np.ndarray:
         """
         Return the accelerations of joints and modes under forces tau, (nv,).
@@ -117,20 +120,32 @@ class Dynamics:
             method: "recursive" (O(n); robots with mimic joints take the other way), "cholesky"
                 (mass matrix and its factors), or "auto" (of generated code the one with fewer
                 operations, otherwise "recursive").
+            base_acceleration: Rates of the six base velocities of a robot with <base
+                motion="prescribed"/>, (6,) [m/s^2, rad/s^2]. The first six entries of tau are
+                not read then; inverse dynamics with the result gives the wrench on the base.
+                Without it they are that wrench, as on a free base.
 
         Raises:
+            ArgumentError: If an argument has the wrong shape, or the base is not prescribed.
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
         """
         if method not in METHODS:
             raise ArgumentError('method', f'is "{method}", expected one of {METHODS}')
-        qdd = self._backend.forward_dynamics(
-            self._position(q),
-            real_vector('qd', qd, self._nv),
-            real_vector('tau', tau, self._nv),
-            () if wrenches is None else self._checked(wrenches),
-            method,
-        )
+        position, velocity = self._position(q), real_vector('qd', qd, self._nv)
+        forces = real_vector('tau', tau, self._nv)
+        loads = () if wrenches is None else self._checked(wrenches)
+        if base_acceleration is None:
+            qdd = self._backend.forward_dynamics(position, velocity, forces, loads, method)
+        else:
+            given = checked_base_acceleration(self.robot, base_acceleration)
+            qdd = accelerations_on_base(
+                self._backend, self._exact, (position, velocity), forces, given, loads, method
+            )
         return deliver(qdd, out)
+
+    def _exact(self) -> ReferenceBackend:
+        """Return the reference backend under the present loads."""
+        return ReferenceBackend(self.robot, self._gravity, self._payloads)
 
     def hybrid_dynamics(
         self,

@@ -59,6 +59,7 @@ def summarise(robot: 'Robot') -> dict[str, Any]:
         'name': robot.name,
         'source': robot.source,
         'root': robot.root,
+        'base_motion': robot.base_motion,
         'nq': robot.nq,
         'nv': robot.nv,
         'n_joints': robot.n_joints,
@@ -156,6 +157,8 @@ def _text(summary: dict[str, Any]) -> str:
         f'  total mass {summary["total_mass"]:.6g} kg, payloads apart; '
         f'gravity {gravity} m/s^2 in the frame of "{summary["root"]}"',
     ]
+    if summary['base_motion'] != 'fixed':
+        lines.append(f'  base motion {summary["base_motion"]}, by joint "base_motion"')
     if summary['joints']:
         lines += ['', heading('joints'), _joint_table(summary['joints'])]
     lines += ['', heading('links'), table(

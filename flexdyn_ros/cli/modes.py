@@ -88,13 +88,17 @@ def analyse(robot: Any, q: Any) -> dict[str, Any]:
         SingularMassMatrix: Some motion meets no inertia, so that it has no frequency.
     """
     from flexdyn_ros import Dynamics
+    from flexdyn_ros.model.base_motion import BASE_COORDINATES
     from flexdyn_ros.simulation.frequencies import stiffness_matrix
 
     dyn = Dynamics(robot)
     mass, stiffness = dyn.mass_matrix(q), stiffness_matrix(dyn, q)
     n = robot.n_joints
     locked = _vibrations(dyn, q, mass[n:, n:], stiffness[n:, n:], robot.mode_names)
-    free = _vibrations(dyn, q, mass, stiffness, robot.coordinate_names)
+    held = BASE_COORDINATES if robot.base_motion == 'prescribed' else 0
+    free = _vibrations(
+        dyn, q, mass[held:, held:], stiffness[held:, held:], robot.coordinate_names[held:]
+    )
     base = _base_coupling(robot, q)
     joints = {}
     for vibration in locked:

@@ -34,6 +34,7 @@ examples:
   flexdyn simulate arm.urdf --t-end 2 --q0 shoulder=0.5 elbow=-1 --out run1
   flexdyn simulate arm.urdf --t-end 1 --dt 0.0005 --torque shoulder=12 --json
   flexdyn simulate arm.urdf --q0 forearm/bending_y1=0.01 --method rk4
+  flexdyn simulate satellite.urdf --base-acceleration tx=0.1 rz=-0.02
 """
 _DEFAULT_STEP = 1e-3  # [s]
 _SAFETY = 0.5  # of the stability limit, where that is the smaller step
@@ -65,6 +66,11 @@ def add_parser(subparsers: Any) -> None:
             option, metavar='NAME=VALUE', nargs='+', action='extend', default=[], help=what
         )
     parser.add_argument(
+        '--base-acceleration', metavar='AXIS=VALUE', nargs='+', action='extend', default=[],
+        help='constant acceleration of a prescribed base along and about its axes, tx ty tz '
+        '[m/s^2] and rx ry rz [rad/s^2], where not zero; the wrench it takes is in the results',
+    )
+    parser.add_argument(
         '--out', metavar='DIR', default='simulation',
         help='folder for the results, made where missing (default: simulation)',
     )
@@ -88,6 +94,7 @@ def run(call: argparse.Namespace) -> int:
     rest = np.zeros(robot.nv)
     qd0 = named_values(call.qd0, robot.coordinate_names, rest, '--qd0')
     torque = named_values(call.torque, robot.coordinate_names, rest, '--torque')
+    base = _base_acceleration(robot, call.base_acceleration)
     folder = _folder(call.out)
     dyn = Dynamics(robot)
     limit = step_limit(dyn, q0, call.method)
@@ -99,7 +106,9 @@ def run(call: argparse.Namespace) -> int:
         )
     start = time.perf_counter()
     try:
-        trajectory = simulate(dyn, q0, qd0, torque, call.t_end, dt, call.method)
+        trajectory = simulate(
+            dyn, q0, qd0, torque, call.t_end, dt, call.method, base_acceleration=base
+        )
     except SimulationDiverged as error:
         _write(error.trajectory, folder, plots=False)
         _warn(f'the motion up to the divergence lies in {folder}')
@@ -108,11 +117,25 @@ def run(call: argparse.Namespace) -> int:
     wall = time.perf_counter() - start
     files = _write(trajectory, folder, plots=not call.no_plots)
     summary = _summary(trajectory, dt, limit, wall, folder, files)
+    summary['base_wrench_peak'] = _base_wrench(robot, trajectory)
     if call.json:
         print_json(summary)
     else:
         _print(summary)
     return 0
+
+
+def _base_acceleration(robot: Any, words: list[str]) -> Any:
+    """Return the acceleration of a prescribed base, (6,), or None where none is given."""
+    from flexdyn_ros.model.base_motion import BASE_COORDINATES
+    from flexdyn_ros.prescribed_base import checked_base_acceleration
+    import numpy as np
+
+    if not words:
+        return None
+    axes = ('tx', 'ty', 'tz', 'rx', 'ry', 'rz')
+    given = named_values(words, axes, np.zeros(BASE_COORDINATES), '--base-acceleration')
+    return checked_base_acceleration(robot, given)
 
 
 def _folder(name: str) -> Path:
@@ -176,6 +199,14 @@ def _summary(
     }
 
 
+def _base_wrench(robot: Any, trajectory: 'Trajectory') -> dict[str, float]:
+    """Return the largest wrench on a prescribed base by coordinate; nothing for another."""
+    if robot.base_motion != 'prescribed':
+        return {}
+    names = trajectory.velocity_names[:6]
+    return dict(zip(names, abs(trajectory.tau[:, :6]).max(axis=0).tolist()))
+
+
 def _print(summary: dict[str, Any]) -> None:
     print(
         f'{summary["robot"]}: {summary["samples"]} samples, {summary["t_end"]:g} s in steps of '
@@ -187,6 +218,9 @@ def _print(summary: dict[str, Any]) -> None:
         f'largest change {summary["energy_change_largest"]:.3g} J '
         '(work, losses and integration error)'
     )
+    for name, force in summary['base_wrench_peak'].items():
+        unit = 'N' if name.rpartition('/')[2].startswith('t') else 'N m'
+        print(f'peak of the wrench on {name}: {force:.4g} {unit}')
     for name, tip in summary['tip_deflections'].items():
         print(f'peak of {name}: {tip["peak"]:.4g} {tip["unit"]}')
     print(

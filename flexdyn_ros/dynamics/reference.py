@@ -77,6 +77,17 @@ class ReferenceBackend:
         right = [a - b for a, b in zip(tau, bias)]
         return self._solve(q, right, range(self._robot.nv), method)
 
+    def accelerations_beyond(self, held: int, q: Floats, forces: Floats) -> Floats:
+        """
+        Return the accelerations of all but the first `held` coordinates, those standing still.
+
+        Args:
+            held: Number of coordinates, from the first on, that do not move.
+            q: Configuration, (nq,).
+            forces: Generalised forces, (nv,), velocity-dependent terms and gravity taken off.
+        """
+        return self._solve(q, forces, range(held, self._robot.nv), 'recursive')[held:]
+
     def hybrid_dynamics(
         self, q: Floats, qd: Floats, joint_qdd: Floats, wrenches: Wrenches
     ) -> tuple[Floats, Floats]:

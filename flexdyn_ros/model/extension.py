@@ -8,6 +8,7 @@ from typing import Optional
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.model.base_motion import with_base_motion
 from flexdyn_ros.model.beam_reader import read_beam
 from flexdyn_ros.model.drive_reader import read_drive
 from flexdyn_ros.model.extension_later import check_loop
@@ -43,6 +44,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     movable = tuple(joint.name for joint in robot.joints if joint.coordinate_names)
     if extension is None:
         return replace(robot, actuated=movable)
+    robot = with_base_motion(robot, extension.child('base'))
     robot = with_multi_axis_joints(robot, extension)
     later: list[NotYetSupported] = []
     notes: list[str] = []
@@ -198,11 +200,3 @@ def _check_later(extension: Item, robot: Robot, later: list[NotYetSupported]) ->
     """Check what cannot be computed yet as far as a description can be wrong."""
     for item in extension.all('loop'):
         check_loop(item, robot, later)
-    base = extension.child('base')
-    if base is not None and base.value('motion') != 'fixed':
-        later.append(
-            base.place.not_yet(
-                f'motion="{base.value("motion")}" is understood but not computed yet',
-                'Put a joint of type floating between a new root link and this one',
-            )
-        )

@@ -64,7 +64,7 @@ with the first body.
 
 These are checked in full, and `load_robot` then raises `NotYetSupported`:
 {later};
-`<base>` other than `fixed`, and `boundary` other than `clamped-free`.
+`boundary` other than `clamped-free`.
 """
 
 

@@ -31,6 +31,8 @@ class Robot:
         gravity_vector: Acceleration of gravity in the root frame [m/s^2].
         payloads: Payloads that the description declares.
         actuated: Names of the actuated joints.
+        base_motion: "fixed", "free" or "prescribed"; on a base that moves, the first joint is the
+            floating joint "base_motion" between the root link, which rests, and the base.
         notes: Decisions that `load_robot` took and that a user should know.
         source: File that the robot came from, or "<text>".
     """
@@ -41,6 +43,7 @@ class Robot:
     gravity_vector: Vector3 = (0.0, 0.0, -9.81)
     payloads: tuple[Payload, ...] = ()
     actuated: tuple[str, ...] = ()
+    base_motion: str = 'fixed'
     notes: tuple[str, ...] = field(default=(), compare=False)
     source: str = field(default='<text>', compare=False)
 

@@ -15,6 +15,8 @@ from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.errors import SingularMassMatrix
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.frequencies import fastest_rates
+from flexdyn_ros.simulation.prescribed import BaseAcceleration
+from flexdyn_ros.simulation.prescribed import PrescribedBase
 from flexdyn_ros.simulation.progress import Progress
 from flexdyn_ros.simulation.progress import ProgressBar
 from flexdyn_ros.simulation.record import Recorder
@@ -77,6 +79,7 @@ def simulate(
     dt: float,
     method: str = 'rk4',
     progress: Progress = None,
+    base_acceleration: BaseAcceleration = None,
 ) -> Trajectory:
     """
     Integrate the motion of a robot from an initial state.
@@ -98,9 +101,14 @@ def simulate(
             vibrations grow slowly with it).
         progress: None draws a bar on stderr on runs beyond two seconds on a terminal, True draws
             it on any stderr, False never; a callable receives the fraction done.
+        base_acceleration: Of a base with <base motion="prescribed"/>: rates of its six velocity
+            coordinates, linear, then angular, in its own axes, (6,) [m/s^2, rad/s^2], or a
+            callable(t, q, qd) that returns them; None keeps these velocities constant. `torque`
+            must be zero there.
 
     Returns:
-        The motion, with the torque and the total energy at each sample.
+        The motion, with the torque and the total energy at each sample; for a prescribed base the
+        torque's first six entries are the wrench that moves it, in its axes [N, N m].
 
     Raises:
         ArgumentError: An argument has the wrong shape, type or range.
@@ -115,7 +123,7 @@ def simulate(
             'dt', f'asks for {steps:.3g} steps of {dt:g} s, more than {_MOST_STEPS:.0e}; '
             'use a larger dt or a shorter t_end'
         )
-    run = _Run(dyn, torque, tableau)
+    run = _Run(dyn, torque, tableau, base_acceleration)
     q = run.map.checked(_vector(q0, run.map.nq, 'q0'), 'q0')
     qd = _vector(qd0, run.map.nv, 'qd0')
     recorder = Recorder(dyn, run.map, tableau.name, steps + 1)
@@ -177,14 +185,15 @@ class _Diverged(Exception):
 class _Run:
     """One run's right-hand side and step."""
 
-    def __init__(self, dyn: Any, torque: Torque, tableau: Tableau):
+    def __init__(self, dyn: Any, torque: Torque, tableau: Tableau, base: BaseAcceleration):
+        self._base = PrescribedBase.of(dyn, base)
         self.map = ConfigurationMap(dyn.robot)
         self.tau = np.zeros(self.map.nv)
         self._dyn = dyn
         self._tableau = tableau
         self._function: Optional[TorqueFunction] = torque if callable(torque) else None
         if torque is not None and self._function is None:
-            self.tau = _vector(torque, self.map.nv, 'torque')
+            self.tau = self._checked(torque)
         self.tau.setflags(write=False)
 
     def torque(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -195,13 +204,19 @@ class _Run:
         q.setflags(write=False)
         qd.setflags(write=False)
         try:
-            return _vector(self._function(t, q, qd), self.map.nv, 'torque')
+            return self._checked(self._function(t, q, qd))
         except ArgumentError as error:
             if error.argument != 'torque':
                 raise
             raise ArgumentError(
                 'torque', f'{error.problem}, as returned at t = {t:.6g} s'
             ) from error
+
+    def _checked(self, torque: Any) -> np.ndarray:
+        tau = _vector(torque, self.map.nv, 'torque')
+        if self._base is not None:
+            self._base.refuse_torque(tau)
+        return tau
 
     def begin(self, t: float, q: np.ndarray, qd: np.ndarray) -> None:
         """Evaluate the torque of a step's first stage, which is also the sample's."""
@@ -211,7 +226,10 @@ class _Run:
         """Keep a sample, `begin` having been called for it."""
         try:
             with np.errstate(over='ignore', invalid='ignore'):
-                recorder.add(t, q, qd, self.tau)
+                tau = self.tau
+                if self._base is not None:
+                    tau = self._base.with_reaction(t, q, qd, tau)
+                recorder.add(t, q, qd, tau)
         except ArithmeticError as error:
             raise _Diverged(self._coordinate(q, qd)) from error
 
@@ -221,23 +239,27 @@ class _Run:
         """Advance the state by one step of h [s], `begin` having been called at its start."""
         tableau = self._tableau
         rates_q = [self.map.rate(q, qd)]
-        rates_v = [self._acceleration(q, qd, self.tau)]
+        rates_v = [self._acceleration(t, q, qd, self.tau)]
         for row, c in zip(tableau.a[1:], tableau.c[1:]):
             # Quaternions drift off unit length inside a step; a stage sees the nearest rotation.
             stage_q = self.map.normalise(_combine(q, h, row, rates_q))
             stage_qd = _combine(qd, h, row, rates_v)
             tau = self.torque(t + c * h, stage_q, stage_qd)
-            rates_v.append(self._acceleration(stage_q, stage_qd, tau))
+            rates_v.append(self._acceleration(t + c * h, stage_q, stage_qd, tau))
             rates_q.append(self.map.rate(stage_q, stage_qd))
         q_next = self.map.normalise(_combine(q, h, tableau.b, rates_q))
         qd_next = _combine(qd, h, tableau.b, rates_v)
         self._require_finite(q_next, qd_next)
         return q_next, qd_next
 
-    def _acceleration(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    def _acceleration(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
+    ) -> np.ndarray:
         self._require_finite(q, qd)
         try:
             with np.errstate(over='ignore', invalid='ignore'):
+                if self._base is not None:
+                    return self._base.acceleration(t, q, qd, tau)
                 return np.asarray(self._dyn.forward_dynamics(q, qd, tau))
         except SingularMassMatrix as error:
             if self._largest(q, qd) > _HUGE:

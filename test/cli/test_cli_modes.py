@@ -158,6 +158,20 @@ def test_links_that_loads_stiffen_are_named(folder):
     assert 'geometric stiffening of upper_arm' in terms['torque_terms']
 
 
+def test_a_prescribed_base_is_held_and_a_free_one_floats(folder):
+    """Free joints: six more rigid motions on a free base, and none on a prescribed one."""
+    answers = {}
+    for motion in ('fixed', 'prescribed', 'free'):
+        base = f'<base motion="{motion}"/><payload link="base" mass="5" ixx="1" iyy="1" izz="1"/>'
+        text = FLEXIBLE_ARM.replace('</flexdyn>', f'{base}</flexdyn>')
+        (folder / 'based.urdf').write_text(text)
+        run = flexdyn('modes', 'based.urdf', '--json', cwd=folder)
+        assert run.returncode == 0, run.stderr
+        answers[motion] = [v['frequency'] for v in json.loads(run.stdout)['free']]
+    assert answers['prescribed'] == pytest.approx(answers['fixed'], rel=1e-6, abs=1e-6)
+    assert sum(f == 0.0 for f in answers['free']) == 6 + sum(f == 0.0 for f in answers['fixed'])
+
+
 def test_motion_without_inertia_has_no_frequency(folder):
     """The massless link is named, with exit code 1."""
     (folder / 'massless.urdf').write_text("""

@@ -47,6 +47,30 @@ def test_text_ends_with_the_folder(folder):
     assert written == ['trajectory.csv', 'trajectory.npz']
 
 
+def test_a_prescribed_base_moves_as_given(folder):
+    """Its wrench is in the results; a base that is fixed, or an axis that is none, is refused."""
+    text = (folder / 'flexible.urdf').read_text()
+    text = text.replace('</flexdyn>', '<base motion="prescribed"/></flexdyn>')
+    (folder / 'based.urdf').write_text(text)
+    options = ('--t-end', '0.004', '--no-plots', '--json', '--base-acceleration')
+    run = flexdyn('simulate', 'based.urdf', *options, 'tx=2', 'rz=-1', cwd=folder)
+    assert run.returncode == 0, run.stderr
+    summary = json.loads(run.stdout)
+    assert summary['final_velocity']['base_motion/tx'] == pytest.approx(0.008)
+    assert summary['final_velocity']['base_motion/rz'] == pytest.approx(-0.004)
+    motion = load_npz(folder / 'simulation' / 'trajectory.npz')
+    peaks = dict(zip(motion.velocity_names[:6], abs(motion.tau[:, :6]).max(axis=0).tolist()))
+    assert summary['base_wrench_peak'] == peaks
+    assert peaks['base_motion/tz'] == pytest.approx(1.4 * 9.81, rel=0.2)  # it carries the arm
+    for name, words in (('flexible.urdf', 'the base is fixed'), ('based.urdf', '"up"')):
+        given = 'tx=1' if name == 'flexible.urdf' else 'up=1'
+        run = flexdyn('simulate', name, *options, given, cwd=folder)
+        assert run.returncode == 2
+        assert words in run.stderr
+    info = json.loads(flexdyn('info', 'based.urdf', '--json', cwd=folder).stdout)
+    assert (info['base_motion'], info['root']) == ('prescribed', 'world')
+
+
 def test_step_is_chosen_below_the_stability_limit(folder):
     """A stiff beam asks for less than the usual millisecond."""
     stiff = (folder / 'flexible.urdf').read_text().replace('young="2e9"', 'young="2e13"')

@@ -195,7 +195,6 @@ LATER = {
     'modal': f'<flexible_link link="upper"><modal file="{ARM}" format="sid" modes="1 2"/>'
     '</flexible_link>',
     'loop': '<loop name="l" frame1="tool" frame2="base" constrain="rx tx"/>',
-    'base': '<base motion="prescribed"/>',
 }
 
 

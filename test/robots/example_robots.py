@@ -74,6 +74,8 @@ def declared_arguments(robot):
 
 ARM_3 = ('shoulder', 'elbow', 'wrist')
 ARM_2 = ('joint1', 'joint2')
+ARM_S = ('yaw', 'pitch', 'elbow')
+BASE = tuple(f'base_motion/{axis}' for axis in ('tx', 'ty', 'tz', 'rx', 'ry', 'rz'))
 ARM_6 = numbered('joint', 6)
 ARM_7 = numbered('joint', 7)
 DUAL = tuple(
@@ -88,6 +90,7 @@ PANDA_MASS = 0.629769 + 4.970684 + 0.646926 + 3.228604 + 3.587895 + 1.225946 + 1
 STANFORD_MASS = 9.29 + 5.01 + 4.25 + 1.08 + 0.63 + 0.51
 PUMA_MASS = 17.4 + 4.8 + 0.82 + 0.34 + 0.09  # without link 1
 SEGMENTED_MASS = 3 * 2700.0 * 0.04**2 * 1.25
+SATELLITE_MASS = 120.0 + 2.0 + 1.5 + 2700.0 * 3.0 * 2 * pi * 0.0195 * 0.001
 DUAL_MASS = 2 * (2.0 + 0.4 + TUBES)
 
 
@@ -112,6 +115,16 @@ def segment_modes(count, axes, spring=False):
         for link in ('link2', 'link3')
     ]
     return links[0] + (('joint3/elastic',) if spring else ()) + links[1]
+
+
+def satellite_modes(bending, torsion=0):
+    """Return the satellite arm's mode names, tube by tube."""
+    return tuple(
+        f'{link}/{mode}'
+        for link in ('upper_arm', 'forearm')
+        for mode in numbered('bending_y', bending) + numbered('bending_z', bending)
+        + numbered('torsion', torsion)
+    )
 
 
 VARIANTS = (
@@ -227,6 +240,17 @@ VARIANTS = (
         ('spin',),
         ('beam/bending_y1',),
         15.0,
+    ),
+    Variant('satellite_arm', {}, BASE + ARM_S, satellite_modes(1), SATELLITE_MASS),
+    Variant(
+        'satellite_arm',
+        {'base_motion': 'prescribed', 'modes': '2', 'torsion_modes': '1', 'payload_mass': '3'},
+        BASE + ARM_S,
+        satellite_modes(2, 1),
+        SATELLITE_MASS,
+    ),
+    Variant(
+        'satellite_arm', {'base_motion': 'fixed'}, ARM_S, satellite_modes(1), SATELLITE_MASS
     ),
     Variant('dual_arm', {}, DUAL, dual_modes(1), DUAL_MASS),
     Variant('dual_arm', {'modes': '2', 'payload_mass': '0'}, DUAL, dual_modes(2), DUAL_MASS),

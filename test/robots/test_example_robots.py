@@ -68,6 +68,13 @@ CHANGES = {
         'joint_spring': {'joint_spring': 'true'},
         'gravity': {'gravity': '0 0 0'},
     },
+    'satellite_arm': {
+        'base_motion': {'base_motion': 'fixed'},
+        'modes': {'modes': '2'},
+        'torsion_modes': {'torsion_modes': '1'},
+        'damping_ratio': {'damping_ratio': '0.1'},
+        'payload_mass': {'payload_mass': '3'},
+    },
     'stanford_arm': {'d2': {'d2': '0.2'}},
     'two_link_arm': {
         'ei_factor': {'ei_factor': '0.05'},

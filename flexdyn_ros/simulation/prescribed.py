@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A base that moves with a given acceleration while the robot on it is simulated."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Callable
+from typing import Optional
+from typing import Sequence
+from typing import Union
+
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.model.base_motion import BASE_COORDINATES
+from flexdyn_ros.prescribed_base import checked_base_acceleration
+import numpy as np
+
+BaseFunction = Callable[[float, np.ndarray, np.ndarray], Any]
+BaseAcceleration = Union[None, Sequence[float], np.ndarray, BaseFunction]
+
+
+class PrescribedBase:
+    """The given acceleration of a base, and what follows for the robot on it."""
+
+    def __init__(self, dyn: Any, given: BaseAcceleration):
+        self._dyn = dyn
+        self._function: Optional[BaseFunction] = given if callable(given) else None
+        self._constant = [0.0] * BASE_COORDINATES
+        if given is not None and self._function is None:
+            self._constant = checked_base_acceleration(dyn.robot, given)
+
+    @classmethod
+    def of(cls, dyn: Any, given: BaseAcceleration) -> Optional[PrescribedBase]:
+        """
+        Return the base of a robot, or None where it is not prescribed.
+
+        Raises:
+            ArgumentError: An acceleration is given for another base, or is not six numbers.
+        """
+        if dyn.robot.base_motion == 'prescribed':
+            return cls(dyn, given)
+        if given is not None:
+            checked_base_acceleration(dyn.robot, given)
+        return None
+
+    def refuse_torque(self, tau: np.ndarray) -> None:
+        """Raise an ArgumentError for forces on the base in tau, (nv,)."""
+        if np.any(tau[:BASE_COORDINATES]):
+            raise ArgumentError(
+                'torque',
+                'is not zero on the base, whose motion is prescribed; its wrench is a result. '
+                'Write zeros there, or <base motion="free"/>',
+            )
+
+    def acceleration(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
+    ) -> np.ndarray:
+        """Return the accelerations of all coordinates, (nv,), the base's as given."""
+        given: Any = self._constant
+        if self._function is not None:
+            q.setflags(write=False)
+            qd.setflags(write=False)
+            given = self._function(t, q, qd)
+        return np.asarray(self._dyn.forward_dynamics(q, qd, tau, base_acceleration=given))
+
+    def with_reaction(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
+    ) -> np.ndarray:
+        """Return tau, (nv,), with the wrench that moves the base in its first six entries."""
+        qdd = self.acceleration(t, q, qd, tau)
+        result = tau.copy()
+        wrench = self._dyn.inverse_dynamics(q, qd, qdd)[:BASE_COORDINATES]
+        result[:BASE_COORDINATES] = wrench
+        return result
