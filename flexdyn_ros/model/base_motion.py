@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""<base motion="free|prescribed">: a floating joint between a frame that rests and the root link."""
+"""<base motion="free|prescribed">: a floating joint between a frame that rests and the root."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def test_a_prescribed_base_moves_as_given(folder):
     motion = load_npz(folder / 'simulation' / 'trajectory.npz')
     peaks = dict(zip(motion.velocity_names[:6], abs(motion.tau[:, :6]).max(axis=0).tolist()))
     assert summary['base_wrench_peak'] == peaks
-    assert peaks['base_motion/tz'] == pytest.approx(1.4 * 9.81, rel=0.2)  # it carries the arm
+    assert 0.0 < peaks['base_motion/tz'] < 1.4 * 9.81  # it carries an arm that falls
     for name, words in (('flexible.urdf', 'the base is fixed'), ('based.urdf', '"up"')):
         given = 'tx=1' if name == 'flexible.urdf' else 'up=1'
         run = flexdyn('simulate', name, *options, given, cwd=folder)

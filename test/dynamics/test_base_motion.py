@@ -128,7 +128,7 @@ def test_it_is_the_floating_joint_that_one_may_write():
 @pytest.mark.parametrize('backend', ['reference', 'python'])
 @pytest.mark.parametrize('method', ['auto', 'recursive', 'cholesky'])
 def test_the_base_follows_and_its_wrench_is_a_result(backend, method):
-    """Newton and Euler for all particles: the wrench is the rate of their momentum, less gravity."""
+    """Newton and Euler for all particles: the wrench is their momentum's rate less gravity."""
     robot, _, particles, (q, qd, tau) = build('prescribed', '1 2 -9')
     dyn = fd.Dynamics(robot, backend=backend)
     base = np.array([0.3, -1.2, 0.7, 0.5, -0.4, 0.9])
