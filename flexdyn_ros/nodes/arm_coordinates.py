@@ -7,6 +7,7 @@ from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.base_motion import BASE_COORDINATES
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.nodes.multi_dof_joint import make_multi_dof_joint
 from flexdyn_ros.nodes.multi_dof_joint import MultiDofJoint
@@ -67,6 +68,8 @@ class ArmCoordinates:
         self._springs = tuple(
             (*self.places[robot.joint_names[joint]], mode) for joint, mode in self.elastic
         )
+        prescribed = robot.base_motion == 'prescribed'
+        self._prescribed = robot.joint_names[:BASE_COORDINATES] if prescribed else ()
         self._link_side = measured_side == 'link'
         self.neutral_positions = robot.neutral_configuration()[: self.n_positions]
 
@@ -87,12 +90,16 @@ class ArmCoordinates:
         return [self.places[name][0] if name in self.places else None for name in joints]
 
     def undriven(self, joints: Sequence[str]) -> tuple[str, ...]:
-        """Return the coordinates of floating and like joints that are not among `joints`."""
+        """
+        Return the coordinates of floating and like joints that are not among `joints`.
+
+        A base whose motion is prescribed is not free either.
+        """
         return tuple(
             name
             for joint in self.multi_dof
             for name in self.joint_names[joint.velocities]
-            if name not in joints
+            if name not in joints and name not in self._prescribed
         )
 
     def configuration(self, joint_positions: np.ndarray, modes: np.ndarray) -> np.ndarray:

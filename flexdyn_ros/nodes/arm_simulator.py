@@ -7,6 +7,7 @@ import math
 from typing import Sequence
 
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.model.base_motion import BASE_COORDINATES
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.deflection import ModalEquations
 from flexdyn_ros.nodes.deflection import QuasiStaticArm
@@ -110,6 +111,9 @@ class ArmSimulator:
         self.columns = self.coordinates.columns(joints)
         self.controller = controller
         self._map = ConfigurationMap(dyn.robot)
+        # A base whose motion is prescribed keeps its velocity.
+        prescribed = dyn.robot.base_motion == 'prescribed'
+        self._base_acceleration = [0.0] * BASE_COORDINATES if prescribed else None
         self._positions_at = self._controlled_positions(controller, initial_positions)
         if len(initial_positions) not in (0, len(self.joints)):
             raise FlexdynError(
@@ -205,7 +209,10 @@ class ArmSimulator:
         self.time += duration
 
     def _acceleration(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        return self._dyn.forward_dynamics(q, qd, self.torque(q, qd), self.wrenches or None)
+        return self._dyn.forward_dynamics(
+            q, qd, self.torque(q, qd), self.wrenches or None,
+            base_acceleration=self._base_acceleration,
+        )
 
     def _take_step(self, h: float) -> None:
         q, qd = self.q, self.qd
