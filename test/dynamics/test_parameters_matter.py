@@ -43,7 +43,28 @@ BASE = """
 <payload link="link1" mass="0.6" com="0.5 0.1 0.2" ixx="0.01" iyy="0.02" izz="0.02" ixy="0.001"
  ixz="0.002" iyz="0.003"/></flexdyn></robot>
 """
+# A link in segments behind a nonlinear spring, with nonlinear stiffness in two passive joints.
+SEGMENTED = """
+<robot name="s"><link name="link0"/><link name="link1"/><link name="link2"><inertial>
+<mass value="0.5"/><inertia ixx="0.02" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.04"/></inertial>
+</link><joint name="joint1" type="continuous"><parent link="link0"/><child link="link1"/>
+<axis xyz="0 0.6 0.8"/></joint>
+<joint name="joint2" type="continuous"><origin xyz="0.8 0.1 0.05" rpy="0.3 0.1 0.2"/>
+<parent link="link1"/><child link="link2"/><axis xyz="0 0.6 0.8"/></joint>
+<flexdyn version="1.0"><flexible_link link="link1">
+<segments count="3" directions="x y z" placement="centred" tip="0.9 0.2 0.1" y_axis="0.1 1 0.2"
+ young="2e8" shear="8e7" area="1e-3" iy="2e-5" iz="3e-5" j="4e-5" polar="5e-5" mass="0.7"
+ damping_ratio="0.02"><friction viscous="0.4" coulomb="0.5" stribeck="0.9"
+ stribeck_velocity="0.8" smoothing_velocity="0.5"/>
+<point_mass at="0.6" mass="0.4" ixx="0.01" iyy="0.02" izz="0.03"/></segments>
+<mode_spring mode="segment2_y" polynomial="0 40 900" linear="keep"/>
+<mode_spring mode="segment3_z" points="-0.1 -9, 0 0, 0.01 1, 0.1 20"/></flexible_link>
+<joint_dynamics joint="joint1" rotor_inertia="2e-4" gear_ratio="30">
+<spring points="-0.1 -9, 0 0, 0.01 1, 0.1 20"/></joint_dynamics></flexdyn></robot>
+"""
 BEAM = 'flexdyn/flexible_link/beam'
+SEGMENTS = 'flexdyn/flexible_link/segments'
+MODE_SPRING = 'flexdyn/flexible_link/mode_spring'
 JOINT2 = "flexdyn/joint_dynamics[@joint='joint2']"
 MULTI_AXIS = 'flexdyn/multi_axis_joint'
 # Attributes that choose what an element speaks about, or what only one value is known for.
@@ -82,6 +103,22 @@ CHANGES = [
     *(('flexdyn/payload', name, '0.015') for name in ('ixx', 'iyy', 'izz')),
     *(('flexdyn/payload', name, '0.004') for name in ('ixy', 'ixz', 'iyz')),
 ]
+SEGMENT_CHANGES = [
+    (SEGMENTS, 'count', '4'), (SEGMENTS, 'directions', 'y z'),
+    (SEGMENTS, 'placement', 'reference'), (SEGMENTS, 'tip', '0.9 0.25 0.1'),
+    (SEGMENTS, 'y_axis', '0.1 1 0.3'),
+    (SEGMENTS, 'young', '2.1e8'), (SEGMENTS, 'shear', '8.1e7'), (SEGMENTS, 'area', '1.1e-3'),
+    (SEGMENTS, 'iy', '2.1e-5'), (SEGMENTS, 'iz', '3.1e-5'), (SEGMENTS, 'j', '4.1e-5'),
+    (SEGMENTS, 'polar', '5.1e-5'), (SEGMENTS, 'mass', '0.75'), (SEGMENTS, 'damping_ratio', '0.03'),
+    (f'{SEGMENTS}/point_mass', 'at', '0.7'), (f'{SEGMENTS}/point_mass', 'mass', '0.5'),
+    *((f'{SEGMENTS}/point_mass', name, '0.025') for name in ('ixx', 'iyy', 'izz')),
+    *((f'{SEGMENTS}/friction', name, '0.7') for name in (
+        'viscous', 'coulomb', 'stribeck', 'stribeck_velocity', 'smoothing_velocity')),
+    (f'{MODE_SPRING}[1]', 'mode', 'segment2_x'), (f'{MODE_SPRING}[1]', 'polynomial', '0 41 900'),
+    (f'{MODE_SPRING}[1]', 'linear', 'replace'),
+    (f'{MODE_SPRING}[2]', 'points', '-0.1 -9, 0 0, 0.01 2, 0.1 20'),
+    ('flexdyn/joint_dynamics/spring', 'points', '-0.1 -9, 0 0, 0.01 2, 0.1 20'),
+]
 URDF_CHANGES = [
     ("link[@name='link2']/inertial/mass", 'value', '1.6'),
     *(("link[@name='link2']/inertial/origin", 'xyz', v) for v in (
@@ -102,9 +139,9 @@ URDF_CHANGES = [
 ]
 
 
-def changed(path=None, attribute=None, value=None, also=()):
+def changed(path=None, attribute=None, value=None, also=(), base=BASE):
     """Return the base text with one attribute changed, set or (None) removed."""
-    root = ElementTree.fromstring(BASE)
+    root = ElementTree.fromstring(base)
     for where, name, text in ((path, attribute, value), *also):
         if where is None:
             continue
@@ -132,7 +169,7 @@ def outputs(text):
     return robot.coordinate_names, np.concatenate(values)
 
 
-BEFORE = outputs(BASE)
+BEFORE, SEGMENTED_BEFORE = outputs(BASE), outputs(SEGMENTED)
 
 
 def assert_differs(text, what, before=BEFORE):
@@ -150,14 +187,22 @@ def test_changing_it_changes_the_dynamics(path, attribute, value):
     assert_differs(changed(path, attribute, value), f'{path} {attribute}')
 
 
+@pytest.mark.parametrize('path, attribute, value', SEGMENT_CHANGES)
+def test_changing_segments_and_springs_changes_the_dynamics(path, attribute, value):
+    """One attribute at a time."""
+    text = changed(path, attribute, value, base=SEGMENTED)
+    assert_differs(text, f'{path} {attribute}', SEGMENTED_BEFORE)
+
+
 @pytest.mark.parametrize('name, one, other', [
     ('density', '800', '900'), ('linear_density', '0.8', '0.9'),
 ])
 def test_the_other_ways_to_give_the_mass_matter(name, one, other):
     """Density and mass per length, in the place of mass."""
-    without = ((BEAM, 'mass', None),)
-    before = outputs(changed(BEAM, name, one, without))
-    assert_differs(changed(BEAM, name, other, without), name, before)
+    for path, base in ((BEAM, BASE), (SEGMENTS, SEGMENTED)):
+        without = ((path, 'mass', None),)
+        before = outputs(changed(path, name, one, without, base))
+        assert_differs(changed(path, name, other, without, base), name, before)
 
 
 def test_the_two_joint_types_of_elastic_and_stiff_damping_differ():
@@ -203,8 +248,8 @@ def test_the_table_covers_the_schema():
     def bare(path):
         return '/'.join(part.split('[')[0] for part in path.split('/'))
 
-    tested = {(bare(path), attribute) for path, attribute, _ in CHANGES}
-    tested |= {(BEAM, 'density'), (BEAM, 'linear_density')}
+    tested = {(bare(path), attribute) for path, attribute, _ in CHANGES + SEGMENT_CHANGES}
+    tested |= {(path, f'{what}density') for path in (BEAM, SEGMENTS) for what in ('', 'linear_')}
     tested |= {('flexdyn/joint_dynamics/friction', a) for p, a, _ in CHANGES if 'friction' in p}
     tested |= {(MULTI_AXIS, 'axes'), (MULTI_AXIS, 'rotation')}
     assert set(walk(FLEXDYN, 'flexdyn')) == tested | NAMES | set(LATER)
