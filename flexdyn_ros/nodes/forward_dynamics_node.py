@@ -51,6 +51,7 @@ class ForwardDynamicsNode(RobotNode):
         self.lock = threading.Lock()
         self.paused = False
         self.failed = False
+        self.on_clock = False  # whether the pace is that of a clock that others publish
         self.stamp = 0
         self.real_time_factor = 0.0
         self.measured_from = (0.0, 0.0)
@@ -106,7 +107,11 @@ class ForwardDynamicsNode(RobotNode):
         if p['lockstep']:
             self.lockstep = Lockstep([EFFORTS, *([PD_REFERENCE] if p['pd.lockstep'] else [])])
         factor = p['real_time_factor']
-        self.thread = SimulationThread(self._heard_cycle, self.cycle / factor if factor else 0.0)
+        period = self.cycle / factor if factor else 0.0
+        foreign = self.get_parameter('use_sim_time').value and not p['publish_clock']
+        self.on_clock = bool(foreign and period)
+        self.thread = SimulationThread(
+            self._heard_cycle, period, self._ros_time if self.on_clock else None)
         self._renew_stamp()
         self._publish()
         self.diagnostics.report(OK, 'running')
@@ -173,9 +178,14 @@ class ForwardDynamicsNode(RobotNode):
         if self.parameters['publish_clock']:
             self.stamp = round(self.simulator.time * NANOSECONDS)
         else:
-            # A clock that another simulator publishes may stand still between two states.
-            now = self.get_clock().now().nanoseconds
-            self.stamp = now + (now == self.stamp)
+            # A clock that others publish may stand still from one state to the next.
+            now = self.thread.due if self.on_clock else self._ros_time()
+            stamp = round(now * NANOSECONDS)
+            self.stamp = stamp + (stamp == self.stamp)
+
+    def _ros_time(self) -> float:
+        """Return the time of the ROS clock [s]."""
+        return self.get_clock().now().nanoseconds / NANOSECONDS
 
     def _advance(self) -> None:
         try:

@@ -218,6 +218,31 @@ def test_real_time_is_kept_and_told(probe, start):
     )
 
 
+def test_on_the_clock_of_another_simulator_time_passes_with_its_ticks(probe, start):
+    states = probe.listen(JointState, 'joint_states', 1000)
+    start(NODE, {'robot_description': rigid_arm(), 'publish_rate': 100.0, 'use_sim_time': True})
+    ticks = []
+
+    def tick():
+        # Ten states fall between two ticks.
+        ticks.append(1000.0 + 0.1 * len(ticks))
+        message = Clock()
+        message.clock.sec = int(ticks[-1])
+        message.clock.nanosec = round(ticks[-1] % 1.0 * 1e9)
+        probe.publish('/clock', message)
+
+    def moving():
+        return sorted({s.header.stamp.sec + 1e-9 * s.header.stamp.nanosec for s in states})[2:]
+
+    probe.wait_for(lambda: len(moving()) > 30, 'states', tick)
+    stamps = np.array(moving())
+    assert stamps[0] >= 1000.0 - 1e-6
+    assert stamps[-1] <= ticks[-1] + 1e-6
+    whole = np.diff(stamps) / 0.01
+    assert np.allclose(whole, np.round(whole), atol=1e-4)
+    assert np.median(whole) == pytest.approx(1.0)
+
+
 def test_lockstep_waits_for_a_command(probe, start):
     states = probe.listen(JointState, 'joint_states', 1000)
     start(NODE, {**FREE_RUNNING, 'robot_description': rigid_arm(), 'lockstep': True})
