@@ -18,7 +18,7 @@ from flexdyn_ros.dynamics.composite_body import mass_matrix
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.model.robot import Robot
-from flexdyn_ros.symbolic.differentiate import partial
+from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.expression import Expression
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.program import Program
@@ -80,8 +80,8 @@ class ClosedForm:
         """Return dM_ij/dq_k, indexed [k][i][j]."""
         slopes = []
         for symbol in self._q:
-            known: dict[Expression, Expression] = {}
-            slopes.append([[partial(x, symbol, known) for x in row] for row in self.mass_matrix])
+            along = Direction({symbol: symbol.graph.one})
+            slopes.append([[along.derivative(x) for x in row] for row in self.mass_matrix])
         return slopes
 
     def inertia(self, qdd: Sequence) -> list[Expression]:

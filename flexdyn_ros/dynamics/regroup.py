@@ -37,8 +37,14 @@ from flexdyn_ros.dynamics.spatial import ZERO
 ROUND_OFF = 1e-12
 
 
-def regroup(tree: Multibody) -> Multibody:
-    """Return a tree with the same equations of motion in base parameters."""
+def regroup(tree: Multibody, axisymmetric: bool = True) -> Multibody:
+    """
+    Return a tree with the same equations of motion in base parameters.
+
+    Args:
+        tree: The bodies.
+        axisymmetric: Whether of axisymmetric bodies only the spin is left, as `spin_inertia`.
+    """
     bodies = list(tree.bodies)
     for index in reversed(range(1, len(bodies))):
         body = bodies[index]
@@ -49,7 +55,7 @@ def regroup(tree: Multibody) -> Multibody:
         if not isinstance(parent.mass, float):
             continue
         body = _without(body, movable)
-        spin = _axisymmetric(body)
+        spin = _axisymmetric(body) if axisymmetric else 0.0
         if spin:
             body = replace(body, second_moment=(ZERO, ZERO, ZERO), spin_inertia=2.0 * spin)
             movable = replace(

@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Partial derivatives of expressions."""
+"""
+Exact derivatives on the graph, along directions.
+
+A derivative along a direction goes through the nodes once, operands first (the forward mode of
+Griewank and Walther, Evaluating Derivatives, 2008, chapter 3). The results are nodes of the same
+graph, so that whatever the function and its derivatives share is computed once, and what does
+not depend on the direction is exactly zero and costs nothing.
+"""
 
 from __future__ import annotations
+
+from typing import Mapping
 
 from flexdyn_ros.symbolic.expression import CONSTANT
 from flexdyn_ros.symbolic.expression import Expression
@@ -10,36 +19,44 @@ from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import QUOTIENT
 from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.expression import SYMBOL
-from flexdyn_ros.symbolic.program import ordered
 
 STUMPFF = 'stumpff'
 
 
-def partial(
-    node: Expression, symbol: Expression, known: dict[Expression, Expression]
-) -> Expression:
-    """
-    Return the partial derivative of a node by a symbol.
+class Direction:
+    """A direction in the space of the symbols, and the derivatives along it found so far."""
 
-    Args:
-        node: What is differentiated.
-        symbol: By what.
-        known: Derivatives by this symbol found so far; it is added to.
-    """
-    for each in ordered((node,)):
-        if each not in known:
-            known[each] = _derivative(each, symbol, known)
-    return known[node]
+    def __init__(self, rates: Mapping[Expression, Expression]):
+        """
+        Choose a direction.
+
+        Args:
+            rates: How fast each symbol changes along it; the symbols left out stand still.
+        """
+        self._known = dict(rates)
+
+    def derivative(self, node: Expression) -> Expression:
+        """Return the derivative of a node along the direction."""
+        known, stack = self._known, [node]
+        while stack:
+            each = stack[-1]
+            missing = [operand for operand in each.operands if operand not in known]
+            if each in known or not missing:
+                stack.pop()
+            if each not in known and not missing:
+                known[each] = _derivative(each, known)
+            stack += missing
+        return known[node]
 
 
-def _derivative(node: Expression, symbol: Expression, known: dict) -> Expression:
+def _derivative(node: Expression, known: dict[Expression, Expression]) -> Expression:
     """Return the derivative of a node whose operands' derivatives are known."""
     graph = node.graph
-    if node.kind == CONSTANT:
+    if node.kind in (CONSTANT, SYMBOL):
         return graph.zero
-    if node.kind == SYMBOL:
-        return graph.one if node is symbol else graph.zero
     rates = [known[operand] for operand in node.operands]
+    if all(rate is graph.zero for rate in rates):
+        return graph.zero
     if node.kind == SUM:
         return graph.sum(rates)
     if node.kind == NEGATIVE:
@@ -47,7 +64,8 @@ def _derivative(node: Expression, symbol: Expression, known: dict) -> Expression
     if node.kind == PRODUCT:
         factors = list(node.operands)
         return graph.sum(
-            graph.product([*factors[:k], rate, *factors[k + 1 :]]) for k, rate in enumerate(rates)
+            graph.product([*factors[:k], rate, *factors[k + 1 :]])
+            for k, rate in enumerate(rates) if rate is not graph.zero
         )
     if node.kind == QUOTIENT:
         return (rates[0] - node * rates[1]) / node.operands[1]

@@ -108,6 +108,19 @@ def remake(graph: Graph, node: Expression, operands: tuple[Expression, ...]) -> 
     return graph.call(node.value, operands[0])
 
 
+def substitute(
+    nodes: Iterable[Expression], values: Mapping[Expression, Expression]
+) -> list[Expression]:
+    """Return the nodes with symbols replaced by other nodes of the same graph."""
+    roots = list(nodes)
+    made = dict(values)
+    for node in ordered(roots):
+        if node not in made:
+            operands = tuple(made[operand] for operand in node.operands)
+            made[node] = remake(node.graph, node, operands) if operands else node
+    return [made[root] for root in roots]
+
+
 def merge_nested(program: Program, kind: int) -> Program:
     """Return the program with sums in sums (products in products) used once merged."""
     uses, graph = program.uses(), program.graph

@@ -6,7 +6,7 @@ from math import sin
 
 from flexdyn_ros.codegen.multiple_angles import multiple_angles
 from flexdyn_ros.codegen.multiple_angles import turning_coordinates
-from flexdyn_ros.symbolic.differentiate import partial
+from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.expression import Graph
 from flexdyn_ros.symbolic.program import evaluate_program
 from flexdyn_ros.symbolic.program import operation_counts
@@ -38,7 +38,7 @@ def test_derivatives_equal_differences(name, by):
     """Every kind of node against central differences."""
     graph = Graph()
     node = graph.lift(FUNCTIONS[name](graph.symbol('x'), graph.symbol('y')))
-    found = value(partial(node, graph.symbol(by), {}), AT)
+    found = value(Direction({graph.symbol(by): graph.one}).derivative(node), AT)
     ahead, behind = (value(node, {**AT, by: AT[by] + step}) for step in (STEP, -STEP))
     assert found == pytest.approx((ahead - behind) / (2.0 * STEP), rel=1e-8, abs=1e-8)
 
@@ -47,10 +47,10 @@ def test_derivatives_are_shared():
     """What is known is not derived again."""
     graph = Graph()
     x = graph.symbol('x')
-    known = {}
-    slope = partial(x.sin() * x, x, known)
-    assert partial(x.sin(), x, known) is x.cos()
-    assert partial(x.sin() * x, x, known) is slope
+    along = Direction({x: graph.one})
+    slope = along.derivative(x.sin() * x)
+    assert along.derivative(x.sin()) is x.cos()
+    assert along.derivative(x.sin() * x) is slope
 
 
 def test_products_become_multiple_angles():
