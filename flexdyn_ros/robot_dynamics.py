@@ -7,12 +7,15 @@ import math
 from typing import Any
 from typing import Mapping
 from typing import Optional
+from typing import Sequence
 from typing import Union
 
 from flexdyn_ros.arguments import deliver
 from flexdyn_ros.arguments import real_matrix
 from flexdyn_ros.arguments import real_number
 from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.codegen.chosen_parameters import choose_parameters
+from flexdyn_ros.codegen.chosen_parameters import ChosenParameters
 from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.python_backend import PythonBackend
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
@@ -31,6 +34,7 @@ KINDS = {'auto': PatientBackend, 'python': PythonBackend, 'reference': Reference
 METHODS = ('auto', 'recursive', 'cholesky')
 Backend = Union[PatientBackend, PythonBackend, ReferenceBackend]
 Out = Optional[np.ndarray]
+Outs = Optional[tuple[np.ndarray, np.ndarray, np.ndarray]]
 Wrenches = Optional[Mapping[str, Any]]
 
 
@@ -74,6 +78,7 @@ class Dynamics:
         self._nq, self._nv, self._n_joints = robot.nq, robot.nv, robot.n_joints
         self._quaternions = robot.quaternion_starts
         self._frames = frozenset(robot.frame_names)
+        self._chosen: dict[tuple[str, ...], ChosenParameters] = {}
         self._gravity = list(robot.gravity_vector)
         self._payloads = {payload.link: payload.inertia for payload in robot.payloads}
         self._backend: Backend = KINDS[backend](robot, self._gravity, self._payloads)
@@ -168,6 +173,86 @@ class Dynamics:
         )
         tau_out, qdd_out = out if out is not None else (None, None)
         return deliver(tau, tau_out), deliver(qdd, qdd_out)
+
+    def inverse_dynamics_derivatives(
+        self, q: Any, qd: Any, qdd: Any, wrenches: Wrenches = None, out: Outs = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """
+        Return d tau / dq, d tau / d qd and d tau / d qdd, the mass matrix, (nv, nv) each.
+
+        Column k of the first is for a displacement of velocity coordinate k: of q itself, but
+        of a floating joint a translation in body axes and a rotation vector in body axes.
+        """
+        found = self._backend.inverse_dynamics_derivatives(
+            self._position(q), self._velocity(qd), self._vector('qdd', qdd),
+            self._checked(wrenches),
+        )
+        return self._matrices(found, out)
+
+    def forward_dynamics_derivatives(
+        self, q: Any, qd: Any, tau: Any, wrenches: Wrenches = None, out: Outs = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """
+        Return d qdd / dq, d qdd / d qd and d qdd / d tau, (nv, nv) each.
+
+        Positions are displaced as by `inverse_dynamics_derivatives`.
+
+        Raises:
+            SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
+        """
+        found = self._backend.forward_dynamics_derivatives(
+            self._position(q), self._velocity(qd), self._vector('tau', tau),
+            self._checked(wrenches),
+        )
+        return self._matrices(found, out)
+
+    def inverse_dynamics_parameter_derivatives(
+        self, q: Any, qd: Any, qdd: Any, parameters: Sequence[str],
+        wrenches: Wrenches = None, out: Out = None,
+    ) -> np.ndarray:
+        """
+        Return the derivatives of joint torques and modal forces by parameters, (nv, n).
+
+        Args:
+            q: Configuration, (nq,).
+            qd: Velocity, (nv,).
+            qdd: Acceleration, (nv,).
+            parameters: Names as of the arguments of generated code: "<link>/mass", "<link>/com"
+                (3 columns), "<link>/inertia" (6 columns: xx yy zz xy xz yz), "<joint>/viscous",
+                "<joint>/coulomb", "<joint>/rotor_inertia", "<joint>/stiffness",
+                "<joint>/damping", "<mode>/stiffness", "<mode>/damping".
+            wrenches: See the class.
+            out: Where to write the result.
+
+        Raises:
+            ArgumentError: If a parameter is unknown or comes twice, or there is none.
+        """
+        chosen = self._parameters(parameters)
+        found = self._backend.inverse_dynamics_parameter_derivatives(
+            self._position(q), self._velocity(qd), self._vector('qdd', qdd), chosen,
+            self._checked(wrenches),
+        )
+        return deliver(np.reshape(found, (self._nv, len(chosen.values))), out)
+
+    def forward_dynamics_parameter_derivatives(
+        self, q: Any, qd: Any, tau: Any, parameters: Sequence[str],
+        wrenches: Wrenches = None, out: Out = None,
+    ) -> np.ndarray:
+        """
+        Return the derivatives of accelerations by parameters of the model, (nv, n).
+
+        The parameters are those of `inverse_dynamics_parameter_derivatives`.
+
+        Raises:
+            ArgumentError: If a parameter is unknown or comes twice, or there is none.
+            SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
+        """
+        chosen = self._parameters(parameters)
+        found = self._backend.forward_dynamics_parameter_derivatives(
+            self._position(q), self._velocity(qd), self._vector('tau', tau), chosen,
+            self._checked(wrenches),
+        )
+        return deliver(np.reshape(found, (self._nv, len(chosen.values))), out)
 
     def mass_matrix(self, q: Any, out: Out = None) -> np.ndarray:
         """Return the mass matrix, (nv, nv)."""
@@ -313,6 +398,21 @@ class Dynamics:
 
     def _vector(self, argument: str, value: Any) -> list[float]:
         return real_vector(argument, value, self._nv)
+
+    def _parameters(self, names: Sequence[str]) -> ChosenParameters:
+        key = (names,) if isinstance(names, str) else tuple(names)
+        found = self._chosen.get(key)
+        if found is None:
+            found = self._chosen[key] = choose_parameters(self.robot, key)
+        return found
+
+    def _matrices(self, found: Any, out: Outs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        shape = (self._nv, self._nv)
+        first, second, third = (
+            deliver(np.reshape(rows, shape), place)
+            for rows, place in zip(found, (None, None, None) if out is None else out)
+        )
+        return first, second, third
 
     def _frame(self, frame: str) -> str:
         if frame not in self._frames:

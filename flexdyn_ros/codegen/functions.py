@@ -21,6 +21,8 @@ from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.robot import Robot
 
 DIRECTIONS = ('x', 'y', 'z')
+# Key of the parameters' symbols among the vectors.
+PARAMETERS = 'parameters'
 # Fortran allows names of 63 characters; parts of a function add some.
 NAME_LIMIT = 50
 
@@ -37,6 +39,9 @@ class Function:
             results, each nested as its kind says.
         of_frame: Whether it is about a frame, "name:frame".
         solves: Whether it solves for accelerations, which more than one way can do.
+        derives: Whether it gives derivatives by positions and rates, which more than one way can
+            find.
+        of_parameters: Whether it is about the parameters among the arguments.
     """
 
     inputs: tuple[str, ...]
@@ -44,6 +49,8 @@ class Function:
     compute: Callable[[TracedDynamics, dict, Optional[str], Sequence], tuple]
     of_frame: bool = False
     solves: bool = False
+    derives: bool = False
+    of_parameters: bool = False
 
 
 def _method(name: str, *inputs: str, wrenches: bool = False) -> Callable:
@@ -72,6 +79,24 @@ def _factors(dyn: Any, v: dict, frame: Optional[str], loads: Sequence) -> tuple:
     return dyn.mass_matrix_factors(v['q'])
 
 
+def _derivatives(name: str, *inputs: str) -> Callable:
+    """Return the call of a method that gives several matrices."""
+
+    def compute(dyn: Any, v: dict, frame: Optional[str], loads: Sequence) -> tuple:
+        return getattr(dyn, name)(*(v[each] for each in inputs), loads)
+
+    return compute
+
+
+def _by_parameters(name: str, *inputs: str) -> Callable:
+    """Return the call of a method about the symbols of parameters, v[PARAMETERS]."""
+
+    def compute(dyn: Any, v: dict, frame: Optional[str], loads: Sequence) -> tuple:
+        return (getattr(dyn, name)(*(v[each] for each in inputs), v[PARAMETERS], loads),)
+
+    return compute
+
+
 def _vector_function(name: str, *inputs: str, wrenches: bool = False) -> Function:
     return Function(inputs, ((name, 'force'),), _method(name, *inputs, wrenches=wrenches))
 
@@ -89,6 +114,26 @@ FUNCTIONS: dict[str, Function] = {
         ('q', 'qd', 'joint_qdd'),
         (('joint_tau', 'joint force'), ('modal_qdd', 'modal acceleration')),
         _hybrid, solves=True,
+    ),
+    'inverse_dynamics_derivatives': Function(
+        ('q', 'qd', 'qdd'),
+        (('dtau_dq', 'matrix'), ('dtau_dqd', 'matrix'), ('dtau_dqdd', 'matrix')),
+        _derivatives('inverse_dynamics_derivatives', 'q', 'qd', 'qdd'), derives=True,
+    ),
+    'forward_dynamics_derivatives': Function(
+        ('q', 'qd', 'tau'),
+        (('dqdd_dq', 'matrix'), ('dqdd_dqd', 'matrix'), ('dqdd_dtau', 'matrix')),
+        _derivatives('forward_dynamics_derivatives', 'q', 'qd', 'tau'), solves=True, derives=True,
+    ),
+    'inverse_dynamics_parameter_derivatives': Function(
+        ('q', 'qd', 'qdd'), (('dtau_dparameters', 'parameter matrix'),),
+        _by_parameters('inverse_dynamics_parameter_derivatives', 'q', 'qd', 'qdd'),
+        of_parameters=True,
+    ),
+    'forward_dynamics_parameter_derivatives': Function(
+        ('q', 'qd', 'tau'), (('dqdd_dparameters', 'parameter matrix'),),
+        _by_parameters('forward_dynamics_parameter_derivatives', 'q', 'qd', 'tau'),
+        solves=True, of_parameters=True,
     ),
     'mass_matrix': Function(
         ('q',), (('mass_matrix', 'matrix'),), _method('mass_matrix', 'q')
@@ -220,13 +265,21 @@ def _position_entries(robot: Robot) -> tuple[str, ...]:
     return (*entries, *robot.mode_names)
 
 
-def outputs_of(robot: Robot, request: Request) -> list[Output]:
-    """Return the results of one function."""
-    return [_output(robot, request, name, kind) for name, kind in request.function.outputs]
+def outputs_of(robot: Robot, request: Request, parameters: Sequence[str] = ()) -> list[Output]:
+    """Return the results of one function, for these numbers of parameters."""
+    return [
+        _output(robot, request, name, kind, parameters)
+        for name, kind in request.function.outputs
+    ]
 
 
-def _output(robot: Robot, request: Request, name: str, kind: str) -> Output:
+def _output(
+    robot: Robot, request: Request, name: str, kind: str, parameters: Sequence[str]
+) -> Output:
     coordinates, frame = robot.coordinate_names, request.frame
+    if kind == 'parameter matrix':
+        entries = tuple(f'{name}: {a}, {b}' for a in coordinates for b in parameters)
+        return Output(name, (robot.nv, len(parameters)), entries)
     if kind == 'matrix':
         entries = tuple(f'{name}: {a}, {b}' for a in coordinates for b in coordinates)
         return Output(name, (robot.nv, robot.nv), entries)

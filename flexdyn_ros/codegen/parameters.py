@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 from typing import Iterator
 from typing import Mapping
@@ -99,13 +100,23 @@ def with_parameters(
     symbols = {
         (p.owner, p.kind): [graph.symbol(name) for name in p.input.symbols] for p in parameters
     }
+    return with_scalars(robot, payloads, symbols, places)
+
+
+def with_scalars(
+    robot: Robot,
+    payloads: Mapping[str, Inertia],
+    symbols: Mapping[tuple[str, str], Sequence[Any]],
+    places: Mapping[str, Vector] = MappingProxyType({}),
+) -> Multibody:
+    """Return the tree of bodies with scalars of any kind for parameters, by owner and kind."""
     tree = assemble(_with_inertias(robot, symbols), payloads, places)
     tree = _with_drives(robot, tree, symbols)
     tree = _with_passive_joints(robot, tree, symbols)
     return _with_modes(robot, tree, symbols)
 
 
-def _with_inertias(robot: Robot, symbols: dict) -> Robot:
+def _with_inertias(robot: Robot, symbols: Mapping) -> Robot:
     """Return the robot with symbolic link inertias, and with a term for each symbolic loss."""
     links = []
     for link in robot.links:
@@ -124,7 +135,7 @@ def _with_inertias(robot: Robot, symbols: dict) -> Robot:
     return replace(robot, links=tuple(links), joints=tuple(joints))
 
 
-def _with_losses(joint: Joint, symbols: dict) -> Joint:
+def _with_losses(joint: Joint, symbols: Mapping) -> Joint:
     """Return the joint with a number that is not zero where a symbol is to stand."""
     drive = joint.dynamics
     wanted = {kind for owner, kind in symbols if owner == joint.name}
@@ -136,7 +147,7 @@ def _with_losses(joint: Joint, symbols: dict) -> Joint:
     return replace(joint, dynamics=drive)
 
 
-def _with_drives(robot: Robot, tree: Multibody, symbols: dict) -> Multibody:
+def _with_drives(robot: Robot, tree: Multibody, symbols: Mapping) -> Multibody:
     """Return the tree with symbolic friction, rotors and springs."""
     friction, rotors, springs = list(tree.friction), list(tree.rotors), list(tree.springs)
     losses, rotor, spring = 0, 0, 0
@@ -173,7 +184,7 @@ def _has_losses(joint: Joint) -> bool:
     return joint.type in DRIVEN and bool(viscous or law.coulomb or law.breakaway)
 
 
-def _loss(term: Any, joint: Joint, symbols: dict) -> Any:
+def _loss(term: Any, joint: Joint, symbols: Mapping) -> Any:
     """Return a friction term with its symbols; a Stribeck level equal to Coulomb's follows it."""
     law, drive = joint.dynamics.friction, joint.dynamics
     viscous = law.viscous + (0.0 if drive.elastic else drive.damping)
@@ -187,7 +198,7 @@ def _loss(term: Any, joint: Joint, symbols: dict) -> Any:
     )
 
 
-def _with_modes(robot: Robot, tree: Multibody, symbols: dict) -> Multibody:
+def _with_modes(robot: Robot, tree: Multibody, symbols: Mapping) -> Multibody:
     """Return the tree with symbolic modal stiffness and damping."""
     bodies = list(tree.bodies)
     for index, body in enumerate(bodies):
@@ -199,7 +210,7 @@ def _with_modes(robot: Robot, tree: Multibody, symbols: dict) -> Multibody:
     return replace(tree, bodies=tuple(bodies))
 
 
-def _with_passive_joints(robot: Robot, tree: Multibody, symbols: dict) -> Multibody:
+def _with_passive_joints(robot: Robot, tree: Multibody, symbols: Mapping) -> Multibody:
     """Return the tree with symbolic springs and dampers between segments."""
     owners = {name for link in robot.links if link.segments for name in link.mode_names}
     springs = []
@@ -215,7 +226,7 @@ def _with_passive_joints(robot: Robot, tree: Multibody, symbols: dict) -> Multib
     return replace(tree, springs=tuple(springs))
 
 
-def _symbolic_diagonal(robot: Robot, body: Body, matrix: tuple, kind: str, symbols: dict) -> tuple:
+def _symbolic_diagonal(robot: Robot, body: Body, matrix: tuple, kind: str, symbols: Mapping) -> tuple:
     names = robot.coordinate_names[body.velocity_modes : body.velocity_modes + body.n_modes]
     return tuple(
         tuple(

@@ -18,11 +18,13 @@ from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.codegen import source_cache
+from flexdyn_ros.codegen.chosen_parameters import ChosenParameters
 from flexdyn_ros.codegen.emit_python import emit_python
 from flexdyn_ros.codegen.functions import function_identifier
 from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.generate import compile_python
 from flexdyn_ros.codegen.loads import Loads
+from flexdyn_ros.codegen.parameters import Parameter
 from flexdyn_ros.codegen.schedule import schedule
 from flexdyn_ros.codegen.simplify import simplify
 from flexdyn_ros.codegen.snap import ROUND_OFF
@@ -43,7 +45,8 @@ Places = tuple[tuple[str, Optional[str]], ...]
 # Functions that gravity, and inertia, changes.
 GRAVITY_MATTERS = frozenset((
     'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'bias_vector', 'gravity_vector',
-    'potential_energy',
+    'potential_energy', 'inverse_dynamics_derivatives', 'forward_dynamics_derivatives',
+    'inverse_dynamics_parameter_derivatives', 'forward_dynamics_parameter_derivatives',
 ))
 INERTIA_MATTERS = GRAVITY_MATTERS | frozenset((
     'mass_matrix', 'coriolis_vector', 'inertia_vector', 'kinetic_energy',
@@ -150,6 +153,50 @@ class PythonBackend:
             pass
         return self._exact.hybrid_dynamics(q, qd, joint_qdd, wrenches)
 
+    def inverse_dynamics_derivatives(
+        self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
+    ) -> tuple:
+        """Return the derivatives of the forces by q, qd and qdd, (nv, nv) each."""
+        return self._loaded('inverse_dynamics_derivatives', (q, qd, qdd), wrenches)
+
+    def forward_dynamics_derivatives(
+        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches = ()
+    ) -> tuple:
+        """Return the derivatives of the accelerations by q, qd and tau, (nv, nv) each."""
+        if not self._nv:
+            return [], [], []
+        try:
+            *found, pivots = self._loaded('forward_dynamics_derivatives', (q, qd, tau), wrenches)
+            if min(pivots) > DOUBTFUL_PIVOT * max(pivots):
+                return tuple(found)
+        except (ArithmeticError, ValueError):
+            pass
+        return self._exact.forward_dynamics_derivatives(q, qd, tau, wrenches)
+
+    def inverse_dynamics_parameter_derivatives(
+        self, q: Floats, qd: Floats, qdd: Floats, chosen: ChosenParameters,
+        wrenches: Wrenches = (),
+    ) -> list:
+        """Return the derivatives of the forces by parameters of the model, (nv, n)."""
+        name = 'inverse_dynamics_parameter_derivatives'
+        return self._loaded(name, (q, qd, qdd), wrenches, chosen)
+
+    def forward_dynamics_parameter_derivatives(
+        self, q: Floats, qd: Floats, tau: Floats, chosen: ChosenParameters,
+        wrenches: Wrenches = (),
+    ) -> list:
+        """Return the derivatives of the accelerations by parameters of the model, (nv, n)."""
+        name = 'forward_dynamics_parameter_derivatives'
+        if not self._nv:
+            return []
+        try:
+            found, pivots = self._loaded(name, (q, qd, tau), wrenches, chosen)
+            if min(pivots) > DOUBTFUL_PIVOT * max(pivots):
+                return found
+        except (ArithmeticError, ValueError):
+            pass
+        return self._exact.forward_dynamics_parameter_derivatives(q, qd, tau, chosen, wrenches)
+
     def mass_matrix(self, q: Floats) -> list[Floats]:
         """Return the mass matrix, (nv, nv)."""
         return self._plain('mass_matrix', q)
@@ -226,9 +273,15 @@ class PythonBackend:
         function, extra = found
         return function(*vectors, *extra)
 
-    def _loaded(self, name: str, vectors: tuple, wrenches: Wrenches) -> Any:
-        """Evaluate a function under wrenches."""
-        if not wrenches:
+    def _loaded(
+        self,
+        name: str,
+        vectors: tuple,
+        wrenches: Wrenches,
+        chosen: Optional[ChosenParameters] = None,
+    ) -> Any:
+        """Evaluate a function under wrenches, perhaps about parameters."""
+        if not wrenches and chosen is None:
             found = self._functions.get(name)
             if found is None:
                 return self._plain(name, *vectors)
@@ -236,14 +289,18 @@ class PythonBackend:
             return function(*vectors, *extra)
         ordered = sorted((FrameWrench(*wrench) for wrench in wrenches), key=_frame_of)
         places = tuple((wrench.frame, wrench.axes) for wrench in ordered)
-        found = self._functions.get((name, places))
+        parameters = chosen.parameters if chosen else ()
+        key = (name, places, parameters) if parameters else (name, places)
+        found = self._functions.get(key)
         if found is None:
-            found = self._functions[name, places] = self._make(Request(name), places)
+            found = self._functions[key] = self._make(Request(name), places, parameters)
         function, extra = found
         values = [(*wrench.force, *wrench.moment) for wrench in ordered]
-        return function(*vectors, *extra, *values)
+        return function(*vectors, *extra, *values, *(chosen.arguments() if chosen else ()))
 
-    def _make(self, request: Request, places: Places) -> tuple[Callable, tuple]:
+    def _make(
+        self, request: Request, places: Places, parameters: tuple[Parameter, ...] = ()
+    ) -> tuple[Callable, tuple]:
         """Return a function with wrenches at these places, and the values of its other loads."""
         name, _, solver = request.name.partition('/')
         request = replace(request, name=name)
@@ -252,7 +309,7 @@ class PythonBackend:
         payloads = loads.payloads if request.name in INERTIA_MATTERS else ()
         loads = replace(loads, gravity=gravity, payloads=payloads)
         loads = replace(
-            loads, wrenches=tuple(frame for frame, _ in places),
+            loads, parameters=parameters, wrenches=tuple(frame for frame, _ in places),
             axes={frame: axes for frame, axes in places if axes is not None},
         )
         extra = [tuple(self._gravity)] if gravity else []

@@ -13,6 +13,7 @@ from flexdyn_ros.codegen.functions import function_identifier
 from flexdyn_ros.codegen.functions import has_followers
 from flexdyn_ros.codegen.functions import inputs_of
 from flexdyn_ros.codegen.functions import outputs_of
+from flexdyn_ros.codegen.functions import PARAMETERS
 from flexdyn_ros.codegen.functions import read_function
 from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.interface import Output
@@ -24,12 +25,15 @@ from flexdyn_ros.codegen.loads import read_loads
 from flexdyn_ros.codegen.loads import wrenches_of
 from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
 from flexdyn_ros.codegen.snap import snap as snap_rotations
+from flexdyn_ros.codegen.traced_derivatives import DERIVATIVE_METHODS
+from flexdyn_ros.codegen.traced_derivatives import STRUCTURED
 from flexdyn_ros.codegen.traced_dynamics import CLOSED_FORMS
 from flexdyn_ros.codegen.traced_dynamics import DENSE
 from flexdyn_ros.codegen.traced_dynamics import MASS_MATRIX_METHODS
 from flexdyn_ros.codegen.traced_dynamics import RECURSIVE
 from flexdyn_ros.codegen.traced_dynamics import TracedDynamics
 from flexdyn_ros.dynamics.regroup import regroup
+from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.symbolic.expression import Graph
 from flexdyn_ros.symbolic.program import Program
@@ -40,7 +44,8 @@ DENSE_LIMIT = 30
 # Functions that a closed form computes.
 CLOSED_FUNCTIONS = {
     'inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_vector', 'coriolis_vector',
-    'inertia_vector', 'gravity_vector',
+    'inertia_vector', 'gravity_vector', 'inverse_dynamics_derivatives',
+    'forward_dynamics_derivatives',
 }
 
 
@@ -87,21 +92,26 @@ def trace_requests(
     pivots: bool = False,
 ) -> Trace:
     """Return a function as a program; see `trace`."""
+    _check_parameters(requests, loads)
     graph = Graph()
     inputs = inputs_of(robot, requests)
     vectors = {each.name: [graph.symbol(name) for name in each.symbols] for each in inputs}
     tree = snap_rotations(loaded_tree(robot, loads, graph), snap)
     # Nothing moves the root body: frames on it need no inertia, and base parameters end there.
-    tree = regroup(tree) if base_parameters else tree
     method = solving_methods(robot, requests)[0] if method is None else method
+    tree = regroup(tree, axisymmetric=method != STRUCTURED) if base_parameters else tree
     dynamics = TracedDynamics(tree, robot.n_joints, gravity_of(robot, loads, graph), method)
     outputs: list[Output] = []
     values: list[Any] = []
+    entries = [entry for each in loads.parameters for entry in each.input.entries]
+    vectors[PARAMETERS] = [
+        graph.symbol(name) for each in loads.parameters for name in each.input.symbols
+    ]
     for request in requests:
         results = request.function.compute(
             dynamics, vectors, request.frame, wrenches_of(loads, graph)
         )
-        for output, result in zip(outputs_of(robot, request), results):
+        for output, result in zip(outputs_of(robot, request, entries), results):
             outputs.append(output)
             values += _flat(result)
     if pivots and dynamics.pivots:
@@ -118,12 +128,27 @@ def trace_requests(
     )
 
 
+def _check_parameters(requests: Sequence[Request], loads: Loads) -> None:
+    """Refuse derivatives by no parameter at all."""
+    names = [request.name for request in requests if request.function.of_parameters]
+    if names and not loads.parameters:
+        raise ArgumentError(
+            'arguments', f'names no parameter, and "{names[0]}" is about those that it names, such '
+            'as "<link>/mass"'
+        )
+
+
 def solving_methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
     """
     Return the ways to solve for accelerations that suit a robot; the cheapest may be taken.
 
-    Coordinates that move several bodies at once (mimic joints) break the tree's recursion.
+    Coordinates that move several bodies at once (mimic joints) break the tree's recursion. With
+    derivatives, the ways to find these; they solve by the mass matrix.
     """
+    if any(request.function.derives for request in requests):
+        return DERIVATIVE_METHODS
+    if any(request.function.of_parameters and request.function.solves for request in requests):
+        return (DENSE,)
     if not any(request.function.solves for request in requests):
         return (RECURSIVE,)
     if has_followers(robot):
@@ -140,7 +165,7 @@ def closed_forms(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
 def methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
     """Return all methods that may be asked for: closed forms, of the mass matrix, to solve."""
     closed = closed_forms(robot, requests)
-    if any(request.function.solves for request in requests):
+    if any(request.function.solves or request.function.derives for request in requests):
         return (*solving_methods(robot, requests), *closed)
     names = {request.name for request in requests}
     return (*(MASS_MATRIX_METHODS if 'mass_matrix' in names else ()), *closed)

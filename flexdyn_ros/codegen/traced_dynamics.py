@@ -6,6 +6,10 @@ from __future__ import annotations
 from typing import Optional
 
 from flexdyn_ros.codegen.closed_form import ClosedForm
+from flexdyn_ros.codegen.traced_derivatives import forward_derivatives
+from flexdyn_ros.codegen.traced_derivatives import forward_parameter_derivatives
+from flexdyn_ros.codegen.traced_derivatives import inverse_derivatives
+from flexdyn_ros.codegen.traced_derivatives import inverse_parameter_derivatives
 from flexdyn_ros.dynamics.articulated_body import factorise
 from flexdyn_ros.dynamics.articulated_body import solve
 from flexdyn_ros.dynamics.composite_body import mass_matrix
@@ -39,7 +43,8 @@ class TracedDynamics(ReferenceBackend):
 
     Attributes:
         method: How accelerations are solved for, RECURSIVE or DENSE, how the mass matrix is
-            found, one of MASS_MATRIX_METHODS, or one of CLOSED_FORMS for all of it.
+            found, one of MASS_MATRIX_METHODS, how derivatives are, one of DERIVATIVE_METHODS,
+            or one of CLOSED_FORMS for all of it.
         pivots: Pivots met while solving, which must be positive.
     """
 
@@ -125,6 +130,45 @@ class TracedDynamics(ReferenceBackend):
                 force = force + mass * acceleration
             tau.append(force)
         return tau, modal
+
+    @property
+    def tree(self) -> Multibody:
+        """The bodies."""
+        return self._tree
+
+    @property
+    def gravity(self) -> Vector:
+        """Acceleration of gravity in the root frame [m/s^2]."""
+        return self._gravity
+
+    def inverse_dynamics_derivatives(self, q, qd, qdd, wrenches=()) -> tuple:
+        """Return the derivatives of the forces by q, qd and qdd, (nv, nv) each."""
+        if not qd:
+            return [], [], []
+        found = inverse_derivatives(self, qd[0].graph, q, qd, qdd, wrenches)
+        return (*found, self.mass_matrix(q))
+
+    def forward_dynamics_derivatives(self, q, qd, tau, wrenches=()) -> tuple:
+        """Return the derivatives of the accelerations by q, qd and tau, (nv, nv) each."""
+        if not qd:
+            return [], [], []
+        return forward_derivatives(self, qd[0].graph, q, qd, tau, wrenches)
+
+    def inverse_dynamics_parameter_derivatives(self, q, qd, qdd, chosen, wrenches=()) -> list:
+        """Return the derivatives of the forces by symbols of parameters, (nv, n)."""
+        if not qd:
+            return []
+        return inverse_parameter_derivatives(
+            self, qd[0].graph, q, qd, qdd, chosen, wrenches
+        )
+
+    def forward_dynamics_parameter_derivatives(self, q, qd, tau, chosen, wrenches=()) -> list:
+        """Return the derivatives of the accelerations by symbols of parameters, (nv, n)."""
+        if not qd:
+            return []
+        return forward_parameter_derivatives(
+            self, qd[0].graph, q, qd, tau, chosen, wrenches
+        )
 
     def _solve(self, q, forces, free, method) -> list[Scalar]:
         if not free:

@@ -29,6 +29,8 @@ class Dual:
     """
 
     __slots__ = ('value', 'slopes')
+    # Numbers of numpy leave the arithmetic to this class.
+    __array_ufunc__ = None
 
     def __init__(self, value: float, slopes: np.ndarray):
         self.value = value

@@ -8,7 +8,9 @@ agree with it.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Mapping
+from typing import Protocol
 from typing import Sequence
 
 from flexdyn_ros.dynamics.articulated_body import factorise
@@ -17,6 +19,8 @@ from flexdyn_ros.dynamics.articulated_body import PIVOT_TOLERANCE
 from flexdyn_ros.dynamics.articulated_body import solve
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.composite_body import mass_matrix
+from flexdyn_ros.dynamics.derivatives import parameter_derivatives
+from flexdyn_ros.dynamics.derivatives import state_derivatives
 from flexdyn_ros.dynamics.elastic import elastic_forces
 from flexdyn_ros.dynamics.energy import kinetic_energy
 from flexdyn_ros.dynamics.energy import potential_energy
@@ -26,15 +30,26 @@ from flexdyn_ros.dynamics.jacobian import jacobian
 from flexdyn_ros.dynamics.jacobian import jacobian_rate_times_velocity
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
+from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.errors import SingularMassMatrix
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
+import numpy as np
 
 Floats = list[float]
 Wrenches = Sequence[FrameWrench]
 NO_GRAVITY = (0.0, 0.0, 0.0)
+
+
+class Chosen(Protocol):
+    """Parameters of a model: their values, and the tree of bodies with others in their place."""
+
+    values: Floats
+
+    def tree(self, payloads: Mapping[str, Inertia], values: Sequence) -> Multibody:
+        """Return the tree of bodies with these values."""
 
 
 class ReferenceBackend:
@@ -53,6 +68,7 @@ class ReferenceBackend:
         """
         self._robot = robot
         self._gravity = tuple(gravity)
+        self._payloads = payloads
         self._tree = assemble(robot, payloads)
         self._zero = [0.0] * robot.nv
 
@@ -103,6 +119,53 @@ class ReferenceBackend:
     def bias_vector(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> Floats:
         """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
         return self.inverse_dynamics(q, qd, self._zero, wrenches)
+
+    def inverse_dynamics_derivatives(
+        self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
+    ) -> tuple:
+        """Return the derivatives of the forces by q, qd and qdd, (nv, nv) each."""
+
+        def forces(q: list, qd: list) -> list:
+            return self.inverse_dynamics(q, qd, qdd, wrenches)
+
+        return (*state_derivatives(forces, self._tree, q, qd), self.mass_matrix(q))
+
+    def forward_dynamics_derivatives(
+        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches = ()
+    ) -> tuple:
+        """Return the derivatives of the accelerations by q, qd and tau, (nv, nv) each."""
+        # On floats first: only there are coordinates without inertia found.
+        self.forward_dynamics(q, qd, tau, wrenches, 'recursive')
+
+        def accelerations(q: list, qd: list, tau: list) -> list:
+            return self.forward_dynamics(q, qd, tau, wrenches, 'recursive')
+
+        return tuple(state_derivatives(accelerations, self._tree, q, qd, tau))
+
+    def inverse_dynamics_parameter_derivatives(
+        self, q: Floats, qd: Floats, qdd: Floats, chosen: Chosen, wrenches: Wrenches = ()
+    ) -> np.ndarray:
+        """Return the derivatives of the forces by parameters of the model, (nv, n)."""
+        return parameter_derivatives(
+            lambda tree: self._of(tree).inverse_dynamics(q, qd, qdd, wrenches),
+            lambda values: chosen.tree(self._payloads, values), chosen.values,
+        )
+
+    def forward_dynamics_parameter_derivatives(
+        self, q: Floats, qd: Floats, tau: Floats, chosen: Chosen, wrenches: Wrenches = ()
+    ) -> np.ndarray:
+        """Return the derivatives of the accelerations by parameters of the model, (nv, n)."""
+        self.forward_dynamics(q, qd, tau, wrenches, 'recursive')
+        return parameter_derivatives(
+            lambda tree: self._of(tree).forward_dynamics(q, qd, tau, wrenches, 'recursive'),
+            lambda values: chosen.tree(self._payloads, values), chosen.values,
+        )
+
+    def _of(self, tree: Multibody) -> ReferenceBackend:
+        """Return the same backend over another tree of bodies."""
+        other = copy(self)
+        other._tree = tree
+        return other
 
     def _solve(self, q: Floats, forces: Floats, free: range, method: str) -> Floats:
         """Return the accelerations of the free coordinates; the others stay zero."""
