@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flexdyn_ros.codegen import generate
     from flexdyn_ros.errors import FlexdynError
+    from flexdyn_ros.linearisation import linearise
     from flexdyn_ros.model.robot import Robot
     from flexdyn_ros.model.urdf import load_robot
     from flexdyn_ros.robot_dynamics import Dynamics
@@ -21,6 +22,7 @@ __all__ = [
     'Dynamics',
     'FlexdynError',
     'generate',
+    'linearise',
     'load_robot',
     'Robot',
     'simulate',
@@ -32,6 +34,7 @@ _MODULES = {
     'Dynamics': 'flexdyn_ros.robot_dynamics',
     'FlexdynError': 'flexdyn_ros.errors',
     'generate': 'flexdyn_ros.codegen',
+    'linearise': 'flexdyn_ros.linearisation',
     'load_robot': 'flexdyn_ros.model.urdf',
     'Robot': 'flexdyn_ros.model.robot',
     'simulate': 'flexdyn_ros.simulation',

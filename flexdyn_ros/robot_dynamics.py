@@ -408,6 +408,8 @@ class Dynamics:
 
     def _matrices(self, found: Any, out: Outs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         shape = (self._nv, self._nv)
+        if out is not None and len(out) != 3:
+            raise ArgumentError('out', f'has {len(out)} arrays, expected three')
         first, second, third = (
             deliver(np.reshape(rows, shape), place)
             for rows, place in zip(found, (None, None, None) if out is None else out)

@@ -226,7 +226,9 @@ def _with_passive_joints(robot: Robot, tree: Multibody, symbols: Mapping) -> Mul
     return replace(tree, springs=tuple(springs))
 
 
-def _symbolic_diagonal(robot: Robot, body: Body, matrix: tuple, kind: str, symbols: Mapping) -> tuple:
+def _symbolic_diagonal(
+    robot: Robot, body: Body, matrix: tuple, kind: str, symbols: Mapping
+) -> tuple:
     names = robot.coordinate_names[body.velocity_modes : body.velocity_modes + body.n_modes]
     return tuple(
         tuple(
@@ -236,7 +238,7 @@ def _symbolic_diagonal(robot: Robot, body: Body, matrix: tuple, kind: str, symbo
     )
 
 
-def _value(symbols: dict, owner: str, kind: str, value: Any) -> Any:
+def _value(symbols: Mapping, owner: str, kind: str, value: Any) -> Any:
     symbol = symbols.get((owner, kind))
     return symbol[0] if symbol else value
 

@@ -111,7 +111,8 @@ def trace_requests(
         results = request.function.compute(
             dynamics, vectors, request.frame, wrenches_of(loads, graph)
         )
-        for output, result in zip(outputs_of(robot, request, entries), results):
+        own = outputs_of(robot, request, entries)
+        for output, result in zip(own, results):
             outputs.append(output)
             values += _flat(result)
     if pivots and dynamics.pivots:
@@ -133,8 +134,8 @@ def _check_parameters(requests: Sequence[Request], loads: Loads) -> None:
     names = [request.name for request in requests if request.function.of_parameters]
     if names and not loads.parameters:
         raise ArgumentError(
-            'arguments', f'names no parameter, and "{names[0]}" is about those that it names, such '
-            'as "<link>/mass"'
+            'arguments', f'names no parameter, and "{names[0]}" is about those that it names, '
+            'such as "<link>/mass"'
         )
 
 

@@ -5,8 +5,8 @@ Derivatives of traced dynamics.
 Those of inverse dynamics are found in one of two ways: direction by direction over the whole
 graph, or by rows and columns of composite bodies (structured_derivatives.py). Those of forward
 dynamics follow from them: M qdd + h = tau gives d qdd / dx = -M^-1 d ID / dx at these qdd, so
-that nothing is differentiated through the solution (Carpentier and Mansard, Analytical
-derivatives of rigid body dynamics algorithms, 2018, section III), and one factorisation serves all.
+that nothing is differentiated through the solution, and one factorisation serves all (Carpentier
+and Mansard, Analytical derivatives of rigid body dynamics algorithms, 2018, section III).
 """
 
 from __future__ import annotations
@@ -42,9 +42,15 @@ class Traced(Protocol):
     """What is differentiated: dynamics over symbols."""
 
     method: str
-    tree: Multibody
-    gravity: Vector
     pivots: list
+
+    @property
+    def tree(self) -> Multibody:
+        """The bodies."""
+
+    @property
+    def gravity(self) -> Vector:
+        """Acceleration of gravity in the root frame [m/s^2]."""
 
     def inverse_dynamics(self, q: list, qd: list, qdd: list, wrenches: Sequence = ()) -> list:
         """Return forces, (nv,)."""

@@ -139,14 +139,15 @@ class TracedDynamics(ReferenceBackend):
     @property
     def gravity(self) -> Vector:
         """Acceleration of gravity in the root frame [m/s^2]."""
-        return self._gravity
+        x, y, z = self._gravity
+        return x, y, z
 
     def inverse_dynamics_derivatives(self, q, qd, qdd, wrenches=()) -> tuple:
         """Return the derivatives of the forces by q, qd and qdd, (nv, nv) each."""
         if not qd:
             return [], [], []
-        found = inverse_derivatives(self, qd[0].graph, q, qd, qdd, wrenches)
-        return (*found, self.mass_matrix(q))
+        by_q, by_qd = inverse_derivatives(self, qd[0].graph, q, qd, qdd, wrenches)
+        return by_q, by_qd, self.mass_matrix(q)
 
     def forward_dynamics_derivatives(self, q, qd, tau, wrenches=()) -> tuple:
         """Return the derivatives of the accelerations by q, qd and tau, (nv, nv) each."""

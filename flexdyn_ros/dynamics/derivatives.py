@@ -52,7 +52,7 @@ def state_derivatives(
 def parameter_derivatives(
     function: Callable[[Multibody], Sequence[Any]],
     tree_of: Callable[[Sequence[Dual]], Multibody],
-    values: Floats,
+    values: Sequence[float],
 ) -> np.ndarray:
     """
     Return the derivatives of a vector (nv,) by parameters of the model, (nv, n).

@@ -25,9 +25,8 @@ def displacements(tree: Multibody, q: list) -> list[list[Rate]]:
         if joint.type == 'floating':
             for axis, rates in zip(joint.terms, _floating(joint.position_start, q)):
                 found[axis[0].velocity_index] = rates
-            continue
-        for axis in joint.terms:
-            for term in axis:
+        else:
+            for term in (term for axis in joint.terms for term in axis):
                 found[term.velocity_index] = [(term.position_index, 1.0)]
         for k in range(body.n_modes):
             found[body.velocity_modes + k] = [(body.position_modes + k, 1.0)]

@@ -36,7 +36,6 @@ from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.errors import SingularMassMatrix
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
-import numpy as np
 
 Floats = list[float]
 Wrenches = Sequence[FrameWrench]
@@ -46,7 +45,9 @@ NO_GRAVITY = (0.0, 0.0, 0.0)
 class Chosen(Protocol):
     """Parameters of a model: their values, and the tree of bodies with others in their place."""
 
-    values: Floats
+    @property
+    def values(self) -> Sequence[float]:
+        """Their values in the model, (n,)."""
 
     def tree(self, payloads: Mapping[str, Inertia], values: Sequence) -> Multibody:
         """Return the tree of bodies with these values."""
@@ -144,22 +145,22 @@ class ReferenceBackend:
 
     def inverse_dynamics_parameter_derivatives(
         self, q: Floats, qd: Floats, qdd: Floats, chosen: Chosen, wrenches: Wrenches = ()
-    ) -> np.ndarray:
+    ) -> list[Floats]:
         """Return the derivatives of the forces by parameters of the model, (nv, n)."""
         return parameter_derivatives(
             lambda tree: self._of(tree).inverse_dynamics(q, qd, qdd, wrenches),
             lambda values: chosen.tree(self._payloads, values), chosen.values,
-        )
+        ).tolist()
 
     def forward_dynamics_parameter_derivatives(
         self, q: Floats, qd: Floats, tau: Floats, chosen: Chosen, wrenches: Wrenches = ()
-    ) -> np.ndarray:
+    ) -> list[Floats]:
         """Return the derivatives of the accelerations by parameters of the model, (nv, n)."""
         self.forward_dynamics(q, qd, tau, wrenches, 'recursive')
         return parameter_derivatives(
             lambda tree: self._of(tree).forward_dynamics(q, qd, tau, wrenches, 'recursive'),
             lambda values: chosen.tree(self._payloads, values), chosen.values,
-        )
+        ).tolist()
 
     def _of(self, tree: Multibody) -> ReferenceBackend:
         """Return the same backend over another tree of bodies."""

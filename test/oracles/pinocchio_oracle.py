@@ -107,6 +107,28 @@ class PinocchioOracle:
         bias = self.inverse_dynamics(q, qd, np.zeros(self.robot.nv))
         return np.linalg.solve(self.mass_matrix(q), tau - bias)
 
+    def inverse_dynamics_derivatives(self, q, qd, qdd):
+        """
+        Return d tau by displacements, by rates, and the mass matrix, (nv, nv) each.
+
+        Pinocchio displaces a free-flyer in body axes, translation first, as we do; there must be
+        no planar joint, since our rates must be its own but for the ratios of mimic joints.
+        """
+        at, s, _ = self.map(q, qd)
+        found = pin.computeRNEADerivatives(self.model, self.data, at, s @ qd, s @ qdd)
+        upper = np.triu(found[2])
+        whole = (found[0], found[1], upper + np.triu(upper, 1).T)
+        return [s.T @ each @ s for each in whole]
+
+    def forward_dynamics_derivatives(self, q, qd, tau):
+        """Return the same of accelerations, by forces last; without mimic joints."""
+        at, s, _ = self.map(q, qd)
+        assert np.array_equal(s @ s.T, np.eye(len(s)))
+        pin.computeABADerivatives(self.model, self.data, at, s @ qd, s @ tau)
+        upper = np.triu(self.data.Minv)
+        whole = (self.data.ddq_dq, self.data.ddq_dv, upper + np.triu(upper, 1).T)
+        return [s.T @ each @ s for each in whole]
+
     def frame_pose(self, q, frame):
         """Return the pose of a link (4, 4)."""
         at, _, _ = self.map(q)

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How each body of a tree, with all that it carries, answers to small changes of its motion.
+
+To accelerations it answers with its composite inertia (Walker and Orin 1982), to its spin with a
+composite matrix B of three columns, found inward from the tips as composite inertias are: the
+change of the parent's spin is carried outward to the body, the answer back inward. What one body
+alone adds to B is the derivative of its own wrench by its spin, at fixed accelerations.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import Iterable
+from typing import Mapping
+from typing import NamedTuple
+
+from flexdyn_ros.codegen.carried_motion import Change
+from flexdyn_ros.codegen.carried_motion import inward
+from flexdyn_ros.codegen.carried_motion import outward
+from flexdyn_ros.codegen.carried_motion import Stage
+from flexdyn_ros.codegen.carried_motion import stages
+from flexdyn_ros.codegen.own_axes import OwnAxes
+from flexdyn_ros.dynamics.flexible_body import body_wrench
+from flexdyn_ros.dynamics.flexible_body import BodyMotion
+from flexdyn_ros.dynamics.flexible_body import deflect
+from flexdyn_ros.dynamics.newton_euler import propagate
+from flexdyn_ros.dynamics.placement import carry_wrench
+from flexdyn_ros.dynamics.placement import placements
+from flexdyn_ros.dynamics.placement import Wrench
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import acceleration_matrix
+from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import dot
+from flexdyn_ros.dynamics.spatial import IDENTITY
+from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
+from flexdyn_ros.symbolic.differentiate import Direction
+from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.program import substitute
+
+
+class Response(NamedTuple):
+    """A change of the wrench on a body and all that it carries, and of its modal forces."""
+
+    force: Vector
+    moment: Vector
+    modal: list
+
+    def plus(self, other: Response) -> Response:
+        """Return the sum."""
+        modal = [a + b for a, b in zip_longest(self.modal, other.modal, fillvalue=0.0)]
+        return Response(add(self.force, other.force), add(self.moment, other.moment), modal)
+
+    def times(self, factor: Scalar) -> Response:
+        """Return it multiplied by a factor."""
+        modal = [factor * x for x in self.modal]
+        return Response(scale(factor, self.force), scale(factor, self.moment), modal)
+
+
+class CompositeResponses:
+    """
+    The answers of all bodies of a tree at a symbolic state.
+
+    Attributes:
+        places: Each body on its parent.
+        inertias: Inertia of each body with all that it carries.
+        own: Wrench that each body's own motion takes.
+        wrenches: Wrench on each body with all that it carries.
+        spin: B of each body: its answers to a unit spin about each of its axes.
+    """
+
+    def __init__(self, axes: OwnAxes, gravity: Vector, graph: Graph):
+        """
+        Find the answers.
+
+        Args:
+            axes: The bodies; none may carry an axisymmetric child's `spin_inertia`.
+            gravity: Acceleration of gravity in the root frame [m/s^2].
+            graph: The graph of the symbols.
+        """
+        self._tree, self._graph = axes.tree, graph
+        self._q, self._qd, self._qdd = axes.q, axes.qd, axes.qdd
+        self.places = placements(self._tree, self._q)
+        self._motions = propagate(self._tree, self.places, self._qd, self._qdd, gravity)
+        self._steps = [self._stages(index) for index in range(len(self.places))]
+        self.inertias = self._composites()
+        self.own = [self._body_wrench(k, motion) for k, motion in enumerate(self._motions)]
+        self.wrenches = self._total_wrenches()
+        self.spin = self._responses_to_spin()
+
+    def _stages(self, index: int) -> list[Stage]:
+        """Return the steps from the parent to a body."""
+        body = self._tree.bodies[index]
+        if body.parent < 0:
+            return []
+        rates = self._tree.bodies[body.parent].mode_rates(self._qd)
+        spin = self._motions[body.parent].spin
+        return stages(self.places[index], spin, rates, self._qd)
+
+    def _composites(self) -> list[FlexibleInertia]:
+        """Return the inertia of each body with all that it carries."""
+        carried = [
+            FlexibleInertia.of(deflect(body, body.mode_values(self._q)))
+            for body in self._tree.bodies
+        ]
+        for index in reversed(range(1, len(carried))):
+            place = self.places[index]
+            carried[place.body.parent].add_child(place, carried[index].rigid)
+        return carried
+
+    def _body_wrench(self, index: int, motion: BodyMotion) -> Response:
+        """Return the wrench that the motion of one body alone takes."""
+        body = self._tree.bodies[index]
+        modes, rates = body.mode_values(self._q), body.mode_rates(self._qd)
+        return Response(*body_wrench(body, motion, modes, rates, body.mode_rates(self._qdd)))
+
+    def _total_wrenches(self) -> list[Wrench]:
+        """Return the wrench on each body with all that it carries."""
+        found: list[Wrench] = [(local.force, local.moment) for local in self.own]
+        for index in reversed(range(1, len(found))):
+            parent = self._tree.bodies[index].parent
+            (force, moment), _ = carry_wrench(self.places[index], found[index])
+            found[parent] = (add(found[parent][0], force), add(found[parent][1], moment))
+        return found
+
+    def _responses_to_spin(self) -> list[list[Response]]:
+        """Return B: how all that a body carries answers to its spin, for each axis of it."""
+        found = [self._own_responses(index) for index in range(len(self.places))]
+        for index in reversed(range(1, len(found))):
+            parent = self._tree.bodies[index].parent
+            for k, axis in enumerate(IDENTITY):
+                change = outward(self._steps[index], (axis, ZERO, ZERO))
+                answer = self._answer(index, change, found[index])
+                found[parent][k] = found[parent][k].plus(self.carry(index, answer))
+        return found
+
+    def _own_responses(self, index: int) -> list[Response]:
+        """Return the same of one body alone, by differentiation at fixed accelerations."""
+        motion = self._motions[index]
+        spin = vector(self._graph.symbol(f'@spin {d}') for d in 'xyz')
+        matrix = acceleration_matrix(spin, motion.spin_rate)
+        frozen = self._body_wrench(
+            index, BodyMotion(spin, motion.spin_rate, motion.acceleration, matrix)
+        )
+        values = {symbol: self._graph.lift(x) for symbol, x in zip(spin, motion.spin)}
+        return [
+            self.partial(frozen, Direction({symbol: self._graph.one}), values) for symbol in spin
+        ]
+
+    def partial(
+        self, response: Response, along: Direction, values: Mapping[Expression, Expression]
+    ) -> Response:
+        """Return the derivative of a wrench along a direction, at values of its symbols."""
+        entries = [*response.force, *response.moment, *response.modal]
+        slopes = [along.derivative(self._graph.lift(x)) for x in entries]
+        found = substitute(slopes, values) if values else slopes
+        return Response(vector(found[:3]), vector(found[3:6]), found[6:])
+
+    def _answer(self, index: int, change: Change, spin_responses: list[Response]) -> Response:
+        spin, spin_rate, acceleration = change
+        inertia = self.inertias[index]
+        force, moment = inertia.rigid.momentum(acceleration, spin_rate)
+        modal = [
+            dot(own_force, acceleration) + dot(own_moment, spin_rate)
+            for own_force, own_moment in zip(inertia.forces, inertia.moments)
+        ]
+        answer = Response(force, moment, modal)
+        for rate, column in zip(spin, spin_responses):
+            answer = answer.plus(column.times(rate))
+        return answer
+
+    def answer(self, index: int, change: Change) -> Response:
+        """Return how a body with all that it carries answers to a change of its motion."""
+        return self._answer(index, change, self.spin[index])
+
+    def carry(self, index: int, response: Response) -> Response:
+        """Return a wrench on a body as one on its parent, with the parent's modal forces."""
+        wrench = (response.force, response.moment)
+        (force, moment), modal = carry_wrench(self.places[index], wrench)
+        return Response(force, moment, modal)
+
+    def carried_inward(self, index: int, row: Change) -> Change:
+        """Return derivatives by a body's motion as derivatives by its parent's."""
+        return inward(self._steps[index], row)
+
+    def change(self, index: int, along: Direction) -> Change:
+        """Return how the motion of a body changes along a direction."""
+        motion = self._motions[index]
+        return (
+            self.slope(motion.spin, along), self.slope(motion.spin_rate, along),
+            self.slope(motion.acceleration, along),
+        )
+
+    def slope(self, values: Vector, along: Direction) -> Vector:
+        """Return the derivative of a vector along a direction."""
+        return vector(along.derivative(self._graph.lift(x)) for x in values)
+
+
+def vector(values: Iterable) -> Vector:
+    """Return three values as a vector."""
+    x, y, z = values
+    return x, y, z

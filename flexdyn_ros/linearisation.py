@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Linear state space of a robot about a state.
+
+The state is x = (displacement of the configuration, velocity), 2 nv numbers. A displacement is
+a change of q itself, but of a floating joint it is taken in the tangent space at q: a translation
+and a rotation vector, both in body axes. There its rate is not the change of velocity alone: with
+the body's twist (v, w), the translation d and the rotation vector r obey
+d' = dv - w x d - v x r and r' = dw - w x r (the adjoint of the twist; Sola, Deray and Atchuthan,
+A micro Lie theory for state estimation in robotics, 2018, appendix D). About rest that vanishes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Iterator
+
+from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.robot_dynamics import Dynamics
+from flexdyn_ros.robot_dynamics import Wrenches
+import numpy as np
+
+
+def linearise(
+    dyn: Dynamics, q: Any, qd: Any, tau: Any, wrenches: Wrenches = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return A and B of dx/dt = A x + B u for small departures from a state of the robot.
+
+    x is the displacement of the configuration, then the change of velocity, (2 nv,), in joints and
+    modes; u is the change of the joint torques [N m | N], (n_joints,), in the order of
+    `robot.joint_names`. Modes have no input: outside forces on them are zero or stay as they are.
+    The state need not be an equilibrium; then x is the departure from the motion through it.
+
+    Args:
+        dyn: Dynamics of the robot, with its payloads and gravity.
+        q: Configuration, (nq,).
+        qd: Velocity, (nv,).
+        tau: Joint torques, then modal forces, (nv,).
+        wrenches: Frame name to six numbers, see `Dynamics`; they stay as they are in root axes.
+
+    Returns:
+        A, (2 nv, 2 nv), and B, (2 nv, n_joints).
+
+    Raises:
+        SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
+    """
+    by_position, by_rate, by_force = dyn.forward_dynamics_derivatives(q, qd, tau, wrenches)
+    nv, n_joints = dyn.robot.nv, dyn.robot.n_joints
+    a, b = np.zeros((2 * nv, 2 * nv)), np.zeros((2 * nv, n_joints))
+    a[:nv, nv:] = np.eye(nv)
+    a[nv:, :nv], a[nv:, nv:], b[nv:] = by_position, by_rate, by_force[:, :n_joints]
+    for start in _floating_starts(dyn.robot):
+        twist = np.asarray(qd, dtype=float)[start : start + 6]
+        turning = _skew(twist[3:])
+        a[start : start + 3, start : start + 3] = -turning
+        a[start + 3 : start + 6, start + 3 : start + 6] = -turning
+        a[start : start + 3, start + 3 : start + 6] = -_skew(twist[:3])
+    return a, b
+
+
+def _floating_starts(robot: Robot) -> Iterator[int]:
+    """Yield the place in qd of each floating joint's first coordinate."""
+    start = 0
+    for joint in robot.joints:
+        if joint.type == 'floating' and joint.coordinate_names:
+            yield start
+        start += len(joint.coordinate_names)
+
+
+def _skew(v: np.ndarray) -> np.ndarray:
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
