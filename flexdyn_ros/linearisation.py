@@ -3,11 +3,12 @@
 Linear state space of a robot about a state.
 
 The state is x = (displacement of the configuration, velocity), 2 nv numbers. A displacement is
-a change of q itself, but of a floating joint it is taken in the tangent space at q: a translation
-and a rotation vector, both in body axes. There its rate is not the change of velocity alone: with
-the body's twist (v, w), the translation d and the rotation vector r obey
-d' = dv - w x d - v x r and r' = dw - w x r (the adjoint of the twist; Sola, Deray and Atchuthan,
-A micro Lie theory for state estimation in robotics, 2018, appendix D). About rest that vanishes.
+a change of q itself, but of a quaternion it is a rotation vector, and of a floating joint's
+position a translation, both in body axes (the tangent space at q). There its rate is not the
+change of velocity alone: with the velocity v and the spin w of the body, the rotation vector r
+and the translation d obey r' = dw - w x r and d' = dv - w x d - v x r (the adjoint of the twist;
+Sola, Deray and Atchuthan, A micro Lie theory for state estimation in robotics, 2018, appendix D).
+About rest that vanishes.
 """
 
 from __future__ import annotations
@@ -50,21 +51,22 @@ def linearise(
     a, b = np.zeros((2 * nv, 2 * nv)), np.zeros((2 * nv, n_joints))
     a[:nv, nv:] = np.eye(nv)
     a[nv:, :nv], a[nv:, nv:], b[nv:] = by_position, by_rate, by_force[:, :n_joints]
-    for start in _floating_starts(dyn.robot):
-        twist = np.asarray(qd, dtype=float)[start : start + 6]
-        turning = _skew(twist[3:])
-        a[start : start + 3, start : start + 3] = -turning
-        a[start + 3 : start + 6, start + 3 : start + 6] = -turning
-        a[start : start + 3, start + 3 : start + 6] = -_skew(twist[:3])
+    rate = np.asarray(qd, dtype=float)
+    for start, floating in _quaternions(dyn.robot):
+        turns = slice(start, start + 3)
+        a[turns, turns] = -_skew(rate[turns])
+        if floating:
+            slides = slice(start - 3, start)
+            a[slides, slides], a[slides, turns] = -_skew(rate[turns]), -_skew(rate[slides])
     return a, b
 
 
-def _floating_starts(robot: Robot) -> Iterator[int]:
-    """Yield the place in qd of each floating joint's first coordinate."""
+def _quaternions(robot: Robot) -> Iterator[tuple[int, bool]]:
+    """Yield the place in qd of the spin of each quaternion, and whether its joint is floating."""
     start = 0
     for joint in robot.joints:
-        if joint.type == 'floating' and joint.coordinate_names:
-            yield start
+        if joint.quaternion_place is not None and joint.coordinate_names:
+            yield start + joint.quaternion_place, joint.type == 'floating'
         start += len(joint.coordinate_names)
 
 

@@ -21,6 +21,8 @@ from flexdyn_ros.symbolic.expression import Graph
 
 # The robot's coordinates that drive an axis or a mode: place in qd and multiplier.
 Drivers = list[tuple[int, float]]
+# Joints of several coordinates, which nothing else drives.
+SEVERAL = ('planar', 'floating', 'multi_axis')
 
 
 @dataclass
@@ -65,9 +67,15 @@ def _body(body: Body, found: OwnAxes, robot: list, uses: Counter, graph: Graph) 
     q, qd, qdd = robot
     joint, offset = body.joint, body.joint.offset
     start, terms = len(found.q), []
+    if joint.type in SEVERAL:
+        count = len(joint.terms) + (joint.type == 'floating' or joint.quaternion)
+        found.q += q[joint.position_start : joint.position_start + count]
     for axis in joint.terms:
         index = len(found.qd)
-        terms.append((AxisTerm(len(found.q), index),))
+        place = len(found.q)
+        if joint.type in SEVERAL:
+            place = start + axis[0].position_index - joint.position_start
+        terms.append((AxisTerm(place, index),))
         plain = not offset and len(axis) == 1 and axis[0].multiplier == 1.0
         found.drivers.append([(term.velocity_index, term.multiplier) for term in axis])
         vectors = [(found.qd, qd, 'rate'), (found.qdd, qdd, 'acceleration')]
@@ -75,13 +83,11 @@ def _body(body: Body, found: OwnAxes, robot: list, uses: Counter, graph: Graph) 
             value = graph.sum(graph.lift(t.multiplier * theirs[t.velocity_index]) for t in axis)
             own.append(_symbol(found, value, plain and uses[axis[0].velocity_index] == 1,
                                f'@{name} {index}', graph))
-        if joint.type != 'floating':
+        if joint.type not in SEVERAL:
             moved = graph.sum(graph.lift(t.multiplier * q[t.position_index]) for t in axis)
             found.q.append(_symbol(found, moved + offset if offset else moved,
                                    plain and uses[axis[0].velocity_index] == 1,
                                    f'@position {index}', graph))
-    if joint.type == 'floating':
-        found.q += q[joint.position_start : joint.position_start + 7]
     first_q, first_v = len(found.q), len(found.qd)
     found.q += body.mode_values(q)
     found.qd += body.mode_rates(qd)

@@ -3,9 +3,10 @@
 Small displacements of a configuration, one a velocity coordinate.
 
 A displacement moves the robot as a unit velocity of the coordinate would for a unit of time, to
-first order: q changes by the coordinate itself but for floating joints, whose displacement is a
-translation in body axes and a rotation vector in body axes (the tangent space at q; Sola, Deray
-and Atchuthan, A micro Lie theory for state estimation in robotics, 2018, section II).
+first order: q changes by the coordinate itself but for quaternions, which turn by a rotation
+vector in body axes, and for the position of a floating joint, which moves in body axes (the
+tangent space at q; Sola, Deray and Atchuthan, A micro Lie theory for state estimation in
+robotics, 2018, section II).
 """
 
 from flexdyn_ros.dynamics.multibody import Multibody
@@ -21,26 +22,28 @@ def displacements(tree: Multibody, q: list) -> list[list[Rate]]:
     """Return for each velocity coordinate, (nv,), the entries of q that it moves, and how."""
     found: list[list[Rate]] = [[] for _ in range(tree.nv)]
     for body in tree.bodies:
-        joint = body.joint
+        joint, start = body.joint, body.joint.position_start
+        for term in (term for axis in joint.terms for term in axis):
+            found[term.velocity_index] = [(term.position_index, 1.0)]
         if joint.type == 'floating':
-            for axis, rates in zip(joint.terms, _floating(joint.position_start, q)):
+            for axis, rates in zip(joint.terms, [*_slides(start, q), *_turns(start + 3, q)]):
                 found[axis[0].velocity_index] = rates
-        else:
-            for term in (term for axis in joint.terms for term in axis):
-                found[term.velocity_index] = [(term.position_index, 1.0)]
+        elif joint.quaternion:
+            for axis, rates in zip(joint.terms, _turns(start, q)):
+                found[axis[0].velocity_index] = rates
         for k in range(body.n_modes):
             found[body.velocity_modes + k] = [(body.position_modes + k, 1.0)]
     return found
 
 
-def _floating(start: int, q: list) -> list[list[Rate]]:
-    """Return the rates of a floating joint's position and quaternion, three and three."""
-    x, y, z, w = q[start + 3 : start + 7]
-    columns = transpose(by_quaternion(x, y, z, w))
-    slides = [[(start + k, value) for k, value in enumerate(column)] for column in columns]
-    # dq/dt = q (w, 0) / 2 with the product of quaternions, w the spin in body axes.
+def _slides(start: int, q: list) -> list[list[Rate]]:
+    """Return the rates of a position for unit velocities in body axes; a quaternion follows."""
+    columns = transpose(by_quaternion(*q[start + 3 : start + 7]))
+    return [[(start + k, value) for k, value in enumerate(column)] for column in columns]
+
+
+def _turns(start: int, q: list) -> list[list[Rate]]:
+    """Return the rates of a quaternion for unit spins w in body axes: q (w, 0) / 2."""
+    x, y, z, w = q[start : start + 4]
     halves = ((w, z, -y, -x), (-z, w, x, -y), (y, -x, w, -z))
-    turns = [
-        [(start + 3 + k, 0.5 * value) for k, value in enumerate(half)] for half in halves
-    ]
-    return slides + turns
+    return [[(start + k, 0.5 * value) for k, value in enumerate(half)] for half in halves]

@@ -15,6 +15,7 @@ from typing import Any
 from typing import Sequence
 from typing import Union
 
+from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import stumpff
 import numpy as np
 
@@ -102,6 +103,10 @@ class Dual:
         u = self.value
         slope = 0.5 * (order * stumpff(order + 2, u) - stumpff(order + 1, u))
         return Dual(stumpff(order, u), slope * self.slopes)
+
+    def piecewise(self, function: PiecewisePolynomial) -> Dual:
+        """Return a piecewise polynomial; at a knot its slope is that above."""
+        return Dual(function.at(self.value), function.derivative().at(self.value) * self.slopes)
 
 
 Operand = Union[Dual, float, int]

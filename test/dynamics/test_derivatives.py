@@ -12,6 +12,7 @@ from flexdyn_ros.dynamics.reference import ReferenceBackend
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import reference_dynamics
+from oracles.displaced import displaced
 from oracles.random_robots import random_robot_urdf
 from oracles.small_robots import arm
 from oracles.vendor_robots import frictionless
@@ -19,12 +20,12 @@ from oracles.vendor_robots import on_floating_base
 from oracles.vendor_robots import robots_folder
 from oracles.vendor_robots import without_geometry
 import pytest
-from scipy.spatial.transform import Rotation
 
 STEP = 1e-5
 ROBOTS = {
     **cases.ROBOTS,
     'elastic joints': (23, 4, {'flexible': 0.6, 'max_modes': 1, 'mimic': True}),
+    'multi axis': (20, 4, {'kinds': ('multi_axis', 'quaternion', 'revolute'), 'max_modes': 1}),
     'floating chain': (31, 3, {'kinds': ('floating', 'planar', 'revolute'), 'flexible': 0.7}),
 }
 VENDORS = {
@@ -42,31 +43,6 @@ def robot_of(name):
     return fd.load_robot(random_robot_urdf(seed, joints, **options))
 
 
-def displaced(robot, q, column, step):
-    """Return q moved along one velocity coordinate, by rotations of scipy."""
-    result = np.array(q, dtype=float)
-    at_q = at_v = 0
-    for joint in robot.joints:
-        count = len(joint.coordinate_names)
-        if joint.type == 'floating' and count:
-            place = column - at_v
-            turn = Rotation.from_quat(q[at_q + 3 : at_q + 7])
-            unit = step * np.eye(3)[place % 3]
-            if 0 <= place < 3:
-                result[at_q : at_q + 3] += turn.apply(unit)
-            elif 3 <= place < 6:
-                result[at_q + 3 : at_q + 7] = (turn * Rotation.from_rotvec(unit)).as_quat()
-            at_q += 7
-        else:
-            if 0 <= column - at_v < count:
-                result[at_q + column - at_v] += step
-            at_q += count
-        at_v += count
-    if column >= robot.n_joints:
-        result[robot.nq - robot.nv + column] += step
-    return result
-
-
 def differences(robot, function, q, *vectors):
     """Return central differences of a vector (nv,) by q and by each of the other vectors."""
     found = []
@@ -76,7 +52,7 @@ def differences(robot, function, q, *vectors):
             ends = []
             for step in (STEP, -STEP):
                 moved = [np.array(v, dtype=float) for v in vectors]
-                at = displaced(robot, q, k, step) if which == 0 else q
+                at = displaced(robot, q, step * np.eye(robot.nv)[k]) if which == 0 else q
                 if which:
                     moved[which - 1][k] += step
                 ends.append(function(at, *moved))

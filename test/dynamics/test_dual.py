@@ -7,8 +7,10 @@ from flexdyn_ros.dynamics.dual import Dual
 from flexdyn_ros.dynamics.dual import duals
 from flexdyn_ros.dynamics.dual import jacobian_of
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
+from flexdyn_ros.dynamics.piecewise import monotone_cubic
 from flexdyn_ros.dynamics.scalar import cos
 from flexdyn_ros.dynamics.scalar import exp
+from flexdyn_ros.dynamics.scalar import piecewise
 from flexdyn_ros.dynamics.scalar import sin
 from flexdyn_ros.dynamics.scalar import stumpff
 from flexdyn_ros.dynamics.scalar import tanh
@@ -17,6 +19,7 @@ import pytest
 
 STEP = 1e-5
 AT = (0.7, 1.3)
+TABLE = monotone_cubic([(-1.0, -4.0), (0.0, 0.0), (0.5, 1.0), (2.0, 9.0)])
 FUNCTIONS = {
     'sum': lambda x, y: x + y + 2.0,
     'difference': lambda x, y: 3.0 - x - y,
@@ -31,6 +34,7 @@ FUNCTIONS = {
     'tanh': lambda x, y: tanh(x - y),
     'numbers of numpy': lambda x, y: np.float64(2.0) * x + np.float64(3.0) / y - np.float64(1.0),
     **{f'stumpff {k}': lambda x, y, k=k: stumpff(k, x * y) for k in range(6)},
+    'spring table': lambda x, y: piecewise(TABLE, x * y),
     'stumpff at rest': lambda x, y: stumpff(2, (x - 0.7) * y),
 }
 

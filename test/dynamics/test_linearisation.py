@@ -10,8 +10,10 @@ from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import reference_dynamics
+from oracles.displaced import departure
+from oracles.displaced import displaced
+from oracles.random_robots import random_robot_urdf
 import pytest
-from scipy.spatial.transform import Rotation
 
 STIFFNESS, DAMPING, LINK, ROTOR, GEAR = 120.0, 0.4, 0.03, 2e-4, 10.0
 
@@ -78,46 +80,13 @@ def test_poles_of_a_flexible_arm_are_its_natural_frequencies():
     assert found == pytest.approx(expected, rel=1e-4, abs=1e-2)
 
 
-def departure(robot, one, other):
-    """Return the displacement from one configuration to another, (nv,)."""
-    found = []
-    at = 0
-    for joint in robot.joints:
-        count = len(joint.coordinate_names)
-        if joint.type == 'floating':
-            turn = Rotation.from_quat(one[at + 3 : at + 7])
-            found += list(turn.inv().apply(other[at : at + 3] - one[at : at + 3]))
-            found += list((turn.inv() * Rotation.from_quat(other[at + 3 : at + 7])).as_rotvec())
-            at += 7
-        else:
-            found += list(other[at : at + count] - one[at : at + count])
-            at += count
-    return np.array([*found, *(other[at:] - one[at:])])
-
-
-def moved(robot, q, change):
-    """Return a configuration displaced by (nv,)."""
-    found = []
-    at = at_v = 0
-    for joint in robot.joints:
-        count = len(joint.coordinate_names)
-        own = change[at_v : at_v + count]
-        if joint.type == 'floating':
-            turn = Rotation.from_quat(q[at + 3 : at + 7])
-            found += list(q[at : at + 3] + turn.apply(own[:3]))
-            found += list((turn * Rotation.from_rotvec(own[3:])).as_quat())
-            at += 7
-        else:
-            found += list(q[at : at + count] + own)
-            at += count
-        at_v += count
-    return np.array([*found, *(q[at:] + change[at_v:])])
-
-
-@pytest.mark.parametrize('name', ['floating', 'planar', 'mimic'])
+@pytest.mark.parametrize('name', ['floating', 'planar', 'mimic', 'multi axis'])
 def test_departures_of_two_motions(name):
-    """How fast two motions from neighbouring states part, a floating base turning fast."""
-    robot = cases.robot(name)
+    """How fast two motions from neighbouring states part, quaternions turning fast."""
+    kinds = ('multi_axis', 'quaternion', 'revolute')
+    robot = fd.load_robot(random_robot_urdf(20, 4, kinds=kinds, max_modes=1)) if (
+        name == 'multi axis'
+    ) else cases.robot(name)
     dyn = reference_dynamics(robot)
     q, qd, _, tau = (np.array(v) for v in cases.state(robot))
     nv = robot.nv
@@ -129,12 +98,12 @@ def test_departures_of_two_motions(name):
     small, time = 1e-5, 1e-4
 
     def start(scale):
-        return moved(robot, q, scale * change[:nv]), qd + scale * change[nv:]
+        return displaced(robot, q, scale * change[:nv]), qd + scale * change[nv:]
 
     def after(scale, duration):
         at, rate = start(scale)
         # Along the velocity alone: its change moves the place by the square of the time.
-        return moved(robot, at, duration * rate)
+        return displaced(robot, at, duration * rate)
 
     rates = []
     for scale in (small, -small):
