@@ -26,6 +26,11 @@ FUNCTIONS = (
     'external_force_vector', 'frame_pose', 'jacobian', 'jacobian_rate_qd', 'kinetic_energy',
     'potential_energy',
 )
+# Functions that give derivatives, by state and by parameters: test_derivatives.py.
+DERIVATIVES = ('inverse_dynamics_derivatives', 'forward_dynamics_derivatives')
+PARAMETER_DERIVATIVES = (
+    'inverse_dynamics_parameter_derivatives', 'forward_dynamics_parameter_derivatives',
+)
 
 
 @lru_cache(maxsize=None)
@@ -63,7 +68,7 @@ def given(model, code, seed=1):
     """Return the arguments of a generated function without loads."""
     q, qd, qdd, tau = state(model, seed)
     known = {'q': q, 'qd': qd, 'qdd': qdd, 'tau': tau, 'joint_qdd': qdd[:model.n_joints]}
-    return [known[each.name] for each in code.inputs]
+    return [known[each.name] for each in code.inputs if each.name in known]
 
 
 def answer(model, function, frame=None, seed=1, wrenches=(), backend=None):

@@ -37,7 +37,8 @@ def call(code, folder, values):
 
 def test_every_function_of_the_contract_can_be_generated():
     """The cases of these tests are all functions."""
-    assert {*cases.FUNCTIONS, 'mass_matrix_factors'} == set(FUNCTIONS)
+    derivatives = {*cases.DERIVATIVES, *cases.PARAMETER_DERIVATIVES}
+    assert {*cases.FUNCTIONS, 'mass_matrix_factors', *derivatives} == set(FUNCTIONS)
 
 
 @pytest.mark.parametrize('function', cases.FUNCTIONS)

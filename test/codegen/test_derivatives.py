@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Derivatives on the graph against the reference's dual numbers, and what they cost."""
+
+from functools import lru_cache
+
+from codegen import cases
+from codegen.native import compiler
+from codegen.native import Native
+import flexdyn_ros as fd
+from flexdyn_ros.codegen.chosen_parameters import choose_parameters
+from flexdyn_ros.codegen.parameters import parameter_names
+from flexdyn_ros.codegen.trace import trace
+from flexdyn_ros.codegen.traced_derivatives import DERIVATIVE_METHODS
+from flexdyn_ros.codegen.traced_derivatives import DIRECTIONS
+from flexdyn_ros.codegen.traced_derivatives import STRUCTURED
+from flexdyn_ros.symbolic.program import evaluate_program
+from flexdyn_ros.symbolic.program import operation_counts
+import numpy as np
+from oracles.dh_urdf import chain_urdf
+from oracles.random_robots import random_robot_urdf
+from oracles.small_robots import arm
+import pytest
+
+WRENCH = ((1.0, -2.0, 3.0), (0.5, 0.2, -0.4))
+# Beside those of cases.py: joints of several axes, King's rotations, a table for a spring.
+MORE = ('multi axis', 'linear', 'spring table', 'elastic mimic')
+
+
+@lru_cache(maxsize=None)
+def robot(name):
+    """Return a robot by name."""
+    if name == 'linear':
+        return cases.linear_robot()
+    if name == 'multi axis':
+        kinds = ('multi_axis', 'quaternion', 'revolute')
+        return fd.load_robot(random_robot_urdf(20, 3, kinds=kinds, max_modes=1))
+    if name == 'elastic mimic':
+        return fd.load_robot(random_robot_urdf(23, 4, flexible=0.3, max_modes=1, mimic=True))
+    if name == 'spring table':
+        return fd.load_robot(arm(
+            '<joint_dynamics joint="joint2" damping="0.4" rotor_inertia="0.02"><friction '
+            'viscous="0.3" coulomb="1.2" stribeck="2.5" stribeck_velocity="0.2" '
+            'smoothing_velocity="0.3"/><spring points="-0.5 -90, 0 0, 0.3 40, 0.6 130"/>'
+            '</joint_dynamics>'
+        ))
+    return cases.robot(name)
+
+
+def expected(model, function, chosen=None, wrenches=()):
+    """Return the reference's derivatives as one vector."""
+    q, qd, qdd, tau = cases.state(model)
+    last = qdd if function.startswith('inverse') else tau
+    extra = () if chosen is None else (chosen,)
+    found = getattr(cases.reference(model), function)(q, qd, last, *extra, wrenches)
+    return np.concatenate([np.ravel(each) for each in found])
+
+
+def evaluated(found, model, values=()):
+    """Return the outputs of a trace at a state, without pivots."""
+    q, qd, qdd, tau = cases.state(model)
+    known = {'q': q, 'qd': qd, 'qdd': qdd, 'tau': tau, **dict(values)}
+    inputs = {}
+    for each in found.inputs:
+        value = known[each.name]
+        inputs.update(zip(each.symbols, [value] if each.scalar else value, strict=True))
+    return np.array(evaluate_program(found.program, inputs))
+
+
+@pytest.mark.parametrize('method', DERIVATIVE_METHODS)
+@pytest.mark.parametrize('function', cases.DERIVATIVES)
+@pytest.mark.parametrize('name', [*cases.ROBOTS, *MORE])
+def test_both_ways_equal_the_reference(name, function, method):
+    """Direction by direction, and by rows and columns of composite bodies."""
+    model = robot(name)
+    frame = model.frame_names[-1]
+    found = trace(model, function, (f'wrench:{frame}',), method=method)
+    label = found.inputs[-1].name
+    values = evaluated(found, model, {label: [*WRENCH[0], *WRENCH[1]]})
+    cases.assert_close(
+        values, expected(model, function, wrenches=[(frame, *WRENCH)]), 1e-11
+    )
+    symbols = {name for each in found.inputs for name in each.symbols}
+    used = {node.value for node in found.program.needed() if node.kind == 1}
+    assert used <= symbols
+
+
+@pytest.mark.parametrize('function', cases.PARAMETER_DERIVATIVES)
+@pytest.mark.parametrize('name', ['flexible chain', 'elastic mimic', 'spring table'])
+def test_parameters_equal_the_reference(name, function):
+    """All parameters that a robot has."""
+    model = robot(name)
+    names = parameter_names(model)
+    chosen = choose_parameters(model, names)
+    found = trace(model, function, names)
+    assert found.outputs[0].shape == (model.nv, len(chosen.values))
+    inputs = {p.input.name: value for p, value in zip(
+        chosen.parameters, chosen.arguments(), strict=True
+    )}
+    cases.assert_close(
+        evaluated(found, model, inputs), expected(model, function, chosen), 1e-10
+    )
+
+
+@pytest.mark.parametrize('language', ['c', 'fortran'])
+@pytest.mark.parametrize('name', ['floating', 'spring table'])
+def test_generated_code_equals_the_reference(name, language, tmp_path):
+    """Compiled, all three matrices of both."""
+    if compiler(language) is None:
+        pytest.skip(f'NO COMPILER for {language}: its code is not tested')
+    model = robot(name)
+    for function in cases.DERIVATIVES:
+        code = fd.generate(model, function, language)
+        found = Native(code, tmp_path)(*cases.given(model, code))
+        cases.assert_close(found, expected(model, function), 1e-11)
+
+
+def test_generated_python_of_parameters():
+    """Those that are asked for are arguments, and the columns."""
+    model = robot('spring table')
+    names = ['link1/com', 'joint2/coulomb']
+    for function in cases.PARAMETER_DERIVATIVES:
+        code = fd.generate(model, function, 'python', arguments=names)
+        chosen = choose_parameters(model, names)
+        assert code.outputs[0].shape == (model.nv, 4)
+        rows = code.compile_python()(*cases.given(model, code), *chosen.arguments())
+        cases.assert_close(np.ravel(rows), expected(model, function, chosen), 1e-11)
+        with pytest.raises(fd.FlexdynError, match='no parameter'):
+            fd.generate(model, function, arguments=['gravity'])
+
+
+@pytest.mark.parametrize('name', ['spring table', 'floating'])
+def test_the_python_backend_under_loads(name):
+    """Payload, gravity and wrenches at run time; cleared, every bit comes back."""
+    model = robot(name)
+    q, qd, qdd, tau = cases.state(model)
+    ours, theirs = fd.Dynamics(model, 'python'), fd.Dynamics(model, 'reference')
+    before = ours.inverse_dynamics_derivatives(q, qd, qdd)
+    for dyn in (ours, theirs):
+        dyn.set_payload(model.frame_names[-1], 1.5, [0.1, 0.2, 0.3], np.eye(3))
+        dyn.set_gravity([1.0, 2.0, -3.0])
+    wrenches = {model.frame_names[-1]: [*WRENCH[0], *WRENCH[1]]}
+    for function, last in zip(cases.DERIVATIVES, (qdd, tau), strict=True):
+        results = [
+            np.ravel(getattr(dyn, function)(q, qd, last, wrenches)) for dyn in (ours, theirs)
+        ]
+        cases.assert_close(*results, 1e-10)
+    names = parameter_names(model)[:3]
+    for function, last in zip(cases.PARAMETER_DERIVATIVES, (qdd, tau), strict=True):
+        results = [
+            np.ravel(getattr(dyn, function)(q, qd, last, names, wrenches))
+            for dyn in (ours, theirs)
+        ]
+        cases.assert_close(*results, 1e-10)
+    ours.clear_payload()
+    ours.set_gravity(model.gravity)
+    for old, new in zip(before, ours.inverse_dynamics_derivatives(q, qd, qdd), strict=True):
+        assert np.array_equal(old, new)
+
+
+def test_auto_answers_as_the_reference_and_then_as_generated_code():
+    """From the first call to beyond its patience."""
+    model = robot('spring table')
+    q, qd, qdd, _ = cases.state(model)
+    dyn = fd.Dynamics(model)
+    for _ in range(25):
+        found = np.ravel(dyn.inverse_dynamics_derivatives(q, qd, qdd))
+        cases.assert_close(found, expected(model, 'inverse_dynamics_derivatives'))
+
+
+def test_what_does_not_depend_is_not_computed():
+    """Branches of a tree do not feel each other: their entries are zero, not round-off."""
+    model = robot('rigid tree')
+    for method in DERIVATIVE_METHODS:
+        found = trace(model, 'inverse_dynamics_derivatives', method=method)
+        zero = np.array([x is found.program.graph.zero for x in found.program.outputs])
+        blocks = zero.reshape(3, model.nv, model.nv)
+        assert blocks[2].any()
+        # Where the mass matrix couples nothing, positions and rates couple nothing either.
+        assert (blocks[0] | ~blocks[2])[~np.eye(model.nv, dtype=bool)].all()
+        assert (blocks[1] | ~blocks[2])[~np.eye(model.nv, dtype=bool)].all()
+
+
+def total(model, function, method=None):
+    """Return the operations of a traced function."""
+    return sum(operation_counts(trace(model, function, method=method).program.outputs).values())
+
+
+def serial_arm(n):
+    """Return a rigid arm of n joints, neighbours at an angle that is no right one."""
+    link = {'alpha': 0.7, 'a': 0.3, 'd': 0.1, 'm': 2.0, 'com': [-0.1, 0.02, 0.05],
+            'J_cm': [0.02, 0.03, 0.04]}
+    return fd.load_robot(chain_urdf([link] * n))
+
+
+def test_rows_and_columns_cost_less_on_long_arms():
+    """Seven joints in general position: about half of direction by direction."""
+    model = serial_arm(7)
+    by_bodies = total(model, 'inverse_dynamics_derivatives', STRUCTURED)
+    assert by_bodies < 0.6 * total(model, 'inverse_dynamics_derivatives', DIRECTIONS)
+
+
+def test_the_cost_grows_with_the_square_of_a_chain():
+    """O(n d), while direction by direction takes O(n^2) with a larger factor."""
+    counts = [
+        total(serial_arm(n), 'inverse_dynamics_derivatives', STRUCTURED) for n in (6, 12, 24)
+    ]
+    assert counts[1] < 3.3 * counts[0]
+    assert counts[2] < 3.7 * counts[1]
+
+
+def test_generate_takes_the_cheaper_way_and_says_which():
+    """Both are compared; the passes only help."""
+    model = robot('spring table')
+    code = fd.generate(model, 'inverse_dynamics_derivatives')
+    assert code.choices[0] in DERIVATIVE_METHODS
+    for method in DERIVATIVE_METHODS:
+        one = fd.generate(model, 'inverse_dynamics_derivatives', method=method)
+        assert one.choices == (method,)
+        assert sum(code.counts.values()) <= sum(one.counts.values())
+    with pytest.raises(fd.FlexdynError, match='rows and columns'):
+        fd.generate(model, 'inverse_dynamics_derivatives', method='finite differences')
