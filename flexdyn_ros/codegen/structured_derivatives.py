@@ -4,15 +4,16 @@ Derivatives of inverse dynamics by composite bodies: O(n d) for n coordinates in
 
 The force on coordinate i depends on a coordinate x in two ways. Where x is further inward, it
 changes the motion of the body of i, and all that this body carries answers as one: with the
-composite inertia to accelerations, and with a composite matrix B (3 columns) to its spin. So one
-row a force, d tau_i / d(motion), is carried inward, as the transpose of the way that motions go
-outward. Where x is further outward, it changes the wrench on its own body, one column that is
-carried inward as wrenches are. Both halves meet at the body itself. Composite bodies are those
-of Walker and Orin 1982; that rows and columns of the derivatives can share them is the idea of
-Carpentier and Mansard, Analytical derivatives of rigid body dynamics algorithms, 2018, and of
-Singh, Russell and Wensing 2022, here with body axes, with no velocity of the origin, and with
-flexible bodies. How motions and wrenches depend on the coordinates of one body is found by
-differentiation on the graph.
+composite inertia to accelerations, and as in spin_response.py to its spin. So one row a force,
+d tau_i / d(motion), is carried inward, as the transpose of the way that motions go outward.
+Where x is further outward, it changes the wrench on its own body, one column that is carried
+inward as wrenches are. Both halves meet at the body itself. Composite bodies are those of Walker
+and Orin 1982; that rows and columns of the derivatives can share them is the idea of Carpentier
+and Mansard, Analytical derivatives of rigid body dynamics algorithms, 2018, and of Singh,
+Russell and Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial vector
+algebra, 2022; here in body axes, without the velocity of origins, and with flexible bodies. How
+motions and wrenches depend on the coordinates of one body is found by differentiation on the
+graph.
 """
 
 from __future__ import annotations
@@ -169,14 +170,13 @@ class StructuredDerivatives:
     def _own_rows(self, index: int) -> Iterator[tuple[int, Change]]:
         """Yield the place of each force on a body, and its derivatives by the body's motion."""
         place, inertia = self._places[index], self._bodies.inertias[index]
-        answers = self._bodies.spin[index]
         for axis, column in zip(place.body.joint.terms, place.columns):
             force, moment = column_momentum(place.body, column, inertia.rigid)
-            spin = tuple(column_power(column, (a.force, a.moment)) for a in answers)
+            spin = self._bodies.spin[index].row(*column)
             yield axis[0].velocity_index, (spin, moment, force)
-        for mode, (force, moment) in enumerate(zip(inertia.forces, inertia.moments)):
-            spin = tuple(answer.modal[mode] for answer in answers)
-            yield place.body.velocity_modes + mode, (spin, moment, force)
+        modes = zip(self._bodies.modal_spin[index], inertia.moments, inertia.forces)
+        for mode, row in enumerate(modes):
+            yield place.body.velocity_modes + mode, row
 
     def _enter_row(self, i: int, row: Change, index: int, coordinates: Any) -> None:
         for x in coordinates:

@@ -26,6 +26,7 @@ from flexdyn_ros.codegen.loads import wrenches_of
 from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
 from flexdyn_ros.codegen.snap import snap as snap_rotations
 from flexdyn_ros.codegen.traced_derivatives import DERIVATIVE_METHODS
+from flexdyn_ros.codegen.traced_derivatives import DIRECTIONS
 from flexdyn_ros.codegen.traced_derivatives import STRUCTURED
 from flexdyn_ros.codegen.traced_dynamics import CLOSED_FORMS
 from flexdyn_ros.codegen.traced_dynamics import DENSE
@@ -147,7 +148,9 @@ def solving_methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...
     derivatives, the ways to find these; they solve by the mass matrix.
     """
     if any(request.function.derives for request in requests):
-        return DERIVATIVE_METHODS
+        sheared = any(link.rotation == 'linear' and link.mode_names for link in robot.links)
+        # Composite bodies seen through King's first-order rotations, no rotations, are others.
+        return (DIRECTIONS,) if sheared else DERIVATIVE_METHODS
     if any(request.function.of_parameters and request.function.solves for request in requests):
         return (DENSE,)
     if not any(request.function.solves for request in requests):
