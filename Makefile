@@ -41,6 +41,7 @@ colcon-test: build ## colcon build, then colcon test (the quick tests)
 counts: setup ## operation counts beside all published ones, and what each pass saves, into docs/ (minutes)
 	@$(ENV) python -m benchmarks.counts
 	@$(ENV) python -m benchmarks.generation
+	@$(ENV) python -m benchmarks.derivatives
 
 studies: setup ## frequencies of a rotating beam and of a column beside printed ones, with a plot, into docs/
 	@$(ENV) python -m benchmarks.rotating_beam

@@ -105,3 +105,13 @@ def test_modes_of_an_arm():
     free = [3.232, 4.891, 19.16, 24.20, 36.53, 164.7]
     assert line(output, 'joints locked:') == pytest.approx(locked, rel=5e-4)
     assert line(output, 'joints free:') == pytest.approx(free, rel=5e-4)
+
+
+def test_poles_under_joint_control():
+    output = run('poles_under_joint_control.py')
+    # Stiff joints: the locked frequencies of the example above, without damping.
+    stiff = line(output, 'kp = 1e+10:')
+    assert stiff[0::2] == pytest.approx([0.1555, 1.179, 3.468, 7.960], rel=5e-4)
+    assert max(stiff[1::2]) < 1e-4
+    soft = line(output, 'kp = 1e+04:')
+    assert soft[0] < 0.7 * stiff[0] and soft[1] > 0.4

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Poles of the flexible Canadarm under a joint PD, from its linear state space.
+
+With soft gains the joints give way to the bending links and damp them; with stiff ones the arm
+bends as if its brakes were on, and nothing damps it. Run: python3 poles_under_joint_control.py
+"""
+
+from pathlib import Path
+
+import flexdyn_ros as fd
+import numpy as np
+
+URDF = Path(__file__).resolve().parents[1] / 'urdf' / 'canadarm.urdf.xacro'
+GAINS = (1e4, 1e6, 1e10)  # [N m/rad]
+
+
+def main():
+    robot = fd.load_robot(URDF)
+    dyn = fd.Dynamics(robot)
+    q, rest = np.zeros(robot.nq), np.zeros(robot.nv)
+    a, b = fd.linearise(dyn, q, rest, dyn.gravity_vector(q))
+    n, nv = robot.n_joints, robot.nv
+    inertia = np.diag(dyn.mass_matrix(q))[:n]
+    print(f'{robot}\nlowest bending frequencies [Hz] and their damping ratios:')
+    for stiffness in GAINS:
+        # u = -kp q - kd qd, critically damped for the stiff arm.
+        gains = np.zeros((n, 2 * nv))
+        gains[:, :n] = stiffness * np.eye(n)
+        gains[:, nv : nv + n] = np.diag(2.0 * np.sqrt(stiffness * inertia))
+        poles = np.linalg.eigvals(a - b @ gains)
+        poles = sorted(poles[poles.imag > 1e-3], key=abs)[:4]
+        shown = '  '.join(
+            f'{abs(pole) / (2 * np.pi):.4g} ({-pole.real / abs(pole):.4f})' for pole in poles
+        )
+        print(f'kp = {stiffness:.0e}: {shown}')
+
+
+if __name__ == '__main__':
+    main()
