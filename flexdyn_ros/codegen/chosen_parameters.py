@@ -12,10 +12,10 @@ from flexdyn_ros.codegen.parameters import find_parameter
 from flexdyn_ros.codegen.parameters import Parameter
 from flexdyn_ros.codegen.parameters import parameter_names
 from flexdyn_ros.codegen.parameters import with_scalars
+from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.model.beam import modal_body
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
 
@@ -83,14 +83,22 @@ def _values(robot: Robot, parameter: Parameter) -> list[float]:
     if kind in ('mass', 'com', 'inertia'):
         return _inertial_values(robot.link(owner).inertia, kind)
     if owner in robot.mode_names:
-        link = next(link for link in robot.links if owner in link.mode_names)
-        k = link.mode_names.index(owner)
-        body = modal_body(link)
-        return [float((body.stiffness if kind == 'stiffness' else body.damping)[k, k])]
+        return [_modal_value(robot, owner, kind)]
     drive = robot.joint(owner).dynamics
     if kind == 'viscous':
         return [drive.friction.viscous + (0.0 if drive.elastic else drive.damping)]
     return [drive.friction.coulomb if kind == 'coulomb' else getattr(drive, kind)]
+
+
+def _modal_value(robot: Robot, mode: str, kind: str) -> float:
+    """Return the stiffness or damping of a mode, or of a passive joint between segments."""
+    tree, index = assemble(robot, {}), robot.coordinate_names.index(mode)
+    for spring in tree.springs:
+        if spring.velocity_index == index:
+            return getattr(spring, kind)
+    body = next(b for b in tree.bodies if 0 <= index - b.velocity_modes < b.n_modes)
+    k = index - body.velocity_modes
+    return getattr(body.modal, kind)[k][k]
 
 
 def _inertial_values(inertia: Any, kind: str) -> list[float]:

@@ -12,6 +12,7 @@ from typing import Sequence
 from flexdyn_ros.codegen.interface import identifier
 from flexdyn_ros.codegen.interface import Input
 from flexdyn_ros.codegen.interface import Output
+from flexdyn_ros.codegen.parameters import Parameter
 from flexdyn_ros.codegen.traced_dynamics import TracedDynamics
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.factors import factor_order
@@ -167,10 +168,11 @@ FUNCTIONS: dict[str, Function] = {
 
 @dataclass(frozen=True)
 class Request:
-    """A function as asked for: which one, and of which frame."""
+    """A function as asked for: which one, of which frame, by which parameters."""
 
     name: str
     frame: Optional[str] = None
+    parameters: tuple[Parameter, ...] = ()
 
     @property
     def function(self) -> Function:
@@ -265,21 +267,17 @@ def _position_entries(robot: Robot) -> tuple[str, ...]:
     return (*entries, *robot.mode_names)
 
 
-def outputs_of(robot: Robot, request: Request, parameters: Sequence[str] = ()) -> list[Output]:
-    """Return the results of one function, for these numbers of parameters."""
-    return [
-        _output(robot, request, name, kind, parameters)
-        for name, kind in request.function.outputs
-    ]
+def outputs_of(robot: Robot, request: Request) -> list[Output]:
+    """Return the results of one function."""
+    return [_output(robot, request, name, kind) for name, kind in request.function.outputs]
 
 
-def _output(
-    robot: Robot, request: Request, name: str, kind: str, parameters: Sequence[str]
-) -> Output:
+def _output(robot: Robot, request: Request, name: str, kind: str) -> Output:
     coordinates, frame = robot.coordinate_names, request.frame
     if kind == 'parameter matrix':
-        entries = tuple(f'{name}: {a}, {b}' for a in coordinates for b in parameters)
-        return Output(name, (robot.nv, len(parameters)), entries)
+        columns = [entry for each in request.parameters for entry in each.input.entries]
+        entries = tuple(f'{name}: {a}, {b}' for a in coordinates for b in columns)
+        return Output(name, (robot.nv, len(columns)), entries)
     if kind == 'matrix':
         entries = tuple(f'{name}: {a}, {b}' for a in coordinates for b in coordinates)
         return Output(name, (robot.nv, robot.nv), entries)

@@ -24,7 +24,6 @@ from flexdyn_ros.codegen.functions import function_identifier
 from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.generate import compile_python
 from flexdyn_ros.codegen.loads import Loads
-from flexdyn_ros.codegen.parameters import Parameter
 from flexdyn_ros.codegen.schedule import schedule
 from flexdyn_ros.codegen.simplify import simplify
 from flexdyn_ros.codegen.snap import ROUND_OFF
@@ -293,14 +292,13 @@ class PythonBackend:
         key = (name, places, parameters) if parameters else (name, places)
         found = self._functions.get(key)
         if found is None:
-            found = self._functions[key] = self._make(Request(name), places, parameters)
+            request = Request(name, parameters=parameters)
+            found = self._functions[key] = self._make(request, places)
         function, extra = found
         values = [(*wrench.force, *wrench.moment) for wrench in ordered]
         return function(*vectors, *extra, *values, *(chosen.arguments() if chosen else ()))
 
-    def _make(
-        self, request: Request, places: Places, parameters: tuple[Parameter, ...] = ()
-    ) -> tuple[Callable, tuple]:
+    def _make(self, request: Request, places: Places) -> tuple[Callable, tuple]:
         """Return a function with wrenches at these places, and the values of its other loads."""
         name, _, solver = request.name.partition('/')
         request = replace(request, name=name)
@@ -309,7 +307,7 @@ class PythonBackend:
         payloads = loads.payloads if request.name in INERTIA_MATTERS else ()
         loads = replace(loads, gravity=gravity, payloads=payloads)
         loads = replace(
-            loads, parameters=parameters, wrenches=tuple(frame for frame, _ in places),
+            loads, parameters=request.parameters, wrenches=tuple(frame for frame, _ in places),
             axes={frame: axes for frame, axes in places if axes is not None},
         )
         extra = [tuple(self._gravity)] if gravity else []

@@ -93,7 +93,7 @@ def trace_requests(
     pivots: bool = False,
 ) -> Trace:
     """Return a function as a program; see `trace`."""
-    _check_parameters(requests, loads)
+    requests = [_about_parameters(request, loads) for request in requests]
     graph = Graph()
     inputs = inputs_of(robot, requests)
     vectors = {each.name: [graph.symbol(name) for name in each.symbols] for each in inputs}
@@ -104,7 +104,6 @@ def trace_requests(
     dynamics = TracedDynamics(tree, robot.n_joints, gravity_of(robot, loads, graph), method)
     outputs: list[Output] = []
     values: list[Any] = []
-    entries = [entry for each in loads.parameters for entry in each.input.entries]
     vectors[PARAMETERS] = [
         graph.symbol(name) for each in loads.parameters for name in each.input.symbols
     ]
@@ -112,8 +111,7 @@ def trace_requests(
         results = request.function.compute(
             dynamics, vectors, request.frame, wrenches_of(loads, graph)
         )
-        own = outputs_of(robot, request, entries)
-        for output, result in zip(own, results):
+        for output, result in zip(outputs_of(robot, request), results):
             outputs.append(output)
             values += _flat(result)
     if pivots and dynamics.pivots:
@@ -130,14 +128,16 @@ def trace_requests(
     )
 
 
-def _check_parameters(requests: Sequence[Request], loads: Loads) -> None:
-    """Refuse derivatives by no parameter at all."""
-    names = [request.name for request in requests if request.function.of_parameters]
-    if names and not loads.parameters:
+def _about_parameters(request: Request, loads: Loads) -> Request:
+    """Return a request with the parameters that it is about, all those among the arguments."""
+    if not request.function.of_parameters:
+        return request
+    if not loads.parameters:
         raise ArgumentError(
-            'arguments', f'names no parameter, and "{names[0]}" is about those that it names, '
+            'arguments', f'names no parameter, and "{request.name}" is about those that it names, '
             'such as "<link>/mass"'
         )
+    return replace(request, parameters=loads.parameters)
 
 
 def solving_methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:

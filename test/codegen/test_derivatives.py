@@ -18,22 +18,26 @@ from flexdyn_ros.symbolic.program import operation_counts
 import numpy as np
 from oracles.dh_urdf import chain_urdf
 from oracles.random_robots import random_robot_urdf
+from oracles.segment_arms import boom
+from oracles.segment_arms import WRIST
 from oracles.small_robots import arm
 import pytest
 
 WRENCH = ((1.0, -2.0, 3.0), (0.5, 0.2, -0.4))
-# Beside those of cases.py: joints of several axes, King's rotations, a table for a spring.
-MORE = ('multi axis', 'linear', 'spring table', 'elastic mimic')
+# Beside those of cases.py: joints of several axes, King's rotations, a table for a spring, ...
+MORE = ('multi axis', 'linear', 'spring table', 'elastic mimic', 'segments')
 
 
 @lru_cache(maxsize=None)
 def robot(name):
     """Return a robot by name."""
+    if name == 'segments':
+        return fd.load_robot(boom(3, 'y z', 'centred', 'continuous', more=WRIST))
     if name == 'linear':
         return cases.linear_robot()
     if name == 'multi axis':
         kinds = ('multi_axis', 'quaternion', 'revolute')
-        return fd.load_robot(random_robot_urdf(20, 3, kinds=kinds, max_modes=1))
+        return fd.load_robot(random_robot_urdf(20, 2, kinds=kinds, max_modes=1))
     if name == 'elastic mimic':
         return fd.load_robot(random_robot_urdf(23, 4, flexible=0.3, max_modes=1, mimic=True))
     if name == 'spring table':
@@ -87,7 +91,7 @@ def test_both_ways_equal_the_reference(name, function, method):
 
 
 @pytest.mark.parametrize('function', cases.PARAMETER_DERIVATIVES)
-@pytest.mark.parametrize('name', ['flexible chain', 'elastic mimic', 'spring table'])
+@pytest.mark.parametrize('name', ['flexible chain', 'elastic mimic', 'spring table', 'segments'])
 def test_parameters_equal_the_reference(name, function):
     """All parameters that a robot has."""
     model = robot(name)

@@ -14,6 +14,8 @@ from oracles.compare import assert_agree
 from oracles.compare import reference_dynamics
 from oracles.displaced import displaced
 from oracles.random_robots import random_robot_urdf
+from oracles.segment_arms import boom
+from oracles.segment_arms import WRIST
 from oracles.small_robots import arm
 from oracles.vendor_robots import frictionless
 from oracles.vendor_robots import on_floating_base
@@ -38,7 +40,9 @@ VENDORS = {
 
 @lru_cache(maxsize=None)
 def robot_of(name):
-    """Return a random robot by name, with springs and friction."""
+    """Return a robot by name: random ones with springs and friction, and a boom in segments."""
+    if name == 'segments':
+        return fd.load_robot(boom(3, 'y z', 'centred', 'continuous', more=WRIST))
     seed, joints, options = ROBOTS[name]
     return fd.load_robot(random_robot_urdf(seed, joints, **options))
 
@@ -69,7 +73,7 @@ def wrenches_on(robot):
     }
 
 
-@pytest.mark.parametrize('name', list(ROBOTS))
+@pytest.mark.parametrize('name', [*ROBOTS, 'segments'])
 def test_state_derivatives_equal_differences(name):
     """Trees, flexible links, elastic and mimic joints, floating and planar ones, wrenches."""
     robot = robot_of(name)
@@ -92,7 +96,7 @@ def test_state_derivatives_equal_differences(name):
         assert_agree(ours, theirs, 1e-6)
 
 
-@pytest.mark.parametrize('name', list(ROBOTS))
+@pytest.mark.parametrize('name', [*ROBOTS, 'segments'])
 def test_forward_derivatives_follow_from_inverse_ones(name):
     """M d qdd/dx = -d ID/dx at these accelerations: two runs of dual numbers agree."""
     robot = robot_of(name)
@@ -172,7 +176,7 @@ def test_a_pendulum(backend):
     assert found[0] == pytest.approx([by_mass, -rate / (m * r**2)], rel=1e-12)
 
 
-@pytest.mark.parametrize('name', list(ROBOTS))
+@pytest.mark.parametrize('name', [*ROBOTS, 'segments'])
 def test_parameter_derivatives_equal_differences(name):
     """Of all parameters that a robot has; forward ones follow from inverse ones."""
     robot = robot_of(name)
