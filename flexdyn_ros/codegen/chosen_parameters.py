@@ -93,10 +93,11 @@ def _values(robot: Robot, parameter: Parameter) -> list[float]:
 def _modal_value(robot: Robot, mode: str, kind: str) -> float:
     """Return the stiffness or damping of a mode, or of a passive joint between segments."""
     tree, index = assemble(robot, {}), robot.coordinate_names.index(mode)
-    for spring in tree.springs:
-        if spring.velocity_index == index:
-            return getattr(spring, kind)
-    body = next(b for b in tree.bodies if 0 <= index - b.velocity_modes < b.n_modes)
+    link = next(link for link in robot.links if mode in link.mode_names)
+    if link.segments:
+        spring = next(each for each in tree.springs if each.velocity_index == index)
+        return getattr(spring, kind)
+    body = next(each for each in tree.bodies if 0 <= index - each.velocity_modes < each.n_modes)
     k = index - body.velocity_modes
     return getattr(body.modal, kind)[k][k]
 
