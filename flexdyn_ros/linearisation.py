@@ -31,6 +31,7 @@ def linearise(
     x is the displacement of the configuration, then the change of velocity, (2 nv,), in joints and
     modes; u is the change of the joint torques [N m | N], (n_joints,), in the order of
     `robot.joint_names`. Modes have no input: outside forces on them are zero or stay as they are.
+    Of a base that moves, free or prescribed, the first six inputs are the wrench on it.
     The state need not be an equilibrium; then x is the departure from the motion through it.
 
     Args:
