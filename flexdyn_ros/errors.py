@@ -86,6 +86,45 @@ class ArgumentError(FlexdynError, ValueError):
         super().__init__(f'Argument "{argument}" {problem.rstrip(".")}.')
 
 
+class LoopsCannotClose(FlexdynError):
+    """
+    No state near the given one meets all loops.
+
+    Attributes:
+        loop: The loop that stays open the most.
+        gaps: What is left open in each constrained direction, by `<loop>/tx` [m | rad].
+    """
+
+    def __init__(self, loop: str, gaps: dict[str, float], advice: str):
+        self.loop = loop
+        self.gaps = dict(gaps)
+        own = ', '.join(
+            f'{gap:.3g} {"rad" if name.rpartition("/")[2][0] == "r" else "m"} in '
+            f'{name.rpartition("/")[2]}'
+            for name, gap in gaps.items() if name.rpartition('/')[0] == loop
+        )
+        sentence = f'Loop "{loop}" does not close: it is off by {own}'
+        super().__init__(f'{sentence}. {advice.rstrip(".")}.')
+
+
+class UnattainableMotion(FlexdynError):
+    """
+    A motion that the actuated joints of a robot with loops cannot make.
+
+    Attributes:
+        coordinate: The passive coordinate that would need the largest force.
+        force: That force [N m | N].
+    """
+
+    def __init__(self, coordinate: str, force: float):
+        self.coordinate = coordinate
+        self.force = force
+        super().__init__(
+            f'The motion needs a force of {force:.4g} on "{coordinate}", which is not actuated. '
+            'Name more joints in <actuated>, or ask for a motion that the actuated joints make.'
+        )
+
+
 class SingularMassMatrix(FlexdynError):
     """
     Forward dynamics has no unique answer: some motion meets no inertia.

@@ -14,6 +14,9 @@ from flexdyn_ros.arguments import deliver
 from flexdyn_ros.arguments import real_matrix
 from flexdyn_ros.arguments import real_number
 from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.closed_chains.chains import ClosedChains
+from flexdyn_ros.closed_chains.methods import ByLoop
+from flexdyn_ros.closed_chains.methods import ClosedChainMethods
 from flexdyn_ros.codegen.chosen_parameters import choose_parameters
 from flexdyn_ros.codegen.chosen_parameters import ChosenParameters
 from flexdyn_ros.codegen.patient_backend import PatientBackend
@@ -38,7 +41,7 @@ Outs = Optional[tuple[np.ndarray, np.ndarray, np.ndarray]]
 Wrenches = Optional[Mapping[str, Any]]
 
 
-class Dynamics:
+class Dynamics(ClosedChainMethods):
     """
     The dynamics of a robot in joint-and-mode space.
 
@@ -80,6 +83,7 @@ class Dynamics:
         self._frames = frozenset(robot.frame_names)
         self._chosen: dict[tuple[str, ...], ChosenParameters] = {}
         self._gravity = list(robot.gravity_vector)
+        self._closed = ClosedChains(robot) if robot.loops else None
         self._payloads = {payload.link: payload.inertia for payload in robot.payloads}
         self._backend: Backend = KINDS[backend](robot, self._gravity, self._payloads)
 
@@ -92,15 +96,42 @@ class Dynamics:
         return self._backend.name
 
     def inverse_dynamics(
-        self, q: Any, qd: Any, qdd: Any, wrenches: Wrenches = None, out: Out = None
+        self,
+        q: Any,
+        qd: Any,
+        qdd: Any,
+        wrenches: Wrenches = None,
+        out: Out = None,
+        loop_forces: ByLoop = None,
     ) -> np.ndarray:
-        """Return joint torques [N m | N], then modal forces, for a motion, (nv,)."""
+        """
+        Return joint torques [N m | N], then modal forces, for a motion, (nv,).
+
+        With loops the constraint forces take their part: passive joints get none, and where the
+        actuated ones can share the rest in many ways, they get the smallest forces.
+
+        Args:
+            q: Configuration, (nq,).
+            qd: Velocity, (nv,).
+            qdd: Acceleration, (nv,), that the loops allow.
+            wrenches: See the class.
+            out: Where to write the result.
+            loop_forces: See `ClosedChainMethods`.
+
+        Raises:
+            UnattainableMotion: If the actuated joints cannot make the motion.
+        """
+        self._need_loops(loop_forces)
+        at = self._position(q)
         tau = self._backend.inverse_dynamics(
-            self._position(q),
+            at,
             real_vector('qd', qd, self._nv),
             real_vector('qdd', qdd, self._nv),
             () if wrenches is None else self._checked(wrenches),
         )
+        if self._closed is not None:
+            loading = self._closed.loading(None, loop_forces)
+            tau = self._closed.torques(self._backend, at, tau, loading)
         return deliver(tau, out)
 
     def forward_dynamics(
@@ -112,9 +143,13 @@ class Dynamics:
         out: Out = None,
         method: str = 'auto',
         base_acceleration: Any = None,
+        loop_accelerations: ByLoop = None,
+        loop_forces: ByLoop = None,
     ) -> np.ndarray:
         """
         Return the accelerations of joints and modes under forces tau, (nv,).
+
+        With loops they meet the constraints; `constraint_forces` gives what that takes.
 
         Args:
             q: Configuration, (nq,).
@@ -124,11 +159,13 @@ class Dynamics:
             out: Where to write the result.
             method: "recursive" (O(n); robots with mimic joints take the other way), "cholesky"
                 (mass matrix and its factors), or "auto" (of generated code the one with fewer
-                operations, otherwise "recursive").
+                operations, otherwise "recursive"). With loops there is one way.
             base_acceleration: Rates of the six base velocities of a robot with <base
                 motion="prescribed"/>, (6,) [m/s^2, rad/s^2]. The first six entries of tau are
                 not read then; inverse dynamics with the result gives the wrench on the base.
                 Without it they are that wrench, as on a free base.
+            loop_accelerations: See `ClosedChainMethods`.
+            loop_forces: The same.
 
         Raises:
             ArgumentError: If an argument has the wrong shape, or the base is not prescribed.
@@ -136,15 +173,23 @@ class Dynamics:
         """
         if method not in METHODS:
             raise ArgumentError('method', f'is "{method}", expected one of {METHODS}')
+        self._need_loops(loop_accelerations, loop_forces)
         position, velocity = self._position(q), real_vector('qd', qd, self._nv)
         forces = real_vector('tau', tau, self._nv)
         loads = () if wrenches is None else self._checked(wrenches)
-        if base_acceleration is None:
+        base, qdd = None, None  # type: Any, Any
+        if base_acceleration is not None:
+            base = checked_base_acceleration(self.robot, base_acceleration)
+        if self._closed is not None:
+            loading = self._closed.loading(loop_accelerations, loop_forces)
+            qdd = self._closed.motion(
+                self._backend, position, velocity, forces, loads, loading, base=base
+            ).qdd
+        elif base is None:
             qdd = self._backend.forward_dynamics(position, velocity, forces, loads, method)
         else:
-            given = checked_base_acceleration(self.robot, base_acceleration)
             qdd = accelerations_on_base(
-                self._backend, self._exact, (position, velocity), forces, given, loads, method
+                self._backend, self._exact, (position, velocity), forces, base, loads, method
             )
         return deliver(qdd, out)
 
@@ -159,18 +204,27 @@ class Dynamics:
         joint_qdd: Any,
         wrenches: Wrenches = None,
         out: Optional[tuple[np.ndarray, np.ndarray]] = None,
+        loop_accelerations: ByLoop = None,
+        loop_forces: ByLoop = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """
         Return joint torques (n_joints,) and modal accelerations (n_modes,).
 
         The joints follow `joint_qdd`, (n_joints,); the modes move freely, without modal forces.
+        With loops the actuated joints follow it, and passive joints move as the loops have it.
         """
-        tau, qdd = self._backend.hybrid_dynamics(
+        self._need_loops(loop_accelerations, loop_forces)
+        given = (
             self._position(q),
             self._velocity(qd),
             real_vector('joint_qdd', joint_qdd, self._n_joints),
             self._checked(wrenches),
         )
+        if self._closed is None:
+            tau, qdd = self._backend.hybrid_dynamics(*given)
+        else:
+            loading = self._closed.loading(loop_accelerations, loop_forces)
+            tau, qdd = self._closed.hybrid(self._backend, *given, loading)
         tau_out, qdd_out = out if out is not None else (None, None)
         return deliver(tau, tau_out), deliver(qdd, qdd_out)
 
@@ -183,6 +237,7 @@ class Dynamics:
         Column k of the first is for a displacement of velocity coordinate k: of q itself, but
         of a floating joint a translation in body axes and a rotation vector in body axes.
         """
+        self._refuse_loops('inverse_dynamics_derivatives')
         found = self._backend.inverse_dynamics_derivatives(
             self._position(q), self._velocity(qd), self._vector('qdd', qdd),
             self._checked(wrenches),
@@ -200,6 +255,7 @@ class Dynamics:
         Raises:
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
         """
+        self._refuse_loops('forward_dynamics_derivatives')
         found = self._backend.forward_dynamics_derivatives(
             self._position(q), self._velocity(qd), self._vector('tau', tau),
             self._checked(wrenches),
@@ -227,6 +283,7 @@ class Dynamics:
         Raises:
             ArgumentError: If a parameter is unknown or comes twice, or there is none.
         """
+        self._refuse_loops('inverse_dynamics_parameter_derivatives')
         chosen = self._parameters(parameters)
         found = self._backend.inverse_dynamics_parameter_derivatives(
             self._position(q), self._velocity(qd), self._vector('qdd', qdd), chosen,
@@ -247,6 +304,7 @@ class Dynamics:
             ArgumentError: If a parameter is unknown or comes twice, or there is none.
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
         """
+        self._refuse_loops('forward_dynamics_parameter_derivatives')
         chosen = self._parameters(parameters)
         found = self._backend.forward_dynamics_parameter_derivatives(
             self._position(q), self._velocity(qd), self._vector('tau', tau), chosen,
@@ -372,14 +430,6 @@ class Dynamics:
         """Set the acceleration of gravity in the root frame, (3,) [m/s^2]."""
         self._gravity = real_vector('vector', vector, 3)
         self._rebuild()
-
-    def project(self, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the nearest state that meets all loops; loops are not available yet."""
-        raise NotYetSupported('projection on loops is not available yet')
-
-    def constraint_forces(self, q: Any, qd: Any, tau: Any) -> np.ndarray:
-        """Return the forces in the loops; loops are not available yet."""
-        raise NotYetSupported('constraint forces of loops are not available yet')
 
     def _position(self, q: Any) -> list[float]:
         """Return a checked configuration with its quaternions brought to unit length."""

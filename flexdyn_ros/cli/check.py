@@ -24,7 +24,7 @@ _DESCRIPTION = """\
 Read a description and its <flexdyn> extension, and report what is wrong or doubtful in it: links
 with inertias that no rigid body has (mass [kg], principal moments [kg m^2], which test failed and
 by how much of the largest moment), joints that move no mass, limits without effort, beams too
-short for their modes.
+short for their modes, loops that do not close near the zero configuration.
 
 Errors are what forward dynamics refuses or no rigid body can have; they give exit code 1. Warnings
 give exit code 0, and 1 with --strict. Notes are decisions taken while reading.
@@ -59,6 +59,10 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.model.check import check_robot
 
     report = check_robot(robot)
+    if robot.loops:
+        from flexdyn_ros.closed_chains.check import with_loop_findings
+
+        report = with_loop_findings(report, robot)
     wrong = ('error', 'warning') if call.strict else ('error',)
     passed = not any(finding.severity in wrong for finding in report.findings)
     if call.json:

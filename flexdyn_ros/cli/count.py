@@ -42,11 +42,11 @@ def add_parser(subparsers: Any) -> None:
 def run(call: argparse.Namespace) -> int:
     """Print the counts of each function."""
     from flexdyn_ros.codegen import generate
-    from flexdyn_ros.codegen.functions import FUNCTIONS
+    from flexdyn_ros.codegen.functions import functions_of
     from flexdyn_ros.codegen.functions import read_function
 
     robot = load(call)
-    functions = call.functions or [*FUNCTIONS, 'mass_matrix+bias_vector']
+    functions = call.functions or [*functions_of(robot), 'mass_matrix+bias_vector']
     for function in functions:
         read_function(robot, function)
     rows = []

@@ -83,6 +83,13 @@ def summarise(robot: 'Robot') -> dict[str, Any]:
             {'link': p.link, 'mass': p.inertia.mass, 'com': list(p.inertia.com)}
             for p in robot.payloads
         ],
+        'loops': [
+            {
+                'name': loop.name, 'frame1': loop.frame1, 'frame2': loop.frame2,
+                'constrain': list(loop.constrain),
+            }
+            for loop in robot.loops
+        ],
         'actuated': list(robot.actuated),
         'torque_terms': torque_terms(robot),
         'notes': list(robot.notes),
@@ -97,6 +104,7 @@ def _joint(joint: 'Joint') -> dict[str, Any]:
         'parent': joint.parent,
         'child': joint.child,
         'axis': list(joint.axis),
+        'axes': list(joint.axes),
         'coordinates': list(joint.coordinate_names),
         'lower': limit.lower,
         'upper': limit.upper,
@@ -131,6 +139,8 @@ def torque_terms(robot: 'Robot') -> list[str]:
         if link.segments and (link.segments.friction.viscous or link.segments.friction.coulomb
                               or link.segments.friction.breakaway)
     ]
+    if robot.loops:
+        terms.append('forces of the loops, which leave the actuated joints the rest')
     for what, names in (
         ('friction and damping of', friction),
         ('rotor inertia of', rotors),
@@ -168,6 +178,14 @@ def _text(summary: dict[str, Any]) -> str:
             for link in summary['links']
         ],
     )]
+    if summary['loops']:
+        lines += ['', heading('loops'), table(
+            ('loop', 'frame1', 'frame2', 'constrains'),
+            [
+                (loop['name'], loop['frame1'], loop['frame2'], ' '.join(loop['constrain']))
+                for loop in summary['loops']
+            ],
+        ), f'  actuated: {", ".join(summary["actuated"])}']
     for payload in summary['payloads']:
         com = ' '.join(f'{c:g}' for c in payload['com'])
         lines += ['', f'payload on "{payload["link"]}": {payload["mass"]:g} kg at {com} m']
@@ -182,8 +200,8 @@ def _joint_table(joints: list[dict[str, Any]]) -> str:
     return table(
         ('joint', 'type', 'parent', 'child', 'lower', 'upper', 'effort', 'velocity', 'drive'),
         [
-            (j['name'], j['type'], j['parent'], j['child'], j['lower'], j['upper'], j['effort'],
-             j['velocity'], _drive(j))
+            (j['name'], ' '.join(j['axes']) or j['type'], j['parent'], j['child'], j['lower'],
+             j['upper'], j['effort'], j['velocity'], _drive(j))
             for j in joints
         ],
     )

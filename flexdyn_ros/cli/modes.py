@@ -24,6 +24,9 @@ Three tables, for small undamped vibrations about a configuration at rest:
   joints locked  natural frequencies [Hz] of the whole arm with its joints held
   joints free    natural frequencies [Hz] with its joints free; one zero a joint coordinate
 
+With loops these are the vibrations that the loops allow, about the nearest closed configuration;
+held are then the actuated joints, and the passive ones follow.
+
 The stiffness is that of modes and joint springs. The stiffness that gravity gives to a hanging or
 bent arm is not included. Nonlinear springs count with their slope at the configuration.
 
@@ -67,6 +70,11 @@ def run(call: argparse.Namespace) -> int:
     q = configuration.checked(
         named_values(call.at, configuration.names, robot.neutral_configuration(), '--at'), '--at'
     )
+    if robot.loops:
+        from flexdyn_ros import Dynamics
+        import numpy as np
+
+        q, _ = Dynamics(robot).project(q, np.zeros(robot.nv))
     answer = analyse(robot, q)
     answer['configuration'] = dict(zip(configuration.names, q.tolist()))
     if call.json:
@@ -93,11 +101,15 @@ def analyse(robot: Any, q: Any) -> dict[str, Any]:
 
     dyn = Dynamics(robot)
     mass, stiffness = dyn.mass_matrix(q), stiffness_matrix(dyn, q)
-    n = robot.n_joints
-    locked = _vibrations(dyn, q, mass[n:, n:], stiffness[n:, n:], robot.mode_names)
-    held = BASE_COORDINATES if robot.base_motion == 'prescribed' else 0
+    moving, held_motions, motions = _motions(dyn, q)
+    locked = _vibrations(
+        dyn, q, mass[moving, moving], stiffness[moving, moving],
+        robot.coordinate_names[moving], held_motions,
+    )
+    beyond = slice(BASE_COORDINATES if robot.base_motion == 'prescribed' else 0, None)
     free = _vibrations(
-        dyn, q, mass[held:, held:], stiffness[held:, held:], robot.coordinate_names[held:]
+        dyn, q, mass[beyond, beyond], stiffness[beyond, beyond], robot.coordinate_names[beyond],
+        motions,
     )
     base = _base_coupling(robot, q)
     joints = {}
@@ -105,11 +117,11 @@ def analyse(robot: Any, q: Any) -> dict[str, Any]:
         shape = vibration['shape']
         vibration['participation'] = {
             'joints': {
-                name: _share(mass[k, n:] @ shape, mass[k, k])
+                name: _share(mass[k, moving] @ shape, mass[k, k])
                 for k, name in enumerate(robot.joint_names)
             },
             'base': {
-                axis: _share(row @ shape, base['mass'])
+                axis: _share(row[moving] @ shape, base['mass'])
                 for axis, row in zip('xyz', base['coupling'])
             },
         }
@@ -196,15 +208,46 @@ def _record(
     }
 
 
+def _motions(dyn: Any, q: Any) -> tuple[slice, Any, Any]:
+    """
+    Return what moves with joints held, and the motions that loops leave, held and free.
+
+    Without loops these are the modes and no restriction. With loops the actuated joints are held
+    and the passive ones follow: motions are columns over the coordinates.
+    """
+    from flexdyn_ros.closed_chains.solve import spaces
+    from flexdyn_ros.model.base_motion import BASE_COORDINATES
+    import numpy as np
+
+    robot = dyn.robot
+    if not robot.loops:
+        return slice(robot.n_joints, None), None, None
+    a = dyn.loop_jacobian(q)
+    first = BASE_COORDINATES if robot.base_motion == 'prescribed' else 0
+    motors = {*robot.actuated_coordinates, *robot.coordinate_names[:first]}
+    loose = [k for k, name in enumerate(robot.coordinate_names) if name not in motors]
+    held = np.zeros((robot.nv, len(loose)))
+    held[loose, range(len(loose))] = 1.0
+    return slice(None), held @ spaces(a[:, loose]).free, spaces(a[:, first:]).free
+
+
 def _vibrations(
-    dyn: Any, q: Any, mass: Any, stiffness: Any, names: tuple[str, ...]
+    dyn: Any, q: Any, mass: Any, stiffness: Any, names: tuple[str, ...], motions: Any
 ) -> list[dict[str, Any]]:
-    """Return one record a natural mode, lowest first."""
+    """Return one record a natural mode, lowest first, within the given motions."""
     from flexdyn_ros.simulation.frequencies import natural_modes
     import numpy as np
 
     try:
-        rates, shapes = natural_modes(mass, stiffness)
+        if motions is None:
+            rates, shapes = natural_modes(mass, stiffness)
+        else:
+            stiff = motions[np.any(stiffness, axis=0)]
+            rates, shapes = natural_modes(
+                motions.T @ mass @ motions, motions.T @ stiffness @ motions,
+                motions.shape[1] - (np.linalg.matrix_rank(stiff, 1e-9) if stiff.size else 0),
+            )
+            shapes = motions @ shapes
     except np.linalg.LinAlgError:
         dyn.forward_dynamics(q, np.zeros(dyn.robot.nv), np.zeros(dyn.robot.nv))
         raise
@@ -224,7 +267,7 @@ def _vibrations(
 
 def _base_coupling(robot: Any, q: Any) -> dict[str, Any]:
     """
-    Return L_kf, (3, n_modes), and the total mass with payloads [kg].
+    Return L_kf for all coordinates, (3, nv), and the total mass with payloads [kg].
 
     An acceleration of the base is felt as gravity the other way.
     """
@@ -235,7 +278,7 @@ def _base_coupling(robot: Any, q: Any) -> dict[str, Any]:
     rows = []
     for axis in np.eye(3):
         dyn.set_gravity(-axis)
-        rows.append(np.array(dyn.gravity_vector(q))[robot.n_joints:])
+        rows.append(np.array(dyn.gravity_vector(q)))
     payload = sum(p.inertia.mass for p in robot.payloads)
     return {'coupling': rows, 'mass': float(robot.total_mass) + payload}
 

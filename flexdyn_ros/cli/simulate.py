@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Integrate the motion from an initial state under constant joint torques, and write
 trajectory.csv, trajectory.npz and plots (joints, modes, tip deflections, energy). Friction and
-gravity are those of the description; joint limits are not enforced.
+gravity are those of the description; joint limits are not enforced. Where there are loops, the run
+starts from the nearest state that meets them, with the coordinates of --q0 held if that can be.
 """
 _EXAMPLES = """\
 examples:
@@ -74,6 +75,10 @@ def add_parser(subparsers: Any) -> None:
         '--out', metavar='DIR', default='simulation',
         help='folder for the results, made where missing (default: simulation)',
     )
+    parser.add_argument(
+        '--drift', choices=('projection', 'force', 'baumgarte', 'none'), default='projection',
+        help='what keeps loops closed (default: projection after every step)',
+    )
     parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
     add_json(parser)
     parser.set_defaults(run=run)
@@ -97,6 +102,8 @@ def run(call: argparse.Namespace) -> int:
     base = _base_acceleration(robot, call.base_acceleration)
     folder = _folder(call.out)
     dyn = Dynamics(robot)
+    if robot.loops:
+        q0, qd0 = _closed(dyn, q0, qd0, [word.partition('=')[0] for word in call.q0])
     limit = step_limit(dyn, q0, call.method)
     dt = call.dt or min(_DEFAULT_STEP, _SAFETY * limit if limit else _DEFAULT_STEP)
     if limit is not None and dt > limit:
@@ -107,7 +114,8 @@ def run(call: argparse.Namespace) -> int:
     start = time.perf_counter()
     try:
         trajectory = simulate(
-            dyn, q0, qd0, torque, call.t_end, dt, call.method, base_acceleration=base
+            dyn, q0, qd0, torque, call.t_end, dt, call.method, base_acceleration=base,
+            drift=call.drift,
         )
     except SimulationDiverged as error:
         _write(error.trajectory, folder, plots=False)
@@ -136,6 +144,27 @@ def _base_acceleration(robot: Any, words: list[str]) -> Any:
     axes = ('tx', 'ty', 'tz', 'rx', 'ry', 'rz')
     given = named_values(words, axes, np.zeros(BASE_COORDINATES), '--base-acceleration')
     return checked_base_acceleration(robot, given)
+
+
+def _closed(dyn: Any, q0: Any, qd0: Any, given: list[str]) -> tuple[Any, Any]:
+    """Return the nearest state that meets the loops, with what was given kept if possible."""
+    from flexdyn_ros.errors import FlexdynError
+    import numpy as np
+
+    held = [name for name in given if name in dyn.robot.coordinate_names]
+    try:
+        q, qd = dyn.project(q0, qd0, hold=held)
+    except FlexdynError:
+        if not held:
+            raise
+        q, qd = dyn.project(q0, qd0)
+    moved = max(np.abs(q - q0).max(), np.abs(qd - qd0).max())
+    if moved > 1e-6:
+        _warn(
+            'the initial state was moved to the nearest one that meets the loops; '
+            'trajectory.csv has it in its first line'
+        )
+    return q, qd
 
 
 def _folder(name: str) -> Path:

@@ -24,6 +24,12 @@ from flexdyn_ros.model.robot import Robot
 DIRECTIONS = ('x', 'y', 'z')
 # Key of the parameters' symbols among the vectors.
 PARAMETERS = 'parameters'
+# What a robot with loops computes from several generated functions.
+OPEN_TREE_ONLY = (
+    'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'inverse_dynamics_derivatives',
+    'forward_dynamics_derivatives', 'inverse_dynamics_parameter_derivatives',
+    'forward_dynamics_parameter_derivatives',
+)
 # Fortran allows names of 63 characters; parts of a function add some.
 NAME_LIMIT = 50
 
@@ -43,6 +49,7 @@ class Function:
         derives: Whether it gives derivatives by positions and rates, which more than one way can
             find.
         of_parameters: Whether it is about the parameters among the arguments.
+        of_loops: Whether it is about loops, which the robot must have.
     """
 
     inputs: tuple[str, ...]
@@ -52,6 +59,7 @@ class Function:
     solves: bool = False
     derives: bool = False
     of_parameters: bool = False
+    of_loops: bool = False
 
 
 def _method(name: str, *inputs: str, wrenches: bool = False) -> Callable:
@@ -96,6 +104,10 @@ def _by_parameters(name: str, *inputs: str) -> Callable:
         return (getattr(dyn, name)(*(v[each] for each in inputs), v[PARAMETERS], loads),)
 
     return compute
+
+
+def _loop_equations(dyn: Any, v: dict, frame: Optional[str], loads: Sequence) -> tuple:
+    return dyn.loop_equations(v['q'], v['qd'], loads)
 
 
 def _vector_function(name: str, *inputs: str, wrenches: bool = False) -> Function:
@@ -163,6 +175,23 @@ FUNCTIONS: dict[str, Function] = {
     'potential_energy': Function(
         ('q',), (('potential_energy', 'energy'),), _method('potential_energy', 'q')
     ),
+    'loop_poses': Function(
+        ('q',), (('loop_poses', 'loop pose'),), _method('loop_poses', 'q'), of_loops=True
+    ),
+    'loop_jacobian': Function(
+        ('q',), (('loop_jacobian', 'loop jacobian'),), _method('loop_jacobian', 'q'),
+        of_loops=True,
+    ),
+    'loop_bias': Function(
+        ('q', 'qd'), (('loop_bias', 'loop acceleration'),), _method('loop_bias', 'q', 'qd'),
+        of_loops=True,
+    ),
+    'loop_equations': Function(
+        ('q', 'qd'),
+        (('mass_matrix', 'matrix'), ('bias_vector', 'force'), ('loop_jacobian', 'loop jacobian'),
+         ('loop_bias', 'loop acceleration')),
+        _loop_equations, of_loops=True,
+    ),
 }
 
 
@@ -208,10 +237,32 @@ def read_function(robot: Robot, text: str) -> list[Request]:
             frame = tip_link(robot)
         if name == 'mass_matrix_factors' and has_followers(robot):
             raise ArgumentError('function', f'names "{name}", which mimic joints do not allow')
+        _check_loops(robot, name)
         requests.append(Request(name, frame or None))
     if len(set(requests)) != len(requests):
         raise ArgumentError('function', f'names a function twice in "{text}"')
     return requests
+
+
+def _check_loops(robot: Robot, name: str) -> None:
+    if FUNCTIONS[name].of_loops and not robot.loops:
+        raise ArgumentError('function', f'names "{name}", and the robot has no <loop>')
+    if name in OPEN_TREE_ONLY and robot.loops:
+        raise ArgumentError(
+            'function',
+            f'names "{name}", which loops make a matter of rank and so no straight-line code. '
+            'Generate "mass_matrix+bias_vector+loop_jacobian+loop_bias" and solve with LAPACK',
+        )
+
+
+def functions_of(robot: Robot) -> list[str]:
+    """Return the names of the functions that can be generated for a robot."""
+    left_out = {name for name, function in FUNCTIONS.items() if function.of_loops}
+    if robot.loops:
+        left_out = set(OPEN_TREE_ONLY)
+    if has_followers(robot):
+        left_out.add('mass_matrix_factors')
+    return [name for name in FUNCTIONS if name not in left_out]
 
 
 def has_followers(robot: Robot) -> bool:
@@ -297,6 +348,8 @@ def _output(robot: Robot, request: Request, name: str, kind: str) -> Output:
         return Output(name, (6, robot.nv), entries)
     if kind == 'twist':
         return Output(name, (6,), tuple(f'dJ/dt qd, {row}' for row in _twist_entries(frame)))
+    if kind.startswith('loop'):
+        return _loop_output(robot, name, kind)
     if kind == 'energy':
         return Output(name, (), (f'{name.replace("_", " ")} [J]',))
     names = {
@@ -305,6 +358,21 @@ def _output(robot: Robot, request: Request, name: str, kind: str) -> Output:
     }[kind]
     what = name.replace('_', ' ')
     return Output(name, (len(names),), tuple(f'{what} of {each}' for each in names))
+
+
+def _loop_output(robot: Robot, name: str, kind: str) -> Output:
+    if kind == 'loop pose':
+        parts = [f'row {i}, column {j}' for i in (1, 2, 3) for j in (1, 2, 3)]
+        parts += [f'position {d}' for d in DIRECTIONS]
+        entries = tuple(
+            f'{loop.frame1} in {loop.frame2}: {part}' for loop in robot.loops for part in parts
+        )
+        return Output(name, (len(robot.loops), 12), entries)
+    rows = robot.constraint_names
+    if kind == 'loop acceleration':
+        return Output(name, (len(rows),), tuple(f'dA/dt qd of {row}' for row in rows))
+    entries = tuple(f'{row} for unit rate of {c}' for row in rows for c in robot.coordinate_names)
+    return Output(name, (len(rows), robot.nv), entries)
 
 
 def _twist_entries(frame: Optional[str]) -> list[str]:

@@ -100,3 +100,8 @@ class PatientBackend:
     jacobian_rate_qd = _patient('jacobian_rate_qd')
     kinetic_energy = _patient('kinetic_energy')
     potential_energy = _patient('potential_energy')
+    loop_poses = _patient('loop_poses')
+    loop_jacobian = _patient('loop_jacobian')
+    loop_free_jacobian = _patient('loop_free_jacobian')
+    loop_bias = _patient('loop_bias')
+    loop_equations = _patient('loop_equations')

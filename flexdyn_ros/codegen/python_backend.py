@@ -44,7 +44,8 @@ Places = tuple[tuple[str, Optional[str]], ...]
 # Functions that gravity, and inertia, changes.
 GRAVITY_MATTERS = frozenset((
     'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'bias_vector', 'gravity_vector',
-    'potential_energy', 'inverse_dynamics_derivatives', 'forward_dynamics_derivatives',
+    'potential_energy', 'loop_equations', 'inverse_dynamics_derivatives',
+    'forward_dynamics_derivatives',
     'inverse_dynamics_parameter_derivatives', 'forward_dynamics_parameter_derivatives',
 ))
 INERTIA_MATTERS = GRAVITY_MATTERS | frozenset((
@@ -240,6 +241,26 @@ class PythonBackend:
     def jacobian_rate_qd(self, q: Floats, qd: Floats, frame: str) -> Floats:
         """Return dJ/dt qd of a link's frame, (6,)."""
         return self._of_frame('jacobian_rate_qd', frame, q, qd)
+
+    def loop_poses(self, q: Floats) -> list[Floats]:
+        """Return rotation (9, by rows) and place (3) of frame1 in frame2 of each loop."""
+        return self._plain('loop_poses', q)
+
+    def loop_jacobian(self, q: Floats) -> list[Floats]:
+        """Return the Jacobian of the loops' constraints, (n_constraints, nv)."""
+        return self._plain('loop_jacobian', q)
+
+    def loop_free_jacobian(self, q: Floats) -> list[Floats]:
+        """Return the Jacobian of the directions that the loops leave free."""
+        return self._exact.loop_free_jacobian(q)
+
+    def loop_bias(self, q: Floats, qd: Floats) -> Floats:
+        """Return the loops' accelerations for qdd = 0, (n_constraints,)."""
+        return self._plain('loop_bias', q, qd)
+
+    def loop_equations(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> tuple:
+        """Return mass matrix, bias, and Jacobian and bias of the loops."""
+        return self._loaded('loop_equations', (q, qd), wrenches)
 
     def kinetic_energy(self, q: Floats, qd: Floats) -> float:
         """Return the kinetic energy [J]."""

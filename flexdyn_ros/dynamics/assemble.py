@@ -21,6 +21,7 @@ from flexdyn_ros.dynamics.internal_forces import friction_terms
 from flexdyn_ros.dynamics.internal_forces import rotors
 from flexdyn_ros.dynamics.internal_forces import spring_terms
 from flexdyn_ros.dynamics.multibody import BodyNode
+from flexdyn_ros.dynamics.multibody import Closure
 from flexdyn_ros.dynamics.multibody import Frame
 from flexdyn_ros.dynamics.multibody import JointMotion
 from flexdyn_ros.dynamics.multibody import Multibody
@@ -41,6 +42,8 @@ from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.link import Link
+from flexdyn_ros.model.loop import DIRECTIONS
+from flexdyn_ros.model.loop import Loop
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.model.segments import Segments
 import numpy as np
@@ -242,7 +245,13 @@ class _Assembly:
             rotors=rotors(self.robot, self.coordinates),
             friction=friction_terms(self.robot, self.coordinates),
             springs=spring_terms(self.robot, self.coordinates),
+            loops=tuple(_closure(loop) for loop in self.robot.loops),
         )
+
+
+def _closure(loop: Loop) -> Closure:
+    directions = tuple(DIRECTIONS.index(name) for name in loop.constrain)
+    return Closure(loop.frame1, loop.frame2, directions)
 
 
 def _first_axis(beam: Beam) -> Vector:

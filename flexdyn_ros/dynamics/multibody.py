@@ -250,6 +250,22 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Closure:
+    """
+    A loop: frame1 may not move against frame2 in directions of frame2's axes.
+
+    Attributes:
+        frame1: Name of the one frame.
+        frame2: Name of the other one.
+        directions: Numbers of the constrained ones among rx ry rz tx ty tz.
+    """
+
+    frame1: str
+    frame2: str
+    directions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Multibody:
     """
     A tree of bodies with everything that acts inside it.
@@ -262,6 +278,7 @@ class Multibody:
         rotors: Velocity index, and inertia seen there, of each geared rotor [kg m^2 | kg].
         friction: Losses of the joints.
         springs: Springs of the elastic joints, in their order, then those of links.
+        loops: What closes between frames.
     """
 
     bodies: tuple[Body, ...]
@@ -271,6 +288,7 @@ class Multibody:
     rotors: tuple[tuple[int, float], ...] = ()
     friction: tuple[FrictionTerm, ...] = ()
     springs: tuple[SpringTerm, ...] = ()
+    loops: tuple[Closure, ...] = ()
 
     @property
     def nv(self) -> int:

@@ -30,6 +30,10 @@ from flexdyn_ros.dynamics.jacobian import jacobian
 from flexdyn_ros.dynamics.jacobian import jacobian_rate_times_velocity
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
+from flexdyn_ros.dynamics.loops import loop_bias
+from flexdyn_ros.dynamics.loops import loop_free_jacobian
+from flexdyn_ros.dynamics.loops import loop_jacobian
+from flexdyn_ros.dynamics.loops import loop_poses
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
@@ -255,6 +259,29 @@ class ReferenceBackend:
     def jacobian_rate_qd(self, q: Floats, qd: Floats, frame: str) -> Floats:
         """Return dJ/dt qd of a link's frame, (6,)."""
         return jacobian_rate_times_velocity(self._tree, q, qd, self._tree.frames[frame])
+
+    def loop_poses(self, q: Floats) -> list[Floats]:
+        """Return rotation (9, by rows) and place (3) of frame1 in frame2 of each loop."""
+        return loop_poses(self._tree, q)
+
+    def loop_jacobian(self, q: Floats) -> list[Floats]:
+        """Return the Jacobian of the loops' constraints, (n_constraints, nv)."""
+        return loop_jacobian(self._tree, q)
+
+    def loop_free_jacobian(self, q: Floats) -> list[Floats]:
+        """Return the Jacobian of the directions that the loops leave free."""
+        return loop_free_jacobian(self._tree, q)
+
+    def loop_bias(self, q: Floats, qd: Floats) -> Floats:
+        """Return the loops' accelerations for qdd = 0, (n_constraints,)."""
+        return loop_bias(self._tree, q, qd)
+
+    def loop_equations(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> tuple:
+        """Return mass matrix, bias, and Jacobian and bias of the loops."""
+        return (
+            self.mass_matrix(q), self.inverse_dynamics(q, qd, self._zero, wrenches),
+            self.loop_jacobian(q), self.loop_bias(q, qd),
+        )
 
     def kinetic_energy(self, q: Floats, qd: Floats) -> float:
         """Return the kinetic energy [J]."""

@@ -6,12 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Optional
 
-from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.model.base_motion import with_base_motion
 from flexdyn_ros.model.beam_reader import read_beam
 from flexdyn_ros.model.drive_reader import read_drive
-from flexdyn_ros.model.extension_later import check_loop
 from flexdyn_ros.model.extension_later import check_modal
 from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.extension_reader import joint_name
@@ -21,6 +19,8 @@ from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.link import Payload
+from flexdyn_ros.model.loop_reader import read_actuated
+from flexdyn_ros.model.loop_reader import read_loops
 from flexdyn_ros.model.mode_spring import read_mode_springs
 from flexdyn_ros.model.multi_axis_reader import with_multi_axis_joints
 from flexdyn_ros.model.robot import Robot
@@ -41,9 +41,9 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         ModelError: A name does not exist, or a value is out of range or has no effect.
         NotYetSupported: All is valid, and a part of it cannot be computed yet.
     """
-    movable = tuple(joint.name for joint in robot.joints if joint.coordinate_names)
     if extension is None:
-        return replace(robot, actuated=movable)
+        movable = (joint.name for joint in robot.joints if joint.coordinate_names)
+        return replace(robot, actuated=tuple(movable))
     robot = with_base_motion(robot, extension.child('base'))
     robot = with_multi_axis_joints(robot, extension)
     later: list[NotYetSupported] = []
@@ -60,13 +60,13 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         joints=tuple(drives.get(joint.name, joint) for joint in robot.joints),
         gravity_vector=robot.gravity_vector if gravity is None else gravity.value('xyz'),
         payloads=tuple(_payload(item, robot) for item in extension.all('payload')),
-        actuated=_actuated(extension, robot, movable),
+        actuated=read_actuated(extension, robot),
         notes=robot.notes + tuple(notes),
     )
     _check_later(extension, robot, later)
     if later:
         raise later[0]
-    return changed
+    return replace(changed, loops=read_loops(extension, changed))
 
 
 def _links(
@@ -182,21 +182,5 @@ def _payload(item: Item, robot: Robot) -> Payload:
     return Payload(link, Inertia(item.value('mass'), item.value('com'), symmetric_matrix3(matrix)))
 
 
-def _actuated(extension: Item, robot: Robot, movable: tuple[str, ...]) -> tuple[str, ...]:
-    item = extension.child('actuated')
-    if item is None:
-        return movable
-    for name in item.value('joints'):
-        joint = robot.joint(joint_name(item, name, robot))
-        if name not in movable:
-            why = 'is fixed' if joint.mimic is None else 'follows another joint'
-            raise item.place.error(
-                f'Joint "{name}" {why} and cannot be actuated', did_you_mean(name, movable)
-            )
-    return tuple(name for name in movable if name in item.value('joints'))
-
-
 def _check_later(extension: Item, robot: Robot, later: list[NotYetSupported]) -> None:
     """Check what cannot be computed yet as far as a description can be wrong."""
-    for item in extension.all('loop'):
-        check_loop(item, robot, later)

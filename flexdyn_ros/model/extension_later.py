@@ -7,7 +7,6 @@ from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.extension_reader import joint_name
-from flexdyn_ros.model.extension_reader import link_name
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.paths import resolve_file
 from flexdyn_ros.model.robot import Robot
@@ -34,21 +33,5 @@ def check_modal(item: Item, link: Link, robot: Robot, later: list[NotYetSupporte
         item.place.not_yet(
             'Modes from files (<modal>) are understood but not computed yet',
             'Describe the link by <beam>',
-        )
-    )
-
-
-def check_loop(item: Item, robot: Robot, later: list[NotYetSupported]) -> None:
-    """Check <loop>: two different frames of the robot."""
-    first = link_name(item, item.value('frame1'), robot)
-    second = link_name(item, item.value('frame2'), robot)
-    if first == second:
-        raise item.place.error(
-            f'frame1 and frame2 are both "{first}"', 'A loop closes between two links'
-        )
-    later.append(
-        item.place.not_yet(
-            'Closed chains (<loop>) are understood but not computed yet',
-            'Take the loop out to compute the open chain',
         )
     )

@@ -73,7 +73,11 @@ FLEXDYN = Element(
             key='joint',
         ),
         Element(
-            'loop', 'A closed chain: frame1 may not move against frame2 in some directions.',
+            'loop', 'A closed chain: frame1 may not move against frame2 in some directions. '
+            'Where all of tx ty tz are given the origins coincide, where all of rx ry rz are '
+            'given the axes do; with two rotations the axes of the third one coincide; with one '
+            'rotation the frames turn as two shafts in a constant-velocity joint about that '
+            'axis, which in a plane means equal angles.',
             (
                 Attribute('name', 'text', NO_UNIT, 'Its name.', required=True),
                 Attribute('frame1', 'link', NO_UNIT, 'A link frame.', required=True),
@@ -83,11 +87,11 @@ FLEXDYN = Element(
                           required=True),
             ),
             key='name',
-            later=True,
         ),
         Element('actuated', 'Which joints have motors.', (
-            Attribute('joints', 'joints', NO_UNIT, 'Their names; without <actuated> all movable '
-                      'joints.', required=True),
+            Attribute('joints', 'joints', NO_UNIT, 'Their names, or coordinates of joints of '
+                      'several, <joint>/tx; without <actuated> all movable joints. With loops, '
+                      'inverse dynamics gives torques to these alone.', required=True),
         )),
     ),
 )  # fmt: skip

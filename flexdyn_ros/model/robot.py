@@ -15,6 +15,7 @@ from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.link import Payload
+from flexdyn_ros.model.loop import Loop
 from flexdyn_ros.model.vectors import Vector3
 import numpy as np
 
@@ -30,11 +31,12 @@ class Robot:
         joints: All joints in the same order, a link's child joints in file order.
         gravity_vector: Acceleration of gravity in the root frame [m/s^2].
         payloads: Payloads that the description declares.
-        actuated: Names of the actuated joints.
+        actuated: Names of the actuated joints, or of some coordinates of a joint of several.
         base_motion: "fixed", "free" or "prescribed"; on a base that moves, the first joint is the
             floating joint "base_motion" between the root link, which rests, and the base.
         notes: Decisions that `load_robot` took and that a user should know.
         source: File that the robot came from, or "<text>".
+        loops: Closed chains.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Robot:
     base_motion: str = 'fixed'
     notes: tuple[str, ...] = field(default=(), compare=False)
     source: str = field(default='<text>', compare=False)
+    loops: tuple[Loop, ...] = ()
 
     @property
     def root(self) -> str:
@@ -101,6 +104,21 @@ class Robot:
     def nq(self) -> int:
         """Number of configuration coordinates: nv, and one more for each quaternion."""
         return self.nv + len(self.quaternion_starts)
+
+    @property
+    def actuated_coordinates(self) -> tuple[str, ...]:
+        """Names of the joint velocity coordinates that have motors, in order."""
+        return tuple(
+            name
+            for joint in self.joints
+            for name in joint.coordinate_names
+            if joint.name in self.actuated or name in self.actuated
+        )
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of what loops constrain, `<loop>/tx`, in the order of loops and directions."""
+        return tuple(name for loop in self.loops for name in loop.constraint_names)
 
     @property
     def total_mass(self) -> float:

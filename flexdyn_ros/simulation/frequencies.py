@@ -9,6 +9,7 @@ a swinging or bending arm is not included, so that joints without springs have f
 from __future__ import annotations
 
 from typing import Any
+from typing import Optional
 
 import numpy as np
 
@@ -48,13 +49,16 @@ def damping_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
     return damping
 
 
-def natural_modes(mass: np.ndarray, stiffness: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def natural_modes(
+    mass: np.ndarray, stiffness: np.ndarray, without: Optional[int] = None
+) -> tuple[np.ndarray, np.ndarray]:
     """
     Solve the undamped vibration problem K x = w^2 M x.
 
     Args:
         mass: Symmetric positive definite, (n, n).
         stiffness: Symmetric, (n, n).
+        without: Number of motions that meet no stiffness; None for the number of its zero rows.
 
     Returns:
         Angular frequencies, ascending, (n,) [rad/s], and the shapes as columns, (n, n), scaled so
@@ -70,7 +74,9 @@ def natural_modes(mass: np.ndarray, stiffness: np.ndarray) -> tuple[np.ndarray, 
     reduced = np.linalg.solve(lower, np.linalg.solve(lower, stiffness).T)
     squares, vectors = np.linalg.eigh(0.5 * (reduced + reduced.T))
     # As many motions as there are coordinates without stiffness meet none; rounding hides that.
-    squares[:np.count_nonzero(~np.any(stiffness, axis=0))] = 0.0
+    if without is None:
+        without = int(np.count_nonzero(~np.any(stiffness, axis=0)))
+    squares[:without] = 0.0
     return np.sqrt(np.maximum(squares, 0.0)), np.linalg.solve(lower.T, vectors)
 
 

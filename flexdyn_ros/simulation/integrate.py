@@ -7,11 +7,15 @@ import math
 from numbers import Real
 from typing import Any
 from typing import Callable
+from typing import Mapping
 from typing import Optional
 from typing import Union
 
+from flexdyn_ros.closed_chains.stepping import LoopAccelerations
+from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import LoopsCannotClose
 from flexdyn_ros.errors import SingularMassMatrix
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.frequencies import fastest_rates
@@ -80,6 +84,10 @@ def simulate(
     method: str = 'rk4',
     progress: Progress = None,
     base_acceleration: BaseAcceleration = None,
+    drift: str = 'projection',
+    drift_gains: Optional[tuple[float, float]] = None,
+    loop_accelerations: LoopAccelerations = None,
+    loop_forces: Optional[Mapping[str, Any]] = None,
 ) -> Trajectory:
     """
     Integrate the motion of a robot from an initial state.
@@ -105,6 +113,13 @@ def simulate(
             coordinates, linear, then angular, in its own axes, (6,) [m/s^2, rad/s^2], or a
             callable(t, q, qd) that returns them; None keeps these velocities constant. `torque`
             must be zero there.
+        drift: How a robot's loops are kept closed: "projection" (after every step), "force" or
+            "baumgarte" (by gains), or "none"; see `closed_chains.stepping`.
+        drift_gains: kp and kd of "force" [N/m, N s/m] and of "baumgarte" [1/s^2, 1/s].
+        loop_accelerations: By loop, prescribed accelerations of frame1 against frame2 in the
+            constrained directions, or a callable(t) that returns them; rotations stay small or
+            about one axis.
+        loop_forces: By loop, forces on frame1 in the free directions.
 
     Returns:
         The motion, with the torque and the total energy at each sample; for a prescribed base the
@@ -126,6 +141,11 @@ def simulate(
     run = _Run(dyn, torque, tableau, base_acceleration)
     q = run.map.checked(_vector(q0, run.map.nq, 'q0'), 'q0')
     qd = _vector(qd0, run.map.nv, 'qd0')
+    if dyn.robot.loops:
+        run.loops = LoopMotion(dyn, drift, drift_gains, loop_accelerations, loop_forces)
+        q, qd = run.loops.start(q, qd)
+    elif drift != 'projection' or drift_gains or loop_accelerations or loop_forces:
+        raise ArgumentError('drift', 'and what is said about loops need a robot with <loop>')
     recorder = Recorder(dyn, run.map, tableau.name, steps + 1)
     bar = ProgressBar(progress)
     t, k = 0.0, 0
@@ -189,6 +209,7 @@ class _Run:
         self._base = PrescribedBase.of(dyn, base)
         self.map = ConfigurationMap(dyn.robot)
         self.tau = np.zeros(self.map.nv)
+        self.loops: Optional[LoopMotion] = None
         self._dyn = dyn
         self._tableau = tableau
         self._function: Optional[TorqueFunction] = torque if callable(torque) else None
@@ -227,7 +248,12 @@ class _Run:
         try:
             with np.errstate(over='ignore', invalid='ignore'):
                 tau = self.tau
-                if self._base is not None:
+                if self._base is not None and self.loops is not None:
+                    base = self._base.given(t, q, qd)
+                    tau = np.concatenate(
+                        (self.loops.reaction(t, q, qd, tau, base), tau[len(base):])
+                    )
+                elif self._base is not None:
                     tau = self._base.with_reaction(t, q, qd, tau)
                 recorder.add(t, q, qd, tau)
         except ArithmeticError as error:
@@ -239,7 +265,7 @@ class _Run:
         """Advance the state by one step of h [s], `begin` having been called at its start."""
         tableau = self._tableau
         rates_q = [self.map.rate(q, qd)]
-        rates_v = [self._acceleration(t, q, qd, self.tau)]
+        rates_v = [self._acceleration(t, q, qd, self.tau, first=True)]
         for row, c in zip(tableau.a[1:], tableau.c[1:]):
             # Quaternions drift off unit length inside a step; a stage sees the nearest rotation.
             stage_q = self.map.normalise(_combine(q, h, row, rates_q))
@@ -250,14 +276,22 @@ class _Run:
         q_next = self.map.normalise(_combine(q, h, tableau.b, rates_q))
         qd_next = _combine(qd, h, tableau.b, rates_v)
         self._require_finite(q_next, qd_next)
-        return q_next, qd_next
+        if self.loops is None:
+            return q_next, qd_next
+        try:
+            return self.loops.end_step(t, h, q_next, qd_next)
+        except (LoopsCannotClose, np.linalg.LinAlgError) as error:
+            raise _Diverged(self._coordinate(q_next, qd_next)) from error
 
     def _acceleration(
-        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, first: bool = False
     ) -> np.ndarray:
         self._require_finite(q, qd)
         try:
             with np.errstate(over='ignore', invalid='ignore'):
+                if self.loops is not None:
+                    base = None if self._base is None else self._base.given(t, q, qd)
+                    return self.loops.acceleration(t, q, qd, tau, first, base)
                 if self._base is not None:
                     return self._base.acceleration(t, q, qd, tau)
                 return np.asarray(self._dyn.forward_dynamics(q, qd, tau))

@@ -55,12 +55,16 @@ class PrescribedBase:
         self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
     ) -> np.ndarray:
         """Return the accelerations of all coordinates, (nv,), the base's as given."""
-        given: Any = self._constant
-        if self._function is not None:
-            q.setflags(write=False)
-            qd.setflags(write=False)
-            given = self._function(t, q, qd)
+        given = self.given(t, q, qd)
         return np.asarray(self._dyn.forward_dynamics(q, qd, tau, base_acceleration=given))
+
+    def given(self, t: float, q: np.ndarray, qd: np.ndarray) -> list[float]:
+        """Return the acceleration of the base, (6,), at one instant."""
+        if self._function is None:
+            return self._constant
+        q.setflags(write=False)
+        qd.setflags(write=False)
+        return checked_base_acceleration(self._dyn.robot, self._function(t, q, qd))
 
     def with_reaction(
         self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray

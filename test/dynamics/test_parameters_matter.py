@@ -66,12 +66,12 @@ BEAM = 'flexdyn/flexible_link/beam'
 SEGMENTS = 'flexdyn/flexible_link/segments'
 MODE_SPRING = 'flexdyn/flexible_link/mode_spring'
 JOINT2 = "flexdyn/joint_dynamics[@joint='joint2']"
-MULTI_AXIS = 'flexdyn/multi_axis_joint'
+MULTI_AXIS, LOOP = 'flexdyn/multi_axis_joint', 'flexdyn/loop'
 # Attributes that choose what an element speaks about, or what only one value is known for.
 NAMES = {
     ('flexdyn', 'version'), ('flexdyn/flexible_link', 'link'), ('flexdyn/joint_dynamics', 'joint'),
     ('flexdyn/payload', 'link'), ('flexdyn/base', 'motion'), ('flexdyn/actuated', 'joints'),
-    (MULTI_AXIS, 'joint'),
+    (MULTI_AXIS, 'joint'), *((LOOP, name) for name in ('name', 'frame1', 'frame2')),
 }
 # Not computed yet: other values are refused by name, which is tested below.
 LATER = {
@@ -237,6 +237,19 @@ def test_axes_and_rotation_of_a_multi_axis_joint_matter():
     assert np.abs(by_angles - by_quaternion).max() > 0.1
 
 
+def test_the_directions_of_a_loop_matter():
+    """Each direction that is held changes the motion."""
+    found = []
+    for constrain in ('tx', 'ty', 'tx ty', 'rz', 'rx ry'):
+        loop = f'<loop name="l" frame1="link2" frame2="link0" constrain="{constrain}"/></flexdyn>'
+        robot = fd.load_robot(BASE.replace('</flexdyn>', loop))
+        q = np.full(robot.nv, 0.1)
+        found.append(reference_dynamics(robot).forward_dynamics(q, 0 * q, 0 * q))
+    for k, one in enumerate(found):
+        for other in found[:k]:
+            assert np.abs(one - other).max() > 1e-3
+
+
 def test_the_table_covers_the_schema():
     """Every attribute that the reader accepts is perturbed above, or named as not physical."""
     def walk(element, path):
@@ -251,7 +264,7 @@ def test_the_table_covers_the_schema():
     tested = {(bare(path), attribute) for path, attribute, _ in CHANGES + SEGMENT_CHANGES}
     tested |= {(path, f'{what}density') for path in (BEAM, SEGMENTS) for what in ('', 'linear_')}
     tested |= {('flexdyn/joint_dynamics/friction', a) for p, a, _ in CHANGES if 'friction' in p}
-    tested |= {(MULTI_AXIS, 'axes'), (MULTI_AXIS, 'rotation')}
+    tested |= {(MULTI_AXIS, 'axes'), (MULTI_AXIS, 'rotation'), (LOOP, 'constrain')}
     assert set(walk(FLEXDYN, 'flexdyn')) == tested | NAMES | set(LATER)
 
 

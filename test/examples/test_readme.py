@@ -57,3 +57,16 @@ def test_the_python_runs(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / 'swing.csv').stat().st_size > 1000
+
+
+def test_the_closed_chain_runs(tmp_path, monkeypatch, capsys):
+    """Passive joints get no torque, and the loop stays closed."""
+    pytest.importorskip('xacro', reason='xacro is not installed here: `make test` installs it')
+    text, = (b for b in re.findall(r'```python\n(.*?)```', README, re.DOTALL) if 'four_bar' in b)
+    monkeypatch.chdir(ROOT)
+    names = {'fd': fd}
+    exec(text, names)  # noqa: S102
+    assert names['q'][0] == 0.5 and names['qd'][0] == 2.0
+    assert list(names['tau'][1:]) == [0.0, 0.0]
+    assert '1 degrees of freedom' in capsys.readouterr().out
+    assert abs(names['dyn'].loop_gaps(names['turns'].q[-1])).max() < 1e-12

@@ -143,6 +143,26 @@ def test_order_of_modes():
     )
 
 
+def test_loops_in_file_order():
+    arm = arm_with(
+        '<loop name="b" frame1="tool" frame2="base" constrain="rx tx"/>',
+        '<loop name="a" frame1="base" frame2="tool" constrain="tz"/>',
+    )
+    assert [loop.name for loop in arm.loops] == ['b', 'a']
+    assert arm.loops[0].free == ('ry', 'rz', 'ty', 'tz')
+    assert arm.constraint_names == ('b/rx', 'b/tx', 'a/tz')
+    assert load_robot(ARM).loops == ()
+
+
+def test_actuated_coordinates_of_a_joint_of_several():
+    arm = arm_with('<actuated joints="mooring/tz elbow mooring/rx"/>')
+    assert arm.actuated_coordinates == tuple(
+        name for name in arm.joint_names if name in ('elbow', 'mooring/tz', 'mooring/rx')
+    )
+    whole = load_robot(ARM)
+    assert whole.actuated_coordinates == whole.joint_names
+
+
 def test_multi_axis_joint():
     arm = arm_with('<multi_axis_joint joint="mooring" axes="rx rz tx"/>')
     names = ('mooring/rx', 'mooring/rz', 'mooring/tx')
@@ -194,7 +214,6 @@ LATER = {
     'beam': beam(inner='<bending axis="y" modes="1" boundary="clamped-clamped"/>'),
     'modal': f'<flexible_link link="upper"><modal file="{ARM}" format="sid" modes="1 2"/>'
     '</flexible_link>',
-    'loop': '<loop name="l" frame1="tool" frame2="base" constrain="rx tx"/>',
 }
 
 

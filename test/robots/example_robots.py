@@ -78,6 +78,15 @@ ARM_S = ('yaw', 'pitch', 'elbow')
 BASE = tuple(f'base_motion/{axis}' for axis in ('tx', 'ty', 'tz', 'rx', 'ry', 'rz'))
 ARM_6 = numbered('joint', 6)
 ARM_7 = numbered('joint', 7)
+FOUR_BAR = ('crank', 'coupler', 'rocker')
+LEGS = tuple(
+    f'{name}{k}/{axis}' for k in (1, 2, 3) for name, axes in (('leg', ('ry', 'rz', 'tx')),
+                                                              ('foot', ('ry', 'rz')))
+    for axis in axes
+)
+DELTA = tuple(
+    f'{name}{k}' for k in (1, 2, 3) for name in ('motor', 'knee', 'sway', 'unsway', 'ankle')
+)
 DUAL = tuple(
     side + name for side in ('left_', 'right_') for name in ('waist', 'shoulder', 'elbow', 'wrist')
 )
@@ -225,6 +234,12 @@ VARIANTS = (
         segment_modes(3, 'xyz', spring=True),
         SEGMENTED_MASS,
     ),
+    Variant('four_bar', {}, FOUR_BAR, (), 3.8),
+    Variant('four_bar', {'modes': '1', 'constrain': 'rx rz tx ty tz'}, FOUR_BAR,
+            ('coupler/bending_z1',), 3.8),
+    Variant('hslm', {}, LEGS, (), 12.5),
+    Variant('delta', {}, DELTA, ('arm1/bending_y1', 'arm1/bending_z1'), 1.98),
+    Variant('delta', {'modes': '0', 'payload_mass': '0.5'}, DELTA, (), 1.98),
     Variant('stanford_arm', {}, ARM_6, (), STANFORD_MASS),
     Variant('stanford_arm', {'d2': '0.2'}, ARM_6, (), STANFORD_MASS),
     Variant('puma560', {}, ARM_6, (), PUMA_MASS + 10.0),

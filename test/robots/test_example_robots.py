@@ -37,6 +37,22 @@ CHANGES = {
         'joint_spring': {'joint_spring': 'strain_wave', 'elastic_joints': 'true'},
         'friction': {'friction': 'false'},
     },
+    'delta': {
+        'arm_angle': {'arm_angle': '0.3'},
+        'modes': {'modes': '2'},
+        'damping_ratio': {'damping_ratio': '0.1'},
+        'payload_mass': {'payload_mass': '1'},
+    },
+    'four_bar': {
+        'crank_angle': {'crank_angle': '2.0'},
+        'constrain': {'constrain': 'tx ty tz'},
+        'modes': {'modes': '1'},
+        'young': {'young': '2e11', 'modes': '1'},
+    },
+    'hslm': {
+        'platform_mass': {'platform_mass': '8'},
+        'gravity': {'gravity': '0 0 -9.81'},
+    },
     'dual_arm': {'modes': {'modes': '2'}, 'payload_mass': {'payload_mass': '0'}},
     'flexible_beam': {
         'hinged': {'hinged': 'true'},

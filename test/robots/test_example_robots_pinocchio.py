@@ -31,7 +31,11 @@ def mass_matrix(model, data, q):
     return upper + np.triu(upper, 1).T
 
 
-@pytest.mark.parametrize('variant', VARIANTS, ids=str)
+# Joints of several axes are floating joints to Pinocchio, with six velocities.
+SINGLE = [variant for variant in VARIANTS if not any('/' in name for name in variant.joints)]
+
+
+@pytest.mark.parametrize('variant', SINGLE, ids=str)
 def test_loads_rigidly(variant):
     model, _ = build(variant.robot, variant.arguments)
     joints = tuple(name for name in variant.joints if not name.startswith('base_motion/'))

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is doubtful in the loops of a model: whether they close, and what motions they leave."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flexdyn_ros.errors import LoopsCannotClose
+from flexdyn_ros.model.base_motion import BASE_COORDINATES
+from flexdyn_ros.model.findings import CheckReport
+from flexdyn_ros.model.findings import Finding
+from flexdyn_ros.model.findings import NOTE
+from flexdyn_ros.model.findings import WARNING
+from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.robot_dynamics import Dynamics
+import numpy as np
+
+# Gaps above this [m | rad] are said.
+OPEN = 1e-9
+
+
+def with_loop_findings(report: CheckReport, robot: Robot) -> CheckReport:
+    """Return a report with what is doubtful in the robot's loops, notes last."""
+    found = loop_findings(robot)
+    warnings = [finding for finding in found if finding.severity == WARNING]
+    notes = [finding for finding in found if finding.severity == NOTE]
+    place = sum(finding.severity != NOTE for finding in report.findings)
+    findings = (*report.findings[:place], *warnings, *report.findings[place:], *notes)
+    return replace(report, findings=findings)
+
+
+def loop_findings(robot: Robot) -> list[Finding]:
+    """Return what is doubtful in loops at the closed configuration nearest to zero."""
+    dyn = Dynamics(robot, backend='reference')
+    zero = robot.neutral_configuration()
+    gaps = dyn.loop_gaps(zero)
+    findings = []
+    try:
+        q, _ = dyn.project(zero, np.zeros(robot.nv))
+    except LoopsCannotClose as error:
+        return [
+            Finding(
+                WARNING, 'loop', error.loop, str(error).split(': ', 1)[1].split('. ')[0],
+                'It does not close near the zero configuration: check lengths and frames, or '
+                'start simulations from a state of your own',
+            )
+        ]
+    worst = int(np.argmax(np.abs(gaps)))
+    if abs(gaps[worst]) > OPEN:
+        name, _, direction = robot.constraint_names[worst].rpartition('/')
+        unit = 'rad' if direction[0] == 'r' else 'm'
+        findings.append(
+            Finding(
+                NOTE, 'loop', name,
+                f'with all coordinates at zero it is open by {abs(gaps[worst]):.3g} {unit}',
+                'Dynamics.project gives the nearest closed state',
+            )
+        )
+    found = dyn.loop_report(q)
+    severity = WARNING if found.singular else NOTE
+    findings.append(
+        Finding(severity, 'robot', robot.name, str(found), 'Loops are solved by rank')
+    )
+    freedoms = found.degrees_of_freedom - robot.n_modes
+    freedoms -= BASE_COORDINATES if robot.base_motion == 'free' else 0
+    if found.actuated < freedoms:
+        findings.append(
+            Finding(
+                WARNING, 'robot', robot.name,
+                f'{found.actuated} actuated coordinates cannot make {freedoms} motions',
+                'Name more joints in <actuated>',
+            )
+        )
+    return findings

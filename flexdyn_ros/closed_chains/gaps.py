@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far each loop is from being closed, in its constrained directions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from typing import Sequence
+
+from flexdyn_ros.model.loop import DIRECTIONS
+from flexdyn_ros.model.loop import Loop
+import numpy as np
+
+
+def loop_gaps(loops: Sequence[Loop], poses: Sequence[Sequence[float]]) -> np.ndarray:
+    """
+    Return the gap in each constrained direction, (n_constraints,) [m | rad].
+
+    The place of frame1's origin in frame2, and of its rotation: with three or one constrained
+    rotations the rotation vector, with two the turn that takes the axis of the third one to
+    where it belongs. To first order each changes as the constraint's velocity.
+
+    Args:
+        loops: The loops.
+        poses: Of each, nine entries of frame1's rotation in frame2 by rows, then the place [m].
+    """
+    gaps: list[float] = []
+    for loop, pose in zip(loops, poses):
+        directions = [DIRECTIONS.index(name) for name in loop.constrain]
+        turns = [k for k in directions if k < 3]
+        turn = _turn(pose, turns) if turns else (0.0, 0.0, 0.0)
+        gaps += [turn[k] if k < 3 else pose[9 + k - 3] for k in directions]
+    return np.array(gaps)
+
+
+def _turn(pose: Sequence[float], turns: list[int]) -> Any:
+    if len(turns) == 2:
+        free = ({0, 1, 2} - set(turns)).pop()
+        return _axis_turn(pose[free], pose[3 + free], pose[6 + free], free)
+    return rotation_vector(np.reshape(pose[:9], (3, 3)))
+
+
+def _axis_turn(x: float, y: float, z: float, axis: int) -> Sequence[float]:
+    """Return the rotation vector that takes frame axis number `axis` to (x, y, z)."""
+    normal = ((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0))[axis]
+    size = math.hypot(*normal)
+    along = (x, y, z)[axis]
+    if size < 1e-300:
+        if along > 0.0:
+            return (0.0, 0.0, 0.0)
+        # Turned over: any perpendicular axis will do.
+        return tuple(math.pi if k == (axis + 1) % 3 else 0.0 for k in range(3))
+    factor = math.atan2(size, along) / size
+    return tuple(factor * part for part in normal)
+
+
+def rotation_vector(r: np.ndarray) -> np.ndarray:
+    """Return the rotation vector of a rotation (3, 3), of a length up to pi."""
+    half = 0.5 * np.array([r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]])
+    sine, cosine = math.sqrt(half @ half), 0.5 * (r[0, 0] + r[1, 1] + r[2, 2] - 1.0)
+    angle = math.atan2(sine, cosine)
+    if sine > 1e-6:
+        return half * (angle / sine)
+    if cosine > 0.0:
+        return half
+    # Near half a turn 1 + R = 2 a a^T holds the axis a; its sign is that of the sine's.
+    outer = 0.5 * (r + r.T + 2.0 * np.eye(3)) / 2.0
+    k = int(np.argmax(np.diag(outer)))
+    axis = outer[k] / math.sqrt(outer[k, k])
+    return angle * (axis if axis @ half >= 0.0 else -axis)

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The methods of `Dynamics` that are about loops."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Iterable
+from typing import Mapping
+from typing import Optional
+
+from flexdyn_ros.arguments import deliver
+from flexdyn_ros.closed_chains.chains import ClosedChains
+from flexdyn_ros.closed_chains.report import LoopReport
+from flexdyn_ros.closed_chains.solve import spaces
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.prescribed_base import checked_base_acceleration
+import numpy as np
+
+Out = Optional[np.ndarray]
+ByLoop = Optional[Mapping[str, Any]]
+
+
+class ClosedChainMethods:
+    """
+    What `Dynamics` knows about loops.
+
+    Where they are taken, `loop_accelerations` maps a loop's name to accelerations of frame1
+    against frame2 in its constrained directions [rad/s^2 | m/s^2], zero where none are given, and
+    `loop_forces` to forces on frame1 in its free directions [N m | N], of which frame2 gets the
+    opposite, or to a matrix that gives these forces from the loop's constraint forces. All are in
+    axes of frame2.
+    """
+
+    robot: Robot
+    _backend: Any
+    _closed: Optional[ClosedChains]
+
+    @property
+    def closed_chains(self) -> Optional[ClosedChains]:
+        """The loops of the robot, or None where it has none."""
+        return self._closed
+
+    @property
+    def equations(self) -> Any:
+        """What evaluates the equations now; payloads and gravity replace it."""
+        return self._backend
+
+    def project(
+        self, q: Any, qd: Any, hold: Iterable[str] = ()
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return the nearest state that meets all loops: q (nq,) and qd (nv,).
+
+        Nearest in the sum of the squares of all coordinates [rad, m], quaternions by their
+        rotation vectors; then the velocity in the same sense. Without loops it is the state.
+
+        Args:
+            q: Configuration, (nq,).
+            qd: Velocity, (nv,).
+            hold: Names of coordinates that stay as they are.
+
+        Raises:
+            LoopsCannotClose: If no state near by closes the loops; it says by how much.
+        """
+        at, rate = np.array(self._position(q)), np.array(self._velocity(qd))
+        if self._closed is None:
+            return at, rate
+        return self._closed.project(self._backend, at, rate, hold)
+
+    def constraint_forces(
+        self,
+        q: Any,
+        qd: Any,
+        tau: Any,
+        wrenches: Optional[Mapping[str, Any]] = None,
+        out: Out = None,
+        loop_accelerations: ByLoop = None,
+        loop_forces: ByLoop = None,
+        base_acceleration: Any = None,
+    ) -> np.ndarray:
+        """
+        Return the forces of the loops under generalised forces tau, (n_constraints,).
+
+        They act on frame1, in axes of frame2, in the order of the loops and of their directions
+        [N m | N]. Where constraints repeat each other these are the smallest ones.
+        """
+        self._need_loops(loop_accelerations, loop_forces)
+        if self._closed is None:
+            return deliver([], out)
+        base = None
+        if base_acceleration is not None:
+            base = checked_base_acceleration(self.robot, base_acceleration)
+        found = self._closed.motion(
+            self._backend, self._position(q), self._velocity(qd), self._vector('tau', tau),
+            self._checked(wrenches), self._closed.loading(loop_accelerations, loop_forces),
+            base=base,
+        )
+        return deliver(found.forces, out)
+
+    def loop_gaps(self, q: Any, out: Out = None) -> np.ndarray:
+        """Return how far each constraint is from being met, (n_constraints,) [rad | m]."""
+        if self._closed is None:
+            return deliver([], out)
+        return deliver(self._closed.gaps(self._backend, self._position(q)), out)
+
+    def loop_jacobian(self, q: Any, out: Out = None) -> np.ndarray:
+        """Return the Jacobian A of the constraints, (n_constraints, nv), in axes of frame2."""
+        if self._closed is None:
+            return deliver(np.zeros((0, self.robot.nv)), out)
+        return deliver(self._closed.jacobian(self._backend, self._position(q)), out)
+
+    def loop_bias(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
+        """Return dA/dt qd of the constraints, (n_constraints,) [rad/s^2 | m/s^2]."""
+        if self._closed is None:
+            return deliver([], out)
+        rate = self._backend.loop_bias(self._position(q), self._velocity(qd))
+        return deliver(rate, out)
+
+    def loop_report(self, q: Any) -> LoopReport:
+        """Return rank, degrees of freedom and singularity of the loops at a configuration."""
+        if self._closed is None:
+            raise FlexdynError(f'Robot "{self.robot.name}" has no loops to report on.')
+        return self._closed.report(self._backend, np.array(self._position(q)))
+
+    def operational_space_inertia(
+        self, q: Any, frame: str, inverse: bool = False, out: Out = None
+    ) -> np.ndarray:
+        """
+        Return the inertia that forces and moments meet at a frame's origin, (6, 6), root axes.
+
+        Linear directions come first. The inverse, accelerations for unit forces, exists always;
+        loops count.
+
+        Args:
+            q: Configuration, (nq,).
+            frame: Name of a link.
+            inverse: Whether to return J M^-1 J^T, or its inverse.
+            out: Where to write the result.
+
+        Raises:
+            ArgumentError: If the frame cannot move in all six directions, so that only the
+                inverse exists.
+        """
+        at = self._position(q)
+        nv = self.robot.nv
+        mass = np.reshape(self._backend.mass_matrix(at), (nv, nv))
+        jacobian = np.reshape(self._backend.jacobian(at, self._frame(frame)), (6, nv))
+        if self._closed is not None:
+            free = spaces(self._closed.jacobian(self._backend, at)).free
+            mass, jacobian = free.T @ mass @ free, jacobian @ free
+        mobility = jacobian @ np.linalg.solve(mass, jacobian.T)
+        if inverse:
+            return deliver(mobility, out)
+        rank = spaces(jacobian).rank
+        if rank < 6:
+            raise ArgumentError(
+                'frame', f'is "{frame}", which moves in {rank} directions here, not in six: ask '
+                'for inverse=True'
+            )
+        return deliver(np.linalg.inv(mobility), out)
+
+    def _need_loops(self, *given: ByLoop) -> None:
+        """Refuse what is said about loops where there are none."""
+        for values in given:
+            for name in values or () if self._closed is None else ():
+                raise UnknownName('loop', name, ())
+
+    def _refuse_loops(self, what: str) -> None:
+        """Refuse what is known for open trees only."""
+        if self._closed is not None:
+            raise NotYetSupported(
+                f'{what} of a robot with loops is not available yet',
+                advice='Take differences of its dynamics, or load it without <loop>',
+            )
+
+    def _position(self, q: Any) -> list[float]:
+        raise NotImplementedError
+
+    def _velocity(self, qd: Any) -> list[float]:
+        raise NotImplementedError
+
+    def _vector(self, argument: str, value: Any) -> list[float]:
+        raise NotImplementedError
+
+    def _frame(self, frame: str) -> str:
+        raise NotImplementedError
+
+    def _checked(self, wrenches: Optional[Mapping[str, Any]]) -> list:
+        raise NotImplementedError

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Motion and forces under constraints, by rank: M qdd + bias = tau + A^T f with A qdd = c.
+
+The null-space form. With A = U S V^T cut at its rank, the loops determine V1^T qdd, and the
+equations of motion along the null space the rest; f = U1 S1^-1 V1^T (M qdd + bias - tau) is the
+smallest of all forces that do it. Constraints that repeat each other, or that a singular
+configuration makes dependent, lower the rank, and what contradicts is met in the least-squares
+sense; nothing is damped. (F. E. Udwadia and R. E. Kalaba, Analytical Dynamics, 1996; R.
+Featherstone, Rigid Body Dynamics Algorithms, 2008, section 3.5.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+import numpy as np
+from scipy.linalg import lapack
+
+# Singular values of A below this fraction of the largest one count as zero.
+RANK_TOLERANCE = 1e-9
+# Of M on the null space: a pivot below this fraction of the largest meets no inertia.
+PIVOT_TOLERANCE = 1e-14
+
+
+class NoInertiaLeft(ArithmeticError):
+    """
+    Some motion that the constraints allow meets no inertia.
+
+    Attributes:
+        motion: The motion, (nv,).
+    """
+
+    def __init__(self, motion: np.ndarray):
+        self.motion = motion
+        super().__init__('a motion that the constraints allow meets no inertia')
+
+
+@dataclass(frozen=True)
+class Spaces:
+    """
+    What constraints see of a motion, and what they do not.
+
+    Attributes:
+        forces: Orthonormal constraint combinations that act, (n, rank).
+        values: Their singular values, (rank,).
+        seen: Orthonormal motions that they see, (nv, rank).
+        free: Orthonormal motions that they leave free, (nv, nv - rank).
+    """
+
+    forces: np.ndarray
+    values: np.ndarray
+    seen: np.ndarray
+    free: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        """Number of independent constraints."""
+        return len(self.values)
+
+    def particular(self, c: np.ndarray) -> np.ndarray:
+        """Return the smallest x with A x = c in the least-squares sense."""
+        return self.seen @ ((self.forces.T @ c) / self.values)
+
+    def reaction(self, load: np.ndarray) -> np.ndarray:
+        """Return the smallest f with A^T f = load in the least-squares sense."""
+        return self.forces @ ((self.seen.T @ load) / self.values)
+
+    def contradiction(self, c: np.ndarray) -> np.ndarray:
+        """Return the part of c that no motion gives."""
+        return c - self.forces @ (self.forces.T @ c)
+
+
+def spaces(a: np.ndarray, rank: Optional[int] = None) -> Spaces:
+    """
+    Return the spaces of a constraint Jacobian.
+
+    Args:
+        a: (n, nv).
+        rank: Its rank where that is known, otherwise by RANK_TOLERANCE.
+    """
+    if not min(a.shape):
+        return Spaces(np.zeros((len(a), 0)), np.zeros(0), np.zeros((a.shape[1], 0)),
+                      np.eye(a.shape[1]))
+    if not np.isfinite(a.sum()):
+        raise FloatingPointError('the constraint Jacobian is not finite')
+    u, s, vt, info = lapack.dgesdd(a)
+    if info:
+        raise np.linalg.LinAlgError('the constraint Jacobian has no singular values')
+    floor = 0.0 if rank is not None else RANK_TOLERANCE * s[0]
+    rank = min(len(s) if rank is None else rank, int(np.count_nonzero(s > floor)))
+    return Spaces(u[:, :rank], s[:rank], vt[:rank].T, vt[rank:].T)
+
+
+def constrained_motion(
+    mass: np.ndarray, force: np.ndarray, known: Spaces, c: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return qdd and the constraint forces f of M qdd = force + A^T f, A qdd = c.
+
+    Args:
+        mass: Mass matrix, (nv, nv).
+        force: (nv,).
+        known: Spaces of A.
+        c: (n,).
+
+    Raises:
+        NoInertiaLeft: If the constraints leave a motion free that meets no inertia.
+    """
+    qdd = known.particular(c)
+    free = known.free
+    if free.shape[1]:
+        block = free.T @ mass @ free
+        along = free.T @ (force - mass @ qdd)
+        qdd = qdd + free @ _positive_solve(block, along, free)
+    return qdd, known.reaction(mass @ qdd - force)
+
+
+def _positive_solve(block: np.ndarray, right: np.ndarray, free: np.ndarray) -> np.ndarray:
+    factor, answer, info = lapack.dposv(block, right)
+    if info == 0:
+        pivots = factor.diagonal()
+        if pivots.min() ** 2 > PIVOT_TOLERANCE * pivots.max() ** 2:
+            return answer
+    if not np.isfinite(block).all():
+        raise FloatingPointError('the mass matrix is not finite')
+    _, vectors = np.linalg.eigh(block)
+    raise NoInertiaLeft(free @ vectors[:, 0])
+
+
+def coupled_motion(
+    mass: np.ndarray, force: np.ndarray, a: np.ndarray, map_: np.ndarray, c: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return qdd and f of M qdd = force + map^T f, A qdd = c, where contact forces follow f.
+
+    Args:
+        mass: Mass matrix, (nv, nv), positive definite.
+        force: (nv,).
+        a: Constraint Jacobian, (n, nv).
+        map_: Jacobian of the forces that come with unit constraint forces, (n, nv).
+        c: (n,).
+    """
+    answer = np.linalg.solve(mass, np.column_stack((force, map_.T)))
+    small = a @ answer[:, 1:]
+    f = np.linalg.lstsq(small, c - a @ answer[:, 0], rcond=RANK_TOLERANCE)[0]
+    return answer[:, 0] + answer[:, 1:] @ f, f
+
+
+def attainable_forces(
+    rest: np.ndarray, map_: np.ndarray, groups: list[list[int]]
+) -> np.ndarray:
+    """
+    Return constraint forces f that leave as little as possible of rest - map^T f.
+
+    Args:
+        rest: Generalised forces that a motion asks for, (nv,).
+        map_: Jacobian of the constraint forces, (n, nv).
+        groups: Coordinates by rank: what is left on the first group is made smallest, then, with
+            that kept, on the second, and so on.
+    """
+    f = np.zeros(len(map_))
+    freedom = np.eye(len(map_))
+    for group in groups:
+        if not freedom.shape[1]:
+            break
+        block = map_[:, group].T @ freedom
+        if not block.size:
+            continue
+        u, s, vt = np.linalg.svd(block)
+        kept = int(np.sum(s > RANK_TOLERANCE * max(1e-300, np.abs(map_).max())))
+        wanted = rest[group] - map_[:, group].T @ f
+        f = f + freedom @ (vt[:kept].T @ ((u[:, :kept].T @ wanted) / s[:kept]))
+        freedom = freedom @ vt[kept:].T
+    return f

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Closed chains: how frame1 of each loop moves against frame2, in the axes of frame2.
+
+The relative motion has six directions, rx ry rz tx ty tz: angular velocity, then the velocity of
+frame1's origin as frame2 sees it. Its rows of the constraint Jacobian A and the acceleration
+gamma that velocities alone give make A qdd + gamma, what a loop keeps at zero (the operational
+form of van der Merwe, Multi-body dynamics of robotic structures, 1995, eqs. 5.15 and 5.22, with
+the bias acceleration taken from the forward recursion).
+
+A single constrained rotation cannot be held by its angular velocity alone, which is no derivative
+of a place. It stands for the constraint of a constant-velocity joint: with x1 and x2 the axis in
+both frames, (x1 + x2) . (w1 - w2) = 0, so that the rotation vector from frame2 to frame1 has no
+component on it. At equal axes this is the angular velocity about the axis.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from flexdyn_ros.dynamics.jacobian import body_twists
+from flexdyn_ros.dynamics.jacobian import jacobian
+from flexdyn_ros.dynamics.multibody import Closure
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.newton_euler import propagate
+from flexdyn_ros.dynamics.placement import placements
+from flexdyn_ros.dynamics.placement import poses
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import apply
+from flexdyn_ros.dynamics.spatial import apply_transposed
+from flexdyn_ros.dynamics.spatial import cross
+from flexdyn_ros.dynamics.spatial import dot
+from flexdyn_ros.dynamics.spatial import Matrix
+from flexdyn_ros.dynamics.spatial import multiply
+from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import subtract
+from flexdyn_ros.dynamics.spatial import transpose
+from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import ZERO
+
+ALL_DIRECTIONS = tuple(range(6))
+
+
+class FrameMotion(NamedTuple):
+    """
+    A frame's pose, velocity and acceleration for qdd = 0, all in root axes.
+
+    Attributes:
+        rotation: Its axes.
+        position: Its origin [m].
+        velocity: Of its origin [m/s].
+        spin: Angular velocity [rad/s].
+        acceleration: Of its origin [m/s^2].
+        spin_rate: Angular acceleration [rad/s^2].
+    """
+
+    rotation: Matrix
+    position: Vector
+    velocity: Vector = ZERO
+    spin: Vector = ZERO
+    acceleration: Vector = ZERO
+    spin_rate: Vector = ZERO
+
+
+def loop_poses(tree: Multibody, q: list) -> list[list[Scalar]]:
+    """Return for each loop the pose of frame1 in frame2: nine entries by rows, then place [m]."""
+    found = []
+    for first, second in _frames(tree, q):
+        rotation = multiply(transpose(second.rotation), first.rotation)
+        arm = subtract(first.position, second.position)
+        place = apply_transposed(second.rotation, arm)
+        found.append([*rotation[0], *rotation[1], *rotation[2], *place])
+    return found
+
+
+def loop_jacobian(tree: Multibody, q: list) -> list[list[Scalar]]:
+    """Return A, (n_constraints, nv): the relative velocity for unit rates."""
+    return _jacobian(tree, q, [loop.directions for loop in tree.loops])
+
+
+def loop_free_jacobian(tree: Multibody, q: list) -> list[list[Scalar]]:
+    """Return the rows of the directions that the loops leave free."""
+    free = [
+        tuple(k for k in ALL_DIRECTIONS if k not in loop.directions) for loop in tree.loops
+    ]
+    return _jacobian(tree, q, free)
+
+
+def _jacobian(
+    tree: Multibody, q: list, directions: list[tuple[int, ...]]
+) -> list[list[Scalar]]:
+    found: list[list[Scalar]] = []
+    for loop, (first, second), wanted in zip(tree.loops, _frames(tree, q), directions):
+        arm = subtract(first.position, second.position)
+        columns = []
+        own, other = (_columns(tree, q, name) for name in (loop.frame1, loop.frame2))
+        for (linear, angular), (base, base_spin) in zip(own, other):
+            spin = subtract(angular, base_spin)
+            slide = subtract(subtract(linear, base), cross(base_spin, arm))
+            columns.append(_components(loop, first, second, spin, slide, wanted))
+        found += [[column[k] for column in columns] for k in range(len(wanted))]
+    return found
+
+
+def _columns(tree: Multibody, q: list, name: str) -> list[tuple[Vector, Vector]]:
+    rows = jacobian(tree, q, tree.frames[name])
+    return [((a, b, c), (d, e, f)) for a, b, c, d, e, f in zip(*rows)]
+
+
+def _components(
+    loop: Closure,
+    first: FrameMotion,
+    second: FrameMotion,
+    spin: Vector,
+    slide: Vector,
+    wanted: tuple[int, ...],
+) -> list[Scalar]:
+    """Return the wanted directions of a relative velocity that is given in root axes."""
+    turn = apply_transposed(second.rotation, spin)
+    move = apply_transposed(second.rotation, slide)
+    found = []
+    for k in wanted:
+        if k == _single_rotation(loop):
+            one, other = _axis(first, k), _axis(second, k)
+            found.append(dot(add(one, other), spin) / (1.0 + dot(one, other)))
+        else:
+            found.append(turn[k] if k < 3 else move[k - 3])
+    return found
+
+
+def loop_bias(tree: Multibody, q: list, qd: list) -> list[Scalar]:
+    """Return gamma, (n_constraints,): the relative acceleration for qdd = 0."""
+    found: list[Scalar] = []
+    for loop, (first, second) in zip(tree.loops, _frames(tree, q, qd)):
+        arm = subtract(first.position, second.position)
+        speed = subtract(first.velocity, second.velocity)
+        spin = subtract(first.spin, second.spin)
+        # d^2/dt^2 of R^T arm and d/dt of R^T spin, R the rotation of frame2.
+        slide = subtract(first.acceleration, second.acceleration)
+        slide = subtract(slide, cross(second.spin_rate, arm))
+        slide = subtract(slide, scale(2.0, cross(second.spin, speed)))
+        slide = add(slide, cross(second.spin, cross(second.spin, arm)))
+        turn = subtract(first.spin_rate, second.spin_rate)
+        seen = subtract(turn, cross(second.spin, spin))
+        turned = apply_transposed(second.rotation, seen)
+        moved = apply_transposed(second.rotation, slide)
+        for k in loop.directions:
+            if k == _single_rotation(loop):
+                found.append(_bisector_bias(first, second, k, spin, turn))
+            else:
+                found.append(turned[k] if k < 3 else moved[k - 3])
+    return found
+
+
+def _bisector_bias(
+    first: FrameMotion, second: FrameMotion, k: int, spin: Vector, turn: Vector
+) -> Scalar:
+    """Return d/dt of (x1 + x2) . spin / (1 + x1 . x2), spin changing by turn."""
+    one, other = _axis(first, k), _axis(second, k)
+    one_rate, other_rate = cross(first.spin, one), cross(second.spin, other)
+    size = 1.0 + dot(one, other)
+    size_rate = dot(one_rate, other) + dot(one, other_rate)
+    both = add(one, other)
+    rate = dot(both, turn) + dot(add(one_rate, other_rate), spin)
+    return (rate - dot(both, spin) * size_rate / size) / size
+
+
+def _single_rotation(loop: Closure) -> int:
+    """Return the one constrained rotation, or -1 where there are none or several."""
+    turns = [k for k in loop.directions if k < 3]
+    return turns[0] if len(turns) == 1 else -1
+
+
+def _axis(motion: FrameMotion, k: int) -> Vector:
+    x, y, z = motion.rotation
+    return (x[k], y[k], z[k])
+
+
+def _frames(
+    tree: Multibody, q: list, qd: list | None = None
+) -> list[tuple[FrameMotion, FrameMotion]]:
+    """Return both frames of each loop, with their motion where qd is given."""
+    places = placements(tree, q)
+    found = poses(places)
+    twists = motions = None
+    if qd is not None:
+        twists = body_twists(tree, places, qd)
+        motions = propagate(tree, places, qd, [0.0] * tree.nv, ZERO)
+
+    def motion(name: str) -> FrameMotion:
+        frame = tree.frames[name]
+        rotation, position = found[frame.body]
+        axes = multiply(rotation, frame.rotation)
+        origin = add(position, apply(rotation, frame.position))
+        if twists is None or motions is None:
+            return FrameMotion(axes, origin)
+        linear, angular = twists[frame.body]
+        body = motions[frame.body]
+        return FrameMotion(
+            axes,
+            origin,
+            apply(rotation, add(linear, cross(angular, frame.position))),
+            apply(rotation, angular),
+            apply(rotation, add(body.acceleration, apply(body.matrix, frame.position))),
+            apply(rotation, body.spin_rate),
+        )
+
+    return [(motion(loop.frame1), motion(loop.frame2)) for loop in tree.loops]
