@@ -63,7 +63,7 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], folder: Path, headin
 def millimetres(length: float) -> str:
     """Return a length [m] as text with two digits, or all before the point."""
     value = 1e3 * length
-    return f'{value:.0f} mm' if value >= 10.0 else f'{value:.2g} mm'
+    return f'{value:.0f} mm' if value >= 10.0 else f'{value:#.2g} mm'
 
 
 @dataclass(frozen=True)
