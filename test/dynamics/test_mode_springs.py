@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nonlinear stiffness of modes: Duffing's closed form, energies, particles, every backend."""
 
+from dataclasses import replace
 from functools import lru_cache
 import re
 
@@ -8,6 +9,11 @@ from codegen.native import compiler
 from codegen.native import Native
 import flexdyn_ros as fd
 from flexdyn_ros.cli.modes import analyse
+from flexdyn_ros.dynamics.assemble import assemble
+from flexdyn_ros.dynamics.draft import without_own_stiffness
+from flexdyn_ros.dynamics.elastic import elastic_energy
+from flexdyn_ros.dynamics.elastic import elastic_forces
+from flexdyn_ros.model.beam import modal_body
 from flexdyn_ros.model.check import check_robot
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
@@ -148,6 +154,30 @@ def test_static_deflection_of_a_hardening_strip():
     assert_agree(dyn.forward_dynamics([x, 0.0], rest, [force, 0.0]), rest, 1e-7)
 
 
+def test_modes_that_stiffness_couples_keep_their_coupling():
+    """Only a mode's own entry gives way to its spring; the energy stays that of the forces."""
+    law = spring('polynomial="0 0 5e4" linear="replace"')
+    plain, robot = strip(modes=2), strip(law, modes=2)
+    body = modal_body(plain.link('strip'))
+    coupled = body.stiffness + 7.0 * (np.ones((3, 3)) - np.eye(3))
+    gone = robot.link('strip').replaced_modes
+    kept = without_own_stiffness(replace(body, stiffness=coupled), gone)
+    expected = coupled.copy()
+    expected[0, 0] = 0.0
+    assert np.array_equal(kept.stiffness, expected)
+    tree = assemble(robot, {})
+    bodies = [
+        replace(b, modal=replace(b.modal, stiffness=tuple(map(tuple, expected)))) if b.n_modes
+        else b for b in tree.bodies
+    ]
+    tree, q = replace(tree, bodies=tuple(bodies)), np.array([0.1, -0.02, 0.05])
+    force = elastic_forces(tree, q.tolist(), [0.0] * 3)
+    assert_agree(force, expected @ q + [5e4 * 0.1**3, 0.0, 0.0], 1e-12)
+    ends = [[elastic_energy(tree, (q + s * e).tolist()) for s in (1e-6, -1e-6)] for e in np.eye(3)]
+    slope = [(high - low) / 2e-6 for high, low in ends]
+    assert_agree(force, slope, 1e-7)
+
+
 @lru_cache(maxsize=None)
 def random_case(seed):
     """Return a random robot, beams and segments, with springs on some modes, and a state."""
@@ -181,6 +211,20 @@ def test_random_robots_against_particles(seed):
     assert dyn.potential_energy(q) == pytest.approx(particles.potential_energy(q), rel=1e-9)
     tau = dyn.inverse_dynamics(q, qd, qdd)
     assert_agree(dyn.forward_dynamics(q, qd, tau), qdd, 1e-6)
+
+
+def test_derivatives_know_the_springs():
+    """Of inverse dynamics by positions: beams, segments, tables and polynomials together."""
+    robot, (q, qd, qdd) = random_case(SEEDS[-1])
+    dyn = reference_dynamics(robot)
+    assert robot.nq == robot.nv
+    found = dyn.inverse_dynamics_derivatives(q, qd, qdd)[0]
+    steps = 1e-6 * np.eye(robot.nv)
+    expected = [
+        (dyn.inverse_dynamics(q + s, qd, qdd) - dyn.inverse_dynamics(q - s, qd, qdd)) / 2e-6
+        for s in steps
+    ]
+    assert_agree(found, np.array(expected).T, 1e-8)
 
 
 @pytest.mark.parametrize('language', ['c', 'python', 'fortran'])
