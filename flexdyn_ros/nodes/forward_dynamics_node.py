@@ -179,8 +179,9 @@ class ForwardDynamicsNode(RobotNode):
             self.stamp = round(self.simulator.time * NANOSECONDS)
         else:
             # A clock that others publish may stand still from one state to the next.
-            now = self.thread.due if self.on_clock else self._ros_time()
-            stamp = round(now * NANOSECONDS)
+            stamp = self.get_clock().now().nanoseconds
+            if self.on_clock:
+                stamp = round(self.thread.due * NANOSECONDS)
             self.stamp = stamp + (stamp == self.stamp)
 
     def _ros_time(self) -> float:
