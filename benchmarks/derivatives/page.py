@@ -72,7 +72,7 @@ Rigid chains of n joints in general position (no right angle, no zero), as trace
 
 def page(tell: Callable[[str], None]) -> str:
     """Return docs/derivatives.md."""
-    lines = [_row(label, robot, tell) for label, robot in robots()]
+    lines = [count_row(label, robot, tell) for label, robot in robots()]
     chains = [_chain_row(n, tell) for n in LENGTHS]
     return INTRODUCTION + '\n'.join(lines) + '\n' + CHAINS + '\n'.join(chains) + '\n'
 
@@ -98,7 +98,8 @@ def general_chain(n: int) -> Robot:
     return chain(f'chain{n}', [row] * n)
 
 
-def _row(label: str, robot: Robot, tell: Callable[[str], None]) -> str:
+def count_row(label: str, robot: Robot, tell: Callable[[str], None]) -> str:
+    """Return the line of a robot in the table of counts."""
     cells = [label, str(robot.nv)]
     for function in ('inverse_dynamics', 'forward_dynamics'):
         tell(f'{label}: {function}')

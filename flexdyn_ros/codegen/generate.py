@@ -106,6 +106,7 @@ def generate(
         robot: The robot as loaded: its numbers, gravity and payloads become constants.
         function: Name of a method of Dynamics, or several joined by "+". A frame is given as
             "jacobian:<frame>"; without one it is the last link of the deepest chain of joints.
+            Derivatives by parameters are by those that `arguments` names.
         language: "c", "python" or "fortran".
         optimise: Whether inertial parameters are regrouped and the passes run.
         arguments: What stays an argument: "gravity", "payload" (of the last link of the deepest
@@ -117,8 +118,9 @@ def generate(
         method: One of equivalent formulations; the cheapest one when None. Accelerations are
             solved for by "articulated bodies" or "mass matrix and LDL^T"; a mass matrix is
             found by "inverse dynamics", "outer links" or "composite bodies" (the default),
-            Walker and Orin's methods 1 to 3; a rigid arm of few joints has "closed form" and
-            "closed form in multiple angles" too.
+            Walker and Orin's methods 1 to 3; derivatives by "rows and columns" of composite
+            bodies or by "directions" (docs/derivatives.md); a rigid arm of few joints has "closed
+            form" and "closed form in multiple angles" too.
 
     Raises:
         ArgumentError: If a function, language, argument or method is unknown.

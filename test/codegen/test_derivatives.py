@@ -2,7 +2,11 @@
 """Derivatives on the graph against the reference's dual numbers, and what they cost."""
 
 from functools import lru_cache
+from pathlib import Path
 
+from benchmarks.derivatives.page import count_row
+from benchmarks.derivatives.page import INTRODUCTION
+from benchmarks.derivatives.page import robots
 from codegen import cases
 from codegen.native import compiler
 from codegen.native import Native
@@ -23,6 +27,7 @@ from oracles.segment_arms import WRIST
 from oracles.small_robots import arm
 import pytest
 
+PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'derivatives.md'
 WRENCH = ((1.0, -2.0, 3.0), (0.5, 0.2, -0.4))
 # Beside those of cases.py: joints of several axes, King's rotations, a table for a spring, ...
 MORE = ('multi axis', 'linear', 'spring table', 'elastic mimic', 'segments')
@@ -230,3 +235,12 @@ def test_first_order_rotations_go_direction_by_direction():
     """Their composite bodies are none that turn."""
     with pytest.raises(fd.FlexdynError, match=f'allows "{DIRECTIONS}" here'):
         fd.generate(robot('linear'), 'inverse_dynamics_derivatives', method=STRUCTURED)
+
+
+def test_the_page_is_current():
+    """Its words, and the counts of its smallest arm."""
+    page = PAGE.read_text()
+    assert page.startswith(INTRODUCTION)
+    label = 'two flexible links'
+    model = dict(robots())[label]
+    assert count_row(label, model, lambda what: None) in page
