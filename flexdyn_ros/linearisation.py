@@ -45,6 +45,7 @@ def linearise(
         A, (2 nv, 2 nv), and B, (2 nv, n_joints).
 
     Raises:
+        NotYetSupported: If the robot has loops.
         SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
     """
     by_position, by_rate, by_force = dyn.forward_dynamics_derivatives(q, qd, tau, wrenches)

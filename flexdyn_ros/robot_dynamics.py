@@ -235,7 +235,11 @@ class Dynamics(ClosedChainMethods):
         Return d tau / dq, d tau / d qd and d tau / d qdd, the mass matrix, (nv, nv) each.
 
         Column k of the first is for a displacement of velocity coordinate k: of q itself, but
-        of a floating joint a translation in body axes and a rotation vector in body axes.
+        of a quaternion a rotation vector, and of a floating joint's position a translation, both
+        in body axes.
+
+        Raises:
+            NotYetSupported: If the robot has loops.
         """
         self._refuse_loops('inverse_dynamics_derivatives')
         found = self._backend.inverse_dynamics_derivatives(
@@ -253,6 +257,7 @@ class Dynamics(ClosedChainMethods):
         Positions are displaced as by `inverse_dynamics_derivatives`.
 
         Raises:
+            NotYetSupported: If the robot has loops.
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
         """
         self._refuse_loops('forward_dynamics_derivatives')
@@ -282,6 +287,7 @@ class Dynamics(ClosedChainMethods):
 
         Raises:
             ArgumentError: If a parameter is unknown or comes twice, or there is none.
+            NotYetSupported: If the robot has loops.
         """
         self._refuse_loops('inverse_dynamics_parameter_derivatives')
         chosen = self._parameters(parameters)
@@ -302,6 +308,7 @@ class Dynamics(ClosedChainMethods):
 
         Raises:
             ArgumentError: If a parameter is unknown or comes twice, or there is none.
+            NotYetSupported: If the robot has loops.
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
         """
         self._refuse_loops('forward_dynamics_parameter_derivatives')

@@ -28,8 +28,8 @@ by_mass = dyn.inverse_dynamics_parameter_derivatives(q, qd, qdd, ['forearm/mass'
 a, b = fd.linearise(dyn, q, qd, tau)                                  # dx/dt = A x + B u
 ```
 
-All are exact, for every robot that the package knows, with payloads, gravity, wrenches and
-friction as set. Column k by position is for a displacement of velocity coordinate k: a change of q
+All are exact, for every robot without loops (with loops they are refused), with payloads,
+gravity, wrenches and friction as set. Column k by position is for a displacement of velocity coordinate k: a change of q
 itself, but of a quaternion a rotation vector and of a floating joint's position a translation,
 both in body axes. `linearise` has the same x = (displacement, velocity), and u the joint torques.
 
