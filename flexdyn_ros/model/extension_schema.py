@@ -45,17 +45,19 @@ FLEXDYN = Element(
             ),
             key='link',
         ),
-        Element('base', 'How the root link moves. On a base that moves, a new root link "world" '
-                'rests ("base_motion/world" where there is a "world" already), and the floating '
-                'joint "base_motion" carries the former root; gravity, wrenches and poses are in '
-                'the axes of "world". The first six entries of a torque are the wrench on the '
-                'base at its frame\'s origin, in its axes: force [N], then moment [N m].', (
-            Attribute('motion', 'choice', NO_UNIT, 'fixed; prescribed: its acceleration is given '
-                      '(hybrid dynamics, forward dynamics and simulation with base_acceleration), '
-                      'and the wrench that this takes is a result; free: it floats.',
-                      required=True,
-                      choices=('fixed', 'prescribed', 'free')),
-        )),
+        Element(
+            'base', 'How the root link moves. On a base that moves, a new root link "world" '
+            'rests ("base_motion/world" where there is a "world" already), and the floating '
+            'joint "base_motion" carries the former root; gravity, wrenches and poses are in '
+            'the axes of "world". The first six entries of a torque are the wrench on the '
+            "base at its frame's origin, in its axes: force [N], then moment [N m].",
+            (
+                Attribute('motion', 'choice', NO_UNIT, 'fixed; prescribed: its acceleration is '
+                          'given (hybrid dynamics, forward dynamics and simulation with '
+                          'base_acceleration), and the wrench that this takes is a result; free: '
+                          'it floats.', required=True, choices=('fixed', 'prescribed', 'free')),
+            ),
+        ),
         Element(
             'multi_axis_joint', 'Several axes in one joint without links between them, written '
             'on a URDF joint of type floating. The child frame turns about its own x, y and z '
