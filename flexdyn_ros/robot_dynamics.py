@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 from typing import Any
+from typing import Iterable
 from typing import Mapping
 from typing import Optional
 from typing import Sequence
+from typing import Sized
 from typing import Union
 
 from flexdyn_ros.arguments import deliver
@@ -457,7 +459,9 @@ class Dynamics(ClosedChainMethods):
         return real_vector(argument, value, self._nv)
 
     def _parameters(self, names: Sequence[str]) -> ChosenParameters:
-        key = (names,) if isinstance(names, str) else tuple(names)
+        if not isinstance(names, Iterable):
+            raise ArgumentError('parameters', 'must be a sequence of names such as "<link>/mass"')
+        key = (names,) if isinstance(names, str) else tuple(str(name) for name in names)
         found = self._chosen.get(key)
         if found is None:
             found = self._chosen[key] = choose_parameters(self.robot, key)
@@ -465,8 +469,8 @@ class Dynamics(ClosedChainMethods):
 
     def _matrices(self, found: Any, out: Outs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         shape = (self._nv, self._nv)
-        if out is not None and len(out) != 3:
-            raise ArgumentError('out', f'has {len(out)} arrays, expected three')
+        if out is not None and (not isinstance(out, Sized) or len(out) != 3):
+            raise ArgumentError('out', 'must be three arrays, one for each matrix')
         first, second, third = (
             deliver(np.reshape(rows, shape), place)
             for rows, place in zip(found, (None, None, None) if out is None else out)

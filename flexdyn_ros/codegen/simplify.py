@@ -78,6 +78,9 @@ def simplify(
             matrix is found. It gives way where the robot does not allow it.
     """
     suitable = solving_methods(robot, requests)
+    if hasty and any(request.function.derives for request in requests):
+        # The first way costs less but for the shortest arms, where both cost little.
+        suitable = suitable[:1]
     if optimised and not hasty:
         suitable = (*suitable, *closed_forms(robot, requests))
     traces = [

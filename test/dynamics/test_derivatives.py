@@ -275,15 +275,16 @@ def test_results_go_where_they_are_wanted(backend):
     assert call([0.1], [0.2], [0.3], ['bob/mass'], out=place) is place
     with pytest.raises(fd.FlexdynError, match='out'):
         dyn.inverse_dynamics_derivatives([0.1], [0.2], [0.3], out=(place, place, np.empty(2)))
-    with pytest.raises(fd.FlexdynError, match='three'):
-        dyn.inverse_dynamics_derivatives([0.1], [0.2], [0.3], out=(place, place))
+    for wrong in ((place, place), 3.0):
+        with pytest.raises(fd.FlexdynError, match='three'):
+            dyn.inverse_dynamics_derivatives([0.1], [0.2], [0.3], out=wrong)
     with pytest.raises(fd.FlexdynError, match='qdd'):
         dyn.inverse_dynamics_derivatives([0.1], [0.2], [float('nan')])
 
 
 @pytest.mark.parametrize(('names', 'message'), [
     ([], 'empty'), (['bob/mas'], 'bob/mass'), (['bob/mass', 'bob/mass'], 'twice'),
-    (['gravity'], 'no parameter'),
+    (['gravity'], 'no parameter'), (None, 'sequence of names'), ([['bob/mass']], 'no parameter'),
 ])
 def test_wrong_parameters_are_refused(names, message):
     """With a hint."""
