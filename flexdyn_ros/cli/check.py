@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,8 @@ _DESCRIPTION = """\
 Read a description and its <flexdyn> extension, and report what is wrong or doubtful in it: links
 with inertias that no rigid body has (mass [kg], principal moments [kg m^2], which test failed and
 by how much of the largest moment), joints that move no mass, limits without effort, beams too
-short for their modes, loops that do not close near the zero configuration.
+short for their modes, loops that do not close near the zero configuration, links or springs that
+buckle under the weight there.
 
 Errors are what forward dynamics refuses or no rigid body can have; they give exit code 1. Warnings
 give exit code 0, and 1 with --strict. Notes are decisions taken while reading.
@@ -63,6 +65,9 @@ def run(call: argparse.Namespace) -> int:
         from flexdyn_ros.closed_chains.check import with_loop_findings
 
         report = with_loop_findings(report, robot)
+    findings = [*report.findings, *_weight_findings(robot)]
+    findings.sort(key=lambda finding: list(_COLOURS).index(finding.severity))
+    report = replace(report, findings=tuple(findings))
     wrong = ('error', 'warning') if call.strict else ('error',)
     passed = not any(finding.severity in wrong for finding in report.findings)
     if call.json:
@@ -70,6 +75,28 @@ def run(call: argparse.Namespace) -> int:
     else:
         print(_text(robot, report, passed))
     return 0 if passed else 1
+
+
+def _weight_findings(robot: 'Robot') -> list['Finding']:
+    """Return a warning where the robot's weight buckles it at zero configuration."""
+    if not robot.n_modes:
+        return []
+    from flexdyn_ros import Dynamics
+    from flexdyn_ros.model.findings import Finding
+    from flexdyn_ros.model.findings import WARNING
+    from flexdyn_ros.simulation.buckling import buckling_load
+
+    dyn = Dynamics(robot, backend='reference')
+    found = buckling_load(dyn, robot.neutral_configuration())
+    if found is None or found[0] >= 1.0:
+        return []
+    factor, mode = found
+    return [Finding(
+        WARNING, 'robot', robot.name,
+        f'at zero configuration {100.0 * factor:.3g} percent of its weight buckle it, '
+        f'"{mode}" first',
+        'Check stiffness, masses and gravity, or set out from a configuration that hangs',
+    )]
 
 
 def _record(robot: 'Robot', report: 'CheckReport', passed: bool) -> dict[str, Any]:

@@ -119,3 +119,27 @@ def test_a_description_that_does_not_load_is_one_sentence(folder):
     assert 'flexible_link' in run.stderr
     assert 'Did you mean "upper_arm"?' in run.stderr
     assert run.stderr.count('\n') == 1
+
+
+def upright(mass):
+    """Return a column of unit length and EI, clamped upright, of this mass."""
+    return (
+        '<robot name="column"><link name="column"/><flexdyn version="1.0">'
+        '<gravity xyz="0 0 -10"/><flexible_link link="column"><beam tip="0 0 1" y_axis="0 1 0" '
+        f'mass="{mass}" young="1" iy="1" iz="2"><bending axis="y" modes="3"/>'
+        '<bending axis="z" modes="3"/></beam></flexible_link></flexdyn></robot>'
+    )
+
+
+@pytest.mark.parametrize(('mass', 'buckles'), [(0.77, False), (0.80, True)])
+def test_a_column_that_buckles_under_its_weight_is_a_warning(folder, mass, buckles):
+    """Greenhill's load is 7.837 EI / L^2; the softer plane gives way, the arm's do not."""
+    run, report = check(folder, upright(mass))
+    assert run.returncode == 0
+    assert findings(report, 'warning') == ([('robot', 'column')] if buckles else [])
+    if buckles:
+        message = report['findings'][0]['message']
+        assert float(message.split('configuration ')[1].split()[0]) == pytest.approx(98.0, abs=0.5)
+        assert '"column/bending_z1" first' in message
+        hanging = upright(mass).replace('0 0 -10', '0 0 10')
+        assert findings(check(folder, hanging)[1], 'warning') == []

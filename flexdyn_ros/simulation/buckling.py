@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How near the weight of a robot is to buckling its flexible links and joints.
+
+About a configuration the modes feel K + K_g: the stiffness of modes and springs, and what gravity
+adds or takes, the derivative of its forces by the modes. At the load that buckles it is singular.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Optional
+
+from flexdyn_ros.simulation.frequencies import stiffness_matrix
+import numpy as np
+
+_STEP = 1e-6  # of a modal coordinate [m | rad]
+
+
+def buckling_load(dyn: Any, q: np.ndarray) -> Optional[tuple[float, str]]:
+    """
+    Return the smallest factor on gravity that buckles the robot, its joints held.
+
+    Args:
+        dyn: The dynamics.
+        q: Configuration, (nq,).
+
+    Returns:
+        The factor, and the name of the mode that gives way most; None where no factor does, or
+        where some mode has no stiffness.
+    """
+    robot = dyn.robot
+    modes = slice(robot.n_joints, None)
+    elastic = stiffness_matrix(dyn, q)[modes, modes]
+    try:
+        lower = np.linalg.cholesky(elastic)
+    except np.linalg.LinAlgError:
+        return None
+    weight = np.zeros_like(elastic)
+    for k in range(robot.n_modes):
+        ahead, behind = np.array(q, dtype=float), np.array(q, dtype=float)
+        ahead[robot.nq - robot.n_modes + k] += _STEP
+        behind[robot.nq - robot.n_modes + k] -= _STEP
+        difference = dyn.gravity_vector(ahead) - dyn.gravity_vector(behind)
+        weight[:, k] = difference[modes] / (2.0 * _STEP)
+    # With K = L L^T and y = L^T x: -L^-1 K_g L^-T y = y / factor.
+    softening = -np.linalg.solve(lower, np.linalg.solve(lower, weight).T)
+    values, vectors = np.linalg.eigh(0.5 * (softening + softening.T))
+    if not len(values) or values[-1] <= 1e-9:
+        return None
+    share = np.abs(vectors[:, -1])
+    return 1.0 / float(values[-1]), robot.mode_names[int(np.argmax(share))]
