@@ -110,13 +110,13 @@ def _modal_inertia(flexible: ModalBody) -> ModalInertia:
 def _axial_inertia(drawn: Optional[Foreshortening]) -> AxialInertia:
     if drawn is None:
         return AxialInertia()
-    coupling = np.swapaxes(drawn.coupling, 0, 1)
+    of_modes = np.swapaxes(drawn.coupling, 0, 1)
     return AxialInertia(
         direction=floats(drawn.direction),
         terms=drawn.terms,
         first=floats(drawn.first),
         second=floats(drawn.second),
-        coupling=tuple(rows(of_mode) for of_mode in coupling),
+        coupling=tuple(entries(of_mode) for of_mode in of_modes),
         product=rows(drawn.product),
     )
 

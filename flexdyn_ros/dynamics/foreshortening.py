@@ -17,6 +17,7 @@ from typing import Sequence
 from typing import TYPE_CHECKING
 
 from flexdyn_ros.dynamics.multibody import AxialInertia
+from flexdyn_ros.dynamics.multibody import Entry
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import add_matrices
@@ -25,6 +26,7 @@ from flexdyn_ros.dynamics.spatial import apply_transposed
 from flexdyn_ros.dynamics.spatial import combine
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
+from flexdyn_ros.dynamics.spatial import is_zero
 from flexdyn_ros.dynamics.spatial import outer
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import subtract
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
     from flexdyn_ros.dynamics.flexible_body import BodyMotion
     from flexdyn_ros.dynamics.flexible_body import DeflectedBody
 
-# Derivative of each amplitude by each mode, indexed [j][k].
-Gradients = list[list[Scalar]]
+# For each mode k the j and D_jk of the amplitudes that change with it.
+Gradients = list[list[tuple[int, Scalar]]]
 
 
 def amplitudes(axial: AxialInertia, modes: Sequence[Scalar]) -> list[Scalar]:
@@ -46,15 +48,22 @@ def amplitudes(axial: AxialInertia, modes: Sequence[Scalar]) -> list[Scalar]:
 
 def amplitude_gradients(axial: AxialInertia, modes: Sequence[Scalar]) -> Gradients:
     """Return the derivatives D_jk of the amplitudes by the modes."""
-    gradients = []
-    for terms in axial.terms:
-        row: list[Scalar] = [0.0] * len(modes)
+    gradients: Gradients = [[] for _ in modes]
+    for j, terms in enumerate(axial.terms):
         for k, other, factor in terms:
-            row[k] = row[k] + factor * modes[other]
+            gradients[k].append((j, factor * modes[other]))
             if k != other:
-                row[other] = row[other] + factor * modes[k]
-        gradients.append(row)
+                gradients[other].append((j, factor * modes[k]))
     return gradients
+
+
+def amplitude_rates(axial: AxialInertia, gradients: Gradients, rates: list) -> list[Scalar]:
+    """Return D_j . delta' for each amplitude."""
+    result: list[Scalar] = [0.0] * len(axial.terms)
+    for column, rate in zip(gradients, rates):
+        for j, slope in column:
+            result[j] = result[j] + slope * rate
+    return result
 
 
 def amplitude_biases(axial: AxialInertia, rates: Sequence[Scalar]) -> list[Scalar]:
@@ -78,7 +87,13 @@ def weighted(weights: Iterable[Scalar], values: Iterable[Scalar]) -> Scalar:
 
 def along_modes(weights: Sequence[Scalar], gradients: Gradients) -> list[Scalar]:
     """Return sum_j weight_j D_jk for each mode k."""
-    return [weighted(weights, column) for column in zip(*gradients)]
+    sums = []
+    for column in gradients:
+        total: Scalar = 0.0
+        for j, slope in column:
+            total = total + weights[j] * slope
+        sums.append(total)
+    return sums
 
 
 def drawn_in(state: DeflectedBody, modes: list) -> DeflectedBody:
@@ -92,21 +107,18 @@ def drawn_in(state: DeflectedBody, modes: list) -> DeflectedBody:
     axial = state.body.modal.axial
     e = axial.direction
     a, gradients = amplitudes(axial, modes), amplitude_gradients(axial, modes)
-    coupled = [combine(a, row) for row in axial.coupling]  # int s phi_k dm
-    lateral = combine(modes, coupled)  # int s u dm
+    held = [_held(couplings, a) for couplings in axial.coupling]  # int s phi_k dm
     product = [weighted(row, a) for row in axial.product]  # int f_j s dm
-    along = weighted(axial.second, a)
-    # int rho f_j dm
-    reach = [
-        add(scale(x + own, e), combine(modes, [row[j] for row in axial.coupling]))
-        for j, (x, own) in enumerate(zip(axial.second, product))
-    ]
-    half = add(lateral, scale(along + 0.5 * weighted(a, product), e))
-    spread = outer(e, half)
+    along = weighted(axial.second, a) + 0.5 * weighted(a, product)
+    spread = outer(e, add(combine(modes, held), scale(along, e)))
+    reach = [x + own for x, own in zip(axial.second, product)]  # int f_j (x + s) dm
+    beside = _beside(axial, modes)
     moments = []
-    for k, moment in enumerate(state.modal_moments):
-        drawn = combine([row[k] for row in gradients], reach)
-        moments.append(add_matrices(add_matrices(moment, outer(e, coupled[k])), outer(drawn, e)))
+    for moment, own, column in zip(state.modal_moments, held, gradients):
+        drawn = scale(_sum(reach[j] * slope for j, slope in column), e)
+        for j, slope in column:
+            drawn = add(drawn, scale(slope, beside[j]))
+        moments.append(add_matrices(add_matrices(moment, outer(e, own)), outer(drawn, e)))
     firsts = along_modes(axial.first, gradients)
     return replace(
         state,
@@ -118,24 +130,60 @@ def drawn_in(state: DeflectedBody, modes: list) -> DeflectedBody:
     )
 
 
+def _held(couplings: Iterable[Entry], weights: Sequence[Scalar]) -> Vector:
+    """Return the sum of weight_j int f_j phi dm for one mode."""
+    total: list[Scalar] = [0.0, 0.0, 0.0]
+    for j, axis, value in couplings:
+        total[axis] = total[axis] + value * weights[j]
+    return (total[0], total[1], total[2])
+
+
+def _beside(axial: AxialInertia, modes: Sequence[Scalar]) -> list[Vector]:
+    """Return int f_j u dm for each axial shape."""
+    totals: list[list[Scalar]] = [[0.0, 0.0, 0.0] for _ in axial.terms]
+    for couplings, amplitude in zip(axial.coupling, modes):
+        for j, axis, value in couplings:
+            totals[j][axis] = totals[j][axis] + value * amplitude
+    return [(x, y, z) for x, y, z in totals]
+
+
 def _modal_mass(
-    axial: AxialInertia, gradients: Gradients, mass: list[list[Scalar]]
+    axial: AxialInertia, gradients: Gradients, mass: Sequence[Sequence[Scalar]]
 ) -> list[list[Scalar]]:
     """Return the generalised mass of the modes, each with the shape sum_j f_j D_jk e besides."""
-    columns = list(zip(*gradients))
-    along = [
-        [weighted(column, [dot(axial.direction, p) for p in row]) for column in columns]
-        for row in axial.coupling
-    ]
     matrix = [list(row) for row in mass]
-    for k, column in enumerate(columns):
-        inertia = [weighted(row, column) for row in axial.product]
+    # int f_j phi_k . e dm, which only modes that stretch the beam have.
+    stretch = [
+        [(j, value * axial.direction[axis]) for j, axis, value in couplings
+         if not is_zero(axial.direction[axis])]
+        for couplings in axial.coupling
+    ]
+    for k, column in enumerate(gradients):
+        slopes = dict.fromkeys(range(len(axial.terms)), 0.0)
+        for j, slope in column:
+            slopes[j] = slopes[j] + slope
+        inertia = [
+            _sum(row[j] * slope for j, slope in column) for row in axial.product
+        ] if column else []
+        for other in range(len(matrix)):
+            crossed = _sum(value * slopes[j] for j, value in stretch[other]) if column else 0.0
+            matrix[k][other] = matrix[k][other] + crossed
+            matrix[other][k] = matrix[other][k] + crossed
         for other in range(k + 1):
-            shared = weighted(columns[other], inertia) + along[k][other] + along[other][k]
+            if not (column and gradients[other]):
+                continue
+            shared = _sum(inertia[j] * slope for j, slope in gradients[other])
             matrix[k][other] = matrix[k][other] + shared
             if other != k:
                 matrix[other][k] = matrix[other][k] + shared
     return matrix
+
+
+def _sum(values: Iterable[Scalar]) -> Scalar:
+    total: Scalar = 0.0
+    for value in values:
+        total = total + value
+    return total
 
 
 class AxialWrench(NamedTuple):
@@ -167,9 +215,9 @@ def axial_wrench(
     e, start = axial.direction, motion.acceleration
     gradients = amplitude_gradients(axial, modes)
     a = amplitudes(axial, modes)
-    a_rate = [weighted(row, rates) for row in gradients]
-    bias = amplitude_biases(axial, rates)
-    a_rate2 = [weighted(row, accelerations) + b for row, b in zip(gradients, bias)]
+    a_rate = amplitude_rates(axial, gradients, rates)
+    driven = amplitude_rates(axial, gradients, accelerations)
+    a_rate2 = [x + bias for x, bias in zip(driven, amplitude_biases(axial, rates))]
     pull, sweep = apply(motion.matrix, e), scale(2.0, cross(motion.spin, e))  # U e, 2 w x e
 
     def carried(weights: Sequence[Scalar]) -> Vector:
@@ -177,9 +225,10 @@ def axial_wrench(
         lateral = add(scale(weighted(weights, a), pull), scale(weighted(weights, a_rate), sweep))
         return add(lateral, scale(weighted(weights, a_rate2), e))
 
-    held = [combine(a, row) for row in axial.coupling]  # int s phi_k dm
-    held_rate = [combine(a_rate, row) for row in axial.coupling]
-    held_rate2 = [combine(a_rate2, row) for row in axial.coupling]
+    held, held_rate, held_rate2 = (
+        [_held(couplings, weights) for couplings in axial.coupling]  # int s phi_k dm
+        for weights in (a, a_rate, a_rate2)
+    )
     lateral = combine(modes, held)  # int s u dm
     product = [weighted(row, a) for row in axial.product]
     # int s b dm but for the part of U r, which is along pull.
@@ -220,10 +269,11 @@ def _felt_along(
         for value, rate, acceleration in zip(*modal)
     ]
     own = [value * stretch + rate2 for value, rate2 in zip(*amplitude)]
-    felt = []
-    for j, (mass, x) in enumerate(zip(axial.first, axial.second)):
-        total = mass * start + x * stretch + weighted(axial.product[j], own)
-        for row, motion_of_mode in zip(axial.coupling, moved):
-            total = total + dot(row[j], motion_of_mode)
-        felt.append(total)
+    felt = [
+        mass * start + x * stretch + weighted(row, own)
+        for mass, x, row in zip(axial.first, axial.second, axial.product)
+    ]
+    for couplings, motion_of_mode in zip(axial.coupling, moved):
+        for j, axis, value in couplings:
+            felt[j] = felt[j] + value * motion_of_mode[axis]
     return felt

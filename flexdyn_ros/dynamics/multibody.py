@@ -99,7 +99,7 @@ class AxialInertia:
             delta_k delta_l, or delta_k^2 / 2 where k = l.
         first: int f_j dm.
         second: int x f_j dm, x along the beam.
-        coupling: int f_j phi_k dm, indexed [k][j].
+        coupling: Entries (j, axis, value) of int f_j phi_k dm that are not zero, for each mode k.
         product: int f_i f_j dm, indexed [i][j].
     """
 
@@ -107,7 +107,7 @@ class AxialInertia:
     terms: tuple[tuple[tuple[int, int, float], ...], ...] = ()
     first: tuple[float, ...] = ()
     second: tuple[float, ...] = ()
-    coupling: tuple[tuple[Vector, ...], ...] = ()
+    coupling: tuple[tuple[Entry, ...], ...] = ()
     product: tuple[tuple[float, ...], ...] = ()
 
 
