@@ -160,8 +160,12 @@ def coordinate_table(robot: Any, mass: Any, stiffness: Any) -> list[dict[str, An
             continue
         body = modal_body(link)
         for k, mode in enumerate(body.modes):
-            inertia, damping = float(body.modal_mass[k, k]), float(body.damping[k, k])
-            found[mode.name] = (mode.kind, inertia, float(body.stiffness[k, k]), damping)
+            own = float(body.stiffness[k, k])
+            # Loaded modes go by their mass with what they carry.
+            inertia, damping = own / mode.frequency**2, float(body.damping[k, k])
+            plain = mode.shape == 'clamped-free'
+            kind = mode.kind if plain else f'{mode.kind}, {mode.shape}'
+            found[mode.name] = (kind, inertia, own, damping)
     for joint in robot.joints:
         if joint.elastic_name:
             k, drive = robot.coordinate_names.index(joint.elastic_name), joint.dynamics

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the data of a uniform beam to a flexible body: modes, nodes and inertia integrals."""
+"""From the data of a beam to a flexible body: modes, nodes and inertia integrals."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ import math
 from typing import Optional
 
 from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.beam_damping import damping_matrix
+from flexdyn_ros.model.beam_ritz import load_mass
+from flexdyn_ros.model.beam_section import knots
+from flexdyn_ros.model.beam_section import quadrature
+from flexdyn_ros.model.beam_section import Section
+from flexdyn_ros.model.beam_section import section_at
+from flexdyn_ros.model.family_shapes import family_shapes
 from flexdyn_ros.model.foreshortening import axial_shapes
 from flexdyn_ros.model.foreshortening import AxialShapes
 from flexdyn_ros.model.foreshortening import massless
@@ -18,9 +25,6 @@ from flexdyn_ros.model.link import ModeFamily
 from flexdyn_ros.model.modal_body import ModalBody
 from flexdyn_ros.model.modal_body import Mode
 from flexdyn_ros.model.modal_body import Node
-from flexdyn_ros.model.mode_shapes import clamped_free_bending
-from flexdyn_ros.model.mode_shapes import clamped_free_torsion
-from flexdyn_ros.model.mode_shapes import Shape
 import numpy as np
 
 # Integrals below this fraction of the largest of their kind are zero by symmetry.
@@ -35,7 +39,8 @@ class BeamField:
     Attributes:
         translation: Displacement for unit modes, shape (m, n, 3) [m].
         rotation: Rotation of the cross-section for unit modes, shape (m, n, 3) [rad].
-        strain: Twist per length and curvatures for unit modes, shape (m, n, 3) [rad/m].
+        strain: Stretch, shear angles along y and z, twist per length and curvatures about y and
+            z for unit modes, shape (m, n, 6) [m/m, rad, rad/m].
         slope: Derivative of the displacement along the beam, shape (m, n, 3) [m/m].
     """
 
@@ -49,19 +54,18 @@ def modal_body(link: Link) -> ModalBody:
     """
     Return the flexible body of a link that has a beam with modes.
 
-    The beam is an Euler-Bernoulli beam: line mass mass / length on its axis; cross-sections
-    turn with polar inertia about the undeformed axis and, with `rotary_inertia`, with their
-    bending inertia too.
+    Line mass lies on the beam's axis; cross-sections turn with polar inertia about the undeformed
+    axis and, with `rotary_inertia`, with their bending inertia too.
 
     Raises:
         ModelError: If a mode carries no inertia.
     """
     beam = link.beam
     assert beam is not None
-    x, weight = _quadrature(beam)
-    field = beam_field(beam, x)
+    x, weight = quadrature(beam, quadrature_order(beam))
+    field, section = beam_field(beam, x), section_at(beam, x)
     axes = np.array(beam.axes)
-    line = weight * beam.mass
+    line = weight * (section.linear_density * beam.length if beam.stations else beam.mass)
     position = np.outer(x * beam.length, axes[:, 0])
     translation, rotation = field.translation @ axes.T, field.rotation @ axes.T
     shapes, drawn = link_axial_shapes(link), None
@@ -70,31 +74,31 @@ def modal_body(link: Link) -> ModalBody:
             line, x * beam.length, shapes.at(x), translation
         )
         drawn = replace(drawn, coupling=_clean(drawn.coupling))
-    section = axes @ np.diag(section_inertia(beam)) @ axes.T
     spread = weight * beam.length
-    section_moment = 0.5 * np.trace(section) * np.eye(3) - section
+    rotary = np.einsum('n,ni,ai,bi->nab', spread, section.rotary, axes, axes)
+    section_moment = np.sum(rotary, axis=0)
 
-    rotary_mass = _clean(np.einsum('n,kna,ab,lnb->kl', spread, rotation, section, rotation))
+    rotary_mass = _clean(np.einsum('kna,nab,lnb->kl', rotation, rotary, rotation))
     product = _clean(np.einsum('n,kna,lnb->klab', line, translation, translation))
     modal_mass = _clean(np.trace(product, axis1=2, axis2=3) + rotary_mass)
-    stiffness = _stiffness(beam, field, spread)
-    modes = _modes(link, modal_mass, stiffness)
-    ratio = np.array([mode.damping_ratio for mode in modes])
-    frequency = np.array([mode.frequency for mode in modes])
+    stiffness = _stiffness(beam, field, section, spread)
+    own_mass = _clean(modal_mass + _carried_mass(beam))
+    damping = _damping(beam, own_mass, stiffness)
     return ModalBody(
-        modes=modes,
+        modes=_modes(link, own_mass, stiffness, damping),
         mass=beam.mass,
         first_moment=_clean(line @ position),
         second_moment=_clean(np.einsum('n,na,nb->ab', line, position, position))
-        + section_moment * beam.length,
+        + 0.5 * np.trace(section_moment) * np.eye(3)
+        - section_moment,
         modal_first_moment=_clean(np.einsum('n,kna->ka', line, translation)),
         modal_second_moment=_clean(np.einsum('n,na,knb->kab', line, position, translation)),
         modal_product=product,
-        rotary_coupling=_clean(np.einsum('n,ab,knb->ka', spread, section, rotation)),
+        rotary_coupling=_clean(np.einsum('nab,knb->ka', rotary, rotation)),
         rotary_mass=rotary_mass,
         modal_mass=modal_mass,
         stiffness=stiffness,
-        damping=np.diag(2.0 * ratio * frequency * np.diag(modal_mass)),
+        damping=damping,
         node_at=lambda point: beam_node(beam, point, shapes),
         centre_line=lambda fraction: fraction * beam.length * axes[:, 0],
         foreshortening=drawn,
@@ -106,40 +110,39 @@ def link_axial_shapes(link: Link) -> Optional[AxialShapes]:
     beam = link.beam
     if beam is None or not link.stiffens:
         return None
-    return axial_shapes(lambda at: beam_field(beam, at).slope, beam.length, _order(beam))
+    order = quadrature_order(beam)
+    return axial_shapes(
+        lambda at: beam_field(beam, at).slope, beam.length, order, knots(beam)
+    )
 
 
 def beam_field(beam: Beam, x: np.ndarray) -> BeamField:
     """
     Return the field of a beam's modes at fractions x of its length, in beam axes.
 
-    A deflection along y turns the cross-section by +phi' about z, one along z by -phi' about y.
+    A deflection along y turns the cross-section about z, one along z about -y.
     """
-    length = beam.length
-    translation, rotation, strain, slope = [], [], [], []
+    length, size = beam.length, len(beam.mode_names)
+    move, turn, tilt = np.zeros((3, size, len(x), 3))
+    strain = np.zeros((size, len(x), 6))
+    first = 0
     for family in beam.families:
-        for order in range(1, family.count + 1):
-            shape = _shape(family, order, x)
-            move, turn, bend, tilt = np.zeros((4, len(x), 3))
-            if family.kind == 'torsion':
-                turn[:, 0], bend[:, 0] = shape.value, shape.slope / length
-            else:
-                along, about, sign = (1, 2, 1.0) if family.kind == 'bending_y' else (2, 1, -1.0)
-                move[:, along] = shape.value
-                tilt[:, along] = shape.slope / length
-                turn[:, about] = sign * shape.slope / length
-                bend[:, about] = sign * shape.curvature / length**2
-            translation.append(move)
-            rotation.append(turn)
-            strain.append(bend)
-            slope.append(tilt)
-    size = (len(translation), len(x), 3)
-    return BeamField(
-        np.array(translation).reshape(size),
-        np.array(rotation).reshape(size),
-        np.array(strain).reshape(size),
-        np.array(slope).reshape(size),
-    )
+        rows = slice(first, first + family.size)
+        first += family.size
+        shape = family_shapes(beam, family).sample(x)
+        if family.kind == 'torsion':
+            turn[rows, :, 0], strain[rows, :, 3] = shape.value, shape.slope / length
+        elif family.kind == 'axial':
+            move[rows, :, 0], strain[rows, :, 0] = shape.value, shape.slope / length
+            tilt[rows, :, 0] = shape.slope / length
+        else:
+            along, about, sign = (1, 2, 1.0) if family.kind == 'bending_y' else (2, 1, -1.0)
+            move[rows, :, along] = shape.value
+            tilt[rows, :, along] = shape.slope / length
+            turn[rows, :, about] = sign * shape.turn / length
+            strain[rows, :, along] = (shape.slope - shape.turn) / length
+            strain[rows, :, 3 + about] = sign * shape.curvature / length**2
+    return BeamField(move, turn, strain, tilt)
 
 
 def beam_node(beam: Beam, point: np.ndarray, shapes: Optional[AxialShapes] = None) -> Node:
@@ -153,9 +156,7 @@ def beam_node(beam: Beam, point: np.ndarray, shapes: Optional[AxialShapes] = Non
     """
     axes = np.array(beam.axes)
     point = np.asarray(point, dtype=float)
-    fraction = min(max(float(axes[:, 0] @ point) / beam.length, 0.0), 1.0)
-    if fraction < ROUND_OFF:
-        fraction = 0.0
+    fraction = beam_fraction(beam, point)
     position = fraction * beam.length * axes[:, 0]
     field = beam_field(beam, np.array([fraction]))
     translation, rotation = field.translation[:, 0] @ axes.T, field.rotation[:, 0] @ axes.T
@@ -168,60 +169,87 @@ def beam_node(beam: Beam, point: np.ndarray, shapes: Optional[AxialShapes] = Non
     return Node(position, offset, _clean(translation), _clean(rotation), drawn)
 
 
-def section_inertia(beam: Beam) -> np.ndarray:
-    """Return the rotary inertia of the cross-sections per length in beam axes, (3,) [kg m]."""
-    polar = beam.polar if beam.polar is not None else beam.j
-    bending = (beam.iy or 0.0, beam.iz or 0.0) if beam.rotary_inertia else (0.0, 0.0)
-    if not polar and not any(bending):
-        return np.zeros(3)
-    density = beam.mass / ((beam.area or math.inf) * beam.length)
-    return density * np.array([polar or 0.0, *bending])
+def beam_fraction(beam: Beam, point: np.ndarray) -> float:
+    """Return the fraction of the length where a point of the link frame [m] projects."""
+    along = float(np.array(beam.axes)[:, 0] @ np.asarray(point, dtype=float)) / beam.length
+    return min(along, 1.0) if along > ROUND_OFF else 0.0
 
 
-def _shape(family: ModeFamily, order: int, x: np.ndarray) -> Shape:
-    if family.kind == 'torsion':
-        return clamped_free_torsion(order, x)
-    return clamped_free_bending(order, x)
+def quadrature_order(beam: Beam) -> int:
+    """Return the number of Gauss points between two knots that resolve products of shapes."""
+    return max(family_shapes(beam, family).order for family in beam.families)
 
 
-def _quadrature(beam: Beam) -> tuple[np.ndarray, np.ndarray]:
-    """Return Gauss points and weights on (0, 1), enough for products of the highest modes."""
-    x, weight = np.polynomial.legendre.leggauss(_order(beam))
-    return 0.5 * (x + 1.0), 0.5 * weight
-
-
-def _order(beam: Beam) -> int:
-    """Return the number of Gauss points that resolve products of the highest modes."""
-    return 40 + 8 * max(family.count for family in beam.families)
-
-
-def _stiffness(beam: Beam, field: BeamField, spread: np.ndarray) -> np.ndarray:
-    """Return int (GJ twist^2 + EI_y curvature_y^2 + EI_z curvature_z^2) dx for the modes."""
-    young, shear = beam.young or 0.0, beam.shear or 0.0
-    rigidity = np.array(
-        [shear * (beam.j or 0.0), young * (beam.iy or 0.0), young * (beam.iz or 0.0)]
-    )
+def _stiffness(
+    beam: Beam, field: BeamField, section: Section, spread: np.ndarray
+) -> np.ndarray:
+    """Return the integral over the length of strains times forces of the modes, (m, m)."""
+    rigidity = np.zeros((len(spread), 6))
+    rigidity[:, 0] = section.axial
+    for family in beam.families:
+        if family.shear_correction is not None:
+            along = 1 if family.kind == 'bending_y' else 2
+            rigidity[:, along] = family.shear_correction * section.shear
+    rigidity[:, 3:] = np.stack((section.torsion, section.bending_z, section.bending_y), axis=1)
     return _clean(
-        np.einsum('n,kna,a,lna->kl', spread, field.strain, rigidity, field.strain), 1e-10
+        np.einsum('n,kna,na,lna->kl', spread, field.strain, rigidity, field.strain), 1e-10
     )
 
 
-def _modes(link: Link, modal_mass: np.ndarray, stiffness: np.ndarray) -> tuple[Mode, ...]:
+def _carried_mass(beam: Beam) -> np.ndarray:
+    """Return the modal mass of what loaded modes carry, families apart, (m, m)."""
+    mass = np.zeros((len(beam.mode_names), len(beam.mode_names)))
+    first = 0
+    for family in beam.families:
+        rows = slice(first, first + family.size)
+        first += family.size
+        for load in beam.loads:
+            shape = family_shapes(beam, family).sample(np.array([load.at]))
+            mass[rows, rows] += load_mass(load, family.kind, beam.length, shape, shape)
+    return mass
+
+
+def _damping(beam: Beam, mass: np.ndarray, stiffness: np.ndarray) -> np.ndarray:
+    ratios = [ratio for family in beam.families for ratio in family.damping_ratios]
+    rayleigh = beam.rayleigh_mass, beam.rayleigh_stiffness
+    if not np.all(np.diag(mass) > 0.0):
+        return np.zeros_like(mass)
+    return _clean(damping_matrix(mass, stiffness, ratios, rayleigh, beam.loss_factor))
+
+
+def _modes(
+    link: Link, mass: np.ndarray, stiffness: np.ndarray, damping: np.ndarray
+) -> tuple[Mode, ...]:
     beam = link.beam
     assert beam is not None
-    families = [family for family in beam.families for _ in range(family.count)]
+    sources = [
+        (family.kind, _shape_words(beam, family, k))
+        for family in beam.families
+        for k in range(family.size)
+    ]
     modes = []
-    for k, (name, family) in enumerate(zip(link.mode_names, families)):
-        if not modal_mass[k, k] > 0.0:
+    for k, (name, (kind, words)) in enumerate(zip(link.mode_names, sources)):
+        if not mass[k, k] > 0.0:
             raise ModelError(
                 f'mode "{name}" carries no inertia',
                 element='beam',
                 name=link.name,
                 advice='Give the beam a mass, and for torsion an area and "polar" or "j"',
             )
-        frequency = math.sqrt(stiffness[k, k] / modal_mass[k, k])
-        modes.append(Mode(name, family.kind, frequency, family.damping_ratio))
+        frequency = math.sqrt(stiffness[k, k] / mass[k, k])
+        ratio = damping[k, k] / (2.0 * mass[k, k] * frequency) if frequency else 0.0
+        modes.append(Mode(name, kind, frequency, ratio, words))
     return tuple(modes)
+
+
+def _shape_words(beam: Beam, family: ModeFamily, number: int) -> str:
+    """Say where the shape of mode `number` (0, 1, ...) of a family comes from."""
+    words = ['polynomial'] if family.basis == 'polynomial' else []
+    words += [family.boundary] if family.boundary != 'clamped-free' or not words else []
+    if number >= family.count:
+        words = ['residual static']
+    words += ['shear'] if family.shear_correction is not None else []
+    return ', '.join(words + (['loaded'] if beam.loads else []))
 
 
 def _clean(values: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From <beam> to a `Beam`: its geometry, its mass, and whether it has all that its modes need."""
+"""From <beam> to a `Beam`: its geometry, and what its families, sections and mass come to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension_reader import Item
+from flexdyn_ros.model.family_reader import read_families
 from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.link import ModeFamily
 from flexdyn_ros.model.link import PointMass
 from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.model.section_reader import check_sections
+from flexdyn_ros.model.section_reader import read_sections
 from flexdyn_ros.model.values import vector3
 import numpy as np
 
@@ -46,15 +48,16 @@ def read_beam(item: Item, link: Link, robot: Robot, hub_only: bool) -> Beam:
     """
     frame = beam_frame(item, link, robot)
     x, y, z = (frame.axes + 0.0).tolist()
-    mass = beam_mass(item, link, frame.length, hub_only)
-    families = _families(item)
-    _check_sections(item, families)
+    families = read_families(item)
+    sections = read_sections(item, link, frame.length, hub_only)
+    check_sections(item, families, sections)
+    _check_effects(item, families)
     polar = item.value('polar')
     return Beam(
         tip=item.value('tip'),
         axes=((x[0], x[1], x[2]), (y[0], y[1], y[2]), (z[0], z[1], z[2])),
         length=frame.length,
-        mass=mass,
+        mass=sections.mass,
         young=item.value('young'),
         shear=item.value('shear'),
         area=item.value('area'),
@@ -72,7 +75,28 @@ def read_beam(item: Item, link: Link, robot: Robot, hub_only: bool) -> Beam:
             )
             for point in item.all('point_mass')
         ),
+        stations=sections.stations,
+        interpolation=item.value('interpolation'),
+        loaded=item.value('loaded'),
+        loss_factor=item.value('loss_factor'),
+        rayleigh_mass=item.value('rayleigh_mass'),
+        rayleigh_stiffness=item.value('rayleigh_stiffness'),
     )
+
+
+def _check_effects(item: Item, families: tuple[ModeFamily, ...]) -> None:
+    """Refuse what acts on modes, or between stations, where there are none."""
+    for name in ('loaded', 'loss_factor', 'rayleigh_mass', 'rayleigh_stiffness'):
+        if item.says(name) and not families:
+            raise item.place.error(
+                f'{name}="{item.texts[name]}" has no effect, as the beam has no modes',
+                'Take it out, or ask for modes',
+            )
+    if item.says('interpolation') and item.child('station') is None:
+        raise item.place.error(
+            f'interpolation="{item.texts["interpolation"]}" has no effect without stations',
+            'Write <station> elements, or take it out',
+        )
 
 
 def beam_frame(item: Item, link: Link, robot: Robot) -> BeamFrame:
@@ -140,99 +164,3 @@ def _frame_position(item: Item, frame: str, link: Link, robot: Robot) -> np.ndar
         position = np.array(origin.rotation) @ position + np.array(origin.position)
         at = joint.parent
     return position
-
-
-def beam_mass(item: Item, link: Link, length: float, hub_only: bool) -> float:
-    """Return the mass of a beam [kg]: written in one of three ways, or that of <inertial>."""
-    given = [name for name in ('mass', 'density', 'linear_density') if item.written(name)]
-    if len(given) > 1:
-        raise item.place.error(
-            f'The mass is given twice, by {" and ".join(given)}', 'Keep one of them'
-        )
-    if item.written('density'):
-        if not item.written('area'):
-            raise item.place.error('density needs area', 'Write area="..." [m^2]')
-        return float(item.value('density') * item.value('area') * length)
-    if item.written('linear_density'):
-        return float(item.value('linear_density') * length)
-    if item.written('mass'):
-        return float(item.value('mass'))
-    if hub_only:
-        raise item.place.error(
-            'The beam has no mass, and inertial="hub" leaves it none of <inertial>',
-            'Write mass="..." [kg], density or linear_density',
-        )
-    if link.inertia is None or link.inertia.mass == 0.0:
-        raise item.place.error(
-            'The beam has no mass, and the link has no <inertial> to take it from',
-            'Write mass="..." [kg], density or linear_density',
-        )
-    return link.inertia.mass
-
-
-def _families(item: Item) -> tuple[ModeFamily, ...]:
-    """Return the families that have modes, in the order bending_y, bending_z, torsion."""
-    bending = {child.value('axis'): child for child in item.all('bending')}
-    candidates: list[tuple[str, Optional[Item]]] = [
-        ('bending_y', bending.get('y')),
-        ('bending_z', bending.get('z')),
-        ('torsion', item.child('torsion')),
-    ]
-    families = []
-    for kind, child in candidates:
-        if child is None:
-            continue
-        if child.value('modes') == 0:
-            for name in ('damping_ratio', 'boundary'):
-                if child.schema.attribute(name) and child.says(name):
-                    raise child.place.error(
-                        f'{name}="{child.texts[name]}" has no effect, as modes="0"',
-                        'Take it out, or ask for modes',
-                    )
-            continue
-        families.append(
-            ModeFamily(
-                kind=kind,
-                count=child.value('modes'),
-                damping_ratio=child.value('damping_ratio'),
-                boundary=child.value('boundary') if 'bending' in kind else 'clamped-free',
-            )
-        )
-    return tuple(families)
-
-
-# What each kind of modes needs, and the unit of it.
-_NEEDS = {
-    'bending_y': (('young', 'Pa'), ('iz', 'm^4')),
-    'bending_z': (('young', 'Pa'), ('iy', 'm^4')),
-    'torsion': (('shear', 'Pa'), ('j', 'm^4'), ('area', 'm^2')),
-}
-
-
-def _check_sections(item: Item, families: tuple[ModeFamily, ...]) -> None:
-    place = item.place
-    for family in families:
-        for name, unit in _NEEDS[family.kind]:
-            if not item.written(name):
-                what = family.kind.replace('_', ' along ')
-                raise place.error(
-                    f'Modes of {what} need {name}', f'Write {name}="..." [{unit}]'
-                )
-        if family.kind == 'torsion' and item.value('polar') == 0.0:
-            raise place.error(
-                'Torsion modes need polar inertia, but polar="0"',
-                'Write polar="..." [m^4], or leave it out for polar = j',
-            )
-    name = 'polar' if item.written('polar') else 'j'
-    if item.value(name) and not item.written('area'):
-        raise place.error(
-            f'{name} gives the beam inertia about its axis, rho {name} with rho = '
-            'mass / (area length), and so needs area',
-            'Write area="..." [m^2]',
-        )
-    if item.value('rotary_inertia'):
-        for name, unit in (('area', 'm^2'), ('iy', 'm^4'), ('iz', 'm^4')):
-            if not item.written(name):
-                raise place.error(
-                    f'rotary_inertia="true" needs {name}', f'Write {name}="..." [{unit}]'
-                )

@@ -12,6 +12,7 @@ from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.check_joints import joint_findings
 from flexdyn_ros.model.check_links import link_findings
 from flexdyn_ros.model.check_links import link_report
+from flexdyn_ros.model.check_modes import boundary_findings
 from flexdyn_ros.model.findings import CheckReport
 from flexdyn_ros.model.findings import ERROR
 from flexdyn_ros.model.findings import Finding
@@ -28,6 +29,7 @@ def check_robot(robot: Robot) -> CheckReport:
         for link, report in zip(robot.links, reports)
         for finding in link_findings(link, report)
     ]
+    findings += boundary_findings(robot)
     findings += joint_findings(robot)
     if not robot.coordinate_names:
         findings.append(

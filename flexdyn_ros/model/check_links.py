@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is doubtful in a link: an inertia that no rigid body has, a beam that is not slender."""
+"""What is doubtful in a link: an inertia that no rigid body has, or a beam's modes."""
 
 from __future__ import annotations
 
+from flexdyn_ros.model.check_modes import beam_findings
 from flexdyn_ros.model.check_segments import segment_findings
 from flexdyn_ros.model.check_springs import mode_spring_findings
 from flexdyn_ros.model.composite_inertia import link_moments
@@ -17,8 +18,6 @@ import numpy as np
 RELATIVE_TOLERANCE = 1e-4
 # Inertia below this fraction of mass times 1 m^2 counts as none.
 NEGLIGIBLE = 1e-12
-# A beam shorter than this many radii of gyration of its section is not slender.
-SLENDER = 10.0
 
 
 def link_report(link: Link) -> LinkReport:
@@ -50,7 +49,7 @@ def link_report(link: Link) -> LinkReport:
 
 def link_findings(link: Link, report: LinkReport) -> list[Finding]:
     """Return what is doubtful in a link, given its report."""
-    findings = _inertia_findings(report) + _beam_findings(link)
+    findings = _inertia_findings(report) + beam_findings(link)
     findings += segment_findings(link) + mode_spring_findings(link)
     return findings
 
@@ -78,29 +77,4 @@ def _inertia_findings(report: LinkReport) -> list[Finding]:
                 'It is treated as a point mass; write its <inertia> if it has one',
             )
         )
-    return findings
-
-
-def _beam_findings(link: Link) -> list[Finding]:
-    beam = link.beam
-    if beam is None or beam.area is None:
-        return []
-    findings = []
-    for family in beam.families:
-        section = {'bending_y': beam.iz, 'bending_z': beam.iy}.get(family.kind)
-        if section is None:
-            continue
-        slenderness = beam.length / (section / beam.area) ** 0.5
-        if slenderness < SLENDER * family.count:
-            findings.append(
-                Finding(
-                    WARNING,
-                    'link',
-                    link.name,
-                    f'the beam is {slenderness:.3g} radii of gyration long, short for '
-                    f'{family.count} Euler-Bernoulli modes of {family.kind}',
-                    'Its highest frequencies are overestimated; keep fewer modes or check the '
-                    'section',
-                )
-            )
     return findings

@@ -8,6 +8,7 @@ from typing import Optional
 
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.model.base_motion import with_base_motion
+from flexdyn_ros.model.beam_loads import with_shapes
 from flexdyn_ros.model.beam_reader import read_beam
 from flexdyn_ros.model.drive_reader import read_drive
 from flexdyn_ros.model.extension_later import check_modal
@@ -66,7 +67,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     _check_later(extension, robot, later)
     if later:
         raise later[0]
-    return replace(changed, loops=read_loops(extension, changed))
+    return with_shapes(replace(changed, loops=read_loops(extension, changed)))
 
 
 def _links(
@@ -115,7 +116,6 @@ def _beam_link(
         hub, note = rigid_hub(hub, beam, beam_item.place)
         notes.extend([note] if note else [])
     _check_options(item, beam)
-    _beam_later(beam_item, beam, later)
     stiffening = item.value('geometric_stiffening')
     return Link(link.name, hub, beam, item.value('rotation'), stiffening)
 
@@ -153,18 +153,6 @@ def _check_options(item: Item, beam: Beam) -> None:
             'do not draw a bent beam in',
             'Write rotation="exact", or geometric_stiffening="false"',
         )
-
-
-def _beam_later(beam_item: Item, beam: Beam, later: list[NotYetSupported]) -> None:
-    """Note what of a beam cannot be computed yet."""
-    for family in beam.families:
-        if family.boundary != 'clamped-free':
-            later.append(
-                beam_item.place.not_yet(
-                    f'boundary="{family.boundary}" is understood but not computed yet',
-                    'Use boundary="clamped-free"',
-                )
-            )
 
 
 def _payload(item: Item, robot: Robot) -> Payload:

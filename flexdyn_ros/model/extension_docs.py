@@ -63,8 +63,7 @@ with the first body.
 ## Not computed yet
 
 These are checked in full, and `load_robot` then raises `NotYetSupported`:
-{later};
-`boundary` other than `clamped-free`.
+{later}.
 """
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 import math
 import re
 from typing import Callable
+from typing import Union
 
 from flexdyn_ros.model.values import non_negative
 from flexdyn_ros.model.values import number
@@ -31,6 +32,14 @@ def fraction(text: str) -> float:
     if not 0.0 <= value <= 1.0:
         raise ValueError('must lie between 0 and 1')
     return value
+
+
+def damping_ratios(text: str) -> Union[float, tuple[float, ...]]:
+    """Read one number from 0 to 1, or several."""
+    values = tuple(fraction(word) for word in text.split())
+    if not values:
+        raise ValueError('is empty where a number belongs')
+    return values[0] if len(values) == 1 else values
 
 
 def count(text: str) -> int:
@@ -147,6 +156,7 @@ KINDS: dict[str, tuple[Callable[[str], object], str]] = {
     'positive': (positive, 'number > 0'),
     'non_negative': (non_negative, 'number >= 0'),
     'fraction': (fraction, 'number from 0 to 1'),
+    'damping_ratios': (damping_ratios, 'numbers from 0 to 1'),
     'count': (count, 'whole number >= 0'),
     'boolean': (boolean, 'true or false'),
     'vector': (vector3, 'three numbers'),

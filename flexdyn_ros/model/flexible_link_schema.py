@@ -27,14 +27,43 @@ _SECTION = (
 _MODES = Attribute(
     'modes', 'count', PURE, 'How many, from the lowest frequency up.', required=True,
 )  # fmt: skip
+_DAMPING_RATIOS = Attribute(
+    'damping_ratio', 'damping_ratios', PURE,
+    'Damping against stiffness and modal mass: one number for all modes, or one for each.',
+    default='0',
+)  # fmt: skip
+_BASIS = Attribute(
+    'basis', 'choice', NO_UNIT, 'Shapes: eigen: natural modes; polynomial: of rising degree, '
+    'meeting the clamped or pinned ends, each made orthogonal over the length to those before.',
+    default='eigen', choices=('eigen', 'polynomial'),
+)  # fmt: skip
+_STATIC_MODES = Attribute(
+    'static_modes', 'count', PURE, 'Residual-static modes on top: 1 for a tip load along the '
+    'family (force or torque), in bending 2 for a tip moment too. With them such a load has its '
+    'exact static deflection, however few modes there are.', default='0',
+)  # fmt: skip
+_PROPERTIES = tuple(
+    Attribute(name, 'positive', unit, text)
+    for name, unit, text in (
+        ('area', 'm^2', 'Area of the cross-section.'),
+        ('iy', 'm^4', 'Second moment of area about y.'),
+        ('iz', 'm^4', 'Second moment of area about z.'),
+        ('j', 'm^4', 'Torsion constant.'),
+        ('polar', 'm^4', 'Polar second moment of area; default: j.'),
+        ('young', 'Pa', "Young's modulus."),
+        ('shear', 'Pa', 'Shear modulus.'),
+        ('linear_density', 'kg/m', 'Mass per length.'),
+    )
+)  # fmt: skip
 _DAMPING_RATIO = Attribute(
     'damping_ratio', 'fraction', PURE,
     'Damping of each mode against its own stiffness and modal mass.', default='0',
 )  # fmt: skip
 BEAM = Element(
     'beam',
-    'A uniform beam, Euler-Bernoulli in bending and Saint-Venant in torsion. x runs along it. '
-    'rho = mass / (area length). About its axis it has the polar inertia rho polar per length.',
+    'A beam, Euler-Bernoulli (or Timoshenko) in bending and Saint-Venant in torsion; uniform, or '
+    'with a section that runs through stations. x runs along it. rho = mass per length / area. '
+    'About its axis it has the polar inertia rho polar per length.',
     (
         _TIP,
         Attribute('y_axis', 'direction', PURE, "The beam's y axis in the link frame, made "
@@ -47,7 +76,23 @@ BEAM = Element(
         Attribute('density', 'positive', 'kg/m^3', 'Density, instead of mass; it needs area.'),
         Attribute('linear_density', 'positive', 'kg/m', 'Mass per length, instead of mass.'),
         Attribute('rotary_inertia', 'boolean', NO_UNIT, 'Whether cross-sections have rotary '
-                  'inertia in bending too; it needs area, iy and iz.', default='false'),
+                  'inertia in bending too; it needs area, iy and iz. The shapes of natural modes '
+                  'take it in where shear deforms.', default='false'),
+        Attribute('interpolation', 'choice', NO_UNIT, 'How properties run between stations: '
+                  'linear; conical: as of similar sections on a cone, areas with the square and '
+                  'second moments with the fourth power of a size that runs linearly.',
+                  default='linear', choices=('linear', 'conical')),
+        Attribute('loaded', 'boolean', NO_UNIT, 'Whether the shapes are those of the beam with '
+                  'all that it carries: point masses, the payload, child links as rigid bodies '
+                  'with every joint at zero. Damping then goes by their mass too.',
+                  default='false'),
+        Attribute('loss_factor', 'non_negative', PURE, 'Loss factor of the material, as '
+                  "equivalent viscous damping at the link's own natural frequencies: a ratio of "
+                  'half of it. All kinds of damping add up.', default='0'),
+        Attribute('rayleigh_mass', 'non_negative', '1/s', 'Rayleigh damping: factor of the '
+                  'modal mass.', default='0'),
+        Attribute('rayleigh_stiffness', 'non_negative', 's', 'Rayleigh damping: factor of the '
+                  'stiffness.', default='0'),
     ),
     (
         Element(
@@ -56,15 +101,36 @@ BEAM = Element(
                 Attribute('axis', 'choice', NO_UNIT, 'Direction that the beam deflects along.',
                           required=True, choices=('y', 'z')),
                 _MODES,
-                _DAMPING_RATIO,
+                _DAMPING_RATIOS,
                 Attribute('boundary', 'choice', NO_UNIT, 'Boundary conditions of the mode shapes, '
-                          'root then tip.', default='clamped-free',
+                          'root then tip. Of a pinned root the slope is taken off, as the joint '
+                          'turns. Shapes are unit at the tip, or where that stands still at their '
+                          'largest deflection.', default='clamped-free',
                           choices=('clamped-free', 'pinned-free', 'clamped-clamped',
                                    'clamped-pinned')),
+                _BASIS,
+                _STATIC_MODES,
+                Attribute('shear_correction', 'positive', PURE, "Timoshenko's shear coefficient, "
+                          'such as 0.8333: the beam deforms in shear too, with the rigidity '
+                          'shear_correction shear area. It needs shear and area.'),
             ),
             key='axis',
         ),
-        Element('torsion', 'Torsion modes, clamped at the root.', (_MODES, _DAMPING_RATIO)),
+        Element('torsion', 'Torsion modes, clamped at the root, free at the tip.',
+                (_MODES, _DAMPING_RATIOS, _BASIS, _STATIC_MODES)),
+        Element('axial', 'Modes that stretch the beam, clamped at the root, free at the tip; they '
+                'need young and area.', (_MODES, _DAMPING_RATIOS, _BASIS, _STATIC_MODES)),
+        Element(
+            'station', 'The cross-section at one place of a beam that is not uniform, from root '
+            'to tip; two at one place are a step. What a station does not give is the value of '
+            '<beam>. Mass is spread like the area.',
+            (
+                Attribute('at', 'fraction', PURE, 'Fraction of the length; the first is 0, the '
+                          'last 1.', required=True),
+                *_PROPERTIES,
+            ),
+            repeats=True,
+        ),
         Element(
             'point_mass', 'A mass on a cross-section; it comes on top of <inertial>.',
             (

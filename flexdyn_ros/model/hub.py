@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Optional
 
-from flexdyn_ros.model.beam import section_inertia
+from flexdyn_ros.model.beam_section import quadrature
+from flexdyn_ros.model.beam_section import section_at
 from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.mass_moments import MassMoments
@@ -16,19 +17,27 @@ import numpy as np
 # Relative to the link's mass and the beam's length: rounding, and what may be overlooked.
 ROUNDING = 1e-9
 AGREEMENT = 0.01
+# Gauss points between two stations.
+_POINTS = 24
 
 
 def beam_inertia(beam: Beam) -> Inertia:
     """
     Return the inertia of the undeformed beam, without its point masses, in link axes.
 
-    A slender uniform rod, m L^2 / 12 about its centre across the beam, and the rotary inertia of
-    its cross-sections.
+    A slender rod, m L^2 / 12 about its centre across a uniform beam, and the rotary inertia of its
+    cross-sections.
     """
-    across = beam.mass * beam.length**2 / 12.0
-    moments = np.array([0.0, across, across]) + section_inertia(beam) * beam.length
+    fraction, across = 0.5, beam.mass * beam.length**2 / 12.0
+    at, weight = quadrature(beam, _POINTS)
+    section = section_at(beam, at)
+    if beam.stations:
+        line = weight * section.linear_density * beam.length
+        fraction = float(line @ at) / beam.mass
+        across = float(line @ (at - fraction) ** 2) * beam.length**2
+    moments = np.array([0.0, across, across]) + weight @ section.rotary * beam.length
     axes = np.array(beam.axes)
-    x, y, z = (0.5 * beam.length * axes[:, 0]).tolist()
+    x, y, z = (fraction * beam.length * axes[:, 0]).tolist()
     return Inertia(beam.mass, (x, y, z), symmetric_matrix3(axes @ np.diag(moments) @ axes.T))
 
 

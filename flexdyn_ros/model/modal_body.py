@@ -28,15 +28,17 @@ class Mode:
 
     Attributes:
         name: `<link>/<kind><number>`.
-        kind: bending_y, bending_z or torsion.
-        frequency: Of the clamped link without what it carries [rad/s].
+        kind: bending_y, bending_z, torsion or axial.
+        frequency: Of the mode alone, root held [rad/s]; a loaded mode's with what it carries.
         damping_ratio: Against the mode's own stiffness and modal mass.
+        shape: Where its shape comes from, in a few words.
     """
 
     name: str
     kind: str
     frequency: float
     damping_ratio: float
+    shape: str = ''
 
 
 @dataclass(frozen=True)

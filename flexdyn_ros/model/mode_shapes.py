@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Mode shapes of a uniform beam over x / length, scaled to one at the tip.
+Shapes along a beam, and the closed forms of a uniform one that is clamped at its root alone.
+
+All run over x / length; the closed forms are one at the tip.
 
 Bending: the clamped-free Euler-Bernoulli beam, 1 + cos(b) cosh(b) = 0,
 phi = cosh bx - cos bx - s (sinh bx - sin bx), s = (sinh b - sin b) / (cosh b + cos b)
-(Blevins, Formulas for Natural Frequency and Mode Shape, 1979, table 8-1). Torsion: the
-clamped-free bar, psi = sin((2k - 1) pi x / 2) (El-Rayyes 1990, case 2).
+(Blevins, Formulas for Natural Frequency and Mode Shape, 1979, table 8-1). Torsion and
+stretch: the clamped-free rod, sin((2k - 1) pi x / 2) (El-Rayyes 1990, case 2).
 """
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 import math
@@ -31,17 +35,25 @@ def clamped_free_root(order: int) -> float:
 @dataclass(frozen=True)
 class Shape:
     """
-    A mode shape sampled at points along the beam.
+    Shapes sampled at n points along the beam, each array (n,) or (m, n) for m shapes.
 
     Attributes:
         value: Deflection [m] or rotation [rad] for a unit coordinate.
         slope: First derivative with respect to x / length.
-        curvature: Second derivative with respect to x / length.
+        turn: Rotation of the cross-section times the length; bending only, and equal to the
+            slope where shear does not deform.
+        curvature: Derivative of `turn` with respect to x / length; bending only.
     """
 
     value: np.ndarray
     slope: np.ndarray
+    turn: np.ndarray
     curvature: np.ndarray
+
+    def combined(self, coefficients: np.ndarray) -> Shape:
+        """Return linear combinations of m shapes, coefficients (k, m)."""
+        parts = (self.value, self.slope, self.turn, self.curvature)
+        return Shape(*(coefficients @ part for part in parts))
 
 
 def clamped_free_bending(order: int, x: np.ndarray) -> Shape:
@@ -60,19 +72,18 @@ def clamped_free_bending(order: int, x: np.ndarray) -> Shape:
     decaying = 0.5 * (1.0 + s) * np.exp(-b * x)
     cosine, sine = np.cos(b * x), np.sin(b * x)
     tip = 2.0 if order % 2 == 1 else -2.0
+    slope = b * (growing - decaying + sine + s * cosine) / tip
     return Shape(
         value=(growing + decaying - cosine + s * sine) / tip,
-        slope=b * (growing - decaying + sine + s * cosine) / tip,
+        slope=slope,
+        turn=slope,
         curvature=b * b * (growing + decaying + cosine - s * sine) / tip,
     )
 
 
-def clamped_free_torsion(order: int, x: np.ndarray) -> Shape:
-    """Return torsion mode number `order` at the fractions x of the length."""
+def clamped_free_rod(order: int, x: np.ndarray) -> Shape:
+    """Return torsion or axial mode number `order` at the fractions x of the length."""
     wave = (order - 0.5) * math.pi
     tip = 1.0 if order % 2 == 1 else -1.0
-    return Shape(
-        value=np.sin(wave * x) / tip,
-        slope=wave * np.cos(wave * x) / tip,
-        curvature=-wave * wave * np.sin(wave * x) / tip,
-    )
+    value, slope = np.sin(wave * x) / tip, wave * np.cos(wave * x) / tip
+    return Shape(value, slope, np.zeros_like(value), np.zeros_like(value))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from flexdyn_ros.model.beam_reader import beam_frame
-from flexdyn_ros.model.beam_reader import beam_mass
 from flexdyn_ros.model.drive_reader import read_friction
 from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.joint import Friction
@@ -12,6 +11,7 @@ from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.link import PointMass
 from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.model.section_reader import beam_mass
 from flexdyn_ros.model.segments import Segments
 
 # What a rotation axis of the passive joints needs of the cross-section.

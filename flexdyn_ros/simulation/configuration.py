@@ -171,5 +171,5 @@ def _beam_units(robot: Robot, link: str) -> list[str]:
     return [
         'rad' if family.kind == 'torsion' else 'm'
         for family in beam.families
-        for _ in range(family.count)
+        for _ in range(family.size)
     ]

@@ -14,6 +14,7 @@ from zipfile import BadZipFile
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.family_shapes import family_shapes
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.segment_tips import segment_tips
@@ -235,15 +236,17 @@ class Recorder:
         )
 
 
+# A shape that moves the tip less than this, of its unit deflection, stands still there.
+_STILL = 1e-9
 _TIP_SUFFIX = {'bending_y': ('tip_y', 'm'), 'bending_z': ('tip_z', 'm'),
-               'torsion': ('tip_twist', 'rad')}
+               'torsion': ('tip_twist', 'rad'), 'axial': ('tip_x', 'm')}
 
 
 def tip_selection(robot: Robot) -> tuple[Names, Names, np.ndarray]:
     """
     Say how tip deflections follow from a configuration.
 
-    Modes are scaled to unit deflection, positive, at the tip: a family's coordinates sum up to it.
+    A family's shapes at the tip, mostly one, times its coordinates sum up to it.
 
     Returns:
         Names and units of the deflections, and the matrix (n_tips, nq) that gives them.
@@ -257,12 +260,11 @@ def tip_selection(robot: Robot) -> tuple[Names, Names, np.ndarray]:
         if link.beam is None:
             continue
         for family in link.beam.families:
-            if family.kind not in _TIP_SUFFIX or not family.count:
-                continue
             suffix, unit = _TIP_SUFFIX[family.kind]
             row = np.zeros(robot.nq)
-            for k in range(family.count):
-                row[index[f'{link.name}/{family.kind}{k + 1}']] = 1.0
+            at_tip = family_shapes(link.beam, family).sample(np.ones(1)).value[:, 0]
+            for name, value in zip(family.names, at_tip):
+                row[index[f'{link.name}/{name}']] = value if abs(value) > _STILL else 0.0
             names.append(f'{link.name}/{suffix}')
             units.append(unit)
             rows.append(row)

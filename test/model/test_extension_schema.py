@@ -72,9 +72,9 @@ def test_page_has_no_element_that_markdown_would_swallow():
 
 def test_schema_covers_the_elements_of_a_full_extension():
     full = ElementTree.fromstring(
-        '<flexdyn><gravity/><flexible_link><beam><bending/><torsion/><point_mass/></beam>'
-        '<modal><attach/></modal><segments><friction/><point_mass/></segments><mode_spring/>'
-        '</flexible_link>'
+        '<flexdyn><gravity/><flexible_link><beam><bending/><torsion/><axial/><station/>'
+        '<point_mass/></beam><modal><attach/></modal><segments><friction/><point_mass/></segments>'
+        '<mode_spring/></flexible_link>'
         '<joint_dynamics><friction/><spring/></joint_dynamics><payload/><base/>'
         '<multi_axis_joint/><loop/><actuated/></flexdyn>'
     )

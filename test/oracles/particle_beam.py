@@ -14,7 +14,14 @@ from dataclasses import replace
 
 from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Inertia
+from flexdyn_ros.model.link import ModeFamily
 import numpy as np
+from oracles.beam_states import carried_mass
+from oracles.beam_states import family_matrices
+from oracles.beam_states import family_samplers
+from oracles.beam_states import piece_at
+from oracles.beam_states import pieces
+from oracles.beam_states import quadrature
 from oracles.jets import as_jet
 from oracles.jets import axis_rotation
 from oracles.jets import Jet
@@ -23,6 +30,8 @@ from oracles.jets import rotation_exponential
 from oracles.jets import transform
 from oracles.textbook_shapes import bending_shape
 from oracles.textbook_shapes import torsion_shape
+from scipy.linalg import block_diag
+from scipy.linalg import eigh
 
 QUADRATURE_POINTS = 40
 
@@ -65,26 +74,51 @@ def rigid_particles(inertia: Inertia):
 
 
 def _shapes(beam: Beam, x, derivative: int = 0) -> list[tuple[str, np.ndarray]]:
-    """Return (kind, shape at x) of every mode, in the order of the coordinates."""
+    """
+    Return (kind, shape at x) of every mode, in the order of the coordinates.
+
+    Args:
+        beam: The beam.
+        x: Places [m], of any shape.
+        derivative: 0, 1 or 2; 2 is that of the section's rotation.
+    """
+    return _fields(beam, x, ('value', 'slope', 'curvature')[derivative])
+
+
+def _fields(beam: Beam, x, field: str) -> list[tuple[str, np.ndarray]]:
     result = []
     for family in beam.families:
-        shape = torsion_shape if family.kind == 'torsion' else bending_shape
-        for k in range(1, family.count + 1):
-            result.append((family.kind, shape(k, x, beam.length, derivative)))
+        plain = ModeFamily(family.kind, family.count, family.damping_ratio)
+        if family == plain and not (beam.stations or beam.loads) and field != 'curvature':
+            shape = bending_shape if family.kind.startswith('bending') else torsion_shape
+            order = 0 if field == 'value' else 1
+            values = [shape(k, x, beam.length, order) for k in range(1, family.count + 1)]
+        else:
+            flat = np.ravel(x)
+            values = [
+                np.reshape(sample(flat, field), np.shape(x))
+                for sample in family_samplers(beam, family)
+            ]
+        result += [(family.kind, value) for value in values]
     return result
 
 
 def _drawn_in(beam: Beam, deltas: Jet, x) -> Jet:
     """Return -1/2 int_0^x |w'|^2 at x (P,) by integration of the bent line's slopes: (B, P)."""
     station, weight = gauss_points(1.0)
-    inside = np.outer(x, station)
-    slope = {'bending_y': as_jet(np.zeros(inside.shape)), 'bending_z': as_jet(0.0 * inside)}
-    for k, (kind, value) in enumerate(_shapes(beam, inside, 1)):
-        if kind in slope:
-            slope[kind] = slope[kind] + deltas[:, k, None, None] * value
-    squares = slope['bending_y'] * slope['bending_y'] + slope['bending_z'] * slope['bending_z']
-    total = squares * (-0.5 * x[:, None] * weight)
-    return Jet(*(part.sum(axis=-1) for part in (total.value, total.rate, total.accel)))
+    drawn = as_jet(np.zeros((len(deltas.value), len(x))))
+    for piece in pieces(beam):
+        reach = np.clip(np.minimum(x, piece.end) - piece.start, 0.0, None)[:, None]
+        inside = piece.start + reach * station
+        slope = {'bending_y': as_jet(0.0 * inside), 'bending_z': as_jet(0.0 * inside)}
+        for k, (kind, value) in enumerate(_shapes(beam, inside, 1)):
+            if kind in slope:
+                slope[kind] = slope[kind] + deltas[:, k, None, None] * value
+        squares = slope['bending_y'] * slope['bending_y'] + slope['bending_z'] * slope['bending_z']
+        total = squares * (-0.5 * reach * weight)
+        drawn = drawn + Jet(*(part.sum(axis=-1) for part in (
+            total.value, total.rate, total.accel)))
+    return drawn
 
 
 def _deformation(beam: Beam, deltas: Jet, x, stiffens: bool) -> tuple[Jet, Jet]:
@@ -93,8 +127,8 @@ def _deformation(beam: Beam, deltas: Jet, x, stiffens: bool) -> tuple[Jet, Jet]:
     shift = as_jet(np.zeros((len(deltas.value), len(x), 3)))
     turn = as_jet(np.zeros((len(deltas.value), len(x), 3)))
     unit = np.eye(3)
-    shapes, slopes = _shapes(beam, x), _shapes(beam, x, 1)
-    for k, ((kind, shape), (_, slope)) in enumerate(zip(shapes, slopes, strict=True)):
+    shapes, turns = _shapes(beam, x), _fields(beam, x, 'turn')
+    for k, ((kind, shape), (_, slope)) in enumerate(zip(shapes, turns, strict=True)):
         delta = deltas[:, k, None, None]
         if kind == 'bending_y':
             shift = shift + delta * (shape[:, None] * unit[1])
@@ -104,6 +138,8 @@ def _deformation(beam: Beam, deltas: Jet, x, stiffens: bool) -> tuple[Jet, Jet]:
             turn = turn + delta * (-slope[:, None] * unit[1])
         elif kind == 'torsion':
             turn = turn + delta * (shape[:, None] * unit[0])
+        elif kind == 'axial':
+            shift = shift + delta * (shape[:, None] * unit[0])
         else:
             raise ValueError(f'unknown mode family {kind}')
     if stiffens:
@@ -138,11 +174,12 @@ def node_transform(beam: Beam, deltas: Jet, point, stiffens: bool = False) -> Je
 def beam_particles(beam: Beam, deltas: Jet, stiffens: bool = False):
     """Yield (masses, points in link axes) of the centre line, line inertias, point masses."""
     axes = transform(np.asarray(beam.axes, float), np.zeros(3))
-    x, weights = gauss_points(beam.length)
+    x, weights = quadrature(beam)
     shift, turn = _deformation(beam, deltas, x, stiffens)
     line = np.stack((x, 0.0 * x, 0.0 * x), axis=1)
-    yield beam.mass / beam.length * weights, moved_points(axes, shift + line)
-    for axis, moment in _line_inertias(beam):
+    density = np.array([piece_at(beam, z).line for z in x])
+    yield density * weights, moved_points(axes, shift + line)
+    for axis, moment in _line_inertias(beam, x):
         yield _spinning_stars(axis, moment * weights, turn[..., axis], axes)
     for mass in beam.point_masses:
         place = np.asarray(beam.axes, float)[:, 0] * (mass.at * beam.length)
@@ -152,15 +189,12 @@ def beam_particles(beam: Beam, deltas: Jet, stiffens: bool = False):
         yield masses, moved_points(node, points)
 
 
-def _line_inertias(beam: Beam) -> list[tuple[int, float]]:
-    """Return (beam axis, line inertia about it [kg m]) of the cross-sections."""
-    if beam.area is None:
-        return []
-    density = beam.mass / (beam.area * beam.length)
-    result = [(0, density * (beam.polar or 0.0))]
-    if beam.rotary_inertia:
-        result += [(1, density * (beam.iy or 0.0)), (2, density * (beam.iz or 0.0))]
-    return [(axis, inertia) for axis, inertia in result if inertia]
+def _line_inertias(beam: Beam, x) -> list[tuple[int, np.ndarray]]:
+    """Return (beam axis, line inertia about it at x [kg m]) of the cross-sections."""
+    found = [piece_at(beam, z) for z in x]
+    names = ('polar', 'iy', 'iz') if beam.rotary_inertia else ('polar',)
+    rows = [[p.line / p.area * getattr(p, n) if p.area else 0.0 for p in found] for n in names]
+    return [(axis, np.array(row)) for axis, row in enumerate(rows) if any(row)]
 
 
 def _spinning_stars(axis: int, inertias, angles: Jet, axes: Jet):
@@ -181,28 +215,9 @@ def _spinning_stars(axis: int, inertias, angles: Jet, axes: Jet):
 
 
 def beam_stiffness(beam: Beam) -> np.ndarray:
-    """Return the stiffness matrix of the modes, integrals of EI phi'' phi'' and GJ psi' psi'."""
-    x, weights = gauss_points(beam.length)
-    modes = []
-    for kind, slope in _shapes(beam, x, 1):
-        modes.append((kind, slope))
-    count = 0
-    for family in beam.families:
-        for k in range(1, family.count + 1):
-            if family.kind != 'torsion':
-                modes[count] = (family.kind, bending_shape(k, x, beam.length, 2))
-            count += 1
-    rigidity = {
-        'bending_y': lambda: beam.young * beam.iz,
-        'bending_z': lambda: beam.young * beam.iy,
-        'torsion': lambda: beam.shear * beam.j,
-    }
-    matrix = np.zeros((len(modes), len(modes)))
-    for i, (kind_i, curve_i) in enumerate(modes):
-        for j, (kind_j, curve_j) in enumerate(modes):
-            if kind_i == kind_j:
-                matrix[i, j] = rigidity[kind_i]() * np.sum(weights * curve_i * curve_j)
-    return matrix
+    """Return the stiffness matrix of the modes, family by family: families do not couple."""
+    parts = [family_matrices(beam, f, family_samplers(beam, f))[0] for f in beam.families]
+    return block_diag(*parts)
 
 
 def beam_modal_masses(beam: Beam) -> np.ndarray:
@@ -219,6 +234,30 @@ def beam_modal_masses(beam: Beam) -> np.ndarray:
 
 
 def beam_damping(beam: Beam) -> np.ndarray:
-    """Return each mode's damping 2 zeta sqrt(k m), from its own stiffness and modal mass (n,)."""
-    ratios = np.concatenate([np.full(f.count, f.damping_ratio) for f in beam.families])
-    return 2.0 * ratios * np.sqrt(np.diag(beam_stiffness(beam)) * beam_modal_masses(beam))
+    """Return the damping matrix: modal ratios, Rayleigh and loss factor, (n, n)."""
+    ratios = np.concatenate([np.broadcast_to(f.damping_ratio, f.size) for f in beam.families])
+    stiffness = beam_stiffness(beam)
+    mass = np.diag(beam_modal_masses(beam))
+    if beam.loads or beam.rayleigh_mass or beam.loss_factor:
+        mass = _own_mass(beam)
+    damping = np.diag(2.0 * ratios * np.sqrt(np.diag(stiffness) * np.diag(mass)))
+    damping += beam.rayleigh_mass * mass + beam.rayleigh_stiffness * stiffness
+    if beam.loss_factor:
+        squares, vectors = eigh(stiffness, mass)
+        for square, vector in zip(squares, vectors.T):
+            momentum = mass @ vector
+            damping += beam.loss_factor * np.sqrt(square) * np.outer(momentum, momentum)
+    return damping
+
+
+def _own_mass(beam: Beam) -> np.ndarray:
+    """Return the modal mass of the beam and of what its loaded modes carry, (n, n)."""
+    bare = replace(beam, point_masses=())
+    count = len(beam.mode_names)
+    still = np.zeros((count, count))
+    mass = np.zeros((count, count))
+    for cloud, points in beam_particles(bare, Jet(still, np.eye(count), still)):
+        speed = np.broadcast_to(points.rate, (count, len(cloud), 3))
+        mass += np.einsum('p,ipk,jpk->ij', cloud, speed, speed)
+    carried = [carried_mass(beam, f, family_samplers(beam, f)) for f in beam.families]
+    return mass + block_diag(*carried)

@@ -233,7 +233,7 @@ class ParticleModel:
             elif link.mode_names:
                 at = [self.mode_start_v + self.mode_index[name] for name in link.mode_names]
                 stiffness[np.ix_(at, at)] += beam_stiffness(link.beam)
-                damping[at, at] += beam_damping(link.beam)
+                damping[np.ix_(at, at)] += beam_damping(link.beam)
             for spring in link.mode_springs:
                 if spring.replaces:
                     at = self.mode_start_v + self.mode_index[f'{link.name}/{spring.mode}']

@@ -72,6 +72,7 @@ def declared_arguments(robot):
     return dict(re.findall(r'<xacro:arg name="(\w+)" default="([^"]*)"/>', text))
 
 
+CRANE = ('slew', 'luff')
 ARM_3 = ('shoulder', 'elbow', 'wrist')
 ARM_2 = ('joint1', 'joint2')
 ARM_S = ('yaw', 'pitch', 'elbow')
@@ -98,6 +99,7 @@ ELASTIC = tuple(f'{joint}/elastic' for joint in ARM_7)
 PANDA_MASS = 0.629769 + 4.970684 + 0.646926 + 3.228604 + 3.587895 + 1.225946 + 1.666555 + 0.735522
 STANFORD_MASS = 9.29 + 5.01 + 4.25 + 1.08 + 0.63 + 0.51
 PUMA_MASS = 17.4 + 4.8 + 0.82 + 0.34 + 0.09  # without link 1
+BOOM_MASS = 2700.0 * pi * (1.8 * (0.06**2 - 0.055**2) + 1.2 * (0.05**2 - 0.046**2))
 SEGMENTED_MASS = 3 * 2700.0 * 0.04**2 * 1.25
 SATELLITE_MASS = 120.0 + 2.0 + 1.5 + 2700.0 * 3.0 * 2 * pi * 0.0195 * 0.001
 DUAL_MASS = 2 * (2.0 + 0.4 + TUBES)
@@ -269,6 +271,36 @@ VARIANTS = (
     ),
     Variant('dual_arm', {}, DUAL, dual_modes(1), DUAL_MASS),
     Variant('dual_arm', {'modes': '2', 'payload_mass': '0'}, DUAL, dual_modes(2), DUAL_MASS),
+    Variant(
+        'telescopic_boom',
+        {},
+        CRANE,
+        (
+            'boom/bending_y1', 'boom/bending_y_static1', 'boom/bending_z1',
+            'boom/bending_z_static1', 'boom/torsion1',
+        ),
+        BOOM_MASS + 20.0,
+    ),
+    Variant(
+        'telescopic_boom',
+        {'boundary': 'clamped-clamped', 'static_modes': '2', 'torsion_modes': '0',
+         'axial_modes': '1', 'hoist_mass': '5'},
+        CRANE,
+        tuple(
+            f'boom/bending_{axis}{mode}'
+            for axis in 'yz'
+            for mode in ('1', '_static1', '_static2')
+        ) + ('boom/axial1',),
+        BOOM_MASS + 5.0,
+    ),
+    Variant(
+        'telescopic_boom',
+        {'modes': '2', 'basis': 'polynomial', 'static_modes': '0', 'torsion_modes': '0',
+         'loaded': 'false', 'shear': 'false'},
+        CRANE,
+        numbered('boom/bending_y', 2) + numbered('boom/bending_z', 2),
+        BOOM_MASS + 20.0,
+    ),
 )
 ROBOTS = tuple(sorted({variant.robot for variant in VARIANTS}))
 

@@ -92,6 +92,18 @@ CHANGES = {
         'payload_mass': {'payload_mass': '3'},
     },
     'stanford_arm': {'d2': {'d2': '0.2'}},
+    'telescopic_boom': {
+        'modes': {'modes': '2'},
+        'boundary': {'boundary': 'pinned-free'},
+        'basis': {'basis': 'polynomial', 'shear': 'false'},
+        'static_modes': {'static_modes': '0'},
+        'torsion_modes': {'torsion_modes': '2'},
+        'axial_modes': {'axial_modes': '1'},
+        'loaded': {'loaded': 'false'},
+        'shear': {'shear': 'false'},
+        'loss_factor': {'loss_factor': '0.02'},
+        'hoist_mass': {'hoist_mass': '10'},
+    },
     'two_link_arm': {
         'ei_factor': {'ei_factor': '0.05'},
         'link_mass': {'link_mass': '1'},
