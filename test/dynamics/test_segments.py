@@ -390,3 +390,21 @@ def test_tip_deflections_of_a_run():
     pose = dyn.frame_pose(bent, 'tip')
     twist = Rotation.from_matrix(pose[:3, :3]).as_rotvec()[0]
     assert run.tips[0] == pytest.approx([pose[1, 3], pose[2, 3], twist], abs=1e-12)
+
+
+def test_the_page_of_errors_is_true():
+    """Every number of the table in docs/segments_and_springs.md."""
+    page = (URDF.parent / 'docs' / 'segments_and_springs.md').read_text()
+    lines = [line.strip('| ') for line in page.splitlines() if line[:3].strip('| ').isdigit()]
+    rows = [line.split('|') for line in lines]
+    assert len(rows) == 6
+    for count, *printed in ([float(cell) for cell in row] for row in rows):
+        found = []
+        for placement in ('centred', 'reference'):
+            robot = fd.load_robot(boom(int(count), 'z', placement))
+            dyn, rest = reference_dynamics(robot), np.zeros(robot.nv)
+            pull = dyn.jacobian(rest, 'tip')[1]
+            bent = pull @ np.linalg.solve(stiffness_matrix(dyn, rest), pull)
+            found.append(bent / (LENGTH**3 / (3.0 * STIFFNESS['z'])) - 1.0)
+            found += (frequencies(robot)[:2] / (ROOTS[:2] * RATE) - 1.0).tolist()
+        assert [round(100.0 * x, 2) for x in found] == printed
