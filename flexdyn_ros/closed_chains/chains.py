@@ -23,8 +23,10 @@ from flexdyn_ros.closed_chains.solve import attainable_forces
 from flexdyn_ros.closed_chains.solve import constrained_motion
 from flexdyn_ros.closed_chains.solve import coupled_motion
 from flexdyn_ros.closed_chains.solve import NoInertiaLeft
+from flexdyn_ros.closed_chains.solve import RANK_TOLERANCE
 from flexdyn_ros.closed_chains.solve import Spaces
 from flexdyn_ros.closed_chains.solve import spaces
+from flexdyn_ros.closed_chains.solve import tolerance_of
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import LoopsCannotClose
 from flexdyn_ros.errors import SingularMassMatrix
@@ -37,6 +39,8 @@ import numpy as np
 _LOGGER = logging.getLogger('flexdyn_ros')
 # Accelerations that loops cannot give, relative to those asked for, that are worth a warning.
 CONTRADICTION = 1e-6
+# Below this gap [m | rad] one set of spaces leads to the nearest closed configuration.
+NEARLY_CLOSED = 1e-6
 # Forces left on passive joints, relative to the largest, that a motion may not need.
 UNATTAINABLE = 1e-6
 
@@ -180,11 +184,15 @@ class ClosedChains:
         return np.reshape(backend.loop_jacobian(list(q)), (self._n, self._nv))
 
     def _equations(self, backend: Any, q: list, qd: list, wrenches: Iterable) -> tuple:
-        mass, bias, a, gamma = backend.loop_equations(q, qd, wrenches)
+        mass, bias, a, gamma, poses = backend.loop_equations(q, qd, wrenches)
         return (
             np.reshape(mass, (self._nv, self._nv)), np.array(bias),
-            np.reshape(a, (self._n, self._nv)), np.array(gamma),
+            np.reshape(a, (self._n, self._nv)), np.array(gamma), poses,
         )
+
+    def _tolerance(self, poses: Any) -> float:
+        gaps = loop_gaps(self.robot.loops, poses)
+        return tolerance_of(float(np.abs(gaps).max(initial=0.0)))
 
     def _pushed(self, backend: Any, q: list, loading: Loading) -> tuple[Any, Any]:
         """Return the generalised forces in free directions, and A with what follows A's."""
@@ -226,7 +234,7 @@ class ClosedChains:
         Raises:
             SingularMassMatrix: If a motion that the loops allow meets no inertia.
         """
-        mass, bias, a, gamma = self._equations(backend, q, qd, wrenches)
+        mass, bias, a, gamma, poses = self._equations(backend, q, qd, wrenches)
         loading = loading or self._nothing
         push, follow = self._pushed(backend, q, loading)
         force = np.asarray(tau) - bias + push
@@ -238,10 +246,10 @@ class ClosedChains:
         moving = slice(start, None)
         own, seen = mass[moving, moving], a[:, moving]
         given, c = mass @ qdd, loading.accelerations - gamma - a @ qdd
-        if correction is not None:
-            c = c + seen @ np.linalg.solve(own, seen.T @ correction)
-        known = spaces(seen, rank)
+        known = spaces(seen, rank, RANK_TOLERANCE if rank else self._tolerance(poses))
         try:
+            if correction is not None:
+                c = c + seen @ np.linalg.solve(own, seen.T @ correction)
             if follow is None:
                 qdd[moving], f = constrained_motion(own, (force - given)[moving], known, c)
             else:
@@ -251,6 +259,10 @@ class ClosedChains:
         except NoInertiaLeft as found:
             motion = np.zeros(self._nv)
             motion[moving] = found.motion
+            raise self._singular(motion) from found
+        except np.linalg.LinAlgError as found:
+            motion = np.zeros(self._nv)
+            motion[moving] = np.linalg.eigh(own)[1][:, 0]
             raise self._singular(motion) from found
         if rank is None:
             self._notice(known, c)
@@ -267,7 +279,7 @@ class ClosedChains:
         The actuated joints, and a prescribed base, follow `joint_qdd`; passive joints, modes
         and a free base move as the loops and their own equations have it.
         """
-        mass, bias, a, gamma = self._equations(backend, q, qd, wrenches)
+        mass, bias, a, gamma, poses = self._equations(backend, q, qd, wrenches)
         push, follow = self._pushed(backend, q, loading)
         qdd = np.zeros(self._nv)
         led = self._actuated + self._prescribed
@@ -278,7 +290,7 @@ class ClosedChains:
             c_left = c - a @ qdd
             force = (push - bias - mass @ qdd)[moving]
             block = mass[np.ix_(moving, moving)]
-            known = spaces(a[:, moving])
+            known = spaces(a[:, moving], None, self._tolerance(poses))
             try:
                 if follow is None:
                     own, _ = constrained_motion(block, force, known, c_left)
@@ -368,6 +380,10 @@ class ClosedChains:
         def gaps(at: np.ndarray) -> np.ndarray:
             return self.gaps(backend, at) - goal
 
+        if not held and np.abs(gaps(q)).max(initial=0.0) < NEARLY_CLOSED:
+            near = self._corrected(backend, q, qd, None, targets, rates)
+            if near is not None:
+                return near
         projection = Projection(
             self.space, gaps, lambda at: self.jacobian(backend, at), moving
         )
@@ -391,29 +407,39 @@ class ClosedChains:
         targets: Optional[np.ndarray] = None, rates: Optional[np.ndarray] = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return a state brought back after one time step; the rank stays what it was."""
+        near = self._corrected(backend, q, qd, rank, targets, rates)
+        return self.project(backend, q, qd, (), targets, rates) if near is None else near
+
+    def _corrected(
+        self, backend: Any, q: np.ndarray, qd: np.ndarray, rank: Optional[int],
+        targets: Optional[np.ndarray], rates: Optional[np.ndarray],
+    ) -> Optional[tuple[np.ndarray, np.ndarray]]:
+        """Return the nearest closed state by a few steps from close by, or None."""
         goal = 0.0 if targets is None else targets
-        a = self.jacobian(backend, q)
-        known = self._spaces(a, rank)
 
         def gaps(at: np.ndarray) -> np.ndarray:
             return self.gaps(backend, at) - goal
 
+        a = self.jacobian(backend, q)
+        known = self._spaces(a, rank, gaps(q) if rank is None else None)
         closed = quick_correction(self.space, gaps, known, q, max(1.0, np.abs(a).max()))
         if closed is None:
-            return self.project(backend, q, qd, (), targets, rates)
-        wanted = (0.0 if rates is None else rates) - a @ qd
+            return None
         if closed is not q:
             a = self.jacobian(backend, closed)
             known = self._spaces(a, rank)
-            wanted = (0.0 if rates is None else rates) - a @ qd
+        wanted = (0.0 if rates is None else rates) - a @ qd
         return closed, qd + known.particular(wanted)
 
-    def _spaces(self, a: np.ndarray, rank: Optional[int] = None) -> Spaces:
+    def _spaces(
+        self, a: np.ndarray, rank: Optional[int] = None, gaps: Optional[np.ndarray] = None
+    ) -> Spaces:
         """Return the spaces of A over what moves, a prescribed base left out."""
         held = len(self._prescribed)
+        gap = 0.0 if gaps is None else float(np.abs(gaps).max(initial=0.0))
+        known = spaces(a[:, held:], rank, tolerance_of(gap))
         if not held:
-            return spaces(a, rank)
-        known = spaces(a[:, held:], rank)
+            return known
         still = np.zeros((held, self._nv))
         return Spaces(
             known.forces, known.values, np.vstack((still[:, : known.rank], known.seen)),

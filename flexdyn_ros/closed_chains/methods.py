@@ -152,7 +152,12 @@ class ClosedChainMethods:
         if self._closed is not None:
             free = spaces(self._closed.jacobian(self._backend, at)).free
             mass, jacobian = free.T @ mass @ free, jacobian @ free
-        mobility = jacobian @ np.linalg.solve(mass, jacobian.T)
+        try:
+            mobility = jacobian @ np.linalg.solve(mass, jacobian.T)
+        except np.linalg.LinAlgError:
+            rest = np.zeros(nv)
+            self.forward_dynamics(at, rest, rest)  # names what meets no inertia
+            raise
         if inverse:
             return deliver(mobility, out)
         rank = spaces(jacobian).rank
@@ -176,6 +181,10 @@ class ClosedChainMethods:
                 f'{what} of a robot with loops is not available yet',
                 advice='Take differences of its dynamics, or load it without <loop>',
             )
+
+    def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> np.ndarray:
+        """Return accelerations, (nv,); see `Dynamics`."""
+        raise NotImplementedError
 
     def _position(self, q: Any) -> list[float]:
         raise NotImplementedError

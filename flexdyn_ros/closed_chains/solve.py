@@ -20,6 +20,9 @@ from scipy.linalg import lapack
 
 # Singular values of A below this fraction of the largest one count as zero.
 RANK_TOLERANCE = 1e-9
+# Constraints that repeat each other do so on closed configurations only: a gap of g [m | rad]
+# makes their singular values grow to about g over the lengths of links, which this allows for.
+TOLERANCE_OF_GAP, LARGEST_TOLERANCE = 10.0, 1e-3
 # Of M on the null space: a pivot below this fraction of the largest meets no inertia.
 PIVOT_TOLERANCE = 1e-14
 
@@ -72,13 +75,16 @@ class Spaces:
         return c - self.forces @ (self.forces.T @ c)
 
 
-def spaces(a: np.ndarray, rank: Optional[int] = None) -> Spaces:
+def spaces(
+    a: np.ndarray, rank: Optional[int] = None, tolerance: float = RANK_TOLERANCE
+) -> Spaces:
     """
     Return the spaces of a constraint Jacobian.
 
     Args:
         a: (n, nv).
-        rank: Its rank where that is known, otherwise by RANK_TOLERANCE.
+        rank: Its rank where that is known.
+        tolerance: Otherwise, the fraction of the largest singular value that counts as zero.
     """
     if not min(a.shape):
         return Spaces(np.zeros((len(a), 0)), np.zeros(0), np.zeros((a.shape[1], 0)),
@@ -88,9 +94,14 @@ def spaces(a: np.ndarray, rank: Optional[int] = None) -> Spaces:
     u, s, vt, info = lapack.dgesdd(a)
     if info:
         raise np.linalg.LinAlgError('the constraint Jacobian has no singular values')
-    floor = 0.0 if rank is not None else RANK_TOLERANCE * s[0]
+    floor = 0.0 if rank is not None else tolerance * s[0]
     rank = min(len(s) if rank is None else rank, int(np.count_nonzero(s > floor)))
     return Spaces(u[:, :rank], s[:rank], vt[:rank].T, vt[rank:].T)
+
+
+def tolerance_of(gap: float) -> float:
+    """Return the tolerance of the rank where loops are open by a gap [m | rad]."""
+    return max(RANK_TOLERANCE, min(LARGEST_TOLERANCE, TOLERANCE_OF_GAP * gap))
 
 
 def constrained_motion(

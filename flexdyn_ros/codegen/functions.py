@@ -189,7 +189,7 @@ FUNCTIONS: dict[str, Function] = {
     'loop_equations': Function(
         ('q', 'qd'),
         (('mass_matrix', 'matrix'), ('bias_vector', 'force'), ('loop_jacobian', 'loop jacobian'),
-         ('loop_bias', 'loop acceleration')),
+         ('loop_bias', 'loop acceleration'), ('loop_poses', 'loop pose')),
         _loop_equations, of_loops=True,
     ),
 }

@@ -259,7 +259,7 @@ class PythonBackend:
         return self._plain('loop_bias', q, qd)
 
     def loop_equations(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> tuple:
-        """Return mass matrix, bias, and Jacobian and bias of the loops."""
+        """Return mass matrix, bias, and Jacobian, bias and poses of the loops."""
         return self._loaded('loop_equations', (q, qd), wrenches)
 
     def kinetic_energy(self, q: Floats, qd: Floats) -> float:

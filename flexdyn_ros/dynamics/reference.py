@@ -277,10 +277,10 @@ class ReferenceBackend:
         return loop_bias(self._tree, q, qd)
 
     def loop_equations(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> tuple:
-        """Return mass matrix, bias, and Jacobian and bias of the loops."""
+        """Return mass matrix, bias, and Jacobian, bias and poses of the loops."""
         return (
             self.mass_matrix(q), self.inverse_dynamics(q, qd, self._zero, wrenches),
-            self.loop_jacobian(q), self.loop_bias(q, qd),
+            self.loop_jacobian(q), self.loop_bias(q, qd), self.loop_poses(q),
         )
 
     def kinetic_energy(self, q: Floats, qd: Floats) -> float:

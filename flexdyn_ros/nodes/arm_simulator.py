@@ -151,7 +151,15 @@ class ArmSimulator:
                 self._dyn, self.coordinates, self.coordinates.undriven(self.joints))
             arm = QuasiStaticArm(ModalEquations(self._dyn, self.coordinates, base))
             delta = arm.at(JointSample(0.0, joint_positions, rest, rest)).delta
-        return self.coordinates.configuration(joint_positions, delta)
+        q = self.coordinates.configuration(joint_positions, delta)
+        if not self._dyn.robot.loops:
+            return q
+        # Commanded joints stay where they were put, if that can be; the others close the loops.
+        held, rest = self.joints if len(positions) else (), np.zeros(self._map.nv)
+        try:
+            return self._dyn.project(q, rest, hold=held)[0]
+        except FlexdynError:
+            return self._dyn.project(q, rest)[0]
 
     def reset(self) -> None:
         """Return to the initial state, at rest, without command and wrenches."""
@@ -235,7 +243,17 @@ class ArmSimulator:
                 f'The simulation diverged at {self.time:.6g} s. Use a smaller step, or check the '
                 'torques and gains.'
             )
-        self.q, self.qd = q, qd
+        self.q, self.qd = self._closed(q, qd)
+
+    def _closed(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest state that meets the loops."""
+        if not self._dyn.robot.loops:
+            return q, qd
+        try:
+            return self._dyn.project(q, qd)
+        except FlexdynError as error:
+            sentence = f'The simulation stopped at {self.time:.6g} s: {error}'
+            raise SimulationStopped(sentence) from error
 
     def joint_effort(self) -> np.ndarray:
         """

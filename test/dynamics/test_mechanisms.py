@@ -271,6 +271,12 @@ def test_constraints_that_repeat_each_other_only_when_closed():
     q = np.array([-0.7 if name == 'bar' else 0.7 for name in names])
     report = dyn.loop_report(q)
     assert (report.redundant, report.rank, report.degrees_of_freedom) == (1, 3, 1)
+    # A little open, the constraints only look independent.
+    qdd = dyn.forward_dynamics(q, np.zeros(4), np.zeros(4))
+    for seed in range(5):
+        off = 1e-5 * np.random.default_rng(seed).normal(size=4)
+        near = dyn.forward_dynamics(q + off, np.zeros(4), np.zeros(4))
+        np.testing.assert_allclose(near, qdd, atol=1e-2)
     run = fd.simulate(dyn, q, np.zeros(4), None, 1.0, 1e-2)
     assert np.abs(run.energy - run.energy[0]).max() < 1e-3
     cranks = [k for k, name in enumerate(names) if name != 'bar']

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator that a node runs, with loops: no ROS is needed for it."""
+
+from pathlib import Path
+
+import flexdyn_ros as fd
+from flexdyn_ros.nodes.arm_simulator import ArmSimulator
+from flexdyn_ros.nodes.arm_simulator import JointController
+import numpy as np
+import pytest
+import xacro
+
+URDF = Path(__file__).resolve().parents[2] / 'urdf'
+
+
+def simulator(name, joints, positions=(), kp=(), kd=()):
+    """Return the simulator of an example mechanism, and its dynamics."""
+    robot = fd.load_robot(xacro.process_file(str(URDF / f'{name}.urdf.xacro')).toprettyxml())
+    dyn = fd.Dynamics(robot)
+    controller = JointController(kp, kd, len(joints))
+    return ArmSimulator(dyn, joints, 2e-3, controller, positions), dyn
+
+
+def test_a_commanded_crank_starts_where_it_is_put_and_stays_closed():
+    arm, dyn = simulator('four_bar', ['crank'], [0.4])
+    assert arm.q[0] == pytest.approx(0.4)
+    assert np.abs(dyn.loop_gaps(arm.q)).max() < 1e-12
+    arm.effort = np.array([1.5])
+    for _ in range(20):
+        arm.advance(0.01)
+    assert np.abs(dyn.loop_gaps(arm.q)).max() < 1e-12
+    assert np.abs(dyn.loop_jacobian(arm.q) @ arm.qd).max() < 1e-11
+    alone = fd.simulate(dyn, arm._initial, np.zeros(3), [1.5, 0, 0], 0.2, 2e-3)
+    np.testing.assert_allclose(arm.q, alone.q[-1], atol=1e-6)
+
+
+def test_legs_of_several_axes_under_a_controller():
+    """Motors of single axes of joints of several hold the platform near where it hangs."""
+    joints = [f'leg{k}/tx' for k in (1, 2, 3)]
+    arm, dyn = simulator('hslm', joints, kp=(2000.0,), kd=(200.0,))
+    arm.advance(0.004)
+    assert np.abs(dyn.loop_gaps(arm.q)).max() < 1e-11
+    assert 0.0 < -arm.qd[dyn.robot.joint_names.index('leg1/rz')] < 0.1
