@@ -29,8 +29,8 @@ import pytest
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'derivatives.md'
 WRENCH = ((1.0, -2.0, 3.0), (0.5, 0.2, -0.4))
-# Beside those of cases.py: joints of several axes, King's rotations, a table for a spring, ...
-MORE = ('multi axis', 'linear', 'spring table', 'elastic mimic', 'segments')
+# Beside those of cases.py: King's rotations, a table for a spring, a chain of segments, ...
+MORE = ('linear', 'spring table', 'elastic mimic', 'segments')
 
 
 @lru_cache(maxsize=None)
@@ -40,9 +40,6 @@ def robot(name):
         return fd.load_robot(boom(3, 'y z', 'centred', 'continuous', more=WRIST))
     if name == 'linear':
         return cases.linear_robot()
-    if name == 'multi axis':
-        kinds = ('multi_axis', 'quaternion', 'revolute')
-        return fd.load_robot(random_robot_urdf(20, 2, kinds=kinds, max_modes=1))
     if name == 'elastic mimic':
         return fd.load_robot(random_robot_urdf(23, 4, flexible=0.3, max_modes=1, mimic=True))
     if name == 'spring table':
