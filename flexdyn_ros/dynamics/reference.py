@@ -205,7 +205,9 @@ class ReferenceBackend:
             own = range(body.velocity_modes, body.velocity_modes + body.n_modes)
             if coordinate in terms or coordinate in own or body.parent in moved:
                 moved.add(index)
-        links = [link for index in sorted(moved) for link in self._tree.bodies[index].links]
+        # A link in segments is many bodies; it is named once.
+        bodies = [self._tree.bodies[index] for index in sorted(moved)]
+        links = list(dict.fromkeys(link for body in bodies for link in body.links))
         advice = 'Give these links a mass and an inertia in the description, or a payload'
         if name.endswith('/elastic'):
             advice = (

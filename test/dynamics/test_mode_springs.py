@@ -178,6 +178,25 @@ def test_modes_that_stiffness_couples_keep_their_coupling():
     assert_agree(force, slope, 1e-7)
 
 
+@pytest.mark.parametrize('kind', ['keep', 'replace'])
+def test_polynomial_shapes_are_coupled_by_stiffness(kind):
+    """A robot whose stiffness matrix is full: the coupling stays, and the energy is conserved."""
+    basis = 'basis="polynomial"'
+    robot = strip(spring(f'polynomial="900 0 {CUBIC}" linear="{kind}"'), modes=2, damping=basis)
+    plain = reference_dynamics(strip(modes=2, damping=basis))
+    full = stiffness_matrix(plain, np.zeros(3))
+    assert abs(full[0, 1]) > 1e-3 * full[0, 0]
+    expected = full.copy()
+    expected[0, 0] = 900.0 + (full[0, 0] if kind == 'keep' else 0.0)
+    dyn, q = reference_dynamics(robot), np.array([0.1, -0.02, 0.05])
+    force = expected @ q + [CUBIC * q[0] ** 3, 0.0, 0.0]
+    assert_agree(dyn.elastic_vector(q, np.zeros(3)), force, 1e-7)
+    energy = 0.5 * q @ expected @ q + 0.25 * CUBIC * q[0] ** 4
+    assert dyn.potential_energy(q) == pytest.approx(energy, rel=1e-7)
+    run = fd.simulate(dyn, q, np.zeros(3), None, 0.02, 2e-4)
+    assert np.ptp(run.energy) < 1e-6 * energy
+
+
 @lru_cache(maxsize=None)
 def random_case(seed):
     """Return a random robot, beams and segments, with springs on some modes, and a state."""

@@ -408,3 +408,12 @@ def test_the_page_of_errors_is_true():
             found.append(bent / (LENGTH**3 / (3.0 * STIFFNESS['z'])) - 1.0)
             found += (frequencies(robot)[:2] / (ROOTS[:2] * RATE) - 1.0).tolist()
         assert [round(100.0 * x, 2) for x in found] == printed
+
+
+def test_a_link_in_segments_is_named_once_in_errors():
+    """A spring without a rotor in front of the boom: its bodies are one link."""
+    spring = '<joint_dynamics joint="root" stiffness="50"/>'
+    robot = fd.load_robot(boom(3, 'y z', joint='continuous', extension=spring))
+    rest = np.zeros(robot.nv)
+    with pytest.raises(fd.FlexdynError, match=r'links: boom, tip\)'):
+        reference_dynamics(robot).forward_dynamics(rest, rest, rest)
