@@ -6,7 +6,7 @@ import math
 from flexdyn_ros.dynamics.piecewise import monotone_cubic
 from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import piecewise
-from flexdyn_ros.symbolic.differentiate import partial
+from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.expression import Graph
 from flexdyn_ros.symbolic.program import evaluate_program
 from flexdyn_ros.symbolic.program import Program
@@ -111,8 +111,9 @@ def test_symbolic_derivatives(points):
     x = graph.symbol('x')
     table = monotone_cubic(points)
     y = 2.0 * piecewise(table, 3.0 * x)
-    first = partial(y, x, {})
-    second = partial(first, x, {})
+    along = Direction({x: graph.one})
+    first = along.derivative(y)
+    second = along.derivative(first)
     for at in np.linspace(points[0][0] - 0.5, points[-1][0] + 0.5, 23):
         found = evaluate_program(Program(graph, (y, first, second)), {'x': at / 3.0})
         expected = [
