@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build description of flexdyn_ros for colcon (ament_python) and pip."""
 
+import hashlib
 from pathlib import Path
+import sysconfig
 from xml.etree import ElementTree
 
+from setuptools import Extension
 from setuptools import find_packages
 from setuptools import setup
 
@@ -31,6 +34,31 @@ def data_files():
     return pairs
 
 
+def extensions():
+    """
+    Return the extension that calls compiled functions, where its headers are.
+
+    It is optional: without it, it is built when first needed (codegen/extension.py).
+    """
+    try:
+        import numpy
+    except ImportError:
+        return []
+    if not (Path(sysconfig.get_path('include')) / 'Python.h').exists():
+        return []
+    source = Path(PACKAGE, 'codegen', 'runtime', 'kernel.c')
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+    return [Extension(
+        f'{PACKAGE}.codegen.runtime._kernel',
+        [str(source)],
+        include_dirs=[numpy.get_include()],
+        define_macros=[('FLEXDYN_DIGEST', f'"{digest}"')],
+        extra_compile_args=['-O2', '-ffp-contract=off', '-pthread'],
+        extra_link_args=['-pthread'],
+        optional=True,
+    )]
+
+
 manifest = ElementTree.parse('package.xml').getroot()
 
 setup(
@@ -41,7 +69,12 @@ setup(
     maintainer=manifest.findtext('maintainer'),
     maintainer_email=manifest.find('maintainer').get('email'),
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
-    package_data={PACKAGE: ['py.typed', '*.xml'], f'{PACKAGE}.nodes': ['*.yaml']},
+    package_data={
+        PACKAGE: ['py.typed', '*.xml'],
+        f'{PACKAGE}.codegen.runtime': ['*.c', '*.h'],
+        f'{PACKAGE}.nodes': ['*.yaml'],
+    },
+    ext_modules=extensions(),
     data_files=data_files(),
     python_requires='>=3.10',
     install_requires=['setuptools'],

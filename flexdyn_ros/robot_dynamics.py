@@ -5,24 +5,32 @@ from __future__ import annotations
 
 import math
 from typing import Any
+from typing import Callable
 from typing import Iterable
 from typing import Mapping
 from typing import Optional
 from typing import Sequence
 from typing import Sized
 from typing import Union
+from weakref import ref
 
 from flexdyn_ros.arguments import deliver
 from flexdyn_ros.arguments import real_matrix
 from flexdyn_ros.arguments import real_number
 from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.batch_dynamics import BatchDynamics
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.methods import ByLoop
 from flexdyn_ros.closed_chains.methods import ClosedChainMethods
+from flexdyn_ros.codegen.c_backend import CBackend
 from flexdyn_ros.codegen.chosen_parameters import choose_parameters
 from flexdyn_ros.codegen.chosen_parameters import ChosenParameters
+from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.python_backend import PythonBackend
+from flexdyn_ros.direct_calls import DirectCalls
+from flexdyn_ros.direct_calls import METHODS as DIRECT_METHODS
+from flexdyn_ros.direct_calls import OPEN_METHODS
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
@@ -35,9 +43,8 @@ from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 
 BACKENDS = ('auto', 'c', 'python', 'reference')
-KINDS = {'auto': PatientBackend, 'python': PythonBackend, 'reference': ReferenceBackend}
 METHODS = ('auto', 'recursive', 'cholesky')
-Backend = Union[PatientBackend, PythonBackend, ReferenceBackend]
+Backend = Union[PatientBackend, CBackend, PythonBackend, ReferenceBackend]
 Out = Optional[np.ndarray]
 Outs = Optional[tuple[np.ndarray, np.ndarray, np.ndarray]]
 Wrenches = Optional[Mapping[str, Any]]
@@ -54,9 +61,14 @@ class Dynamics(ClosedChainMethods):
     Wrenches map a frame name to six numbers [fx, fy, fz N, mx, my, mz N m] that the
     environment exerts on the robot at the frame's origin, in root axes.
 
+    Once a function is compiled, its method is shadowed by a direct call of the compiled code
+    (`direct_calls.py`), so a method does nothing but check arguments, ask the backend and
+    deliver.
+
     Attributes:
         robot: The robot.
         backend: Name of the backend in use.
+        batch: The same functions over many samples at once, see `BatchDynamics`.
     """
 
     def __init__(self, robot: Robot, backend: str = 'auto'):
@@ -66,19 +78,16 @@ class Dynamics(ClosedChainMethods):
         Args:
             robot: From `load_robot`.
             backend: "reference" (the algorithms as written), "python" (straight-line code
-                generated from them when a function is first used, and kept on disk), or "auto":
-                "python" for functions that are called more than a few times.
+                generated from them when a function is first used, and kept on disk), "c" (the
+                same compiled), or "auto": "c" where there is a compiler, otherwise "python";
+                the first few calls of a function that is not on disk yet are the reference's.
 
         Raises:
             ArgumentError: If there is no such backend.
-            NotYetSupported: If the backend is not available yet.
+            NoCompiler: If "c" is asked for and there is no C compiler.
         """
         if backend not in BACKENDS:
             raise ArgumentError('backend', f'is "{backend}", expected one of {BACKENDS}')
-        if backend == 'c':
-            raise NotYetSupported(
-                'backend "c" is not available yet', advice='Use "auto", "python" or "reference"'
-            )
         self.robot = robot
         self._nq, self._nv, self._n_joints = robot.nq, robot.nv, robot.n_joints
         self._quaternions = robot.quaternion_starts
@@ -87,10 +96,62 @@ class Dynamics(ClosedChainMethods):
         self._gravity = list(robot.gravity_vector)
         self._closed = ClosedChains(robot) if robot.loops else None
         self._payloads = {payload.link: payload.inertia for payload in robot.payloads}
-        self._backend: Backend = KINDS[backend](robot, self._gravity, self._payloads)
+        self._kind = backend
+        self._direct = DirectCalls()
+        self._backend: Backend = self._new_backend()
+
+    def _new_backend(self) -> Backend:
+        given = (self.robot, self._gravity, self._payloads)
+        if self._kind == 'reference':
+            return ReferenceBackend(*given)
+        if self._kind == 'python':
+            return PythonBackend(*given)
+        # Weakly, so that a backend does not keep its owner alive.
+        owner = ref(self)
+
+        def listener(request: Request, kernel: Any) -> None:
+            dyn = owner()
+            if dyn is not None:
+                dyn._call_directly(request, kernel)
+
+        if self._kind == 'c':
+            return CBackend(*given, listener=listener)
+        return PatientBackend(*given, listener=listener)
 
     def _rebuild(self) -> None:
+        self._forget_direct_calls()
         self._backend = self._backend.under(self._gravity, self._payloads)
+
+    def _call_directly(self, request: Request, kernel: Any) -> None:
+        """Let a compiled function answer for its method, unless a subclass overrides that."""
+        name = request.name.partition('/')[0]
+        method = getattr(type(self), name, None)
+        closed = self._closed is not None and name in OPEN_METHODS
+        if not closed and method is not None and method is _METHODS.get(name):
+            call = self._direct.add(request, kernel, method.__get__(self))
+            if call is not None:
+                self.__dict__[name] = call
+
+    def _forget_direct_calls(self) -> None:
+        self._direct = DirectCalls()
+        for name in _METHODS:
+            self.__dict__.pop(name, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy needs; its backend is made anew."""
+        left = ('_backend', '_direct', *_METHODS)
+        return {name: value for name, value in self.__dict__.items() if name not in left}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what a copy needs."""
+        self.__dict__.update(state)
+        self._direct = DirectCalls()
+        self._backend = self._new_backend()
+
+    @property
+    def batch(self) -> BatchDynamics:
+        """The same functions over many samples at once."""
+        return BatchDynamics(self)
 
     @property
     def backend(self) -> str:
@@ -444,12 +505,14 @@ class Dynamics(ClosedChainMethods):
         """Return a checked configuration with its quaternions brought to unit length."""
         values = real_vector('q', q, self._nq)
         for start in self._quaternions:
-            length = math.sqrt(sum(x * x for x in values[start : start + 4]))
+            x, y, z, w = values[start : start + 4]
+            # In the order in which compiled code adds, so that both give the same bits.
+            length = math.sqrt(x * x + y * y + z * z + w * w)
             if not 0.5 < length < 2.0:
                 raise ArgumentError(
                     'q', f'has a quaternion of length {length:.3g} at {start}, expected 1'
                 )
-            values[start : start + 4] = [x / length for x in values[start : start + 4]]
+            values[start : start + 4] = [x / length, y / length, z / length, w / length]
         return values
 
     def _velocity(self, qd: Any) -> list[float]:
@@ -493,3 +556,9 @@ class Dynamics(ClosedChainMethods):
             force, moment = (six[0], six[1], six[2]), (six[3], six[4], six[5])
             checked.append(FrameWrench(self._frame(frame), force, moment))
         return checked
+
+
+# The methods as written, to tell where a subclass has its own.
+_METHODS: dict[str, Callable] = {
+    name: getattr(Dynamics, name) for name in (*DIRECT_METHODS, *OPEN_METHODS)
+}

@@ -42,9 +42,7 @@ def emit_c(plan: Schedule, parts: Parts | None = None) -> str:
     names = {**plan.names, **{node: f'{WORK}[{k}]' for node, k in parts.shared.items()}}
     writer = Writer(names, str)
     lines = [*comment(description(plan.trace)), '', '#include <math.h>', '']
-    for order in stumpff_orders(plan.functions):
-        lines += [*_stumpff(order), '']
-    lines += c_tables(plan)
+    lines += helper_functions(plan)
     if len(parts.parts) > 1:
         for number, part in enumerate(parts.parts):
             head = signature(plan.trace, f'static void {_part_name(plan, number)}', part, True)
@@ -164,6 +162,14 @@ def _output(plan: Schedule, statement: Statement, writer: Writer) -> list[str]:
         lines.append(f'{INDENT}/* row {statement.entry // width + 1}, from {_plain(first)} */')
     start = f'{name}[{statement.entry}] = '
     return lines + wrap(start, writer.text(statement.node), ';', INDENT, WIDTH)
+
+
+def helper_functions(plan: Schedule) -> list[str]:
+    """Return the definitions of the functions that a program calls and <math.h> lacks."""
+    lines: list[str] = []
+    for order in stumpff_orders(plan.functions):
+        lines += [*_stumpff(order), '']
+    return [*lines, *c_tables(plan)]
 
 
 def _stumpff(order: int) -> list[str]:

@@ -1,34 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The backend behind "auto": the reference at first, generated code for what is used often.
+The backend behind "auto": compiled code, or generated Python where there is no compiler.
 
-Generating a function takes as long as hundreds of its calls, so a few calls are left to the
-reference backend. Calls are counted apart for each set of payloads and for changed gravity, so
-that clearing a payload leads back to what computed before. Both agree to round-off.
+What was generated before, in this process or another, answers from the first call on. Generating
+anew takes as long as thousands of calls, so the first calls of a function are left to the
+reference backend: who tries a model in a session or a script does not wait for a compiler. Calls
+are counted apart for each set of payloads and for changed gravity, and begin anew when such a set
+comes back, so that clearing a payload leads back to what computed before, bit for bit. All
+backends agree to round-off.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+import logging
 from typing import Any
 from typing import Callable
 from typing import Mapping
 from typing import Optional
 from typing import Union
 
+from flexdyn_ros.codegen.c_backend import CBackend
+from flexdyn_ros.codegen.c_backend import Listener
+from flexdyn_ros.codegen.compiler import CompilationFailed
+from flexdyn_ros.codegen.compiler import NoCompiler
+from flexdyn_ros.codegen.functions import FUNCTIONS
 from flexdyn_ros.codegen.python_backend import PythonBackend
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
 
-# Calls of one function that the reference backend answers.
+# Calls of one function that the reference backend answers, without a change of loads between.
 PATIENCE = 20
+# The same with changes of loads between.
+LONG_PATIENCE = 10 * PATIENCE
+
+Generated = Union[CBackend, PythonBackend]
+_logger = logging.getLogger('flexdyn_ros.codegen')
 
 
 def _patient(name: str) -> Callable[..., Any]:
     """Return a method that leaves the work to the backend whose turn it is."""
 
     def call(self: PatientBackend, *arguments: Any) -> Any:
-        return getattr(self.whose_turn(name), name)(*arguments)
+        backend = self.whose_turn(name, *arguments)
+        try:
+            return getattr(backend, name)(*arguments)
+        except CompilationFailed as error:
+            self.give_up_compiling(error)
+            return getattr(self.whose_turn(name, *arguments), name)(*arguments)
 
     call.__name__ = name
     call.__doc__ = f'See ReferenceBackend.{name}.'
@@ -38,15 +58,13 @@ def _patient(name: str) -> Callable[..., Any]:
 class PatientBackend:
     """Evaluates one robot under one gravity and one set of payloads."""
 
-    name = 'python'
-
     def __init__(
         self,
         robot: Robot,
         gravity: list[float],
         payloads: Mapping[str, Inertia],
-        generated: Optional[PythonBackend] = None,
-        calls: Optional[dict[tuple[str, str], int]] = None,
+        listener: Optional[Listener] = None,
+        before: Optional[PatientBackend] = None,
     ):
         """
         Prepare; nothing is computed yet.
@@ -55,30 +73,60 @@ class PatientBackend:
             robot: The robot.
             gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
             payloads: Inertia in link axes by link name.
-            generated: The generated backend where there is one.
-            calls: How often each function has been called under each kind of loads.
+            listener: See CBackend.
+            before: The backend of the same robot under other loads.
         """
         self._robot, self._gravity, self._payloads = robot, list(gravity), dict(payloads)
-        self._generated = generated or PythonBackend(robot, gravity, payloads)
         self._reference: Optional[ReferenceBackend] = None
-        self._calls = {} if calls is None else calls
+        # Calls since the loads changed, and all of them, by function and loads.
+        self._calls: dict[tuple, list[int]] = {} if before is None else before._calls
+        if before is not None:
+            self._generated: Generated = before._generated.under(gravity, payloads)
+        else:
+            self._generated = _best(robot, gravity, payloads, listener)
         self._loads = repr(self._generated.loads)
+        for (loads, *_), counts in self._calls.items():
+            if loads == self._loads and counts[0] < PATIENCE:
+                counts[0] = 0
+
+    @property
+    def name(self) -> str:
+        """Name of the backend that answers what is called often."""
+        return self._generated.name
 
     def under(self, gravity: list[float], payloads: Mapping[str, Inertia]) -> PatientBackend:
         """Return a backend of the same robot under other gravity and payloads."""
-        generated = self._generated.under(gravity, payloads)
-        return PatientBackend(self._robot, gravity, payloads, generated, self._calls)
+        return PatientBackend(self._robot, gravity, payloads, before=self)
 
-    def whose_turn(self, name: str) -> Union[PythonBackend, ReferenceBackend]:
-        """Return the backend that answers the next call of a function."""
-        key = (self._loads, name)
-        calls = self._calls.get(key, 0)
-        if calls >= PATIENCE:
+    def whose_turn(
+        self, name: str, *arguments: Any
+    ) -> Union[CBackend, PythonBackend, ReferenceBackend]:
+        """Return the backend that answers a call."""
+        if name not in FUNCTIONS:
+            return self._generated  # which leaves it to the reference
+        key = (self._loads, name, *self._generated.variant(name, arguments))
+        counts = self._calls.get(key)
+        if counts is None:
+            known = self._generated.is_made(name, arguments)
+            counts = self._calls[key] = [PATIENCE if known else 0, 0]
+        if counts[0] >= PATIENCE or counts[1] >= LONG_PATIENCE:
+            counts[0] = PATIENCE
             return self._generated
-        self._calls[key] = calls + 1
+        counts[0] += 1
+        counts[1] += 1
         if self._reference is None:
             self._reference = ReferenceBackend(self._robot, self._gravity, self._payloads)
         return self._reference
+
+    @property
+    def generated(self) -> Generated:
+        """The backend that answers what is called often."""
+        return self._generated
+
+    def give_up_compiling(self, error: CompilationFailed) -> None:
+        """Use generated Python from now on, and say so."""
+        _logger.warning('Generated Python is used instead of compiled code. %s', error)
+        self._generated = PythonBackend(self._robot, self._gravity, self._payloads)
 
     inverse_dynamics = _patient('inverse_dynamics')
     forward_dynamics = _patient('forward_dynamics')
@@ -105,3 +153,22 @@ class PatientBackend:
     loop_free_jacobian = _patient('loop_free_jacobian')
     loop_bias = _patient('loop_bias')
     loop_equations = _patient('loop_equations')
+
+
+def _best(
+    robot: Robot, gravity: list[float], payloads: Mapping[str, Inertia],
+    listener: Optional[Listener],
+) -> Generated:
+    """Return the fastest backend that this machine allows, and say which."""
+    try:
+        backend = CBackend(robot, gravity, payloads, listener=listener)
+    except NoCompiler as error:
+        _say_once(str(error))
+        return PythonBackend(robot, gravity, payloads)
+    _logger.info('Robot "%s" uses the backend "c": %s.', robot.name, backend.compiler.version)
+    return backend
+
+
+@lru_cache(maxsize=None)
+def _say_once(problem: str) -> None:
+    _logger.warning('The backend is "python", some 30 times slower than "c". %s', problem)

@@ -18,53 +18,35 @@ from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.codegen import source_cache
+from flexdyn_ros.codegen.batch_loop import DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.chosen_parameters import ChosenParameters
 from flexdyn_ros.codegen.emit_python import emit_python
 from flexdyn_ros.codegen.functions import function_identifier
+from flexdyn_ros.codegen.functions import FUNCTIONS
 from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.generate import compile_python
 from flexdyn_ros.codegen.loads import Loads
 from flexdyn_ros.codegen.schedule import schedule
-from flexdyn_ros.codegen.simplify import simplify
-from flexdyn_ros.codegen.snap import ROUND_OFF
-from flexdyn_ros.codegen.traced_dynamics import DENSE
-from flexdyn_ros.codegen.traced_dynamics import RECURSIVE
-from flexdyn_ros.dynamics.newton_euler import FrameWrench
+from flexdyn_ros.codegen.variants import Floats
+from flexdyn_ros.codegen.variants import FORWARD
+from flexdyn_ros.codegen.variants import GRAVITY_MATTERS
+from flexdyn_ros.codegen.variants import INERTIA_MATTERS
+from flexdyn_ros.codegen.variants import key_of
+from flexdyn_ros.codegen.variants import loads_of
+from flexdyn_ros.codegen.variants import ordered_wrenches
+from flexdyn_ros.codegen.variants import payload_values
+from flexdyn_ros.codegen.variants import Places
+from flexdyn_ros.codegen.variants import places_of
+from flexdyn_ros.codegen.variants import TAKES_WRENCHES
+from flexdyn_ros.codegen.variants import traced
+from flexdyn_ros.codegen.variants import Wrenches
 from flexdyn_ros.dynamics.reference import ReferenceBackend
-from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.model.link import Inertia
-from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.robot import Robot
-
-Floats = list[float]
-Wrenches = Sequence[FrameWrench]
-# Frame of each wrench, and the frame whose axes it is given in.
-Places = tuple[tuple[str, Optional[str]], ...]
-
-# Functions that gravity, and inertia, changes.
-GRAVITY_MATTERS = frozenset((
-    'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'bias_vector', 'gravity_vector',
-    'potential_energy', 'loop_equations', 'inverse_dynamics_derivatives',
-    'forward_dynamics_derivatives',
-    'inverse_dynamics_parameter_derivatives', 'forward_dynamics_parameter_derivatives',
-))
-INERTIA_MATTERS = GRAVITY_MATTERS | frozenset((
-    'mass_matrix', 'coriolis_vector', 'inertia_vector', 'kinetic_energy',
-))
-
-# Forward dynamics by method, as a name and how it solves for accelerations.
-_FORWARD = {
-    'auto': 'forward_dynamics', 'recursive': 'forward_dynamics/recursive',
-    'cholesky': 'forward_dynamics/cholesky',
-}
-_SOLVERS = {'recursive': RECURSIVE, 'cholesky': DENSE, '': None}
 
 # Functions made in this process, by entry.
 _made: dict[str, Callable] = {}
 _lock = RLock()
-
-# A pivot this far below the largest one may be round-off: the reference backend then decides.
-DOUBTFUL_PIVOT = 1e-10
 
 
 class PythonBackend:
@@ -94,7 +76,7 @@ class PythonBackend:
         self._payloads = dict(payloads)
         self._digest = digest or source_cache.model_digest(robot)
         self._reference: Optional[ReferenceBackend] = None
-        self._loads = _loads_of(robot, self._gravity, self._payloads)
+        self._loads = loads_of(robot, self._gravity, self._payloads)
         self._functions: dict[Any, tuple[Callable, tuple]] = {}
 
     @property
@@ -132,7 +114,7 @@ class PythonBackend:
         if not self._nv:
             return []
         try:
-            qdd, pivots = self._loaded(_FORWARD[method], (q, qd, tau), wrenches)
+            qdd, pivots = self._loaded(FORWARD[method], (q, qd, tau), wrenches)
             if min(pivots) > DOUBTFUL_PIVOT * max(pivots):
                 return qdd
         except (ArithmeticError, ValueError):
@@ -307,8 +289,8 @@ class PythonBackend:
                 return self._plain(name, *vectors)
             function, extra = found
             return function(*vectors, *extra)
-        ordered = sorted((FrameWrench(*wrench) for wrench in wrenches), key=_frame_of)
-        places = tuple((wrench.frame, wrench.axes) for wrench in ordered)
+        ordered = ordered_wrenches(wrenches)
+        places = places_of(ordered)
         parameters = chosen.parameters if chosen else ()
         key = (name, places, parameters) if parameters else (name, places)
         found = self._functions.get(key)
@@ -319,8 +301,31 @@ class PythonBackend:
         values = [(*wrench.force, *wrench.moment) for wrench in ordered]
         return function(*vectors, *extra, *values, *(chosen.arguments() if chosen else ()))
 
+    def variant(self, name: str, arguments: Sequence[Any]) -> tuple[Request, Places]:
+        """Return which variant of a function answers a call with these arguments."""
+        function, rest = FUNCTIONS[name], list(arguments[len(FUNCTIONS[name].inputs):])
+        frame = rest.pop(0) if function.of_frame else None
+        parameters = rest.pop(0).parameters if function.of_parameters else ()
+        wrenches = rest[0] if rest and name in TAKES_WRENCHES else ()
+        if name == 'forward_dynamics':
+            name = FORWARD[arguments[-1]]
+        elif name == 'hybrid_dynamics' and not self._n_modes:
+            name = 'inverse_dynamics'
+        return Request(name, frame, parameters), places_of(ordered_wrenches(wrenches))
+
+    def is_made(self, name: str, arguments: Sequence[Any]) -> bool:
+        """Return whether a call with these arguments needs no generation any more."""
+        request, loads, solver, _ = self._resolved(*self.variant(name, arguments))
+        entry = _entry(self._digest, request, loads, solver)
+        return entry in _made or source_cache.read(entry) is not None
+
     def _make(self, request: Request, places: Places) -> tuple[Callable, tuple]:
         """Return a function with wrenches at these places, and the values of its other loads."""
+        request, loads, solver, extra = self._resolved(request, places)
+        return _function(self._robot, self._digest, request, loads, solver), extra
+
+    def _resolved(self, request: Request, places: Places) -> tuple[Request, Loads, str, tuple]:
+        """Return a variant's function, its loads, how it solves, and the values of its loads."""
         name, _, solver = request.name.partition('/')
         request = replace(request, name=name)
         loads = self._loads
@@ -332,42 +337,15 @@ class PythonBackend:
             axes={frame: axes for frame, axes in places if axes is not None},
         )
         extra = [tuple(self._gravity)] if gravity else []
-        extra += [_payload_values(self._payloads[link]) for link in payloads]
-        return _function(self._robot, self._digest, request, loads, solver), tuple(extra)
-
-
-def _frame_of(wrench: FrameWrench) -> str:
-    return wrench.frame
-
-
-def _loads_of(robot: Robot, gravity: Floats, payloads: Mapping[str, Inertia]) -> Loads:
-    """Return what differs from the description and so must be an argument."""
-    declared = {payload.link: payload.inertia for payload in robot.payloads}
-    changed = tuple(sorted(
-        link for link, inertia in payloads.items() if declared.get(link) != inertia
-    ))
-    sections = {
-        link: _section(robot.link(link), payloads[link].com)
-        for link in changed if robot.link(link).mode_names
-    }
-    return Loads(tuple(gravity) != tuple(robot.gravity_vector), changed, sections)
-
-
-def _section(link: Link, com: Vector) -> Vector:
-    """Return the point that chooses the cross-section, or the segment, that carries a payload."""
-    return com if link.segments is None else link.segments.middle(link.segments.holder(com))
-
-
-def _payload_values(inertia: Inertia) -> tuple[float, ...]:
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.matrix
-    return (inertia.mass, *inertia.com, xx, yy, zz, xy, xz, yz)
+        extra += [payload_values(self._payloads[link]) for link in payloads]
+        return request, loads, solver, tuple(extra)
 
 
 def _function(
     robot: Robot, digest: str, request: Request, loads: Loads, solver: str
 ) -> Callable:
     """Return a generated function: made before, kept on disk, or made now."""
-    entry = source_cache.entry_name('python', digest, repr(request), repr(loads), solver)
+    entry = _entry(digest, request, loads, solver)
     with _lock:
         found = _made.get(entry)
         if found is None:
@@ -379,9 +357,9 @@ def _function(
     return found
 
 
+def _entry(digest: str, request: Request, loads: Loads, solver: str) -> str:
+    return source_cache.entry_name('python', *key_of(digest, request, loads, solver))
+
+
 def _generate(robot: Robot, request: Request, loads: Loads, solver: str) -> str:
-    found = simplify(
-        robot, request.name, [request], loads, snap=ROUND_OFF, pivots=True, hasty=True,
-        method=_SOLVERS[solver],
-    )
-    return emit_python(schedule(found.trace))
+    return emit_python(schedule(traced(robot, request, loads, solver)))

@@ -47,8 +47,14 @@ class Schedule:
     functions: tuple[str, ...]
 
 
-def schedule(trace: Trace) -> Schedule:
-    """Return the writing order of a program."""
+def schedule(trace: Trace, store_calls: bool = False) -> Schedule:
+    """
+    Return the writing order of a program.
+
+    Args:
+        trace: The program with its arguments and results.
+        store_calls: Whether each function call becomes a temporary.
+    """
     outputs = trace.program.outputs
     order, uses = ordered(outputs), count_uses(outputs)
     lengths: dict[Expression, int] = {}
@@ -56,7 +62,8 @@ def schedule(trace: Trace) -> Schedule:
     for node in order:
         length = _length(node, lengths)
         plain = node.kind in (CONSTANT, SYMBOL, NEGATIVE)
-        if not plain and (uses.get(node, 0) > 1 or length > LINE):
+        shared = uses.get(node, 0) > 1 or length > LINE or (store_calls and node.kind == CALL)
+        if not plain and shared:
             stored.append(node)
             length = NAME_LIMIT
         lengths[node] = length

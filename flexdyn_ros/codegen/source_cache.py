@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Generated sources kept on disk between processes.
+Generated sources and compiled libraries kept on disk between processes.
 
 They lie in $FLEXDYN_CACHE_DIR, or else in flexdyn_ros below $XDG_CACHE_HOME or ~/.cache. Since
 they are executed, a folder or file that other users could have written is not used. A key holds
-the model, the function and the version of the generator, so entries never become stale.
+the model, the function and the version of the generator (for libraries the compiler, its flags
+and the processor too), so entries never become stale. An entry ends with a digest of itself: one
+that was cut off or damaged counts as none. It is written under another name and then renamed, so
+that processes side by side see it whole or not at all.
 """
 
 from __future__ import annotations
@@ -23,10 +26,15 @@ from typing import Optional
 from flexdyn_ros.model.robot import Robot
 
 FOLDER_VARIABLE = 'FLEXDYN_CACHE_DIR'
+SOURCE = '.py'
+LIBRARY = '.so'
 # Entries beyond this number are removed, the oldest first.
 ENTRY_LIMIT = 1000
 # What generated code depends on besides the model.
 GENERATOR_FOLDERS = ('codegen', 'dynamics', 'model', 'symbolic')
+GENERATOR_FILES = ('*.py', '*.c', '*.h')
+# Before the digest at an entry's end; a comment in Python, and ignored after a library.
+MARK = b'\n# flexdyn_ros sha256 '
 
 _logger = logging.getLogger('flexdyn_ros.codegen')
 
@@ -46,7 +54,8 @@ def generator_version() -> str:
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
     for folder in GENERATOR_FOLDERS:
-        for path in sorted((package / folder).rglob('*.py')):
+        files = (path for kind in GENERATOR_FILES for path in (package / folder).rglob(kind))
+        for path in sorted(files):
             digest.update(path.relative_to(package).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -58,49 +67,78 @@ def model_digest(robot: Robot) -> str:
     return hashlib.sha256(repr(astuple(plain)).encode()).hexdigest()
 
 
-def entry_name(*parts: str) -> str:
+def entry_name(*parts: str, suffix: str = SOURCE) -> str:
     """Return the file name of an entry from what it depends on."""
-    return hashlib.sha256('\n'.join((generator_version(), *parts)).encode()).hexdigest() + '.py'
+    return hashlib.sha256('\n'.join((generator_version(), *parts)).encode()).hexdigest() + suffix
 
 
 def read(name: str) -> Optional[str]:
     """Return the source of an entry, or None where there is none that can be trusted."""
     try:
+        found = read_bytes(name)
+        return None if found is None else found.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def read_bytes(name: str) -> Optional[bytes]:
+    """Return what an entry holds, or None where there is none that can be trusted."""
+    try:
         folder = _trusted_folder(create=False)
         if folder is None:
             return None
-        with open(folder / name, encoding='utf-8') as file:
-            return file.read() if _is_ours(os.fstat(file.fileno())) else None
-    except (OSError, RuntimeError, UnicodeDecodeError):
+        with open(folder / name, 'rb') as file:
+            if not _is_ours(os.fstat(file.fileno())):
+                return None
+            content, mark, digest = file.read().rpartition(MARK)
+        whole = mark and hashlib.sha256(content).hexdigest().encode() == digest.strip()
+        return content if whole else None
+    except (OSError, RuntimeError):
         return None
+
+
+def path_of(name: str) -> Optional[Path]:
+    """Return the file of an entry that can be trusted and is whole, or None."""
+    return cache_folder() / name if read_bytes(name) is not None else None
 
 
 def write(name: str, source: str) -> None:
     """Keep a source, in one step; where that is impossible, it is generated anew next time."""
+    write_bytes(name, source.encode())
+
+
+def write_bytes(name: str, content: bytes) -> bool:
+    """Keep an entry, in one step; return whether that was possible."""
     try:
         folder = _trusted_folder(create=True)
         if folder is None:
-            return
+            return False
         handle, temporary = tempfile.mkstemp(dir=folder, suffix='.tmp')
         try:
-            with os.fdopen(handle, 'w', encoding='utf-8') as file:
-                file.write(source)
+            with os.fdopen(handle, 'wb') as file:
+                file.write(content + MARK + hashlib.sha256(content).hexdigest().encode() + b'\n')
             os.replace(temporary, folder / name)
-            _prune(folder)
         except BaseException:
             os.unlink(temporary)
             raise
     except (OSError, RuntimeError) as error:
-        _logger.debug('generated source is not kept: %s', error)
+        _logger.debug('generated code is not kept: %s', error)
+        return False
+    _prune(folder)
+    return True
 
 
 def _prune(folder: Path) -> None:
     """Remove the oldest entries beyond ENTRY_LIMIT: those of other versions and models."""
-    entries = list(folder.glob('*.py'))
-    if len(entries) > ENTRY_LIMIT:
-        entries.sort(key=lambda path: path.stat().st_mtime)
-        for path in entries[: len(entries) - ENTRY_LIMIT]:
-            path.unlink(missing_ok=True)
+    try:
+        entries = [path for path in folder.iterdir() if path.suffix in (SOURCE, LIBRARY)]
+        if len(entries) > ENTRY_LIMIT:
+            ages = {path: path.stat().st_mtime for path in entries}
+            entries.sort(key=ages.__getitem__)
+            for path in entries[: len(entries) - ENTRY_LIMIT]:
+                path.unlink(missing_ok=True)
+    except OSError as error:  # another process removes entries too
+        _logger.debug('old entries stay: %s', error)
 
 
 def _trusted_folder(create: bool) -> Optional[Path]:

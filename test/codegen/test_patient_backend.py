@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The backend behind "auto": who answers, and that clearing a payload leads back."""
 
+from codegen.compiled import needs_compiler
+from codegen.compiled import QUICK
 import flexdyn_ros as fd
+from flexdyn_ros.codegen.c_backend import CBackend
+from flexdyn_ros.codegen.patient_backend import LONG_PATIENCE
 from flexdyn_ros.codegen.patient_backend import PATIENCE
 from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.python_backend import PythonBackend
@@ -14,6 +18,24 @@ ROBOT = fd.load_robot(random_robot_urdf(5, 3))
 LINK = ROBOT.links[-1].name
 
 
+@pytest.fixture(params=['c', 'python'], autouse=True)
+def generated(request, monkeypatch, tmp_path):
+    """Return the name of the backend that "auto" ends up with."""
+    from flexdyn_ros.codegen import native
+    from flexdyn_ros.codegen import python_backend
+
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path))
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
+    monkeypatch.setattr(native, '_loaded', {})
+    monkeypatch.setattr(python_backend, '_made', {})
+    tmp_path.chmod(0o700)
+    if request.param == 'python':
+        monkeypatch.setenv('CC', '/nowhere/cc')
+    elif needs_compiler.args[0]:
+        pytest.skip(needs_compiler.kwargs['reason'])
+    return request.param
+
+
 def state(robot=ROBOT):
     """Return position, velocity and acceleration."""
     q = robot.neutral_configuration()
@@ -21,22 +43,34 @@ def state(robot=ROBOT):
     return q, qd, qdd
 
 
-def test_generated_code_answers_what_is_called_often():
+def test_generated_code_answers_what_is_called_often(generated):
     """The first calls are the reference's, later ones the generated code's; others wait."""
-    backend = PatientBackend(ROBOT, [0.0, 0.0, -9.81], {})
-    turns = [type(backend.whose_turn('mass_matrix')) for _ in range(PATIENCE + 2)]
-    assert turns == [ReferenceBackend] * PATIENCE + [PythonBackend] * 2
-    assert isinstance(backend.whose_turn('inverse_dynamics'), ReferenceBackend)
+    backend = PatientBackend(ROBOT, list(ROBOT.gravity_vector), {})
+    q = list(ROBOT.neutral_configuration())
+    turns = [type(backend.whose_turn('mass_matrix', q)) for _ in range(PATIENCE + 2)]
+    kind = {'c': CBackend, 'python': PythonBackend}[generated]
+    assert turns == [ReferenceBackend] * PATIENCE + [kind] * 2
+    assert isinstance(backend.whose_turn('inverse_dynamics', q, q, q, ()), ReferenceBackend)
+    frames = ROBOT.frame_names[:2]
+    for frame in frames:
+        assert isinstance(backend.whose_turn('jacobian', q, frame), ReferenceBackend)
 
 
-def test_both_give_the_same_numbers():
+def test_what_is_on_disk_answers_at_once(generated):
+    """A second object of the same robot needs no patience."""
+    q, qd, qdd = state()
+    first = fd.Dynamics(ROBOT, generated).inverse_dynamics(q, qd, qdd)
+    assert np.array_equal(fd.Dynamics(ROBOT).inverse_dynamics(q, qd, qdd), first)
+
+
+def test_both_give_the_same_numbers(generated):
     """The change of turns is seen in round-off only."""
     dyn = fd.Dynamics(ROBOT)
     q, qd, qdd = state()
     first = dyn.inverse_dynamics(q, qd, qdd)
     for _ in range(PATIENCE):
         last = dyn.inverse_dynamics(q, qd, qdd)
-    assert dyn.backend == 'python'
+    assert dyn.backend == generated
     assert last == pytest.approx(first, rel=1e-12, abs=1e-12 * np.abs(first).max())
 
 
@@ -53,6 +87,22 @@ def test_clearing_a_payload_restores_bit_for_bit_however_long_it_was_there(befor
     assert np.abs(loaded - plain).max() > 1e-6
     dyn.clear_payload()
     assert np.array_equal(dyn.inverse_dynamics(q, qd, qdd), plain)
+
+
+def test_payloads_that_come_and_go_lead_back_bit_for_bit():
+    """However often they change, within what a person tries; whoever goes on gets fast code."""
+    dyn = fd.Dynamics(ROBOT)
+    q, qd, qdd = state()
+    plain = dyn.inverse_dynamics(q, qd, qdd)
+    for k in range(3 * PATIENCE):
+        dyn.set_payload(LINK, 1.0 + k, (0.0, 0.1, 0.0), np.eye(3) * 0.01)
+        dyn.clear_payload()
+        assert np.array_equal(dyn.inverse_dynamics(q, qd, qdd), plain)
+    backend = PatientBackend(ROBOT, list(ROBOT.gravity_vector), {})
+    for _ in range(LONG_PATIENCE):
+        assert isinstance(backend.whose_turn('mass_matrix', q), ReferenceBackend)
+        backend = backend.under(list(ROBOT.gravity_vector), {})
+    assert not isinstance(backend.whose_turn('mass_matrix', q), ReferenceBackend)
 
 
 def test_every_method_is_passed_on():

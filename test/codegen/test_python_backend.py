@@ -49,10 +49,10 @@ def test_both_ways_to_accelerations(method):
     )
 
 
-def test_auto_is_python():
-    """And says so."""
+def test_the_backend_says_which_it_is():
+    """By name."""
     model = cases.robot('rigid tree')
-    assert fd.Dynamics(model).backend == 'python'
+    assert fd.Dynamics(model, 'python').backend == 'python'
     assert fd.Dynamics(model, 'reference').backend == 'reference'
 
 

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Any traced program as compiled code: built once, kept on disk, ready to be called.
+
+`key` names a program: all that its trace depends on besides the version of this package. Where
+the cache has it, nothing is traced, generated or compiled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from typing import Callable
+from typing import Sequence
+
+from flexdyn_ros.codegen import ctypes_calls
+from flexdyn_ros.codegen import libraries
+from flexdyn_ros.codegen import source_cache
+from flexdyn_ros.codegen.batch_loop import BATCH_SYMBOL
+from flexdyn_ros.codegen.batch_loop import DOUBTFUL_PIVOT
+from flexdyn_ros.codegen.batch_loop import PIVOTS
+from flexdyn_ros.codegen.compiler import find_compiler
+from flexdyn_ros.codegen.emit_kernel import CALL_SYMBOL
+from flexdyn_ros.codegen.emit_kernel import emit_batch
+from flexdyn_ros.codegen.emit_kernel import emit_call
+from flexdyn_ros.codegen.extension import extension
+from flexdyn_ros.codegen.interface import Input
+from flexdyn_ros.codegen.interface import Output
+from flexdyn_ros.codegen.interface import Trace
+
+CALL, BATCH = 'call', 'batch'
+FLAGS = {CALL: ('-O2',), BATCH: ('-O3',)}
+SYMBOLS = {CALL: CALL_SYMBOL, BATCH: BATCH_SYMBOL}
+# Addresses of functions loaded in this process, with the number of their pivots.
+_loaded: dict[str, tuple[int, int]] = {}
+
+
+@dataclass(frozen=True)
+class NativeProgram:
+    """
+    A program that can be compiled.
+
+    Attributes:
+        key: What the trace depends on, such as a model's digest and a function's name.
+        produce: Makes the trace; called only where the cache does not have the program.
+        inputs: The trace's inputs.
+        outputs: Its results, pivots left out.
+        quaternions: Where quaternions start in the first input.
+    """
+
+    key: tuple[str, ...]
+    produce: Callable[[], Trace]
+    inputs: tuple[Input, ...]
+    outputs: tuple[Output, ...]
+    quaternions: tuple[int, ...] = ()
+
+    def kernel(self, constants: Sequence[float] = ()) -> Any:
+        """
+        Return the compiled function of one sample.
+
+        It takes lists of floats and gives nested lists, one for each result, in a tuple where
+        there are several; an ArithmeticError says that they are not finite, or that a pivot
+        is.
+
+        Args:
+            constants: Numbers of the last inputs, which are then no arguments.
+
+        Raises:
+            NoCompiler, CompilationFailed: If it cannot be compiled.
+        """
+        address, pivots = self._load(CALL)
+        sizes = [len(each.symbols) for each in self.inputs]
+        left = len(constants)
+        while left > 0:
+            left -= sizes.pop()
+        shapes = tuple(output.shape for output in self.outputs)
+        return _calls().Kernel(
+            address, tuple(sizes), tuple(map(float, constants)), shapes, pivots,
+            tuple(self.quaternions), DOUBTFUL_PIVOT,
+        )
+
+    def batch(self) -> Callable[..., None]:
+        """Return a function of (count, inputs, strides, outputs, flags, threads)."""
+        address, _ = self._load(BATCH)
+        run = _calls().run_batch
+        return lambda *arguments: run(address, *arguments)
+
+    def is_ready(self, kind: str = CALL) -> bool:
+        """Return whether it was compiled before, in this process or another."""
+        entry = self._entry(kind)
+        return entry in _loaded or libraries.is_kept(entry)
+
+    def _entry(self, kind: str) -> str:
+        compiler = find_compiler()
+        return source_cache.entry_name(
+            kind, *self.key, compiler.identity, *FLAGS[kind], suffix=source_cache.LIBRARY
+        )
+
+    def _load(self, kind: str) -> tuple[int, int]:
+        entry = self._entry(kind)
+        found = _loaded.get(entry)
+        if found is None:
+            found = _loaded[entry] = libraries.load_library(
+                entry, lambda: self._build(kind), lambda path, note: _open(path, note, kind)
+            )
+        return found
+
+    def _build(self, kind: str) -> libraries.Built:
+        trace = self.produce()
+        pivots = sum(each.size for each in trace.outputs if each.name == PIVOTS)
+        source = emit_call(trace) if kind == CALL else emit_batch(trace, self.quaternions)
+        return libraries.Built(find_compiler().build(source, FLAGS[kind]), str(pivots))
+
+
+def _open(path: Path, note: str, kind: str) -> tuple[int, int]:
+    return _calls().find_function(str(path), SYMBOLS[kind]), int(note)
+
+
+def _calls() -> Any:
+    return extension() or ctypes_calls

@@ -1,0 +1,805 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compiled functions called from Python with as little as possible in between.
+ *
+ * A Kernel is a function `void f(const double *x, double *y)` of a shared library, with the sizes
+ * of its inputs (packed into x) and results (packed into y). A Direct call stands for a method of
+ * Dynamics: it reads numpy arrays, array.array, lists and tuples of floats, checks them and calls
+ * a kernel. Whatever is not plain (another dtype, a wrong shape, a value that is not finite,
+ * wrenches, doubtful results) it leaves to the method written in Python, which knows what to say.
+ *
+ * This file knows nothing of any robot, so that one build serves all.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <numpy/arrayobject.h>
+#include <structmember.h>
+
+#include <dlfcn.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifndef FLEXDYN_DIGEST
+#define FLEXDYN_DIGEST ""
+#endif
+
+enum { SPARE = 3, SPARED = 3, MOST_PARTS = 64, MOST_PARAMETERS = 12, ON_STACK = 768, MOST_THREADS = 64 };
+
+typedef void (*call_function)(const double *, double *);
+typedef void (*batch_function)(long, long, const double *const *, const long *, double *const *,
+                               unsigned char *);
+
+/* ------------------------------------------------------------------ kernels */
+
+typedef struct {
+    int rank;
+    npy_intp shape[2];
+    Py_ssize_t size;
+} result_shape;
+
+typedef struct {
+    PyObject_HEAD
+    call_function call;
+    int n_inputs, n_results, n_quaternions;
+    Py_ssize_t sizes[MOST_PARTS];     /* of the inputs, constants included */
+    result_shape results[MOST_PARTS]; /* pivots not included */
+    Py_ssize_t quaternions[MOST_PARTS];
+    Py_ssize_t n_x, n_y, n_pivots, n_constants;
+    double *constants;                /* the last n_constants numbers of x */
+    double doubtful;
+    PyArrayObject *spare[SPARED][SPARE]; /* arrays given out before, see new_array */
+    int next_spare[SPARED];
+} Kernel;
+
+/* Whether all numbers are finite: the exponent of others is all ones, and one more overflows. */
+static inline int all_finite(const double *numbers, Py_ssize_t count)
+{
+    uint64_t overflow = 0, bits;
+    for (Py_ssize_t k = 0; k < count; ++k) {
+        memcpy(&bits, numbers + k, sizeof bits);
+        overflow |= (bits & 0x7ff0000000000000u) + 0x0010000000000000u;
+    }
+    return !(overflow >> 63);
+}
+
+static int read_sizes(PyObject *tuple, Py_ssize_t *sizes, int *count)
+{
+    Py_ssize_t n;
+    if (!PyTuple_Check(tuple) || (n = PyTuple_GET_SIZE(tuple)) > MOST_PARTS) {
+        PyErr_SetString(PyExc_TypeError, "expected a tuple of at most 64 sizes");
+        return -1;
+    }
+    for (Py_ssize_t k = 0; k < n; ++k) {
+        sizes[k] = PyLong_AsSsize_t(PyTuple_GET_ITEM(tuple, k));
+        if (sizes[k] < 0) {
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_ValueError, "a size is negative");
+            return -1;
+        }
+    }
+    *count = (int)n;
+    return 0;
+}
+
+static int kernel_init(Kernel *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"address", "sizes", "constants", "shapes", "pivots", "quaternions",
+                            "doubtful", NULL};
+    PyObject *sizes, *constants, *shapes, *quaternions;
+    unsigned long long address;
+    Py_ssize_t extent[2];
+    int rank;
+
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KOOOnOd", names, &address, &sizes, &constants,
+                                     &shapes, &self->n_pivots, &quaternions, &self->doubtful))
+        return -1;
+    if (!PyTuple_Check(constants) || !PyTuple_Check(shapes) ||
+        PyTuple_GET_SIZE(shapes) > MOST_PARTS) {
+        PyErr_SetString(PyExc_TypeError, "expected tuples");
+        return -1;
+    }
+    if (read_sizes(sizes, self->sizes, &self->n_inputs) < 0 ||
+        read_sizes(quaternions, self->quaternions, &self->n_quaternions) < 0)
+        return -1;
+    self->call = (call_function)(uintptr_t)address;
+    self->n_constants = PyTuple_GET_SIZE(constants);
+    PyMem_Free(self->constants);
+    self->constants = PyMem_Malloc(sizeof(double) * (self->n_constants + 1));
+    if (self->constants == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t k = 0; k < self->n_constants; ++k) {
+        self->constants[k] = PyFloat_AsDouble(PyTuple_GET_ITEM(constants, k));
+        if (PyErr_Occurred())
+            return -1;
+    }
+    self->n_x = self->n_constants;
+    for (int k = 0; k < self->n_inputs; ++k)
+        self->n_x += self->sizes[k];
+    self->n_results = (int)PyTuple_GET_SIZE(shapes);
+    self->n_y = self->n_pivots;
+    for (int k = 0; k < self->n_results; ++k) {
+        result_shape *result = &self->results[k];
+        if (read_sizes(PyTuple_GET_ITEM(shapes, k), extent, &rank) < 0 || rank > 2) {
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_ValueError, "a result has more than two dimensions");
+            return -1;
+        }
+        result->rank = rank;
+        result->size = 1;
+        for (int j = 0; j < rank; ++j) {
+            result->shape[j] = extent[j];
+            result->size *= extent[j];
+        }
+        self->n_y += result->size;
+    }
+    return 0;
+}
+
+static void kernel_free(Kernel *self)
+{
+    PyMem_Free(self->constants);
+    for (int k = 0; k < SPARED * SPARE; ++k)
+        Py_XDECREF(self->spare[k / SPARE][k % SPARE]);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+/* Bring quaternions of q, the first input, to unit length; return 0 where one is far from it. */
+static int normalise(const Kernel *kernel, double *q)
+{
+    for (int k = 0; k < kernel->n_quaternions; ++k) {
+        double *v = q + kernel->quaternions[k];
+        const double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2] + v[3] * v[3]);
+        if (!(length > 0.5 && length < 2.0))
+            return 0;
+        for (int j = 0; j < 4; ++j)
+            v[j] = v[j] / length;
+    }
+    return 1;
+}
+
+/* Return whether the results are finite and the pivots, at their end, are of one size. */
+static int is_sound(const Kernel *kernel, const double *y)
+{
+    const Py_ssize_t count = kernel->n_y - kernel->n_pivots;
+    if (!all_finite(y, kernel->n_y))
+        return 0;
+    if (kernel->n_pivots) {
+        double least = y[count], most = y[count];
+        for (Py_ssize_t k = count + 1; k < kernel->n_y; ++k) {
+            least = y[k] < least ? y[k] : least;
+            most = y[k] > most ? y[k] : most;
+        }
+        return least > kernel->doubtful * most;
+    }
+    return 1;
+}
+
+static PyObject *as_list(const double *values, Py_ssize_t count)
+{
+    PyObject *list = PyList_New(count);
+    for (Py_ssize_t k = 0; list != NULL && k < count; ++k) {
+        PyObject *number = PyFloat_FromDouble(values[k]);
+        if (number == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, k, number);
+    }
+    return list;
+}
+
+static PyObject *as_nested(const result_shape *shape, const double *values)
+{
+    PyObject *rows, *row;
+    if (shape->rank == 0)
+        return PyFloat_FromDouble(values[0]);
+    if (shape->rank == 1)
+        return as_list(values, shape->size);
+    rows = PyList_New(shape->shape[0]);
+    for (Py_ssize_t k = 0; rows != NULL && k < shape->shape[0]; ++k) {
+        row = as_list(values + k * shape->shape[1], shape->shape[1]);
+        if (row == NULL)
+            Py_CLEAR(rows);
+        else
+            PyList_SET_ITEM(rows, k, row);
+    }
+    return rows;
+}
+
+/* kernel(*vectors) of lists or tuples of floats: nested lists, as generated Python gives them. */
+static PyObject *kernel_lists(Kernel *self, PyObject *args, PyObject *kwargs)
+{
+    double stack[ON_STACK], *x = stack, *y;
+    PyObject *answer = NULL;
+    const double *place;
+    double *next;
+
+    if (PyTuple_GET_SIZE(args) != self->n_inputs || (kwargs && PyDict_GET_SIZE(kwargs)))
+        return PyErr_Format(PyExc_TypeError, "expected %d vectors", self->n_inputs);
+    if (self->n_x + self->n_y > ON_STACK &&
+        (x = PyMem_Malloc(sizeof(double) * (self->n_x + self->n_y))) == NULL)
+        return PyErr_NoMemory();
+    y = x + self->n_x;
+    next = x;
+    for (int k = 0; k < self->n_inputs; ++k) {
+        PyObject *vector = PySequence_Fast(PyTuple_GET_ITEM(args, k), "expected a sequence");
+        if (vector == NULL)
+            goto done;
+        if (PySequence_Fast_GET_SIZE(vector) != self->sizes[k]) {
+            PyErr_Format(PyExc_ValueError, "vector %d has %zd numbers, expected %zd", k,
+                         PySequence_Fast_GET_SIZE(vector), self->sizes[k]);
+            Py_DECREF(vector);
+            goto done;
+        }
+        for (Py_ssize_t j = 0; j < self->sizes[k]; ++j)
+            *next++ = PyFloat_AsDouble(PySequence_Fast_GET_ITEM(vector, j));
+        Py_DECREF(vector);
+        if (PyErr_Occurred())
+            goto done;
+    }
+    memcpy(next, self->constants, sizeof(double) * self->n_constants);
+    self->call(x, y);
+    if (!is_sound(self, y)) {
+        PyErr_SetString(PyExc_ArithmeticError, "the results cannot be relied on");
+        goto done;
+    }
+    place = y;
+    if (self->n_results == 1) {
+        answer = as_nested(&self->results[0], place);
+        goto done;
+    }
+    answer = PyTuple_New(self->n_results);
+    for (int k = 0; answer != NULL && k < self->n_results; ++k) {
+        PyObject *result = as_nested(&self->results[k], place);
+        if (result == NULL)
+            Py_CLEAR(answer);
+        else
+            PyTuple_SET_ITEM(answer, k, result);
+        place += self->results[k].size;
+    }
+done:
+    if (x != stack)
+        PyMem_Free(x);
+    return answer;
+}
+
+static PyTypeObject KernelType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "flexdyn_ros.codegen.runtime._kernel.Kernel",
+    .tp_basicsize = sizeof(Kernel),
+    .tp_dealloc = (destructor)kernel_free,
+    .tp_call = (ternaryfunc)kernel_lists,
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "A compiled function of vectors.",
+    .tp_init = (initproc)kernel_init,
+    .tp_new = PyType_GenericNew,
+};
+
+/* ------------------------------------------------------------- direct calls */
+
+enum { VECTOR = 'v', ABSENT = 'a', CHOICE = 'c', OUT = 'o' };
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *names;    /* of the parameters, a tuple of interned str */
+    char kinds[MOST_PARAMETERS + 1];
+    int count;
+    PyObject *kernel;   /* a Kernel, or a dict from the choice to one */
+    PyObject *standard; /* the choice when none is made, or NULL */
+    PyObject *method;   /* what is called for all that is not plain */
+    PyObject *out;      /* the name of the parameter for the result; names owns it */
+    Kernel *usual;      /* the kernel when no choice is made, or NULL; kernel owns it */
+    int vectors;        /* how many parameters are vectors; they come first */
+    PyObject *dict;
+} Direct;
+
+static PyArray_Descr *double_type;
+static PyTypeObject *array_type;
+
+static PyObject *direct_call(PyObject *, PyObject *const *, size_t, PyObject *);
+
+static int direct_init(Direct *self, PyObject *args, PyObject *kwargs)
+{
+    static char *words[] = {"names", "kinds", "kernel", "standard", "method", NULL};
+    PyObject *names, *kernel, *standard, *method;
+    const char *kinds;
+
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!sOOO", words, &PyTuple_Type, &names, &kinds,
+                                     &kernel, &standard, &method))
+        return -1;
+    if (PyTuple_GET_SIZE(names) > MOST_PARAMETERS ||
+        (Py_ssize_t)strlen(kinds) != PyTuple_GET_SIZE(names) ||
+        (strchr(kinds, CHOICE) != NULL) != PyDict_Check(kernel) ||
+        (!PyDict_Check(kernel) && !PyObject_TypeCheck(kernel, &KernelType))) {
+        PyErr_SetString(PyExc_ValueError, "the parameters do not suit the kernel");
+        return -1;
+    }
+    strcpy(self->kinds, kinds);
+    self->count = (int)PyTuple_GET_SIZE(names);
+    Py_INCREF(names);
+    Py_XSETREF(self->names, names);
+    Py_INCREF(kernel);
+    Py_XSETREF(self->kernel, kernel);
+    Py_INCREF(standard);
+    Py_XSETREF(self->standard, standard);
+    Py_INCREF(method);
+    Py_XSETREF(self->method, method);
+    self->vectors = (int)strspn(kinds, "v");
+    self->out = NULL;
+    for (int k = 0; k < self->count; ++k)
+        if (kinds[k] == OUT)
+            self->out = PyTuple_GET_ITEM(names, k);
+        else if (kinds[k] == VECTOR && k >= self->vectors) {
+            PyErr_SetString(PyExc_ValueError, "vectors come first");
+            return -1;
+        }
+    if (PyDict_Check(kernel)) {
+        kernel = PyDict_GetItemWithError(kernel, standard);
+        if (kernel == NULL && PyErr_Occurred())
+            return -1;
+    }
+    self->usual = kernel != NULL && PyObject_TypeCheck(kernel, &KernelType) ? (Kernel *)kernel
+                                                                            : NULL;
+    self->vectorcall = direct_call;
+    return 0;
+}
+
+static int direct_traverse(Direct *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->kernel);
+    Py_VISIT(self->method);
+    Py_VISIT(self->dict);
+    return 0;
+}
+
+static int direct_clear(Direct *self)
+{
+    self->usual = NULL;
+    Py_CLEAR(self->kernel);
+    Py_CLEAR(self->method);
+    Py_CLEAR(self->dict);
+    return 0;
+}
+
+static void direct_free(Direct *self)
+{
+    PyObject_GC_UnTrack(self);
+    direct_clear(self);
+    Py_CLEAR(self->names);
+    Py_CLEAR(self->standard);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+/* Copy a buffer such as array.array('d'); return 0 where it is no vector of doubles. */
+static int read_buffer(PyObject *value, Py_ssize_t size, double *to)
+{
+    Py_buffer view;
+    int plain;
+    if (PyObject_GetBuffer(value, &view, PyBUF_ND | PyBUF_FORMAT) < 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    plain = view.ndim == 1 && view.shape[0] == size && view.format != NULL &&
+            strcmp(view.format, "d") == 0;
+    if (plain)
+        memcpy(to, view.buf, sizeof(double) * size);
+    PyBuffer_Release(&view);
+    return plain;
+}
+
+/* Copy numbers; return whether all are finite. Pairs, as most processors have vectors of two. */
+static inline int copy_finite(double *to, const double *from, Py_ssize_t count)
+{
+    typedef uint64_t pair __attribute__((vector_size(16)));
+    pair overflow = {0, 0}, bits;
+    uint64_t last = 0, left;
+    Py_ssize_t k = 0;
+    for (; k + 2 <= count; k += 2) {
+        memcpy(&bits, from + k, sizeof bits);
+        memcpy(to + k, &bits, sizeof bits);
+        overflow |= (bits & 0x7ff0000000000000u) + 0x0010000000000000u;
+    }
+    if (k < count) {
+        memcpy(&left, from + k, sizeof left);
+        memcpy(to + k, &left, sizeof left);
+        last = (left & 0x7ff0000000000000u) + 0x0010000000000000u;
+    }
+    return !((overflow[0] | overflow[1] | last) >> 63);
+}
+
+/* Copy a vector of finite doubles; return 0 where it is anything else. */
+static inline int read_vector(PyObject *value, Py_ssize_t size, double *to)
+{
+    if (PyArray_CheckExact(value)) {
+        PyArrayObject *array = (PyArrayObject *)value;
+        const char *from = PyArray_BYTES(array);
+        npy_intp stride;
+        if (PyArray_DESCR(array) != double_type || PyArray_NDIM(array) != 1 ||
+            PyArray_DIM(array, 0) != size || !PyArray_ISALIGNED(array))
+            return 0;
+        stride = PyArray_STRIDE(array, 0);
+        if (stride == sizeof(double))
+            return copy_finite(to, (const double *)from, size);
+        for (Py_ssize_t k = 0; k < size; ++k)
+            to[k] = *(const double *)(from + k * stride);
+        return all_finite(to, size);
+    }
+    if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) {
+        PyObject **items = PySequence_Fast_ITEMS(value);
+        if (Py_SIZE(value) != size)
+            return 0;
+        for (Py_ssize_t k = 0; k < size; ++k) {
+            if (!PyFloat_CheckExact(items[k]))
+                return 0;
+            to[k] = PyFloat_AS_DOUBLE(items[k]);
+        }
+        return all_finite(to, size);
+    }
+    return Py_TYPE(value) == array_type && read_buffer(value, size, to) && all_finite(to, size);
+}
+
+/* Return whether an array can take a result as it is. */
+static int can_take(PyObject *out, const result_shape *shape)
+{
+    PyArrayObject *array = (PyArrayObject *)out;
+    if (!PyArray_CheckExact(out) || PyArray_DESCR(array) != double_type ||
+        PyArray_NDIM(array) != shape->rank || !PyArray_IS_C_CONTIGUOUS(array) ||
+        !PyArray_ISBEHAVED(array))
+        return 0;
+    for (int k = 0; k < shape->rank; ++k)
+        if (PyArray_DIM(array, k) != shape->shape[k])
+            return 0;
+    return 1;
+}
+
+/* Whether nobody but us can see an array any more, and nobody changed what it is. */
+static inline int is_free(PyArrayObject *array, const result_shape *shape)
+{
+    return array != NULL && Py_REFCNT(array) == 1 && can_take((PyObject *)array, shape) &&
+           PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA) &&
+           ((PyArrayObject_fields *)array)->weakreflist == NULL;
+}
+
+/*
+ * Return a new array for a result of a kernel. The last few arrays are remembered, and one whose
+ * owners have all let go of it is given out again: that takes a tenth of the time.
+ */
+static PyArrayObject *new_array(Kernel *kernel, int number)
+{
+    const result_shape *shape = &kernel->results[number];
+    PyArrayObject *array, **spare = number < SPARED ? kernel->spare[number] : NULL;
+
+    for (int k = 0; spare != NULL && k < SPARE; ++k)
+        if (is_free(spare[k], shape)) {
+            Py_INCREF(spare[k]);
+            return spare[k];
+        }
+    Py_INCREF(double_type);
+    array = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, double_type, shape->rank,
+                                                  shape->shape, NULL, NULL, 0, NULL);
+    if (array != NULL && spare != NULL && shape->size <= ON_STACK) {
+        PyArrayObject **place = &spare[kernel->next_spare[number]];
+        Py_INCREF(array);
+        kernel->next_spare[number] = (kernel->next_spare[number] + 1) % SPARE;
+        Py_XSETREF(*place, array);
+    }
+    return array;
+}
+
+static PyObject *new_result(Kernel *kernel, int number, const double *values)
+{
+    const result_shape *shape = &kernel->results[number];
+    PyArrayObject *array;
+    if (shape->rank == 0)
+        return PyFloat_FromDouble(values[0]);
+    array = new_array(kernel, number);
+    if (array != NULL)
+        memcpy(PyArray_DATA(array), values, sizeof(double) * shape->size);
+    return (PyObject *)array;
+}
+
+/* Return the results of a kernel as new objects. */
+static PyObject *new_results(Kernel *kernel, const double *y)
+{
+    PyObject *answer;
+    if (kernel->n_results == 1)
+        return new_result(kernel, 0, y);
+    answer = PyTuple_New(kernel->n_results);
+    for (int k = 0; answer != NULL && k < kernel->n_results; ++k) {
+        PyObject *result = new_result(kernel, k, y);
+        if (result == NULL)
+            Py_CLEAR(answer);
+        else
+            PyTuple_SET_ITEM(answer, k, result);
+        y += kernel->results[k].size;
+    }
+    return answer;
+}
+
+/*
+ * Evaluate a kernel and return a new reference, or NULL, without an error where the arguments or
+ * the results are not plain.
+ */
+static PyObject *evaluate(Kernel *kernel, PyObject *const *vectors, int count, PyObject *out)
+{
+    double stack[ON_STACK], *x = stack, *y, *next;
+    PyObject *answer = NULL;
+
+    if (count != kernel->n_inputs ||
+        (out != NULL && (kernel->n_results != 1 || !can_take(out, &kernel->results[0]))))
+        return NULL;
+    if (kernel->n_x + kernel->n_y > ON_STACK &&
+        (x = PyMem_Malloc(sizeof(double) * (kernel->n_x + kernel->n_y))) == NULL)
+        return PyErr_NoMemory();
+    y = x + kernel->n_x;
+    next = x;
+    for (int k = 0; k < count; ++k) {
+        if (!read_vector(vectors[k], kernel->sizes[k], next))
+            goto done;
+        next += kernel->sizes[k];
+    }
+    if (kernel->n_quaternions && !normalise(kernel, x))
+        goto done;
+    for (Py_ssize_t k = 0; k < kernel->n_constants; ++k)
+        next[k] = kernel->constants[k];
+    kernel->call(x, y);
+    if (!is_sound(kernel, y))
+        goto done;
+    if (out != NULL) {
+        memcpy(PyArray_DATA((PyArrayObject *)out), y, sizeof(double) * kernel->results[0].size);
+        Py_INCREF(out);
+        answer = out;
+    } else {
+        answer = new_results(kernel, y);
+    }
+done:
+    if (x != stack)
+        PyMem_Free(x);
+    return answer;
+}
+
+/* Sort the arguments by parameter; return 0 where one is unknown or given twice. */
+static int bind(const Direct *self, PyObject *const *args, Py_ssize_t given, PyObject *keywords,
+                PyObject **bound)
+{
+    Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
+    if (given > self->count)
+        return 0;
+    for (Py_ssize_t k = 0; k < given; ++k)
+        bound[k] = args[k];
+    for (int k = (int)given; k < self->count; ++k)
+        bound[k] = NULL;
+    for (Py_ssize_t k = 0; k < named; ++k) {
+        int place = 0;
+        while (place < self->count &&
+               PyTuple_GET_ITEM(self->names, place) != PyTuple_GET_ITEM(keywords, k))
+            ++place;
+        if (place == self->count || bound[place] != NULL)
+            return 0;
+        bound[place] = args[given + k];
+    }
+    return 1;
+}
+
+/* Evaluate with the arguments by parameter; see `evaluate`. */
+static PyObject *plain_call(const Direct *self, PyObject *const *bound)
+{
+    PyObject *kernel = self->kernel, *out = NULL;
+
+    for (int k = 0; k < self->count; ++k) {
+        PyObject *value = bound[k];
+        if (self->kinds[k] == OUT)
+            out = value == Py_None ? NULL : value;
+        else if (self->kinds[k] == ABSENT && value != NULL && value != Py_None)
+            return NULL;
+        else if (self->kinds[k] == VECTOR && value == NULL)
+            return NULL;
+        else if (self->kinds[k] == CHOICE) {
+            value = value == NULL ? self->standard : value;
+            if (!PyUnicode_CheckExact(value))
+                return NULL;
+            kernel = PyDict_GetItemWithError(self->kernel, value);
+            if (kernel == NULL || !PyObject_TypeCheck(kernel, &KernelType)) {
+                PyErr_Clear();
+                return NULL;
+            }
+        }
+    }
+    return evaluate((Kernel *)kernel, bound, self->vectors, out);
+}
+
+static PyObject *direct_call(PyObject *callable, PyObject *const *args, size_t flags,
+                             PyObject *keywords)
+{
+    Direct *self = (Direct *)callable;
+    const Py_ssize_t given = PyVectorcall_NARGS(flags);
+    PyObject *bound[MOST_PARAMETERS], *answer = NULL;
+
+    /* The vectors by position, and at most `out` by name: nearly every call. */
+    if (given == self->vectors && self->usual != NULL &&
+        (keywords == NULL ||
+         (PyTuple_GET_SIZE(keywords) == 1 && PyTuple_GET_ITEM(keywords, 0) == self->out &&
+          args[given] != Py_None)))
+        answer = evaluate(self->usual, args, self->vectors, keywords == NULL ? NULL : args[given]);
+    else if (bind(self, args, given, keywords, bound))
+        answer = plain_call(self, bound);
+    if (answer != NULL || PyErr_Occurred())
+        return answer;
+    return PyObject_Vectorcall(self->method, args, flags, keywords);
+}
+
+static PyMemberDef direct_members[] = {
+    {"__wrapped__", T_OBJECT_EX, offsetof(Direct, method), READONLY, "The method in Python."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyGetSetDef direct_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyTypeObject DirectType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "flexdyn_ros.codegen.runtime._kernel.Direct",
+    .tp_basicsize = sizeof(Direct),
+    .tp_dealloc = (destructor)direct_free,
+    .tp_vectorcall_offset = offsetof(Direct, vectorcall),
+    .tp_call = PyVectorcall_Call,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_HAVE_GC,
+    .tp_traverse = (traverseproc)direct_traverse,
+    .tp_clear = (inquiry)direct_clear,
+    .tp_members = direct_members,
+    .tp_getset = direct_getset,
+    .tp_dictoffset = offsetof(Direct, dict),
+    .tp_init = (initproc)direct_init,
+    .tp_new = PyType_GenericNew,
+    .tp_free = PyObject_GC_Del,
+};
+
+/* ------------------------------------------------------------------ batches */
+
+typedef struct {
+    batch_function run;
+    long start, stop;
+    const double *const *in;
+    const long *strides;
+    double *const *out;
+    unsigned char *flags;
+} piece;
+
+static void *run_piece(void *argument)
+{
+    const piece *own = argument;
+    own->run(own->start, own->stop, own->in, own->strides, own->out, own->flags);
+    return NULL;
+}
+
+/* Collect the data of a tuple of C-contiguous arrays of doubles. */
+static int pointers(PyObject *tuple, double **found)
+{
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(tuple); ++k) {
+        PyObject *item = PyTuple_GET_ITEM(tuple, k);
+        if (!PyArray_Check(item) || PyArray_TYPE((PyArrayObject *)item) != NPY_DOUBLE ||
+            !PyArray_ISCARRAY_RO((PyArrayObject *)item)) {
+            PyErr_SetString(PyExc_TypeError, "expected contiguous arrays of float64");
+            return -1;
+        }
+        found[k] = PyArray_DATA((PyArrayObject *)item);
+    }
+    return 0;
+}
+
+/* run_batch(address, count, inputs, strides, outputs, flags, threads) */
+static PyObject *run_batch(PyObject *module, PyObject *args)
+{
+    PyObject *inputs, *strides, *outputs, *flags;
+    unsigned long long address;
+    double *in[MOST_PARTS], *out[MOST_PARTS];
+    Py_ssize_t extent[MOST_PARTS];
+    long steps[MOST_PARTS], count, share;
+    int threads, n, started = 0;
+    piece pieces[MOST_THREADS];
+    pthread_t ids[MOST_THREADS];
+    (void)module;
+
+    if (!PyArg_ParseTuple(args, "KlO!O!O!Oi", &address, &count, &PyTuple_Type, &inputs,
+                          &PyTuple_Type, &strides, &PyTuple_Type, &outputs, &flags, &threads))
+        return NULL;
+    if (PyTuple_GET_SIZE(inputs) > MOST_PARTS || PyTuple_GET_SIZE(outputs) > MOST_PARTS ||
+        PyTuple_GET_SIZE(strides) != PyTuple_GET_SIZE(inputs) || !PyArray_Check(flags) ||
+        PyArray_TYPE((PyArrayObject *)flags) != NPY_UINT8 ||
+        PyArray_SIZE((PyArrayObject *)flags) < count) {
+        PyErr_SetString(PyExc_ValueError, "the arrays do not fit");
+        return NULL;
+    }
+    if (pointers(inputs, in) < 0 || pointers(outputs, out) < 0 ||
+        read_sizes(strides, extent, &n) < 0)
+        return NULL;
+    for (int k = 0; k < n; ++k)
+        steps[k] = (long)extent[k];
+    threads = threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : threads;
+    /* Whole vectors of up to 8 lanes for each thread. */
+    share = (count / threads + 8) / 8 * 8;
+    Py_BEGIN_ALLOW_THREADS
+    for (int k = 0; k < threads; ++k) {
+        piece *own = &pieces[k];
+        own->run = (batch_function)(uintptr_t)address;
+        own->start = k * share < count ? k * share : count;
+        own->stop = (k + 1) * share < count ? (k + 1) * share : count;
+        own->in = (const double *const *)in;
+        own->strides = steps;
+        own->out = out;
+        own->flags = PyArray_DATA((PyArrayObject *)flags);
+    }
+    while (started < threads - 1 && pieces[started + 1].start < pieces[started + 1].stop &&
+           pthread_create(&ids[started], NULL, run_piece, &pieces[started + 1]) == 0)
+        ++started;
+    run_piece(&pieces[0]);
+    for (int k = started + 1; k < threads; ++k)
+        run_piece(&pieces[k]);
+    for (int k = 0; k < started; ++k)
+        pthread_join(ids[k], NULL);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+/* ------------------------------------------------------------------- module */
+
+/* Return the address of a function of a shared library, which stays loaded. */
+static PyObject *find_function(PyObject *module, PyObject *args)
+{
+    const char *path, *symbol;
+    void *library, *function;
+    (void)module;
+
+    if (!PyArg_ParseTuple(args, "ss", &path, &symbol))
+        return NULL;
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    function = library == NULL ? NULL : dlsym(library, symbol);
+    if (function == NULL) {
+        const char *reason = dlerror();
+        PyErr_SetString(PyExc_OSError, reason ? reason : "unknown error");
+        return NULL;
+    }
+    return PyLong_FromUnsignedLongLong((unsigned long long)(uintptr_t)function);
+}
+
+static PyMethodDef methods[] = {
+    {"find_function", find_function, METH_VARARGS, "Address of a function of a library."},
+    {"run_batch", run_batch, METH_VARARGS, "Run a function over samples, in threads."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, .m_name = "_kernel", .m_size = -1, .m_methods = methods,
+};
+
+PyMODINIT_FUNC PyInit__kernel(void)
+{
+    PyObject *module, *arrays;
+    import_array();
+    arrays = PyImport_ImportModule("array");
+    if (arrays == NULL)
+        return NULL;
+    array_type = (PyTypeObject *)PyObject_GetAttrString(arrays, "array");
+    Py_DECREF(arrays);
+    double_type = PyArray_DescrFromType(NPY_DOUBLE);
+    if (array_type == NULL || double_type == NULL || PyType_Ready(&KernelType) < 0 ||
+        PyType_Ready(&DirectType) < 0)
+        return NULL;
+    module = PyModule_Create(&definition);
+    if (module == NULL)
+        return NULL;
+    Py_INCREF(&KernelType);
+    Py_INCREF(&DirectType);
+    if (PyModule_AddObject(module, "Kernel", (PyObject *)&KernelType) < 0 ||
+        PyModule_AddObject(module, "Direct", (PyObject *)&DirectType) < 0 ||
+        PyModule_AddStringConstant(module, "DIGEST", FLEXDYN_DIGEST) < 0)
+        return NULL;
+    return module;
+}

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many samples at once: the numbers of single calls, any number of samples, clear errors."""
+
+from codegen import cases
+from codegen.compiled import needs_compiler
+from codegen.compiled import QUICK
+import flexdyn_ros as fd
+from flexdyn_ros.codegen import native
+from flexdyn_ros.codegen.patient_backend import PATIENCE
+import numpy as np
+from oracles.random_robots import random_state
+import pytest
+
+FRAME_FUNCTIONS = ('frame_pose', 'jacobian', 'jacobian_rate_qd')
+
+
+def samples(model, count, seed=4):
+    """Return arrays of q, qd, qdd and tau by samples."""
+    rng = np.random.default_rng(seed)
+    states = [random_state(model, rng) for _ in range(count)]
+    q, qd, qdd = (np.array([state[k] for state in states]) for k in range(3))
+    return q, qd, qdd, rng.normal(size=(count, model.nv))
+
+
+def arguments(model, function, given):
+    """Return a function's arguments out of q, qd, qdd and tau."""
+    q, qd, qdd, tau = given
+    names = {
+        'inverse_dynamics': (q, qd, qdd), 'forward_dynamics': (q, qd, tau),
+        'hybrid_dynamics': (q, qd, qdd[..., :model.n_joints]), 'bias_vector': (q, qd),
+        'coriolis_vector': (q, qd), 'elastic_vector': (q, qd), 'kinetic_energy': (q, qd),
+        'friction_vector': (qd,), 'inertia_vector': (q, qdd),
+        'jacobian_rate_qd': (q, qd, model.frame_names[-1]),
+        'frame_pose': (q, model.frame_names[-1]), 'jacobian': (q, model.frame_names[-1]),
+        'external_force_vector': (q, {model.frame_names[-1]: [1.0, 2.0, 3.0, 0.1, 0.2, 0.3]}),
+    }
+    return names.get(function, (q,))
+
+
+def assert_equal(model, function, dyn, given):
+    """Compare a batch with the reference's single calls."""
+    reference = fd.Dynamics(model, 'reference')
+    found = getattr(dyn.batch, function)(*arguments(model, function, given))
+    parts = found if isinstance(found, tuple) else (found,)
+    for k in range(len(given[0])):
+        single = getattr(reference, function)(*arguments(model, function, [x[k] for x in given]))
+        for part, one in zip(parts, single if isinstance(single, tuple) else (single,)):
+            cases.assert_close(part[k].ravel(), np.ravel(one))
+
+
+@pytest.mark.parametrize('backend', ['reference', 'auto'])
+def test_other_backends_go_through_the_samples(backend):
+    """All functions, on few samples."""
+    model = cases.robot('floating')
+    dyn = fd.Dynamics(model, backend)
+    for function in cases.FUNCTIONS:
+        assert_equal(model, function, dyn, samples(model, 2))
+
+
+@needs_compiler
+@pytest.mark.parametrize('name', ['rigid tree', 'flexible chain', 'floating'])
+def test_compiled_batches_equal_single_calls(name, monkeypatch):
+    """Whole vectors of lanes and what is left over."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
+    model = cases.robot(name)
+    dyn = fd.Dynamics(model, 'c')
+    functions = cases.FUNCTIONS if name == 'rigid tree' else ('forward_dynamics', 'frame_pose')
+    for function in functions:
+        for count in (11, 1) if function == 'forward_dynamics' else (11,):
+            assert_equal(model, function, dyn, samples(model, count))
+    assert dyn.batch.inverse_dynamics(*(each[:0] for each in samples(model, 1)[:3])).shape == (
+        0, model.nv
+    )
+
+
+@needs_compiler
+def test_wrenches_payloads_and_gravity(monkeypatch):
+    """A wrench is one for all samples or one for each; loads are those of the Dynamics."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
+    model = cases.robot('rigid tree')
+    ours, theirs = fd.Dynamics(model, 'c'), fd.Dynamics(model, 'reference')
+    for dyn in (ours, theirs):
+        dyn.set_payload(model.links[-1].name, 1.5, [0.1, 0.2, 0.3], np.eye(3))
+        dyn.set_gravity([1.0, 2.0, 3.0])
+    q, qd, qdd, _ = samples(model, 9)
+    first, last = model.frame_names[1], model.frame_names[-1]
+    each = np.random.default_rng(0).normal(size=(9, 6))
+    found = ours.batch.inverse_dynamics(q, qd, qdd, {last: each, first: [1.0] * 6})
+    for k in range(9):
+        wrenches = {last: each[k], first: [1.0] * 6}
+        cases.assert_close(found[k], theirs.inverse_dynamics(q[k], qd[k], qdd[k], wrenches))
+
+
+@needs_compiler
+def test_results_go_where_they_are_wanted(monkeypatch):
+    """Out may be strided, or one of the arguments; threads do not matter."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
+    model = cases.robot('rigid tree')
+    dyn = fd.Dynamics(model, 'c')
+    q, qd, qdd, _ = samples(model, 37)
+    q, qd, qdd = (np.resize(each, (5003, each.shape[1])) for each in (q, qd, qdd))
+    expected = dyn.batch.inverse_dynamics(q, qd, qdd)
+    for threads in ('1', '3', '7'):
+        monkeypatch.setenv('FLEXDYN_THREADS', threads)
+        assert np.array_equal(dyn.batch.inverse_dynamics(q, qd, qdd), expected)
+    for out in (np.zeros_like(expected), np.zeros((*expected.shape, 2))[..., 0], qdd.copy()):
+        accelerations = qdd if out.shape != qdd.shape else qdd.copy()
+        assert dyn.batch.inverse_dynamics(q, qd, accelerations, out=out) is out
+        assert np.array_equal(out, expected)
+    same = qdd.copy()
+    assert np.array_equal(dyn.batch.inverse_dynamics(q, qd, same, out=same), expected)
+
+
+@needs_compiler
+def test_errors(monkeypatch):
+    """Shapes, counts and values that are wrong are named; also what moves no inertia."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
+    model = cases.robot('floating')
+    batch = fd.Dynamics(model, 'c').batch
+    q, qd, qdd, tau = samples(model, 8)
+    bad, far = qd.copy(), q.copy()
+    bad[6, 1] = np.nan
+    start = model.quaternion_starts[0]
+    far[3, start : start + 4] = 0.0
+    for wrong, words in (
+        ((q, qd[:5], qdd), r'"qd" has 5 samples, and "q" has 8'),
+        ((q[0], qd, qdd), r'"q" has shape .*, expected \(N, '),
+        ((q, qd[:, :2], qdd), r'"qd" has shape \(8, 2\), expected \(N, '),
+        ((q, bad, qdd), r'"qd" has a value that is not finite \[6, 1\]'),
+        ((far, qd, qdd), 'quaternion of length 0'),
+        ((q, 'text', qdd), '"qd" must hold real numbers'),
+        ((q, qd, qdd, {'nowhere': [0.0] * 6}), 'nowhere'),
+        ((q, qd, qdd, {model.frame_names[0]: np.zeros((7, 6))}), r'\(6,\) or \(8, 6\)'),
+    ):
+        with pytest.raises(fd.FlexdynError, match=words):
+            batch.inverse_dynamics(*wrong)
+    with pytest.raises(fd.FlexdynError, match='out'):
+        batch.inverse_dynamics(q, qd, qdd, out=np.zeros(3))
+    with pytest.raises(fd.FlexdynError, match='gauss'):
+        batch.forward_dynamics(q, qd, tau, method='gauss')
+
+
+@needs_compiler
+def test_auto_compiles_for_many_samples(monkeypatch, tmp_path):
+    """Few samples do not wait for a compiler."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'cache'))
+    monkeypatch.setattr(native, '_loaded', {})
+    model = cases.robot('rigid tree')
+    dyn = fd.Dynamics(model)
+    dyn.batch.mass_matrix(samples(model, PATIENCE - 1)[0])
+    assert not (tmp_path / 'cache').exists()
+    dyn.batch.mass_matrix(samples(model, PATIENCE)[0])
+    assert list((tmp_path / 'cache').glob('*.so'))

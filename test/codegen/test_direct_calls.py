@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls handed straight to compiled code: every kind of argument, and the reference's errors."""
+
+from array import array
+import gc
+import inspect
+import itertools
+import sys
+import weakref
+
+from codegen import cases
+from codegen.compiled import needs_compiler
+from codegen.compiled import needs_extension
+from codegen.compiled import QUICK
+import flexdyn_ros as fd
+import numpy as np
+import pytest
+
+pytestmark = needs_compiler
+NAMES = ('rigid tree', 'floating')
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Compile without optimising."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
+
+
+def state(name):
+    """Return q, qd and qdd as arrays."""
+    return [np.array(each) for each in cases.state(cases.robot(name))[:3]]
+
+
+def called(name, *functions):
+    """Return a Dynamics whose functions go straight to compiled code."""
+    model = cases.robot(name)
+    needs_extension()
+    dyn = fd.Dynamics(model, 'c')
+    q, qd, qdd = state(name)
+    arguments = {
+        'inverse_dynamics': (q, qd, qdd), 'forward_dynamics': (q, qd, qdd), 'mass_matrix': (q,),
+        'kinetic_energy': (q, qd), 'jacobian': (q, model.frame_names[-1]),
+        'hybrid_dynamics': (q, qd, qdd[:model.n_joints]),
+    }
+    for function in functions:
+        getattr(dyn, function)(*arguments[function])
+        assert function in vars(dyn)
+    return dyn
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_every_kind_of_argument_gives_the_same_bits(name):
+    """Arrays, strided and integer ones, lists, tuples, array.array, by position and by name."""
+    dyn = called(name, 'inverse_dynamics')
+    q, qd, qdd = state(name)
+    expected = dyn.inverse_dynamics(q, qd, qdd)
+    cases.assert_close(
+        expected, fd.Dynamics(cases.robot(name), 'reference').inverse_dynamics(q, qd, qdd)
+    )
+    wide = np.zeros((len(qd), 3))
+    wide[:, 1] = qd
+    kinds = [list, tuple, lambda x: array('d', x), lambda x: np.array(x, dtype='>f8'), np.array]
+    for kind, other in itertools.product(kinds, kinds):
+        assert np.array_equal(dyn.inverse_dynamics(kind(q), other(qd), kind(qdd)), expected)
+    assert np.array_equal(dyn.inverse_dynamics(q, wide[:, 1], qdd), expected)
+    assert np.array_equal(dyn.inverse_dynamics(q, qd=qd, qdd=qdd, wrenches=None), expected)
+    assert np.array_equal(dyn.inverse_dynamics(qdd=qdd, qd=qd, q=q, out=None), expected)
+    rounded = np.round(10.0 * qd)
+    assert np.array_equal(
+        dyn.inverse_dynamics(q, rounded.astype(int), qdd), dyn.inverse_dynamics(q, rounded, qdd)
+    )
+
+
+def test_a_result_goes_where_it_is_wanted():
+    """Out is returned; it may be one of the arguments, strided, or of another byte order."""
+    dyn = called('rigid tree', 'inverse_dynamics', 'mass_matrix', 'kinetic_energy')
+    q, qd, qdd = state('rigid tree')
+    tau, matrix = dyn.inverse_dynamics(q, qd, qdd), dyn.mass_matrix(q)
+    for out in (np.zeros(len(tau)), np.zeros((len(tau), 2))[:, 0]):
+        assert dyn.inverse_dynamics(q, qd, qdd, out=out) is out
+        assert np.array_equal(out, tau)
+        assert dyn.inverse_dynamics(q, qd, qdd, None, out) is out
+    same = qdd.copy()
+    assert dyn.inverse_dynamics(q, qd, same, out=same) is same
+    assert np.array_equal(same, tau)
+    out = np.zeros((len(tau), len(tau)))
+    assert dyn.mass_matrix(q, out=out) is out
+    assert np.array_equal(out, matrix)
+    out = np.zeros_like(matrix, order='F')
+    assert np.array_equal(dyn.mass_matrix(q, out=out), matrix)
+    energy = np.zeros(())
+    assert dyn.kinetic_energy(q, qd, out=energy) is energy
+    assert float(energy) == dyn.kinetic_energy(q, qd)
+
+
+def test_a_result_is_the_callers_own():
+    """No later call changes an array that somebody still holds, by any way of holding it."""
+    dyn = called('rigid tree', 'inverse_dynamics')
+    q, qd, qdd = state('rigid tree')
+    held = [dyn.inverse_dynamics(q, qd, k * qdd) for k in range(12)]
+    copies = [each.copy() for each in held]
+    view = memoryview(dyn.inverse_dynamics(q, qd, qdd))
+    part = dyn.inverse_dynamics(q, qd, 2.0 * qdd)[1:]
+    kept = part.copy(), list(view)
+    watched = dyn.inverse_dynamics(q, qd, 3.0 * qdd)
+    gone = weakref.ref(watched)
+    del watched
+    for k in range(20):
+        dyn.inverse_dynamics(q, 2.0 * qd, k * qdd)
+    assert all(np.array_equal(*pair) for pair in zip(held, copies, strict=True))
+    assert np.array_equal(part, kept[0])
+    assert list(view) == kept[1]
+    assert gone() is None or gone() is not dyn.inverse_dynamics(q, qd, qdd)
+    changed = dyn.inverse_dynamics(q, qd, qdd)
+    changed.setflags(write=False)
+    changed.shape = (1, changed.size)
+    del changed
+    for _ in range(5):
+        fresh = dyn.inverse_dynamics(q, qd, qdd)
+        assert fresh.shape == qdd.shape
+        fresh[0] = 0.0
+
+
+WRONG = {
+    'nothing': lambda q, qd, qdd: ((), {}),
+    'too few': lambda q, qd, qdd: ((q, qd), {}),
+    'too many': lambda q, qd, qdd: ((q, qd, qdd, None, None, 1), {}),
+    'unknown name': lambda q, qd, qdd: ((q, qd, qdd), {'torque': 1}),
+    'given twice': lambda q, qd, qdd: ((q, qd, qdd), {'q': q}),
+    'short': lambda q, qd, qdd: ((q, qd[:-1], qdd), {}),
+    'long list': lambda q, qd, qdd: ((q, qd, [*qdd, 1.0]), {}),
+    'matrix': lambda q, qd, qdd: ((q, qd, np.outer(qdd, qdd)), {}),
+    'text': lambda q, qd, qdd: ((q, qd, ['a'] * len(qdd)), {}),
+    'none': lambda q, qd, qdd: ((q, None, qdd), {}),
+    'object': lambda q, qd, qdd: ((q, qd.astype(object), qdd), {}),
+    'complex': lambda q, qd, qdd: ((q, qd + 1j, qdd), {}),
+    'nan': lambda q, qd, qdd: ((q, np.where(np.arange(len(qd)) == 2, np.nan, qd), qdd), {}),
+    'infinite': lambda q, qd, qdd: ((q, qd, [-float('inf'), *qdd[1:]]), {}),
+    'nan in array': lambda q, qd, qdd: ((q, qd, array('d', [float('nan')] * len(qdd))), {}),
+    'floats': lambda q, qd, qdd: ((q, qd, array('f', [1.0])), {}),
+    'out short': lambda q, qd, qdd: ((q, qd, qdd), {'out': np.zeros(1)}),
+    'out integers': lambda q, qd, qdd: ((q, qd, qdd), {'out': np.zeros(len(qd), dtype=int)}),
+    'out list': lambda q, qd, qdd: ((q, qd, qdd), {'out': [0.0] * len(qd)}),
+    'out fixed': lambda q, qd, qdd: ((q, qd, qdd), {'out': np.broadcast_to(0.0, qd.shape)}),
+    'wrenches': lambda q, qd, qdd: ((q, qd, qdd, 5), {}),
+    'frame': lambda q, qd, qdd: ((q, qd, qdd, {'nowhere': [0.0] * 6}), {}),
+    'quaternion': lambda q, qd, qdd: ((np.zeros(len(q)), qd, qdd), {}),
+}
+
+
+@pytest.mark.parametrize('kind', WRONG)
+def test_errors_are_the_references(kind):
+    """The same type, the same words."""
+    arguments, named = WRONG[kind](*state('floating'))
+    found = []
+    for dyn in (called('floating', 'inverse_dynamics'),
+                fd.Dynamics(cases.robot('floating'), 'reference')):
+        with pytest.raises((fd.FlexdynError, TypeError)) as caught:
+            dyn.inverse_dynamics(*arguments, **named)
+        found.append((type(caught.value), str(caught.value)))
+    assert found[0] == found[1]
+
+
+def test_functions_of_frames():
+    """Each frame has its own compiled function; an unknown one is the reference's error."""
+    model = cases.robot('floating')
+    dyn, reference = called('floating', 'jacobian'), fd.Dynamics(model, 'reference')
+    q = state('floating')[0]
+    for _ in range(2):
+        for frame in model.frame_names[-2:]:
+            cases.assert_close(dyn.jacobian(q, frame), reference.jacobian(q, frame))
+            cases.assert_close(dyn.jacobian(q, frame=frame), reference.jacobian(q, frame))
+    for frame in ('nowhere', 5, ['a']):
+        found = []
+        for each in (dyn, reference):
+            with pytest.raises((fd.FlexdynError, TypeError)) as caught:
+                each.jacobian(q, frame)
+            found.append((type(caught.value), str(caught.value)))
+        assert found[0] == found[1]
+
+
+def test_two_results():
+    """Hybrid dynamics gives a pair, also into two arrays."""
+    model = cases.robot('flexible chain')
+    dyn = called('flexible chain', 'hybrid_dynamics')
+    q, qd, qdd = state('flexible chain')
+    arguments = q, qd, qdd[:model.n_joints]
+    expected = fd.Dynamics(model, 'reference').hybrid_dynamics(*arguments)
+    out = np.zeros(model.n_joints), np.zeros(model.n_modes)
+    for found in (dyn.hybrid_dynamics(*arguments), dyn.hybrid_dynamics(*arguments, out=out)):
+        for pair in zip(found, expected, strict=True):
+            cases.assert_close(*pair)
+
+
+def test_subclasses_keep_their_methods():
+    """A method that a subclass overrides is not shadowed; others are."""
+
+    class Doubled(fd.Dynamics):
+        def inverse_dynamics(self, *arguments, **named):
+            return 2.0 * super().inverse_dynamics(*arguments, **named)
+
+    needs_extension()
+    dyn = Doubled(cases.robot('rigid tree'), 'c')
+    q, qd, qdd = state('rigid tree')
+    once = called('rigid tree', 'inverse_dynamics').inverse_dynamics(q, qd, qdd)
+    for _ in range(3):
+        assert np.array_equal(dyn.inverse_dynamics(q, qd, qdd), 2.0 * once)
+        dyn.mass_matrix(q)
+    assert 'mass_matrix' in vars(dyn)
+
+
+def test_a_direct_call_looks_like_the_method():
+    """Help and signatures show what the method says."""
+    dyn = called('rigid tree', 'inverse_dynamics')
+    plain = fd.Dynamics(cases.robot('rigid tree'), 'reference')
+    assert inspect.signature(dyn.inverse_dynamics) == inspect.signature(plain.inverse_dynamics)
+    assert dyn.inverse_dynamics.__doc__ == plain.inverse_dynamics.__doc__
+    assert dyn.inverse_dynamics.__name__ == 'inverse_dynamics'
+
+
+def test_nothing_is_kept_alive():
+    """A Dynamics goes when its owner lets go, direct calls included; no result leaks."""
+    dyn = called('rigid tree', 'inverse_dynamics')
+    gone = weakref.ref(dyn)
+    q, qd, qdd = state('rigid tree')
+    counts = [sys.getrefcount(each) for each in (q, qd, qdd, None)]
+    for _ in range(1000):
+        dyn.inverse_dynamics(q, qd, qdd, out=qdd.copy())
+        dyn.inverse_dynamics(q.tolist(), qd, qdd)
+    after = [sys.getrefcount(each) for each in (q, qd, qdd, None)]
+    assert all(abs(a - b) < 100 for a, b in zip(counts, after, strict=True))
+    del dyn
+    gc.collect()
+    assert gone() is None
+
+
+def test_without_the_extension(monkeypatch):
+    """Compiled functions are then called through ctypes, with the same numbers and errors."""
+    monkeypatch.setenv('FLEXDYN_CALLS', 'ctypes')
+    model = cases.robot('flexible chain')
+    q, qd, qdd = state('flexible chain')
+    dyn, reference = fd.Dynamics(model, 'c'), fd.Dynamics(model, 'reference')
+    for _ in range(2):
+        for function in ('inverse_dynamics', 'forward_dynamics'):
+            cases.assert_close(
+                getattr(dyn, function)(q, qd, qdd), getattr(reference, function)(q, qd, qdd)
+            )
+        cases.assert_close(dyn.mass_matrix(q), reference.mass_matrix(q))
+        assert dyn.kinetic_energy(q, qd) == pytest.approx(reference.kinetic_energy(q, qd))
+    assert 'inverse_dynamics' not in vars(dyn)
+    with pytest.raises(fd.FlexdynError, match='shape'):
+        dyn.inverse_dynamics(q, qd, qdd[1:])
+    rows = np.array([q, 0.5 * q]), np.array([qd, qd]), np.array([qdd, qdd])
+    found = dyn.batch.inverse_dynamics(*rows)
+    cases.assert_close(found[1], reference.inverse_dynamics(*(each[1] for each in rows)))
