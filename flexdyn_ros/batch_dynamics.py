@@ -19,6 +19,7 @@ from flexdyn_ros.codegen.native import BATCH
 from flexdyn_ros.codegen.patient_backend import PATIENCE
 from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.variants import FORWARD
+from flexdyn_ros.direct_calls import OPEN_METHODS
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
 

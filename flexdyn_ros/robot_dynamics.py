@@ -34,7 +34,6 @@ from flexdyn_ros.direct_calls import OPEN_METHODS
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
