@@ -115,3 +115,16 @@ def test_poles_under_joint_control():
     assert max(stiff[1::2]) < 1e-4
     soft = line(output, 'kp = 1e+04:')
     assert soft[0] < 0.7 * stiff[0] and soft[1] > 0.4
+
+
+def test_satellite_base():
+    output = run('satellite_base.py')
+    yaw, satellite, _ = numbers(
+        next(row for row in output.splitlines() if row.startswith('yaw')))
+    assert yaw > 0.01 > 0.0 > satellite > -yaw
+    assert line(output, 'largest momentum:')[0] < 1e-9
+    # The arm swings on its hinges and holds back: less than all links in one piece.
+    force, = line(output, 'largest force along z:')
+    whole, = line(output, 'of all links without joints:')
+    assert whole == pytest.approx(12.449, abs=1e-3)
+    assert 0.9 * whole < force < whole
