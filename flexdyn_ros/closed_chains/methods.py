@@ -101,6 +101,31 @@ class ClosedChainMethods:
         )
         return deliver(found.forces, out)
 
+    def actuated_forces(
+        self, q: Any, forces: Any, out: Out = None, loop_forces: ByLoop = None
+    ) -> np.ndarray:
+        """
+        Return what the actuated joints must give in the place of forces on the open tree, (nv,).
+
+        The loops carry the rest: gravity_vector, for one, is that of the tree, and this makes of
+        it the torques that hold the mechanism. Without loops they are the same forces.
+
+        Args:
+            q: Configuration, (nq,).
+            forces: Generalised forces on the open tree, (nv,).
+            out: Where to write the result.
+            loop_forces: See the class.
+
+        Raises:
+            UnattainableMotion: If the actuated joints cannot give them.
+        """
+        self._need_loops(loop_forces)
+        at, rest = self._position(q), self._vector('forces', forces)
+        if self._closed is None:
+            return deliver(rest, out)
+        loading = self._closed.loading(None, loop_forces)
+        return deliver(self._closed.torques(self._backend, at, rest, loading), out)
+
     def loop_gaps(self, q: Any, out: Out = None) -> np.ndarray:
         """Return how far each constraint is from being met, (n_constraints,) [rad | m]."""
         if self._closed is None:

@@ -137,5 +137,6 @@ class FeedForward:
             Torques, shape (n_joints,) [N m | N].
         """
         modes = np.zeros(self.coordinates.n_modes)
-        gravity = self._dyn.gravity_vector(self.coordinates.configuration(q, modes))
+        at = self.coordinates.configuration(q, modes)
+        gravity = self._dyn.actuated_forces(at, self._dyn.gravity_vector(at))
         return gravity[: self.coordinates.n_joints]

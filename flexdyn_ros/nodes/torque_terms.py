@@ -57,7 +57,7 @@ class TorqueTerms:
             total += dyn.inertia_vector(q, qdd)
         if self.friction:
             total += dyn.friction_vector(qd)
-        return total
+        return dyn.actuated_forces(q, total)
 
     def sentence(self, mode: str, acceleration: str) -> str:
         """

@@ -6,6 +6,7 @@ from pathlib import Path
 import flexdyn_ros as fd
 from flexdyn_ros.nodes.arm_simulator import ArmSimulator
 from flexdyn_ros.nodes.arm_simulator import JointController
+from flexdyn_ros.nodes.torque_terms import TorqueTerms
 import numpy as np
 import pytest
 import xacro
@@ -32,6 +33,19 @@ def test_a_commanded_crank_starts_where_it_is_put_and_stays_closed():
     assert np.abs(dyn.loop_jacobian(arm.q) @ arm.qd).max() < 1e-11
     alone = fd.simulate(dyn, arm._initial, np.zeros(3), [1.5, 0, 0], 0.2, 2e-3)
     np.testing.assert_allclose(arm.q, alone.q[-1], atol=1e-6)
+
+
+def test_terms_of_the_torque_are_those_of_the_motors():
+    """Gravity alone, and all terms but friction: nothing on passive joints."""
+    _, dyn = simulator('four_bar', ['crank'])
+    q, qd = dyn.project([0.7, 0, 0], [2.0, 0, 0], hold=['crank'])
+    qdd = dyn.forward_dynamics(q, qd, [0.4, 0, 0])
+    without = TorqueTerms(friction=False).sum(dyn, q, qd, qdd)
+    np.testing.assert_allclose(without, [0.4, 0, 0], atol=1e-9)
+    gravity = TorqueTerms(coriolis=False, inertia=False, friction=False).sum(dyn, q, qd, qdd)
+    np.testing.assert_allclose(gravity, dyn.inverse_dynamics(q, 0 * qd, 0 * qd), atol=1e-12)
+    still = dyn.forward_dynamics(q, 0 * qd, gravity)
+    np.testing.assert_allclose(still, 0 * qd, atol=1e-9)
 
 
 def test_legs_of_several_axes_under_a_controller():

@@ -516,6 +516,19 @@ def test_the_controller_lifts_the_mechanism(name, joints, held):
     assert heights[-1] == pytest.approx(expected['y_at_1s'], rel=0.02)
 
 
+def test_set_points_that_contradict_each_other_make_forces_grow():
+    """A thousandth of a radian, and the two integrals pull against each other without end."""
+    wanted = CONTROL['expected']['sim2_with_rot_z2_setpoint_off_by_1e-3_rad']
+    at_rest, points = CONTROL['expected']['sim1'], CONTROL['setpoints']
+    target = np.array([points['Rot_z1'], points['Disp_x1'], points['Rot_z2'] + 1e-3])
+    start = np.array([0.0, at_rest['final_prismatic_force'], at_rest['final_rot_z2_moment']])
+    heights, forces = controlled(target, [1, 2], 3.5, start, h=1e-2)
+    slope = (forces[-1] - forces[-51]) / 0.5
+    assert slope[1] == pytest.approx(wanted['prismatic_force_slope_N_per_s'], rel=0.02)
+    assert slope[2] == pytest.approx(wanted['rot_z2_moment_slope_Nm_per_s'], rel=0.02)
+    assert heights[-1] == pytest.approx(wanted['y_final'], abs=1e-3)
+
+
 def test_the_whole_mechanism_moves_as_one_leg():
     """The example robot under the same three forces falls as its symmetric third."""
     dyn = reference_dynamics(mechanism('hslm'))
