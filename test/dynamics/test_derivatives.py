@@ -5,6 +5,7 @@ from functools import lru_cache
 import math
 
 from codegen import cases
+from codegen.native import compiler
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.chosen_parameters import choose_parameters
 from flexdyn_ros.codegen.parameters import parameter_names
@@ -137,6 +138,12 @@ def test_rigid_arms_against_pinocchio(name, backend):
         assert_agree(ours, theirs, 1e-9)
 
 
+def need_compiler(backend):
+    """Skip where the backend needs a compiler that is not there."""
+    if backend == 'c' and compiler('c') is None:
+        pytest.skip('NO COMPILER for c: its code is not tested')
+
+
 def pendulum(damping=0.3):
     """Return a point mass of 2 kg at 0.5 m that hangs on a joint about y."""
     return fd.load_robot(
@@ -148,9 +155,10 @@ def pendulum(damping=0.3):
     )
 
 
-@pytest.mark.parametrize('backend', ['reference', 'python'])
+@pytest.mark.parametrize('backend', ['reference', 'python', 'c'])
 def test_a_pendulum(backend):
     """By state, force and parameters: m r^2 q'' + b q' + m g r sin q = tau."""
+    need_compiler(backend)
     m, r, b, g = 2.0, 0.5, 0.3, 9.81
     angle, rate, acceleration, torque = 0.7, 1.1, -2.0, 3.0
     dyn = fd.Dynamics(pendulum(), backend)
@@ -257,9 +265,10 @@ def test_a_payload_and_gravity_count():
         assert np.array_equal(old, new)
 
 
-@pytest.mark.parametrize('backend', ['reference', 'python', 'auto'])
+@pytest.mark.parametrize('backend', ['reference', 'python', 'c', 'auto'])
 def test_results_go_where_they_are_wanted(backend):
     """As `out`, one array each; wrong ones are refused by name."""
+    need_compiler(backend)
     robot = pendulum()
     dyn = fd.Dynamics(robot, backend)
     out = tuple(np.empty((1, 1)) for _ in range(3))
