@@ -13,10 +13,10 @@ Featherstone, Rigid Body Dynamics Algorithms, 2008, section 3.5.)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from typing import Optional
 
 import numpy as np
-from scipy.linalg import lapack
 
 # Singular values of A below this fraction of the largest one count as zero.
 RANK_TOLERANCE = 1e-9
@@ -25,6 +25,13 @@ RANK_TOLERANCE = 1e-9
 TOLERANCE_OF_GAP, LARGEST_TOLERANCE = 10.0, 1e-3
 # Of M on the null space: a pivot below this fraction of the largest meets no inertia.
 PIVOT_TOLERANCE = 1e-14
+
+
+def _lapack() -> Any:
+    """Return scipy's LAPACK, imported when first needed: robots without loops start without it."""
+    from scipy.linalg import lapack
+
+    return lapack
 
 
 class NoInertiaLeft(ArithmeticError):
@@ -91,7 +98,7 @@ def spaces(
                       np.eye(a.shape[1]))
     if not np.isfinite(a.sum()):
         raise FloatingPointError('the constraint Jacobian is not finite')
-    u, s, vt, info = lapack.dgesdd(a)
+    u, s, vt, info = _lapack().dgesdd(a)
     if info:
         raise np.linalg.LinAlgError('the constraint Jacobian has no singular values')
     floor = 0.0 if rank is not None else tolerance * s[0]
@@ -129,7 +136,7 @@ def constrained_motion(
 
 
 def _positive_solve(block: np.ndarray, right: np.ndarray, free: np.ndarray) -> np.ndarray:
-    factor, answer, info = lapack.dposv(block, right)
+    factor, answer, info = _lapack().dposv(block, right)
     if info == 0:
         pivots = factor.diagonal()
         if pivots.min() ** 2 > PIVOT_TOLERANCE * pivots.max() ** 2:
