@@ -149,16 +149,16 @@ def coordinate_table(robot: Any, mass: Any, stiffness: Any) -> list[dict[str, An
         mass: Its mass matrix, (nv, nv), which gives an elastic joint's inertia.
         stiffness: Its stiffness matrix, (nv, nv), which gives a nonlinear spring's slope.
     """
-    from flexdyn_ros.model.beam import modal_body
+    from flexdyn_ros.model.link_body import link_body
 
     # Kind, modal mass, stiffness and damping by name.
     found: dict[str, tuple[str, float, float, float]] = {}
     for link in robot.links:
         if link.segments is not None:
             found.update(_segment_data(link))
-        if link.beam is None or not link.mode_names:
+        if link.segments is not None or not link.mode_names:
             continue
-        body = modal_body(link)
+        body = link_body(link)
         for k, mode in enumerate(body.modes):
             own = float(body.stiffness[k, k])
             # Loaded modes go by their mass with what they carry.

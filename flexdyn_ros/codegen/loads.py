@@ -193,6 +193,9 @@ def _kept_symbolic(tree: Multibody, graph: Graph) -> Multibody:
 
 
 def _tip(robot: Robot, link: str) -> tuple[float, float, float]:
+    modal = robot.link(link).modal
+    if modal is not None:
+        return modal.tip
     beam = robot.link(link).undeformed_beam
     assert beam is not None
     return scale(beam.length, (beam.axes[0][0], beam.axes[1][0], beam.axes[2][0]))

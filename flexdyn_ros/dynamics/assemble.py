@@ -36,12 +36,12 @@ from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import transpose
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
-from flexdyn_ros.model.beam import modal_body
 from flexdyn_ros.model.hub import beam_inertia
 from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.link import Link
+from flexdyn_ros.model.link_body import link_body
 from flexdyn_ros.model.loop import DIRECTIONS
 from flexdyn_ros.model.loop import Loop
 from flexdyn_ros.model.robot import Robot
@@ -129,7 +129,7 @@ class _Assembly:
 
     def add_link(self, link: Link, attachment: Attachment, joint: JointMotion) -> None:
         """Add a link: merged into the body that carries it where it is rigid with that."""
-        bends = link.beam is not None and bool(link.mode_names)
+        bends = bool(link.mode_names) and link.segments is None
         on_rigid = attachment.body >= 0 and self.drafts[attachment.body].flexible is None
         if on_rigid and joint.type == 'fixed' and not bends:
             index, position, rotation = attachment.body, attachment.position, attachment.rotation
@@ -172,7 +172,7 @@ class _Assembly:
         return JointMotion('revolute', IDENTITY['xyz'.index(axis)], None, ((term,),))
 
     def _make_flexible(self, draft: Draft, link: Link) -> None:
-        flexible = without_own_stiffness(modal_body(link), link.replaced_modes)
+        flexible = without_own_stiffness(link_body(link), link.replaced_modes)
         draft.flexible, draft.linear = flexible, link.rotation == 'linear'
         draft.mass = flexible.mass
         draft.first_moment = floats(flexible.first_moment)

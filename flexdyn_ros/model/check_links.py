@@ -23,7 +23,7 @@ NEGLIGIBLE = 1e-12
 def link_report(link: Link) -> LinkReport:
     """Return the link's principal moments and which of the tests on them fail."""
     whole = link_moments(link)
-    if link.undeformed_beam is None and link.inertia is not None:
+    if link.undeformed_beam is None and link.modal is None and link.inertia is not None:
         matrix = np.array(link.inertia.matrix)  # as written, without rounding by shifts
     else:
         matrix = whole.about_com()

@@ -16,6 +16,8 @@ import numpy as np
 def link_moments(link: Link) -> MassMoments:
     """Return the moments of the undeformed link: rigid part, beam and point masses."""
     whole = NOTHING if link.inertia is None else MassMoments.of(link.inertia)
+    if link.modal is not None:
+        whole += MassMoments.of(link.modal.inertia)
     beam = link.undeformed_beam
     if beam is None:
         return whole

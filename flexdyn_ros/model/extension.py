@@ -11,17 +11,18 @@ from flexdyn_ros.model.base_motion import with_base_motion
 from flexdyn_ros.model.beam_loads import with_shapes
 from flexdyn_ros.model.beam_reader import read_beam
 from flexdyn_ros.model.drive_reader import read_drive
-from flexdyn_ros.model.extension_later import check_modal
 from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.extension_reader import joint_name
 from flexdyn_ros.model.extension_reader import link_name
 from flexdyn_ros.model.hub import rigid_hub
+from flexdyn_ros.model.hub import rigid_rest
 from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.link import Payload
 from flexdyn_ros.model.loop_reader import read_actuated
 from flexdyn_ros.model.loop_reader import read_loops
+from flexdyn_ros.model.modal_reader import read_modal
 from flexdyn_ros.model.mode_spring import read_mode_springs
 from flexdyn_ros.model.multi_axis_reader import with_multi_axis_joints
 from flexdyn_ros.model.robot import Robot
@@ -90,7 +91,7 @@ def _links(
             )
         child = described[0]
         if child.schema.name == 'modal':
-            check_modal(child, link, robot, later)
+            links.update(_modal_link(item, child, link, robot, notes, later))
         elif child.schema.name == 'segments':
             links[link.name] = _segmented_link(item, child, link, robot, notes)
         else:
@@ -118,6 +119,35 @@ def _beam_link(
     _check_options(item, beam)
     stiffening = item.value('geometric_stiffening')
     return Link(link.name, hub, beam, item.value('rotation'), stiffening)
+
+
+def _modal_link(
+    item: Item,
+    modal_item: Item,
+    link: Link,
+    robot: Robot,
+    notes: list[str],
+    later: list[NotYetSupported],
+) -> dict[str, Link]:
+    if item.texts.get('geometric_stiffening') == 'true':
+        raise item.place.error(
+            'geometric_stiffening="true" needs slopes along a beam, which modal files do not hold',
+            'Write geometric_stiffening="false", or describe the link by <beam>',
+        )
+    modal = read_modal(modal_item, link, robot, later)
+    if modal is None:
+        return {}
+    if not item.written('geometric_stiffening'):
+        notes.append(
+            f'Link "{link.name}": modes from a file have no geometric stiffening. Write '
+            'geometric_stiffening="false" to be rid of this note.'
+        )
+    hub = link.inertia
+    if hub is not None and item.value('inertial') == 'total':
+        hub, note = rigid_rest(hub, modal.inertia, modal.size, 'file', modal_item.place)
+        notes.extend([note] if note else [])
+    rotation = item.value('rotation')
+    return {link.name: Link(link.name, hub, None, rotation, False, modal=modal)}
 
 
 def _segmented_link(

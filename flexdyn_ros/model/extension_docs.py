@@ -62,16 +62,15 @@ with the first body.
 
 ## Not computed yet
 
-These are checked in full, and `load_robot` then raises `NotYetSupported`:
-{later}.
+Modes in `format="sid"` (`<modal>`) are checked as far as the file exists, and `load_robot` then
+raises `NotYetSupported`.
 """
 
 
 def page() -> str:
     """Return the whole page."""
-    later = ', '.join(f'`<{element.name}>`' for element, _ in _walk(FLEXDYN, '') if element.later)
     sections = (_section(element, path) for element, path in _walk(FLEXDYN, ''))
-    return '\n'.join([_HEAD, *sections, _INERTIA.format(later=later)])
+    return '\n'.join([_HEAD, *sections, _INERTIA])
 
 
 def _walk(element: Element, path: str) -> Iterator[tuple[Element, str]]:

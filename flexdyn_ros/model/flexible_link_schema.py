@@ -145,18 +145,22 @@ BEAM = Element(
 
 MODAL = Element(
     'modal',
-    'Modes from a finite-element export or a measurement.',
+    'Modes from a finite-element export or a measurement; their names are <link>/mode1 and so on, '
+    'and they keep the scaling of the file. docs/modal_files.md describes the files. A payload '
+    'hangs on the nearest node, by a rigid arm. There is no geometric stiffening.',
     (
         Attribute('file', 'text', NO_UNIT, 'Path, package:// or file:// address of the data.',
                   required=True),
-        Attribute('format', 'choice', NO_UNIT, 'Its format.', required=True,
-                  choices=('sid', 'npz')),
+        Attribute('format', 'choice', NO_UNIT, 'Its format; sid is not computed yet.',
+                  required=True, choices=('sid', 'npz')),
         Attribute('modes', 'mode_numbers', PURE, 'Modes to keep; default: all.'),
         Attribute('damping_ratio', 'fraction', PURE, "Of every mode; default: the file's."),
+        Attribute('tolerance', 'positive', 'm', 'How far a child joint may stand from the node '
+                  'that carries it; it hangs on the node by a rigid arm.', default='0.001'),
     ),
     (
         Element(
-            'attach', 'Which node carries a child joint.',
+            'attach', 'Which node carries a child joint; without it, the nearest one.',
             (
                 Attribute('joint', 'joint', NO_UNIT, 'A child joint of the link.', required=True),
                 Attribute('node', 'node', PURE, 'Node number in the file.', required=True),
@@ -164,7 +168,6 @@ MODAL = Element(
             key='joint',
         ),
     ),
-    later=True,
 )  # fmt: skip
 
 # As those of <beam>, whose data <segments> are.

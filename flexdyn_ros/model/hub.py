@@ -47,19 +47,32 @@ def rigid_hub(
     """
     Return <inertial> minus the beam, and a note where the beam's values win over <inertial>.
 
+    See `rigid_rest`.
+    """
+    return rigid_rest(inertial, beam_inertia(beam), beam.length, 'beam', place)
+
+
+def rigid_rest(
+    inertial: Inertia, part: Inertia, length: float, what: str, place: Place
+) -> tuple[Optional[Inertia], Optional[str]]:
+    """
+    Return <inertial> minus a part of the link, and a note where the part wins over <inertial>.
+
     The difference is a rigid body where its pseudo-inertia, made dimensionless by the mass and
-    the beam's length, is positive semidefinite.
+    the part's length, is positive semidefinite.
 
     Args:
         inertial: Inertia of the whole undeformed link, in link axes.
-        beam: The link's beam.
-        place: Where the beam is described, for errors.
+        part: Inertia of the part, in link axes.
+        length: Of the part [m].
+        what: Its name, "beam" or "file".
+        place: Where it is described, for errors.
 
     Raises:
         ModelError: The difference is not physical and larger than 1 percent.
     """
-    total, part = MassMoments.of(inertial), MassMoments.of(beam_inertia(beam))
-    rest, mass, length = total - part, max(total.mass, part.mass), beam.length
+    total, taken = MassMoments.of(inertial), MassMoments.of(part)
+    rest, mass = total - taken, max(total.mass, taken.mass)
     scale = np.array([1.0 / length] * 3 + [1.0]) / np.sqrt(mass)
     pseudo = scale[:, None] * rest.pseudo_inertia() * scale
     if np.abs(pseudo).max() < ROUNDING:
@@ -72,14 +85,14 @@ def rigid_hub(
         and np.linalg.norm(rest.first) <= AGREEMENT * total.mass * length
         and np.abs(np.linalg.eigvalsh(rest.inertia)).max() <= AGREEMENT * largest
     )
-    values = f'<inertial>: {_describe(inertial)}; beam: {_describe(beam_inertia(beam))}'
+    values = f'<inertial>: {_describe(inertial)}; {what}: {_describe(part)}'
     if within:
         return None, (
-            f'Link "{place.name}": the beam is used and <inertial> is not, as they differ by less '
-            f'than 1 percent ({values}). Make them equal to be rid of this note.'
+            f'Link "{place.name}": the {what} is used and <inertial> is not, as they differ by '
+            f'less than 1 percent ({values}). Make them equal to be rid of this note.'
         )
     raise place.error(
-        f'<inertial> minus the beam is not a physical rigid body. {values}',
+        f'<inertial> minus the {what} is not a physical rigid body. {values}',
         'Correct one of them, or write inertial="hub" if <inertial> is the rigid part alone',
     )
 

@@ -14,6 +14,7 @@ from flexdyn_ros.model.vectors import Vector3
 from flexdyn_ros.model.vectors import ZERO
 
 if TYPE_CHECKING:
+    from flexdyn_ros.model.modal_data import ModalData
     from flexdyn_ros.model.mode_spring import ModeSpring
     from flexdyn_ros.model.segments import Segments
 
@@ -215,6 +216,7 @@ class Link(Record):
             that axial loads stiffen or soften it; King's equations know none of that.
         segments: The pseudo-rigid segments that the link is cut into, or None.
         mode_springs: Nonlinear springs of its modes.
+        modal: Modes from a file, or None.
     """
 
     name: str
@@ -224,11 +226,12 @@ class Link(Record):
     geometric_stiffening: bool = True
     segments: Optional[Segments] = None
     mode_springs: tuple[ModeSpring, ...] = ()
+    modal: Optional[ModalData] = None
 
     @property
     def mode_names(self) -> tuple[str, ...]:
         """Full names of the link's modes, `<link>/<mode>`."""
-        bends = self.beam if self.segments is None else self.segments
+        bends = self.segments or self.modal or self.beam
         return () if bends is None else tuple(f'{self.name}/{mode}' for mode in bends.mode_names)
 
     @property
@@ -250,11 +253,11 @@ class Link(Record):
 
     @property
     def mass(self) -> float:
-        """Mass of the rigid part, the beam and its point masses [kg]."""
+        """Mass of the rigid part, the beam and its point masses, or the file's body [kg]."""
         mass, beam = self.inertia.mass if self.inertia else 0.0, self.undeformed_beam
         if beam is not None:
             mass += beam.mass + sum(p.mass for p in beam.point_masses)
-        return mass
+        return mass + (self.modal.inertia.mass if self.modal is not None else 0.0)
 
 
 @dataclass(frozen=True, repr=False)

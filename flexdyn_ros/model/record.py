@@ -14,6 +14,6 @@ class Record:
         parts = [
             f'{field.name}={getattr(self, field.name)!r}'
             for field in fields(self)  # type: ignore[arg-type]
-            if getattr(self, field.name) != field.default
+            if field.repr and getattr(self, field.name) != field.default
         ]
         return f'{type(self).__name__}({", ".join(parts)})'

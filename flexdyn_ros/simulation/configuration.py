@@ -167,7 +167,8 @@ def _beam_units(robot: Robot, link: str) -> list[str]:
     if segments is not None:
         return ['rad'] * len(segments.mode_names)
     if beam is None:
-        return []
+        # Modes of files keep the file's scaling.
+        return ['-'] * len(robot.link(link).mode_names)
     return [
         'rad' if family.kind == 'torsion' else 'm'
         for family in beam.families

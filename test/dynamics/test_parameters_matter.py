@@ -73,6 +73,8 @@ NAMES = {
     ('flexdyn/payload', 'link'), ('flexdyn/base', 'motion'), ('flexdyn/actuated', 'joints'),
     (MULTI_AXIS, 'joint'), *((LOOP, name) for name in ('name', 'frame1', 'frame2')),
 }
+# Of files, each attribute matters in test_modal_files.py.
+MODAL = 'flexdyn/flexible_link/modal'
 # (element's path in the base text, attribute, changed value).
 CHANGES = [
     *(('flexdyn/gravity', 'xyz', v) for v in ('1.1 2 -9', '1 2.1 -9', '1 2 -9.1')),
@@ -303,4 +305,6 @@ def test_the_table_covers_the_schema():
     tested |= {(BEAM, 'interpolation')}
     tested |= {('flexdyn/joint_dynamics/friction', a) for p, a, _ in CHANGES if 'friction' in p}
     tested |= {(MULTI_AXIS, 'axes'), (MULTI_AXIS, 'rotation'), (LOOP, 'constrain')}
+    tested |= {(MODAL, name) for name in ('file', 'format', 'modes', 'damping_ratio', 'tolerance')}
+    tested |= {(f'{MODAL}/attach', name) for name in ('joint', 'node')}
     assert set(walk(FLEXDYN, 'flexdyn')) == tested | NAMES

@@ -77,6 +77,14 @@ def test_simulate_a_swing(tmp_path):
     assert 'link1/bending_y1' in header
 
 
+def test_modes_from_a_file(tmp_path):
+    output = run('modes_from_a_file.py', tmp_path / 'rod.npz')
+    # El-Rayyes's case 1: the clamped-free beam of his table 4.8, and a lumped mass matrix.
+    found = line(output, 'frequencies [Hz]')
+    assert found == pytest.approx([11.291414, 70.762082, 198.135877], rel=5e-3)
+    assert "'rod/mode3'" in output and (tmp_path / 'rod.npz').exists()
+
+
 def test_vendor_urdf_with_extension():
     output = run('vendor_urdf_with_extension.py')
     assert 'shoulder_lift_joint/elastic' in output

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flexible body of a link, wherever its modes come from."""
+
+from __future__ import annotations
+
+from flexdyn_ros.model.beam import modal_body
+from flexdyn_ros.model.link import Link
+from flexdyn_ros.model.modal_body import ModalBody
+from flexdyn_ros.model.modal_data import file_body
+
+
+def link_body(link: Link) -> ModalBody:
+    """Return the flexible body of a link that has modes of a beam or of a file."""
+    return modal_body(link) if link.modal is None else file_body(link.name, link.modal)
