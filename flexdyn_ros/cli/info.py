@@ -132,6 +132,13 @@ def torque_terms(robot: 'Robot') -> list[str]:
         or j.dynamics.friction.breakaway or (j.dynamics.damping and not j.dynamics.elastic)
     ]
     rotors = [j.name for j in moved if j.dynamics.reflected_inertia]
+    for joint in moved:
+        for axis, drive in joint.drives:
+            name, law = f'{joint.name}/{axis}', drive.friction
+            if drive.damping or law.viscous or law.coulomb or law.breakaway:
+                friction.append(name)
+            if drive.reflected_inertia:
+                rotors.append(name)
     springs = [j.name for j in moved if j.dynamics.elastic]
     beams = [link.name for link in robot.links if link.mode_names]
     rubbing = [

@@ -28,6 +28,10 @@ def rotors(robot: Robot, places: CoordinatePlaces) -> tuple[tuple[int, float], .
         if joint.type in DRIVEN and inertia:
             term = places.motor_term(joint)
             found.append((term.velocity_index, term.multiplier**2 * inertia))
+        for axis, drive in joint.drives:
+            if drive.reflected_inertia:
+                index = places.term(f'{joint.name}/{axis}').velocity_index
+                found.append((index, drive.reflected_inertia))
     return tuple(found)
 
 
@@ -52,6 +56,10 @@ def _friction(joint: Joint, places: CoordinatePlaces) -> Iterator[FrictionTerm]:
     viscous = law.viscous + (0.0 if drive.elastic else drive.damping)
     if joint.type in DRIVEN and (viscous or law.coulomb or law.breakaway):
         yield _friction_term(places.motor_term(joint), viscous, law)
+    for axis, drive in joint.drives:
+        viscous, law = drive.friction.viscous + drive.damping, drive.friction
+        if viscous or law.coulomb or law.breakaway:
+            yield _friction_term(places.term(f'{joint.name}/{axis}'), viscous, law)
 
 
 def _passive_friction(link: Link, places: CoordinatePlaces) -> Iterator[FrictionTerm]:

@@ -3,12 +3,49 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Mapping
+
 from flexdyn_ros.model.extension_reader import Item
+from flexdyn_ros.model.extension_reader import joint_name
 from flexdyn_ros.model.joint import Friction
 from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.joint import JointDynamics
+from flexdyn_ros.model.robot import Robot
 
 _ONE_COORDINATE = ('revolute', 'continuous', 'prismatic')
+
+
+def driven_joint(item: Item, joints: Mapping[str, Joint], robot: Robot) -> Joint:
+    """
+    Return the joint that a <joint_dynamics> element is about, with its drive.
+
+    Args:
+        item: The element; it names a joint, or one axis of a joint of several, `<joint>/tx`.
+        joints: The joints by name, with the drives read so far.
+        robot: The robot.
+
+    Raises:
+        ModelError: There is no such joint or axis, it cannot have a drive, or a value has no
+            effect.
+    """
+    name = item.value('joint')
+    owner, _, axis = name.rpartition('/')
+    joint = joints.get(owner)
+    if joint is None or name not in joint.coordinate_names or joint.type != 'multi_axis':
+        joint = joints[joint_name(item, name, robot)]
+        return replace(joint, dynamics=read_drive(item, joint))
+    if joint.quaternion and axis[0] == 'r':
+        raise item.place.error(
+            'A rotation by quaternion has no axis that a drive could turn about',
+            'Write rotation="angles" in its <multi_axis_joint>',
+        )
+    if item.written('stiffness') or item.child('spring') is not None:
+        raise item.place.error(
+            'An axis of a joint of several cannot have a spring',
+            'Use joints of one axis where the drive is elastic',
+        )
+    return replace(joint, drives=(*joint.drives, (axis, _drive(item, Friction()))))
 
 
 def read_drive(item: Item, joint: Joint) -> JointDynamics:
@@ -26,8 +63,15 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
     if joint.type not in _ONE_COORDINATE:
         raise place.error(
             f'A joint of type "{joint.type}" cannot have <joint_dynamics>',
-            'Only revolute, continuous and prismatic joints have a drive',
+            'Only revolute, continuous and prismatic joints have a drive, and single axes of '
+            'joints of several, joint="<joint>/tx"',
         )
+    return _drive(item, joint.dynamics.friction)
+
+
+def _drive(item: Item, losses: Friction) -> JointDynamics:
+    """Return what an element says of a drive, over the losses that the URDF gives."""
+    place = item.place
     friction = item.child('friction')
     spring = item.child('spring')
     if not friction and not spring and set(item.values) == {'joint'}:
@@ -40,7 +84,7 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
     if spring is not None and item.written('stiffness'):
         raise place.error('There are both stiffness and <spring>', 'Keep one of them')
     return JointDynamics(
-        friction=joint.dynamics.friction if friction is None else read_friction(friction),
+        friction=losses if friction is None else read_friction(friction),
         damping=item.value('damping'),
         stiffness=item.value('stiffness'),
         rotor_inertia=item.value('rotor_inertia'),

@@ -10,12 +10,12 @@ from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.model.base_motion import with_base_motion
 from flexdyn_ros.model.beam_loads import with_shapes
 from flexdyn_ros.model.beam_reader import read_beam
-from flexdyn_ros.model.drive_reader import read_drive
+from flexdyn_ros.model.drive_reader import driven_joint
 from flexdyn_ros.model.extension_reader import Item
-from flexdyn_ros.model.extension_reader import joint_name
 from flexdyn_ros.model.extension_reader import link_name
 from flexdyn_ros.model.hub import rigid_hub
 from flexdyn_ros.model.hub import rigid_rest
+from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.link import Link
@@ -51,10 +51,10 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     later: list[NotYetSupported] = []
     notes: list[str] = []
     links = _links(robot, extension, notes, later)
-    drives = {}
+    drives: dict[str, Joint] = {}
     for item in extension.all('joint_dynamics'):
-        joint = robot.joint(joint_name(item, item.value('joint'), robot))
-        drives[joint.name] = replace(joint, dynamics=read_drive(item, joint))
+        joint = driven_joint(item, {j.name: j for j in robot.joints} | drives, robot)
+        drives[joint.name] = joint
     gravity = extension.child('gravity')
     changed = replace(
         robot,

@@ -133,6 +133,7 @@ class Joint(Record):
         dynamics: What its drive adds.
         axes: Of a multi_axis joint: a subset of rx ry rz tx ty tz, in that order.
         quaternion: Whether the rotation of a multi_axis joint is a quaternion.
+        drives: Of a multi_axis joint: axes with a drive, and what the drive adds.
     """
 
     name: str
@@ -146,6 +147,7 @@ class Joint(Record):
     dynamics: JointDynamics = JointDynamics()
     axes: tuple[str, ...] = ()
     quaternion: bool = False
+    drives: tuple[tuple[str, JointDynamics], ...] = ()
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -34,7 +34,8 @@ JOINT_DYNAMICS = Element(
     'the joint is elastic: its coordinate is the motor side, and the deflection is the '
     'mode <joint>/elastic.',
     (
-        Attribute('joint', 'joint', NO_UNIT, 'The joint.', required=True),
+        Attribute('joint', 'joint', NO_UNIT, 'The joint, or one axis of a joint of several, '
+                  '<joint>/tx, which has no spring.', required=True),
         Attribute('stiffness', 'positive', 'N m/rad | N/m', 'Spring between motor and '
                   'link side; default: stiff.'),
         Attribute('damping', 'non_negative', 'N m s/rad | N s/m', 'Viscous; across the '

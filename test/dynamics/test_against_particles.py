@@ -71,6 +71,9 @@ def test_the_robots_cover_the_model():
     axes = [joint.axes for joint in joints if joint.type == 'multi_axis']
     assert {axis for each in axes for axis in each} == {'rx', 'ry', 'rz', 'tx', 'ty', 'tz'}
     assert any(joint.quaternion for joint in joints)
+    drives = [drive for joint in joints for _, drive in joint.drives]
+    assert any(drive.reflected_inertia for drive in drives)
+    assert any(drive.friction.coulomb for drive in drives)
     assert kinds == {'bending_y', 'bending_z', 'torsion'}
     assert any(joint.mimic for joint in joints)
     assert any(joint.elastic_name for joint in joints)

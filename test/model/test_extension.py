@@ -171,6 +171,31 @@ def test_multi_axis_joint():
     assert arm.nq == arm.nv == load_robot(ARM).nv - 3
 
 
+def test_drive_of_one_axis_of_several():
+    arm = arm_with(
+        '<multi_axis_joint joint="mooring" axes="rx tz"/>',
+        '<joint_dynamics joint="mooring/tz" damping="3" rotor_inertia="0.1" gear_ratio="2"/>',
+        '<joint_dynamics joint="mooring/rx"><friction coulomb="2"/></joint_dynamics>',
+    )
+    drives = dict(arm.joint('mooring').drives)
+    assert drives['tz'].damping == 3.0
+    assert drives['tz'].reflected_inertia == pytest.approx(0.4)
+    assert drives['rx'].friction.coulomb == 2.0
+
+
+@pytest.mark.parametrize('axes, drive, word', [
+    ('"rx tz"', '<joint_dynamics joint="mooring/tz" stiffness="10"/>', 'cannot have a spring'),
+    ('"rx ry rz" rotation="quaternion"', '<joint_dynamics joint="mooring/rx" damping="1"/>',
+     'no axis that a drive'),
+    ('"rx tz"', '<joint_dynamics joint="mooring/ty" damping="1"/>', 'No joint is called'),
+    ('"rx tz"', '<joint_dynamics joint="mooring/tz"/>', 'says nothing'),
+    ('"rx tz"', '<joint_dynamics joint="mooring" damping="1"/>', 'multi_axis'),
+])
+def test_drives_that_an_axis_cannot_have(axes, drive, word):
+    with pytest.raises(ModelError, match=word):
+        arm_with(f'<multi_axis_joint joint="mooring" axes={axes}/>', drive)
+
+
 def test_multi_axis_joint_by_quaternion():
     arm = arm_with(
         '<multi_axis_joint joint="mooring" axes="rx ry rz ty" rotation="quaternion"/>'

@@ -46,6 +46,14 @@ def motor_map(model, joint) -> tuple[int | None, float]:
     return model.slices[joint.name][1], ratio
 
 
+def axis_drives(model) -> list:
+    """Return velocity coordinate and drive of each driven axis of a joint of several."""
+    return [
+        (model.slices[joint.name][1] + joint.axes.index(axis), drive)
+        for joint in model.robot.joints for axis, drive in joint.drives
+    ]
+
+
 def _motor(model, joint, q, qd, qdd) -> Jet:
     """Return the motor-side coordinate of a one-axis joint, (B,)."""
     if joint.mimic is not None:

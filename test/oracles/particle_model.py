@@ -27,6 +27,7 @@ from oracles.particle_beam import beam_particles
 from oracles.particle_beam import beam_stiffness
 from oracles.particle_beam import node_transform
 from oracles.particle_beam import rigid_particles
+from oracles.particle_joints import axis_drives
 from oracles.particle_joints import coordinate_slices
 from oracles.particle_joints import joint_transform
 from oracles.particle_joints import motor_map
@@ -180,6 +181,8 @@ class ParticleModel:
             if column is not None:
                 drive = joint.dynamics
                 matrix[column, column] += (ratio * drive.gear_ratio) ** 2 * drive.rotor_inertia
+        for column, drive in axis_drives(self):
+            matrix[column, column] += drive.gear_ratio**2 * drive.rotor_inertia
         return matrix
 
     def mass_matrix(self, q) -> np.ndarray:
@@ -220,6 +223,12 @@ class ParticleModel:
             for name in link.mode_names if link.segments else ():
                 at = self.mode_start_v + self.mode_index[name]
                 torque[at] += friction(link.segments.friction, qd[at])
+        for column, drive in axis_drives(self):
+            rate, law = qd[column], drive.friction
+            decay = np.exp(-((rate / law.stribeck_velocity) ** 2))
+            level = law.coulomb + (law.breakaway - law.coulomb) * decay
+            torque[column] += (law.viscous + drive.damping) * rate
+            torque[column] += level * np.tanh(rate / law.smoothing_velocity)
         return torque
 
     def elastic_matrices(self) -> tuple[np.ndarray, np.ndarray]:

@@ -198,6 +198,9 @@ class RandomRobot:
         axes = ' '.join(names[kept])
         rotation = ' rotation="quaternion"' if kind == 'quaternion' else ''
         self.drives.append(f'<multi_axis_joint joint="{name}" axes="{axes}"{rotation}/>')
+        for axis in names[kept]:
+            if self.rng.random() < 0.5 and not (rotation and axis[0] == 'r'):
+                self._drive(f'{name}/{axis}', elastic=False)
 
     def _drive(self, name: str, elastic: bool) -> None:
         rng = self.rng
