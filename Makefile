@@ -43,8 +43,9 @@ counts: setup ## operation counts beside all published ones, and what each pass 
 	@$(ENV) python -m benchmarks.generation
 	@$(ENV) python -m benchmarks.derivatives
 
-studies: setup ## frequencies of a rotating beam and of a column beside printed ones, with a plot, into docs/
+studies: setup ## rotating beam and column beside printed values, convergence of modes, with plots, into docs/
 	@$(ENV) python -m benchmarks.rotating_beam
+	@$(ENV) python -m benchmarks.mode_convergence
 
 bench: setup ## speed of the generated Python, and rate of the inverse dynamics node (minutes)
 	@$(ENV) python -m benchmarks.python_backend

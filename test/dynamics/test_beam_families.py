@@ -3,6 +3,7 @@
 
 from functools import lru_cache
 
+from codegen.compiled import needs_compiler
 import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import assert_agree
@@ -117,11 +118,14 @@ def test_forward_and_hybrid_dynamics_invert_inverse_dynamics(name):
     assert np.abs(whole[robot.n_joints:]).max() < 1e-9 * np.abs(tau).max()
 
 
-@pytest.mark.parametrize('name', ['craig_bampton', 'axial'])
-def test_generated_code(name):
+@pytest.mark.parametrize('name, backend', [
+    ('craig_bampton', 'python'), ('axial', 'python'),
+    pytest.param('craig_bampton', 'c', marks=needs_compiler),
+])
+def test_generated_code(name, backend):
     """Full modal matrices and stretch, as generated for "auto"."""
     robot, dyn, _, (q, qd, qdd) = build(name)
-    generated = fd.Dynamics(robot, backend='python')
+    generated = fd.Dynamics(robot, backend=backend)
     for method in ('inverse_dynamics', 'forward_dynamics'):
         ours, theirs = (getattr(model, method)(q, qd, qdd) for model in (generated, dyn))
         assert_agree(ours, theirs, TOLERANCE, method)
