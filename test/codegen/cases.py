@@ -48,6 +48,13 @@ def linear_robot():
     return fd.load_robot(text.replace('<flexible_link ', '<flexible_link rotation="linear" '))
 
 
+def loop_robot():
+    """Return a chain whose last link a loop ties to the root, one rotation among what is held."""
+    text = random_robot_urdf(7, 3, flexible=0.0, kinds=('revolute',), tree=False)
+    loop = '<loop name="tie" frame1="link3" frame2="link0" constrain="rx ty tz"/>'
+    return fd.load_robot(text.replace('</flexdyn>', loop + '</flexdyn>'))
+
+
 def state(model, seed=1):
     """Return q, qd, qdd and tau as lists."""
     rng = np.random.default_rng(seed)

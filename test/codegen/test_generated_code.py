@@ -55,6 +55,17 @@ def test_python_equals_the_reference(name, function):
     cases.assert_close(found, cases.answer(model, function, frame))
 
 
+@pytest.mark.parametrize('language', ['c', 'fortran', 'python'])
+def test_functions_of_loops(language, tmp_path):
+    """Poses, Jacobian and bias acceleration of a closed chain, in every language."""
+    model = cases.loop_robot()
+    code = fd.generate(model, 'loop_poses+loop_jacobian+loop_bias', language)
+    found = call(code, tmp_path, cases.given(model, code))
+    backend, (q, qd, *_) = cases.reference(model), cases.state(model)
+    expected = [backend.loop_poses(q), backend.loop_jacobian(q), backend.loop_bias(q, qd)]
+    cases.assert_close(found, np.concatenate([cases.flat(each) for each in expected]))
+
+
 @pytest.mark.parametrize('language', ['c', 'fortran'])
 @pytest.mark.parametrize('name', list(cases.ROBOTS))
 def test_compiled_functions_equal_the_reference(name, language, tmp_path):
