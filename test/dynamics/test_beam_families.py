@@ -56,7 +56,7 @@ BEAMS = {
 
 
 # Of these the bent beam is drawn in along its axis, too.
-STIFFENED = ('pinned-free', 'timoshenko', 'stepped')
+STIFFENED = ('pinned-free', 'axial', 'polynomial', 'craig_bampton', 'timoshenko', 'stepped')
 
 
 def arm_urdf(attributes, inside, stiffening):

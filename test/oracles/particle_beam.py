@@ -11,6 +11,7 @@ besides, w the deflection in both planes.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Inertia
@@ -86,6 +87,16 @@ def _shapes(beam: Beam, x, derivative: int = 0) -> list[tuple[str, np.ndarray]]:
 
 
 def _fields(beam: Beam, x, field: str) -> list[tuple[str, np.ndarray]]:
+    x = np.asarray(x, float)
+    return _fields_at(beam, x.tobytes(), x.shape, field)
+
+
+@lru_cache(maxsize=256)
+def _fields_at(
+    beam: Beam, places: bytes, shape_of_x: tuple[int, ...], field: str
+) -> list[tuple[str, np.ndarray]]:
+    """Return a field of every mode; a motion asks for the same places again and again."""
+    x = np.frombuffer(places).reshape(shape_of_x)
     result = []
     for family in beam.families:
         plain = ModeFamily(family.kind, family.count, family.damping_ratio)
