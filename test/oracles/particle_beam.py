@@ -86,6 +86,12 @@ def _shapes(beam: Beam, x, derivative: int = 0) -> list[tuple[str, np.ndarray]]:
     return _fields(beam, x, ('value', 'slope', 'curvature')[derivative])
 
 
+def _is_plain(beam: Beam, family: ModeFamily) -> bool:
+    """Return whether textbooks print the family's shapes: a uniform beam, nothing asked for."""
+    plain = ModeFamily(family.kind, family.count, family.damping_ratio)
+    return family == plain and family.kind != 'axial' and not (beam.stations or beam.loads)
+
+
 def _fields(beam: Beam, x, field: str) -> list[tuple[str, np.ndarray]]:
     x = np.asarray(x, float)
     return _fields_at(beam, x.tobytes(), x.shape, field)
@@ -99,8 +105,7 @@ def _fields_at(
     x = np.frombuffer(places).reshape(shape_of_x)
     result = []
     for family in beam.families:
-        plain = ModeFamily(family.kind, family.count, family.damping_ratio)
-        if family == plain and not (beam.stations or beam.loads) and field != 'curvature':
+        if _is_plain(beam, family) and field != 'curvature':
             shape = bending_shape if family.kind.startswith('bending') else torsion_shape
             order = 0 if field == 'value' else 1
             values = [shape(k, x, beam.length, order) for k in range(1, family.count + 1)]
@@ -227,8 +232,21 @@ def _spinning_stars(axis: int, inertias, angles: Jet, axes: Jet):
 
 def beam_stiffness(beam: Beam) -> np.ndarray:
     """Return the stiffness matrix of the modes, family by family: families do not couple."""
-    parts = [family_matrices(beam, f, family_samplers(beam, f))[0] for f in beam.families]
-    return block_diag(*parts)
+    return block_diag(*(_family_stiffness(beam, family) for family in beam.families))
+
+
+def _family_stiffness(beam: Beam, family: ModeFamily) -> np.ndarray:
+    if not _is_plain(beam, family):
+        return family_matrices(beam, family, family_samplers(beam, family))[0]
+    x, weights = gauss_points(beam.length)
+    numbers = range(1, family.count + 1)
+    if family.kind == 'torsion':
+        rigidity = beam.shear * beam.j
+        strains = [torsion_shape(k, x, beam.length, 1) for k in numbers]
+    else:
+        rigidity = beam.young * (beam.iz if family.kind == 'bending_y' else beam.iy)
+        strains = [bending_shape(k, x, beam.length, 2) for k in numbers]
+    return rigidity * np.einsum('n,in,jn->ij', weights, strains, strains)
 
 
 def beam_modal_masses(beam: Beam) -> np.ndarray:
