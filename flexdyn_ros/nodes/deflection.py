@@ -12,6 +12,7 @@ from typing import Optional
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.free_base import FreeBase
+from flexdyn_ros.nodes.free_play import FreePlay
 from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.joint_motion import ModalState
 from flexdyn_ros.simulation.frequencies import damping_matrix
@@ -55,6 +56,7 @@ class ModalEquations:
     Attributes:
         stiffness: Derivative of the elastic forces by the modal positions, (m, m).
         damping: Derivative of the elastic forces by the modal rates, (m, m).
+        free_play: The modes without stiffness at rest.
     """
 
     def __init__(self, dyn, coordinates: ArmCoordinates, base: Optional[FreeBase] = None):
@@ -67,7 +69,7 @@ class ModalEquations:
             base: What is free to follow the motion; None for an arm that stands on ground.
 
         Raises:
-            FlexdynError: A mode has no stiffness.
+            FlexdynError: A mode has no elastic force at any deflection.
         """
         self._dyn = dyn
         self._coordinates = coordinates
@@ -76,16 +78,7 @@ class ModalEquations:
         rest = dyn.robot.neutral_configuration()
         self.stiffness = stiffness_matrix(dyn, rest)[self._modes, self._modes]
         self.damping = damping_matrix(dyn, rest)[self._modes, self._modes]
-        soft = [
-            name
-            for name, row in zip(dyn.robot.mode_names, self.stiffness)
-            if not np.any(row)
-        ]
-        if soft:
-            raise FlexdynError(
-                f'Modes {", ".join(soft)} have no stiffness, so that they have no quasi-static '
-                'deflection. Give them a stiffness or use mode "rigid".'
-            )
+        self.free_play = FreePlay(dyn, self.stiffness)
 
     def residual(self, sample: JointSample, state: ModalState) -> np.ndarray:
         """Return the modal forces that the motion would need, zero in free motion, (m,)."""
@@ -139,14 +132,23 @@ class QuasiStaticArm:
             return self._equations.residual(sample, ModalState(delta, zero, zero))
 
         start = zero if self._last is None else self._last
-        self._last = self._solve(residual, start)
+        jacobian = self._equations.stiffness
+        play = self._equations.free_play
+        if play.modes:
+            # Inside the play Newton's step is not defined: start where the springs bear.
+            slack = start.copy()
+            slack[play.modes] = 0.0
+            start = play.carrying(-residual(slack), start)
+            jacobian = _jacobian(residual, start)
+        self._last = self._solve(residual, start, jacobian)
         return ModalState(self._last, zero, zero)
 
-    def _solve(self, residual, delta: np.ndarray) -> np.ndarray:
-        jacobian = self._equations.stiffness
+    def _solve(self, residual, delta: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
         size = np.inf
         for _ in range(self._max_iterations):
             value = residual(delta)
+            if not np.any(value):
+                return delta
             try:
                 step = np.linalg.solve(jacobian, value)
             except np.linalg.LinAlgError:

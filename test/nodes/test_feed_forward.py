@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torques, deflections and modal integration along a joint motion, without ROS."""
 
+import re
 from types import SimpleNamespace
 
 from arms import elastic_joint_arm
@@ -19,6 +20,7 @@ from flexdyn_ros.nodes.trajectory_filler import TrajectoryFiller
 from flexdyn_ros.nodes.trajectory_filler import TrajectoryRefused
 import numpy as np
 import pytest
+from scipy.optimize import bisect
 
 
 @pytest.fixture(scope='module')
@@ -70,6 +72,47 @@ def test_a_very_soft_arm_still_finds_its_static_deflection():
     q = [1.2, 0.3, *forward.state.delta]
     assert np.abs(forward.state.delta).max() > 0.01
     assert np.abs(dyn.bias_vector(q, np.zeros(4))[2:]).max() < 1e-6
+
+
+DEAD_ZONE = '<spring points="-0.3 -90, -0.02 0, 0 0, 0.02 0, 0.3 90"/>'
+
+
+def sprung_arm(points):
+    """Return the dynamics of the arm with an elastic shoulder, its spring given by an element."""
+    text = re.sub(
+        r'(<joint_dynamics joint="shoulder"[^>]*?) stiffness="[^"]*"([^>]*?)/>',
+        rf'\1\2>{points}</joint_dynamics>', elastic_joint_arm(),
+    )
+    assert points in text
+    return fd.Dynamics(fd.load_robot(text))
+
+
+@pytest.mark.parametrize('q', [(0.2, 0.3), (1.4, -1.3), (-2.0, 2.5)])
+def test_a_spring_with_play_bears_at_the_end_of_its_play(q):
+    """Against the gravity torque that the spring must carry, found by bisection."""
+    dyn = sprung_arm(DEAD_ZONE)
+    forward = FeedForward(dyn, 'flexible_quasi_static')
+    forward.torque(sample(q=q, qd=(0, 0), qdd=(0, 0)))
+    bent = float(forward.state.delta[0])
+    assert abs(bent) > 0.02
+
+    def unbalanced(deflection):
+        return dyn.bias_vector([*q, deflection], np.zeros(3))[2]
+
+    assert bent == pytest.approx(bisect(unbalanced, -1.0, 1.0, xtol=1e-14), abs=1e-9)
+
+
+def test_a_spring_with_play_rests_in_the_middle_without_a_load():
+    dyn = sprung_arm(DEAD_ZONE)
+    dyn.set_gravity([0.0, 0.0, 0.0])
+    forward = FeedForward(dyn, 'flexible_quasi_static')
+    assert np.all(forward.torque(sample(qd=(0, 0), qdd=(0, 0))) == 0.0)
+    assert np.all(forward.state.delta == 0.0)
+
+
+def test_a_spring_that_never_bears_is_refused_by_name():
+    with pytest.raises(FlexdynError, match='shoulder/elastic have no stiffness'):
+        FeedForward(sprung_arm('<spring points="-1 0, 0 0, 1 0"/>'), 'flexible_quasi_static')
 
 
 def test_the_hybrid_mode_agrees_with_hybrid_dynamics_at_every_sample(flexible):
