@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is given about loops besides their closing: accelerations and forces, by loop."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Mapping
+from typing import Optional
+
+from flexdyn_ros.arguments import real_matrix
+from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.robot import Robot
+import numpy as np
+
+
+class Loading:
+    """
+    What is given about loops besides their closing.
+
+    Attributes:
+        accelerations: Of frame1 against frame2 in the constrained directions, (n,).
+        forces: On frame1 in the free directions, (n_free,), or None for none.
+        coupling: Forces in the free directions for unit constraint forces, (n_free, n), or None.
+    """
+
+    def __init__(
+        self, robot: Robot, accelerations: Optional[Mapping], forces: Optional[Mapping]
+    ):
+        """
+        Read both mappings from names of loops.
+
+        Args:
+            robot: The robot.
+            accelerations: To accelerations in the loop's constrained directions.
+            forces: To forces in its free directions: numbers, or a matrix that gives them from
+                the constraint forces.
+
+        Raises:
+            ArgumentError: A value has the wrong shape.
+            UnknownName: There is no such loop.
+        """
+        n = len(robot.constraint_names)
+        self.accelerations = np.zeros(n)
+        self.forces: Optional[np.ndarray] = None
+        self.coupling: Optional[np.ndarray] = None
+        given = _by_loop(robot, 'loop_accelerations', accelerations)
+        pushed = _by_loop(robot, 'loop_forces', forces)
+        row = column = 0
+        n_free = 6 * len(robot.loops) - n
+        for loop in robot.loops:
+            size, free = len(loop.constrain), len(loop.free)
+            if loop.name in given:
+                name = f'loop_accelerations["{loop.name}"]'
+                values = real_vector(name, given[loop.name], size)
+                self.accelerations[row : row + size] = values
+            if loop.name in pushed:
+                name, value = f'loop_forces["{loop.name}"]', pushed[loop.name]
+                if np.ndim(value) == 2:
+                    if self.coupling is None:
+                        self.coupling = np.zeros((n_free, n))
+                    block = real_matrix(name, value, (free, size))
+                    self.coupling[column : column + free, row : row + size] = block
+                else:
+                    if self.forces is None:
+                        self.forces = np.zeros(n_free)
+                    self.forces[column : column + free] = real_vector(name, value, free)
+            row, column = row + size, column + free
+
+    def faster(self, accelerations: np.ndarray) -> Loading:
+        """Return the same with accelerations added, (n,)."""
+        changed = copy(self)
+        changed.accelerations = self.accelerations + accelerations
+        return changed
+
+    @property
+    def pushes(self) -> bool:
+        """Whether there are forces in free directions."""
+        return self.forces is not None or self.coupling is not None
+
+
+def _by_loop(robot: Robot, argument: str, values: Optional[Mapping]) -> Mapping:
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        raise ArgumentError(argument, 'must map names of loops to numbers')
+    names = [loop.name for loop in robot.loops]
+    for name in values:
+        if name not in names:
+            raise UnknownName('loop', name, names)
+    return values

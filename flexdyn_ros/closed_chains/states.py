@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The states of one robot that meet its loops: gaps, projection, and what is said of them."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Iterable
+from typing import Optional
+
+from flexdyn_ros.closed_chains.configuration import ConfigurationSpace
+from flexdyn_ros.closed_chains.gaps import loop_gaps
+from flexdyn_ros.closed_chains.projection import Projection
+from flexdyn_ros.closed_chains.projection import quick_correction
+from flexdyn_ros.closed_chains.report import LoopReport
+from flexdyn_ros.closed_chains.solve import Spaces
+from flexdyn_ros.closed_chains.solve import spaces
+from flexdyn_ros.closed_chains.solve import tolerance_of
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import LoopsCannotClose
+from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.base_motion import BASE_COORDINATES
+from flexdyn_ros.model.robot import Robot
+import numpy as np
+
+# Below this gap [m | rad] one set of spaces leads to the nearest closed configuration.
+NEARLY_CLOSED = 1e-6
+
+
+class ClosedStates:
+    """
+    The closed states of one robot; poses and Jacobians come from the backend of each call.
+
+    Attributes:
+        robot: The robot.
+        space: Its configuration space.
+    """
+
+    def __init__(self, robot: Robot):
+        self.robot = robot
+        self.space = ConfigurationSpace(robot)
+        self._base = list(range(0 if robot.base_motion == 'fixed' else BASE_COORDINATES))
+        self._prescribed = self._base if robot.base_motion == 'prescribed' else []
+        names = list(enumerate(robot.joint_names))[len(self._base) :]
+        motors = set(robot.actuated_coordinates)
+        self._actuated = [k for k, name in names if name in motors]
+        self._passive = [k for k, name in names if name not in motors]
+        self._moving = np.arange(len(self._prescribed), robot.nv)
+        self._nv, self._n = robot.nv, len(robot.constraint_names)
+
+    def gaps(self, backend: Any, q: Any) -> np.ndarray:
+        """Return the gaps of the constraints, (n,) [m | rad]."""
+        return loop_gaps(self.robot.loops, backend.loop_poses(list(q)))
+
+    def jacobian(self, backend: Any, q: Any) -> np.ndarray:
+        """Return the constraint Jacobian A, (n, nv)."""
+        return np.reshape(backend.loop_jacobian(list(q)), (self._n, self._nv))
+
+    def project(
+        self, backend: Any, q: np.ndarray, qd: np.ndarray, hold: Iterable[str] = (),
+        targets: Optional[np.ndarray] = None, rates: Optional[np.ndarray] = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return the nearest configuration and velocity that meet all loops.
+
+        Args:
+            backend: Evaluates the loops.
+            q: Configuration, (nq,).
+            qd: Velocity, (nv,).
+            hold: Coordinates that stay as they are.
+            targets: Gaps to reach, (n,); zero when None.
+            rates: Their rates.
+
+        Raises:
+            LoopsCannotClose: If there is no such state.
+        """
+        held = set(hold)
+        for name in held:
+            if name not in self.robot.coordinate_names:
+                raise UnknownName('coordinate', name, self.robot.coordinate_names)
+        names = self.robot.coordinate_names
+        moving = np.array([k for k in self._moving if names[k] not in held], dtype=int)
+        goal = np.zeros(self._n) if targets is None else targets
+
+        def gaps(at: np.ndarray) -> np.ndarray:
+            return self.gaps(backend, at) - goal
+
+        if not held and np.abs(gaps(q)).max(initial=0.0) < NEARLY_CLOSED:
+            near = self._corrected(backend, q, qd, None, targets, rates)
+            if near is not None:
+                return near
+        projection = Projection(
+            self.space, gaps, lambda at: self.jacobian(backend, at), moving
+        )
+        closed = projection.nearest(q)
+        if closed is None:
+            raise self._open(projection.best(q), bool(held))
+        a = self.jacobian(backend, closed)
+        wanted = (0.0 if rates is None else rates) - a @ qd
+        known = spaces(a[:, moving])
+        velocity = qd.copy()
+        velocity[moving] += known.particular(wanted)
+        left = known.contradiction(wanted)
+        if held and np.abs(left).max(initial=0.0) > 1e-8 * max(1.0, np.abs(qd).max()):
+            raise ArgumentError(
+                'hold', 'holds coordinates whose velocities contradict the loops; hold fewer'
+            )
+        return closed, velocity
+
+    def corrected(
+        self, backend: Any, q: np.ndarray, qd: np.ndarray, rank: int,
+        targets: Optional[np.ndarray] = None, rates: Optional[np.ndarray] = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return a state brought back after one time step; the rank stays what it was."""
+        near = self._corrected(backend, q, qd, rank, targets, rates)
+        return self.project(backend, q, qd, (), targets, rates) if near is None else near
+
+    def _corrected(
+        self, backend: Any, q: np.ndarray, qd: np.ndarray, rank: Optional[int],
+        targets: Optional[np.ndarray], rates: Optional[np.ndarray],
+    ) -> Optional[tuple[np.ndarray, np.ndarray]]:
+        """Return the nearest closed state by a few steps from close by, or None."""
+        goal = 0.0 if targets is None else targets
+
+        def gaps(at: np.ndarray) -> np.ndarray:
+            return self.gaps(backend, at) - goal
+
+        a = self.jacobian(backend, q)
+        known = self._spaces(a, rank, gaps(q) if rank is None else None)
+        closed = quick_correction(self.space, gaps, known, q, max(1.0, np.abs(a).max()))
+        if closed is None:
+            return None
+        if closed is not q:
+            a = self.jacobian(backend, closed)
+            known = self._spaces(a, rank)
+        wanted = (0.0 if rates is None else rates) - a @ qd
+        return closed, qd + known.particular(wanted)
+
+    def _spaces(
+        self, a: np.ndarray, rank: Optional[int] = None, gaps: Optional[np.ndarray] = None
+    ) -> Spaces:
+        """Return the spaces of A over what moves, a prescribed base left out."""
+        held = len(self._prescribed)
+        gap = 0.0 if gaps is None else float(np.abs(gaps).max(initial=0.0))
+        known = spaces(a[:, held:], rank, tolerance_of(gap))
+        if not held:
+            return known
+        still = np.zeros((held, self._nv))
+        return Spaces(
+            known.forces, known.values, np.vstack((still[:, : known.rank], known.seen)),
+            np.vstack((still[:, : known.free.shape[1]], known.free)),
+        )
+
+    def report(self, backend: Any, q: np.ndarray) -> LoopReport:
+        """Return what the loops do at a configuration, (nq,)."""
+        known = self._spaces(self.jacobian(backend, q))
+        usual = known.rank
+        rng = np.random.default_rng(0)
+        for _ in range(3):
+            way = known.free @ rng.normal(size=known.free.shape[1])
+            norm = np.linalg.norm(way)
+            near = self.space.moved(q, 0.03 * way / norm if norm else way)
+            try:
+                near, _ = self.project(backend, near, np.zeros(self._nv))
+            except LoopsCannotClose:
+                continue
+            usual = max(usual, self._spaces(self.jacobian(backend, near)).rank)
+        names = self.robot.constraint_names
+        lost = np.eye(self._n) - known.forces @ known.forces.T
+        dependent = tuple(n for n, share in zip(names, np.diag(lost)) if share > 1e-6)
+        return LoopReport(
+            names, known.rank, usual, len(self._moving) - known.rank, len(self._actuated),
+            dependent,
+            float(np.abs(self.gaps(backend, q)).max(initial=0.0)),
+        )
+
+    def _open(self, gaps: np.ndarray, held: bool) -> LoopsCannotClose:
+        by_name = dict(zip(self.robot.constraint_names, (float(x) for x in gaps)))
+        worst = max(by_name, key=lambda name: abs(by_name[name]))
+        advice = (
+            'Hold fewer coordinates, or start nearer to where the loop closes' if held else
+            'Start nearer to where the loop closes, or check lengths and frames of its links'
+        )
+        return LoopsCannotClose(worst.rpartition('/')[0], by_name, advice)
