@@ -15,7 +15,7 @@ SHARED = {
     'launch': ('*.launch.py',),
     'config': ('*.yaml', '*.xml'),
     'rviz': ('*.rviz',),
-    'urdf': ('*.xacro', '*.urdf', '*.xml', '*.yaml'),
+    'urdf': ('*.xacro', '*.urdf', '*.xml', '*.yaml', '*.npz'),
 }
 NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node')
 

@@ -311,3 +311,15 @@ def test_extension_beside_a_vendors_description():
     moments = np.linalg.eigvalsh(hub.matrix)
     assert moments[0] > 0 and moments[0] + moments[1] >= moments[2]
     assert UR5.read_bytes() == before
+
+
+def test_modes_out_of_a_file_are_those_of_the_tube():
+    """First bending frequency of the clamped tube, 1.8751^2 sqrt(EI / rho A) / L^2."""
+    robot = fd.load_robot(UR5, extension=URDF_FOLDER / 'ur5_modes.flexdyn.xml')
+    assert robot.mode_names == tuple(f'forearm_link/mode{k}' for k in (1, 3, 5))
+    assert robot.total_mass == pytest.approx(fd.load_robot(UR5).total_mass, rel=1e-12)
+    arrays = robot.link('forearm_link').modal.arrays
+    ratio = (0.025**4 - 0.023**4) / 4 / (0.025**2 - 0.023**2)
+    expected = 1.87510407**2 * np.sqrt(70e9 * ratio / 2700) / 0.39225**2
+    rates = np.sqrt(np.diag(arrays.stiffness) / np.diag(arrays.modal_mass))
+    assert rates[:2] == pytest.approx([expected] * 2, rel=1e-6)
