@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Optional
 
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.free_base import FreeBase
 from flexdyn_ros.nodes.free_play import FreePlay
@@ -70,7 +71,17 @@ class ModalEquations:
 
         Raises:
             FlexdynError: A mode has no elastic force at any deflection.
+            NotYetSupported: The robot has loops, whose forces bend it too.
         """
+        if dyn.robot.loops and coordinates.n_modes:
+            raise NotYetSupported(
+                'the deflection of flexible links in a robot with loops is not estimated from '
+                'joint states yet',
+                file=dyn.robot.source,
+                element='loop',
+                name=dyn.robot.loops[0].name,
+                advice='Use mode gravity or rigid, and static_deflection false',
+            )
         self._dyn = dyn
         self._coordinates = coordinates
         self._base = base or FreeBase(dyn, coordinates)

@@ -4,8 +4,11 @@
 from pathlib import Path
 
 import flexdyn_ros as fd
+from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.nodes.arm_simulator import ArmSimulator
 from flexdyn_ros.nodes.arm_simulator import JointController
+from flexdyn_ros.nodes.deflection import JointSample
+from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.torque_terms import TorqueTerms
 import numpy as np
 import pytest
@@ -55,3 +58,16 @@ def test_legs_of_several_axes_under_a_controller():
     arm.advance(0.004)
     assert np.abs(dyn.loop_gaps(arm.q)).max() < 1e-11
     assert 0.0 < -arm.qd[dyn.robot.joint_names.index('leg1/rz')] < 0.1
+
+
+def test_deflections_in_loops_are_refused():
+    """The modes' equations hold forces of the loops, which joint states do not tell."""
+    robot = fd.load_robot(xacro.process_file(str(URDF / 'delta.urdf.xacro')).toprettyxml())
+    dyn = fd.Dynamics(robot, backend='reference')
+    with pytest.raises(NotYetSupported, match='loops'):
+        FeedForward(dyn, 'flexible_quasi_static', TorqueTerms())
+    sample = JointSample(0.0, np.zeros(15), np.zeros(15), np.zeros(15))
+    torque = FeedForward(dyn, 'gravity', TorqueTerms()).torque(sample)
+    motors = [robot.joint_names.index(f'motor{k}') for k in (1, 2, 3)]
+    np.testing.assert_allclose(torque[motors], torque[motors[0]], rtol=1e-9)
+    assert np.count_nonzero(torque) == 3
