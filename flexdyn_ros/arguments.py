@@ -4,15 +4,24 @@
 from __future__ import annotations
 
 from array import array
+from functools import lru_cache
 from math import isfinite
+from struct import Struct
 from typing import Any
+from typing import Callable
 from typing import Optional
 
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
 
 _DOUBLE = np.dtype(np.float64)
+_ARRAY = np.ndarray
 _FLOAT = frozenset((float,))
+# From this many numbers on, packing a list into an array is faster than converting it.
+_LONG = 16
+
+# From position, velocity and a third vector to a result, or None.
+Evaluation = Callable[[Any, Any, Any], Optional[np.ndarray]]
 
 
 def real_vector(argument: str, value: Any, length: int) -> list[float]:
@@ -28,11 +37,11 @@ def real_vector(argument: str, value: Any, length: int) -> list[float]:
         ArgumentError: If it has another shape, or an entry that is not a finite number.
     """
     kind = type(value)
-    if kind is np.ndarray:
-        if value.dtype is _DOUBLE and value.shape == (length,):
+    if kind is _ARRAY:
+        if value.dtype is _DOUBLE and value.ndim == 1:
             values = value.tolist()
             # The sum of finite numbers is finite, or else the slow way finds what is wrong.
-            if isfinite(sum(values)):
+            if len(values) == length and isfinite(sum(values)):
                 return values
     elif kind is list and len(value) == length and _FLOAT.issuperset(map(type, value)):
         if isfinite(sum(value)):
@@ -62,7 +71,7 @@ def deliver(values: Any, out: Optional[np.ndarray]) -> np.ndarray:
         ArgumentError: If `out` is not a writable float array of the right shape.
     """
     if out is None:
-        return np.array(values, dtype=float)
+        return np.array(values, _DOUBLE)
     if type(values) is list and type(out) is np.ndarray and out.shape == (len(values),):
         if out.dtype == _DOUBLE and out.flags.writeable and _FLOAT.issuperset(map(type, values)):
             out[:] = values
@@ -76,6 +85,50 @@ def deliver(values: Any, out: Optional[np.ndarray]) -> np.ndarray:
         raise ArgumentError('out', 'is read-only')
     out[...] = result
     return out
+
+
+def deliver_matrix(
+    values: Any, shape: tuple[int, int], out: Optional[np.ndarray]
+) -> np.ndarray:
+    """Return rows, or a list of all numbers by rows, as a matrix of this shape; see `deliver`."""
+    result: np.ndarray
+    if len(values) > _LONG and type(values[0]) is float:
+        result = np.empty(shape)
+        _packer(len(values))(result, 0, *values)
+    else:
+        result = np.array(values, _DOUBLE).reshape(shape)
+    return result if out is None else deliver(result, out)
+
+
+@lru_cache(maxsize=None)
+def _packer(count: int) -> Callable[..., None]:
+    """Return the call that writes this many floats into a buffer."""
+    return Struct(f'{count}d').pack_into
+
+
+def quick_evaluation(function: Callable, extra: tuple, nq: int, nv: int) -> Evaluation:
+    """
+    Return a function on lists as one on sound float64 arrays, in a single call.
+
+    What it returns for other arguments is None; `real_vector` says what is wrong with them.
+
+    Args:
+        function: Takes position (nq,), velocity (nv,), a third vector (nv,) and `extra`.
+        extra: Its further arguments.
+        nq: Number of configuration coordinates.
+        nv: Number of velocity coordinates.
+    """
+    array_of = np.array
+
+    def evaluate(q: Any, qd: Any, third: Any) -> Optional[np.ndarray]:
+        if type(q) is type(qd) is type(third) is _ARRAY and q.ndim == qd.ndim == third.ndim == 1:
+            if q.dtype is qd.dtype is third.dtype is _DOUBLE:
+                a, b, c = q.tolist(), qd.tolist(), third.tolist()
+                if len(a) == nq and len(b) == len(c) == nv and isfinite(sum(a) + sum(b) + sum(c)):
+                    return array_of(function(a, b, c, *extra), _DOUBLE)
+        return None
+
+    return evaluate
 
 
 def _array(argument: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:

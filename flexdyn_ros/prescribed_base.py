@@ -15,6 +15,7 @@ from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.base_motion import BASE_COORDINATES
 from flexdyn_ros.model.robot import Robot
+import numpy as np
 
 Floats = list[float]
 
@@ -77,7 +78,8 @@ def accelerations_on_base(
     right[:held] = [0.0] * held
     if method == 'recursive':
         return list(base_acceleration) + exact().accelerations_beyond(held, q, right)
-    block = [list(row[held:]) for row in backend.mass_matrix(q)[held:]]
+    full = np.reshape(backend.mass_matrix(q), (len(tau), len(tau)))
+    block = full[held:, held:].tolist()
     try:
         factors = SymmetricFactors(block, [0.0] * len(block))
         if block and min(factors.pivots) <= DOUBTFUL_PIVOT * max(factors.pivots):

@@ -15,6 +15,9 @@ from typing import Union
 from weakref import ref
 
 from flexdyn_ros.arguments import deliver
+from flexdyn_ros.arguments import deliver_matrix
+from flexdyn_ros.arguments import Evaluation
+from flexdyn_ros.arguments import quick_evaluation
 from flexdyn_ros.arguments import real_matrix
 from flexdyn_ros.arguments import real_number
 from flexdyn_ros.arguments import real_vector
@@ -97,6 +100,7 @@ class Dynamics(ClosedChainMethods):
         self._payloads = {payload.link: payload.inertia for payload in robot.payloads}
         self._kind = backend
         self._direct = DirectCalls()
+        self._quick: Optional[Evaluation] = None
         self._backend: Backend = self._new_backend()
 
     def _new_backend(self) -> Backend:
@@ -133,18 +137,20 @@ class Dynamics(ClosedChainMethods):
 
     def _forget_direct_calls(self) -> None:
         self._direct = DirectCalls()
+        self._quick = None
         for name in _METHODS:
             self.__dict__.pop(name, None)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy needs; its backend is made anew."""
-        left = ('_backend', '_direct', *_METHODS)
+        left = ('_backend', '_direct', '_quick', *_METHODS)
         return {name: value for name, value in self.__dict__.items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what a copy needs."""
         self.__dict__.update(state)
         self._direct = DirectCalls()
+        self._quick = None
         self._backend = self._new_backend()
 
     @property
@@ -183,6 +189,10 @@ class Dynamics(ClosedChainMethods):
         Raises:
             UnattainableMotion: If the actuated joints cannot make the motion.
         """
+        if self._quick is not None and wrenches is None and out is None and loop_forces is None:
+            found = self._quick(q, qd, qdd)
+            if found is not None:
+                return found
         self._need_loops(loop_forces)
         at = self._position(q)
         tau = self._backend.inverse_dynamics(
@@ -191,10 +201,20 @@ class Dynamics(ClosedChainMethods):
             real_vector('qdd', qdd, self._nv),
             () if wrenches is None else self._checked(wrenches),
         )
+        if self._quick is None and self._closed is None and not self._quaternions:
+            self._quick = self._quick_inverse_dynamics()
         if self._closed is not None:
             loading = self._closed.loading(None, loop_forces)
             tau = self._closed.torques(self._backend, at, tau, loading)
         return deliver(tau, out)
+
+    def _quick_inverse_dynamics(self) -> Optional[Evaluation]:
+        """Return generated Python that takes arrays, where it is made."""
+        if isinstance(self._backend, (PythonBackend, PatientBackend)):
+            prepared = self._backend.prepared('inverse_dynamics')
+            if prepared is not None:
+                return quick_evaluation(*prepared, self._nq, self._nv)
+        return None
 
     def forward_dynamics(
         self,
@@ -384,7 +404,7 @@ class Dynamics(ClosedChainMethods):
     def mass_matrix(self, q: Any, out: Out = None) -> np.ndarray:
         """Return the mass matrix, (nv, nv)."""
         rows = self._backend.mass_matrix(self._position(q))
-        return deliver(np.reshape(rows, (self._nv, self._nv)), out)
+        return deliver_matrix(rows, (self._nv, self._nv), out)
 
     def bias_vector(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
         """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
@@ -430,7 +450,7 @@ class Dynamics(ClosedChainMethods):
     def jacobian(self, q: Any, frame: str, out: Out = None) -> np.ndarray:
         """Return the Jacobian at a frame's origin in root axes, linear rows first, (6, nv)."""
         rows = self._backend.jacobian(self._position(q), self._frame(frame))
-        return deliver(np.reshape(rows, (6, self._nv)), out)
+        return deliver_matrix(rows, (6, self._nv), out)
 
     def jacobian_rate_qd(self, q: Any, qd: Any, frame: str, out: Out = None) -> np.ndarray:
         """Return dJ/dt qd at a frame's origin in root axes, linear part first, (6,)."""
@@ -503,6 +523,8 @@ class Dynamics(ClosedChainMethods):
     def _position(self, q: Any) -> list[float]:
         """Return a checked configuration with its quaternions brought to unit length."""
         values = real_vector('q', q, self._nq)
+        if not self._quaternions:
+            return values
         for start in self._quaternions:
             x, y, z, w = values[start : start + 4]
             # In the order in which compiled code adds, so that both give the same bits.

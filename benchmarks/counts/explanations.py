@@ -7,14 +7,14 @@ from benchmarks.counts.tables import Row
 
 UNEXPLAINED = 'not explained yet.'
 FLEXIBLE = (
-    'below every published generator, above two thirds of FLEXHB or the lower aim set. The '
-    'published arm is not known in full; this one has lengths other than 1 m, a hub on each '
-    'flexible link and three different moments, so that no product with 0 or 1 is saved by luck '
-    '(the only link that the source describes, a rod of 1 m without a hub, is easier).'
+    'below every published generator, above two thirds of FLEXHB or the lower aim set.'
 )
 BASE = (
     ' The rigid base link turns the next axis by 90 degrees, so that the flexible part moves in '
-    'space: only so does a rebuilt FLEXHB come near its published count (case K: 930 for 964).'
+    'space: only so does a rebuilt FLEXHB come near its published count (case K: 930 for 964). '
+    'Forces, moments and velocities then have three components each, and all of them pass '
+    'through King\'s matrices 1 + [theta]x, which are not orthogonal, so that no inertia behind '
+    'them can be regrouped. With parallel axes the same links stay far below the aim.'
 )
 # Start of a row's label, and the reason.
 REASONS: dict[str, str] = {
@@ -27,7 +27,10 @@ REASONS: dict[str, str] = {
     'Stanford3, external_force_vector': (
         'equal. Moments about x and z and forces along y and z reach the first torque with a '
         'factor of their own each, the force along x two torques with two: six multiplications, '
-        'and five additions to join the seven terms of two torques. No shorter form is known.'
+        'and five additions to join the seven terms of two torques. That is the least: a sum of '
+        'five inputs and one of two take five additions; with an offset of zero the torques '
+        's2 (q3 fy - mx) + c2 mz and q3 fx + my still take four multiplications, and the terms '
+        'c2 fx and s2 fz take two more with the offset, or three if it multiplies their sum.'
     ),
     **{f'{case}:': FLEXIBLE for case in 'ABCDEFGHIJ'},
     **{f'{case}:': FLEXIBLE + BASE for case in 'KLMNOPQR'},

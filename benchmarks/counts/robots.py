@@ -9,13 +9,16 @@ his counts (a3 = d3 = 0, diagonal inertias, jx = jy in the wrist), the values ar
 the literature, and free, since counts depend on zeros only.
 
 Flexible arms: the cases of El-Rayyes's tables 4.13 to 4.15, King's first-order rotations. The
-text gives links, modes and joint masses only; from his counts it follows that the flexible
-links are planar (alpha = 0) with the centre of mass on x and a diagonal inertia, and that
-gravity is parallel to the joint axes. Chosen here: each flexible link has a hub, so that its
-three moments differ and no term vanishes by luck; each joint mass is a point mass at the tip of
-its flexible link; the rigid first link turns the next axis by -90 degrees; the wrist of cases Q
-and R, which no source describes, turns about alternating axes (z, y, z) with centres of
-mass on the link axis and three different moments a link.
+tables give links, modes and joint masses only. The text describes one flexible link, a rod of
+1 m (table 4.8, figure 4.18), and calls case Q similar to the Puma 560 but for links 2 and 3, so
+the wrist of cases Q and R is that Puma's. From his counts it follows that the flexible links are
+planar (alpha = 0) and that gravity is parallel to the joint axes. Chosen here: each joint mass
+is a point mass at the tip of its flexible link; a rigid first link turns the next axis by -90
+degrees.
+
+The general arms of the same cases are harder: lengths other than 1 m, a hub on each flexible
+link and three different moments, so that no product with 0 or 1 is saved; a wrist with three
+different moments a link and centres of mass on the link axes.
 
 Flexible chains: Mohan and Saha's recursive forward dynamics is counted for n links with m
 modes in each of two directions; twist, offset and hub are general and the last link carries a
@@ -95,7 +98,7 @@ def table_robot(name: str) -> Robot:
 
 def flexible_arm(
     name: str, links: str, modes: int, joint_mass: float, gravity: bool,
-    base_twist: float = -90.0, rods: bool = False,
+    base_twist: float = -90.0, general: bool = False,
 ) -> Robot:
     """
     Return a flexible case.
@@ -108,18 +111,22 @@ def flexible_arm(
         joint_mass: At the tip of each flexible link [kg].
         gravity: Whether there is gravity, along the first axis.
         base_twist: From a rigid first link's axis to the next one [deg].
-        rods: Whether the flexible links are rods of 1 m and 0.5 kg without hubs (El-Rayyes
-            1990, table 4.8).
+        general: Whether the links are the harder ones of this module instead of the rods of
+            1 m and 0.5 kg (table 4.8) and the Puma's wrist.
     """
     kinds = links.split('-')
     rows = []
     for number, kind in enumerate(kinds):
-        if kind == 'R':
-            wrist = 'BB' in ' '.join(kinds[:number])
-            rows.append(_wrist_row(number) if wrist else _shoulder_row(base_twist))
+        if kind == 'R' and not rows:
+            rows.append(_shoulder_row(base_twist))
+        elif kind == 'R':
+            rows.append(_general_wrist_row(number) if general else Row(*PUMA[number]))
         else:
             row = _flexible_row(kind, modes, joint_mass, number)
-            rows.append(_rod(row) if rods else row)
+            rows.append(row if general else _rod(row))
+    if kinds[-1] == 'R' and not general:
+        # The forearm carries the Puma's wrist, whose first axis lies along it.
+        rows[2] = replace(rows[2], alpha=PUMA[2][0])
     robot = chain(f'flexible_{name}', rows)
     return robot if gravity else without_gravity(robot)
 
@@ -128,7 +135,7 @@ def _shoulder_row(twist: float) -> Row:
     return Row(twist, 0.0, 0.3, 4.0, (0.01, 0.05, 0.02), (0.11, 0.07, 0.09))
 
 
-def _wrist_row(number: int) -> Row:
+def _general_wrist_row(number: int) -> Row:
     alpha = {3: 90.0, 4: -90.0}.get(number, 0.0)
     com = (0.0, 0.0, 0.03 + 0.01 * number)
     moments = (2.1e-3 + 1e-4 * number, 1.7e-3 + 2e-4 * number, 1.2e-3)

@@ -90,7 +90,7 @@ def split(plan: Schedule, part_size: int = PART_SIZE, split_size: int = SPLIT_SI
     for number, group in enumerate(groups):
         inputs = set()
         for line in group:
-            for read in _reads(line, plan):
+            for read in reads(line, plan):
                 if read.kind == SYMBOL:
                     inputs.add(read.value.partition('[')[0])
                 elif home[read] != number:
@@ -100,7 +100,7 @@ def split(plan: Schedule, part_size: int = PART_SIZE, split_size: int = SPLIT_SI
     return Parts(tuple(parts), shared)
 
 
-def _reads(line: Statement, plan: Schedule) -> set[Expression]:
+def reads(line: Statement, plan: Schedule) -> set[Expression]:
     """Return the symbols and temporaries that a statement reads."""
     if line.output != TEMPORARY and line.node in plan.names:
         return {line.node}

@@ -9,7 +9,6 @@ from flexdyn_ros.codegen.interface import Input
 from flexdyn_ros.codegen.interface import Output
 from flexdyn_ros.codegen.schedule import Schedule
 from flexdyn_ros.codegen.series import closed_form
-from flexdyn_ros.codegen.series import PREFIX
 from flexdyn_ros.codegen.series import series
 from flexdyn_ros.codegen.series import stumpff_orders
 from flexdyn_ros.codegen.tables import python_tables
@@ -18,12 +17,19 @@ from flexdyn_ros.codegen.writer import wrap
 from flexdyn_ros.codegen.writer import Writer
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
 from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.passes.stumpff import PREFIX
 
 WIDTH = 99
 
 
-def emit_python(plan: Schedule) -> str:
-    """Return the source of a module with one function."""
+def emit_python(plan: Schedule, flat: bool = False) -> str:
+    """
+    Return the source of a module with one function.
+
+    Args:
+        plan: The program in writing order.
+        flat: Whether matrices are one list, by rows, instead of a list of rows.
+    """
     trace = plan.trace
     tables = dict(tables_of(plan))
     libm = [name for name in plan.functions if not name.startswith(PREFIX) and name not in tables]
@@ -45,7 +51,7 @@ def emit_python(plan: Schedule) -> str:
     writer = Writer(plan.names, _local)
     for node in plan.temporaries:
         lines += _assign(plan.names[node], writer.definition(node))
-    return '\n'.join([*lines, *_return(plan, writer), ''])
+    return '\n'.join([*lines, *_return(plan, writer, flat), ''])
 
 
 def _symbols(plan: Schedule) -> set[str]:
@@ -103,7 +109,7 @@ def _shape(output: Output) -> str:
     return ' x '.join(str(n) for n in output.shape) if output.shape else '1'
 
 
-def _return(plan: Schedule, writer: Writer) -> list[str]:
+def _return(plan: Schedule, writer: Writer, flat: bool) -> list[str]:
     """Return the lines that give the results: lists, rows of matrices, numbers."""
     nodes = list(plan.trace.program.outputs)
     lines: list[str] = []
@@ -111,19 +117,20 @@ def _return(plan: Schedule, writer: Writer) -> list[str]:
     for number, output in enumerate(plan.trace.outputs):
         own, nodes = nodes[: output.size], nodes[output.size :]
         names.append(f'result{number + 1}')
-        lines += _result(names[-1], output, [writer.text(node) for node in own])
+        lines += _result(names[-1], output, [writer.text(node) for node in own], flat)
     return [*lines, f'    return {", ".join(names)}']
 
 
-def _result(name: str, output: Output, texts: list[str]) -> list[str]:
+def _result(name: str, output: Output, texts: list[str], flat: bool) -> list[str]:
     if output.shape == ():
         return [f'    # {_quoted(output.entries[0])}', *_assign(name, texts[0])]
     if len(output.shape) == 2:
         width = output.shape[1]
         rows = [texts[k * width : (k + 1) * width] for k in range(output.shape[0])]
         lines = [f'    # {output.name} by rows', f'    {name} = [']
-        for row in rows:
-            lines += wrap('[', ', '.join(row), '],', '        ', WIDTH)
+        start, end = ('', ',') if flat else ('[', '],')
+        for row in rows if width or not flat else []:
+            lines += wrap(start, ', '.join(row), end, '        ', WIDTH)
         return [*lines, '    ]']
     lines = [f'    {name} = [']
     for text, entry in zip(texts, output.entries):

@@ -17,6 +17,7 @@ from flexdyn_ros.codegen.c_files import c_files
 from flexdyn_ros.codegen.emit_c import emit_c
 from flexdyn_ros.codegen.emit_fortran import emit_fortran
 from flexdyn_ros.codegen.emit_python import emit_python
+from flexdyn_ros.codegen.formulations import methods
 from flexdyn_ros.codegen.functions import read_function
 from flexdyn_ros.codegen.interface import Input
 from flexdyn_ros.codegen.interface import Output
@@ -25,7 +26,6 @@ from flexdyn_ros.codegen.loads import read_loads
 from flexdyn_ros.codegen.schedule import schedule
 from flexdyn_ros.codegen.simplify import simplify
 from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
-from flexdyn_ros.codegen.trace import methods
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.robot import Robot
@@ -118,9 +118,10 @@ def generate(
         method: One of equivalent formulations; the cheapest one when None. Accelerations are
             solved for by "articulated bodies" or "mass matrix and LDL^T"; a mass matrix is
             found by "inverse dynamics", "outer links" or "composite bodies" (the default),
-            Walker and Orin's methods 1 to 3; derivatives by "rows and columns" of composite
-            bodies or by "directions" (docs/derivatives.md); a rigid arm of few joints has "closed
-            form" and "closed form in multiple angles" too.
+            Walker and Orin's methods 1 to 3, or "composite bodies and inverse dynamics";
+            derivatives by "rows and columns" of composite bodies or by "directions"
+            (docs/derivatives.md); a rigid arm of few joints has "closed form" and "closed form in
+            multiple angles" too.
 
     Raises:
         ArgumentError: If a function, language, argument or method is unknown.

@@ -28,6 +28,7 @@ from flexdyn_ros.codegen.interface import Input
 from flexdyn_ros.codegen.parameters import find_parameter
 from flexdyn_ros.codegen.parameters import Parameter
 from flexdyn_ros.codegen.parameters import parameter_names
+from flexdyn_ros.codegen.parameters import symmetric_matrix
 from flexdyn_ros.codegen.parameters import with_parameters
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.multibody import Multibody
@@ -161,7 +162,7 @@ def loaded_tree(robot: Robot, loads: Loads, graph: Graph) -> Multibody:
     places = {}
     for link in loads.payloads:
         values = _symbols(graph, loads.payload_name(link), len(PAYLOAD_ENTRIES))
-        mass, com, matrix = values[0], tuple(values[1:4]), _matrix(values[4:])
+        mass, com, matrix = values[0], tuple(values[1:4]), symmetric_matrix(values[4:])
         if robot.link(link).segments is not None:
             places[link] = loads.sections.get(link) or _tip(robot, link)
         elif robot.link(link).mode_names:
@@ -222,11 +223,6 @@ def _off_section(tree: Multibody, index: int, mass: Any, offset: tuple) -> Multi
 
 def _symbols(graph: Graph, name: str, count: int) -> list:
     return [graph.symbol(f'{name}[{k}]') for k in range(count)]
-
-
-def _matrix(values: list) -> tuple:
-    xx, yy, zz, xy, xz, yz = values
-    return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
 
 
 def gravity_of(robot: Robot, loads: Loads, graph: Graph) -> tuple:

@@ -128,7 +128,7 @@ def _with_inertias(robot: Robot, symbols: Mapping) -> Robot:
             link = replace(link, inertia=Inertia(
                 mass[0] if mass else own.mass,
                 tuple(com) if com else own.com,
-                _matrix(moments) if moments else own.matrix,
+                symmetric_matrix(moments) if moments else own.matrix,
             ))
         links.append(link)
     joints = [_with_losses(joint, symbols) for joint in robot.joints]
@@ -243,6 +243,7 @@ def _value(symbols: Mapping, owner: str, kind: str, value: Any) -> Any:
     return symbol[0] if symbol else value
 
 
-def _matrix(values: Sequence) -> tuple:
+def symmetric_matrix(values: Sequence) -> tuple:
+    """Return a symmetric matrix from its entries xx, yy, zz, xy, xz, yz."""
     xx, yy, zz, xy, xz, yz = values
     return ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))

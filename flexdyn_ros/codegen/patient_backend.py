@@ -128,6 +128,11 @@ class PatientBackend:
         _logger.warning('Generated Python is used instead of compiled code. %s', error)
         self._generated = PythonBackend(self._robot, self._gravity, self._payloads)
 
+    def prepared(self, name: str) -> Optional[tuple[Callable, tuple]]:
+        """Return the generated Python function of this name, and its loads, if it is made."""
+        generated = self._generated
+        return generated.prepared(name) if isinstance(generated, PythonBackend) else None
+
     inverse_dynamics = _patient('inverse_dynamics')
     forward_dynamics = _patient('forward_dynamics')
     hybrid_dynamics = _patient('hybrid_dynamics')

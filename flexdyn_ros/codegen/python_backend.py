@@ -10,7 +10,6 @@ function runs, so that clearing them restores results bit for bit. Sources are k
 from __future__ import annotations
 
 from dataclasses import replace
-from threading import RLock
 from typing import Any
 from typing import Callable
 from typing import Mapping
@@ -20,36 +19,29 @@ from typing import Sequence
 from flexdyn_ros.codegen import source_cache
 from flexdyn_ros.codegen.batch_loop import DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.chosen_parameters import ChosenParameters
-from flexdyn_ros.codegen.emit_python import emit_python
-from flexdyn_ros.codegen.functions import function_identifier
 from flexdyn_ros.codegen.functions import FUNCTIONS
 from flexdyn_ros.codegen.functions import Request
-from flexdyn_ros.codegen.generate import compile_python
+from flexdyn_ros.codegen.generated_derivatives import GeneratedDerivatives
+from flexdyn_ros.codegen.generated_functions import generated_function
+from flexdyn_ros.codegen.generated_functions import is_generated
 from flexdyn_ros.codegen.loads import Loads
-from flexdyn_ros.codegen.schedule import schedule
 from flexdyn_ros.codegen.variants import Floats
 from flexdyn_ros.codegen.variants import FORWARD
 from flexdyn_ros.codegen.variants import GRAVITY_MATTERS
 from flexdyn_ros.codegen.variants import INERTIA_MATTERS
-from flexdyn_ros.codegen.variants import key_of
 from flexdyn_ros.codegen.variants import loads_of
 from flexdyn_ros.codegen.variants import ordered_wrenches
 from flexdyn_ros.codegen.variants import payload_values
 from flexdyn_ros.codegen.variants import Places
 from flexdyn_ros.codegen.variants import places_of
 from flexdyn_ros.codegen.variants import TAKES_WRENCHES
-from flexdyn_ros.codegen.variants import traced
 from flexdyn_ros.codegen.variants import Wrenches
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
 
-# Functions made in this process, by entry.
-_made: dict[str, Callable] = {}
-_lock = RLock()
 
-
-class PythonBackend:
+class PythonBackend(GeneratedDerivatives):
     """Evaluates one robot under one gravity and one set of payloads by generated Python."""
 
     name = 'python'
@@ -88,6 +80,10 @@ class PythonBackend:
         """Return a backend of the same robot under other gravity and payloads."""
         return PythonBackend(self._robot, gravity, payloads, self._digest)
 
+    def prepared(self, name: str) -> Optional[tuple[Callable, tuple]]:
+        """Return the function of this name without wrenches, and its loads, if it is made."""
+        return self._functions.get(name)
+
     def inverse_dynamics(
         self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
     ) -> Floats:
@@ -113,13 +109,10 @@ class PythonBackend:
         """
         if not self._nv:
             return []
-        try:
-            qdd, pivots = self._loaded(FORWARD[method], (q, qd, tau), wrenches)
-            if min(pivots) > DOUBTFUL_PIVOT * max(pivots):
-                return qdd
-        except (ArithmeticError, ValueError):
-            pass
-        return self._exact.forward_dynamics(q, qd, tau, wrenches, method)
+        found = self._solved(FORWARD[method], (q, qd, tau), wrenches)
+        if found is None:
+            return self._exact.forward_dynamics(q, qd, tau, wrenches, method)
+        return found[0]
 
     def hybrid_dynamics(
         self, q: Floats, qd: Floats, joint_qdd: Floats, wrenches: Wrenches
@@ -127,60 +120,13 @@ class PythonBackend:
         """Return joint torques (n_joints,) and modal accelerations (n_modes,)."""
         if not self._n_modes:
             return self._loaded('inverse_dynamics', (q, qd, joint_qdd), wrenches), []
-        try:
-            tau, qdd, pivots = self._loaded('hybrid_dynamics', (q, qd, joint_qdd), wrenches)
-            if min(pivots) > DOUBTFUL_PIVOT * max(pivots):
-                return tau, qdd
-        except (ArithmeticError, ValueError):
-            pass
-        return self._exact.hybrid_dynamics(q, qd, joint_qdd, wrenches)
+        found = self._solved('hybrid_dynamics', (q, qd, joint_qdd), wrenches)
+        if found is None:
+            return self._exact.hybrid_dynamics(q, qd, joint_qdd, wrenches)
+        return found[0], found[1]
 
-    def inverse_dynamics_derivatives(
-        self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
-    ) -> tuple:
-        """Return the derivatives of the forces by q, qd and qdd, (nv, nv) each."""
-        return self._loaded('inverse_dynamics_derivatives', (q, qd, qdd), wrenches)
-
-    def forward_dynamics_derivatives(
-        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches = ()
-    ) -> tuple:
-        """Return the derivatives of the accelerations by q, qd and tau, (nv, nv) each."""
-        if not self._nv:
-            return [], [], []
-        try:
-            *found, pivots = self._loaded('forward_dynamics_derivatives', (q, qd, tau), wrenches)
-            if min(pivots) > DOUBTFUL_PIVOT * max(pivots):
-                return tuple(found)
-        except (ArithmeticError, ValueError):
-            pass
-        return self._exact.forward_dynamics_derivatives(q, qd, tau, wrenches)
-
-    def inverse_dynamics_parameter_derivatives(
-        self, q: Floats, qd: Floats, qdd: Floats, chosen: ChosenParameters,
-        wrenches: Wrenches = (),
-    ) -> list:
-        """Return the derivatives of the forces by parameters of the model, (nv, n)."""
-        name = 'inverse_dynamics_parameter_derivatives'
-        return self._loaded(name, (q, qd, qdd), wrenches, chosen)
-
-    def forward_dynamics_parameter_derivatives(
-        self, q: Floats, qd: Floats, tau: Floats, chosen: ChosenParameters,
-        wrenches: Wrenches = (),
-    ) -> list:
-        """Return the derivatives of the accelerations by parameters of the model, (nv, n)."""
-        name = 'forward_dynamics_parameter_derivatives'
-        if not self._nv:
-            return []
-        try:
-            found, pivots = self._loaded(name, (q, qd, tau), wrenches, chosen)
-            if min(pivots) > DOUBTFUL_PIVOT * max(pivots):
-                return found
-        except (ArithmeticError, ValueError):
-            pass
-        return self._exact.forward_dynamics_parameter_derivatives(q, qd, tau, chosen, wrenches)
-
-    def mass_matrix(self, q: Floats) -> list[Floats]:
-        """Return the mass matrix, (nv, nv)."""
+    def mass_matrix(self, q: Floats) -> Floats:
+        """Return the mass matrix by rows, (nv * nv,)."""
         return self._plain('mass_matrix', q)
 
     def bias_vector(self, q: Floats, qd: Floats) -> Floats:
@@ -213,11 +159,11 @@ class PythonBackend:
 
     def frame_pose(self, q: Floats, frame: str) -> tuple:
         """Return rotation, 3 rows, and position of a link's frame in the root frame."""
-        x, y, z, _ = self._of_frame('frame_pose', frame, q)
-        return (x[:3], y[:3], z[:3]), (x[3], y[3], z[3])
+        rows = self._of_frame('frame_pose', frame, q)
+        return (rows[0:3], rows[4:7], rows[8:11]), (rows[3], rows[7], rows[11])
 
-    def jacobian(self, q: Floats, frame: str) -> list[Floats]:
-        """Return the (6, nv) Jacobian of a link's frame."""
+    def jacobian(self, q: Floats, frame: str) -> Floats:
+        """Return the Jacobian of a link's frame by rows, (6 * nv,)."""
         return self._of_frame('jacobian', frame, q)
 
     def jacobian_rate_qd(self, q: Floats, qd: Floats, frame: str) -> Floats:
@@ -301,6 +247,22 @@ class PythonBackend:
         values = [(*wrench.force, *wrench.moment) for wrench in ordered]
         return function(*vectors, *extra, *values, *(chosen.arguments() if chosen else ()))
 
+    def _solved(
+        self,
+        name: str,
+        vectors: tuple,
+        wrenches: Wrenches,
+        chosen: Optional[ChosenParameters] = None,
+    ) -> Optional[list]:
+        """Return the results of a function that solves, or None where a pivot is in doubt."""
+        try:
+            *found, pivots = self._loaded(name, vectors, wrenches, chosen)
+            if min(pivots) > DOUBTFUL_PIVOT * max(pivots):
+                return found
+        except (ArithmeticError, ValueError):
+            pass
+        return None
+
     def variant(self, name: str, arguments: Sequence[Any]) -> tuple[Request, Places]:
         """Return which variant of a function answers a call with these arguments."""
         function, rest = FUNCTIONS[name], list(arguments[len(FUNCTIONS[name].inputs):])
@@ -316,13 +278,12 @@ class PythonBackend:
     def is_made(self, name: str, arguments: Sequence[Any]) -> bool:
         """Return whether a call with these arguments needs no generation any more."""
         request, loads, solver, _ = self._resolved(*self.variant(name, arguments))
-        entry = _entry(self._digest, request, loads, solver)
-        return entry in _made or source_cache.read(entry) is not None
+        return is_generated(self._digest, request, loads, solver)
 
     def _make(self, request: Request, places: Places) -> tuple[Callable, tuple]:
         """Return a function with wrenches at these places, and the values of its other loads."""
         request, loads, solver, extra = self._resolved(request, places)
-        return _function(self._robot, self._digest, request, loads, solver), extra
+        return generated_function(self._robot, self._digest, request, loads, solver), extra
 
     def _resolved(self, request: Request, places: Places) -> tuple[Request, Loads, str, tuple]:
         """Return a variant's function, its loads, how it solves, and the values of its loads."""
@@ -339,27 +300,3 @@ class PythonBackend:
         extra = [tuple(self._gravity)] if gravity else []
         extra += [payload_values(self._payloads[link]) for link in payloads]
         return request, loads, solver, tuple(extra)
-
-
-def _function(
-    robot: Robot, digest: str, request: Request, loads: Loads, solver: str
-) -> Callable:
-    """Return a generated function: made before, kept on disk, or made now."""
-    entry = _entry(digest, request, loads, solver)
-    with _lock:
-        found = _made.get(entry)
-        if found is None:
-            source = source_cache.read(entry)
-            if source is None:
-                source = _generate(robot, request, loads, solver)
-                source_cache.write(entry, source)
-            found = _made[entry] = compile_python(source, function_identifier([request]))
-    return found
-
-
-def _entry(digest: str, request: Request, loads: Loads, solver: str) -> str:
-    return source_cache.entry_name('python', *key_of(digest, request, loads, solver))
-
-
-def _generate(robot: Robot, request: Request, loads: Loads, solver: str) -> str:
-    return emit_python(schedule(traced(robot, request, loads, solver)))

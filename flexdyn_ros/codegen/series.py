@@ -11,8 +11,8 @@ from __future__ import annotations
 from math import factorial
 
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
+from flexdyn_ros.symbolic.passes.stumpff import PREFIX
 
-PREFIX = 'stumpff'
 _LAST_PLACE = 2.0**-54
 
 

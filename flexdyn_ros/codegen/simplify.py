@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Optional
 from typing import Sequence
 
+from flexdyn_ros.codegen.formulations import compared
+from flexdyn_ros.codegen.formulations import methods
+from flexdyn_ros.codegen.formulations import solving_methods
 from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.interface import Trace
 from flexdyn_ros.codegen.loads import Loads
 from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
-from flexdyn_ros.codegen.trace import closed_forms
-from flexdyn_ros.codegen.trace import methods
-from flexdyn_ros.codegen.trace import solving_methods
 from flexdyn_ros.codegen.trace import trace_requests
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.symbolic.optimise import optimise
@@ -25,7 +25,7 @@ from flexdyn_ros.symbolic.program import operation_counts
 
 # Operations of a traced program above which the passes are left out, as they would take long; in
 # a hurry, as where code is made while someone waits for its first result, much earlier.
-SIZE_LIMIT = 20_000
+SIZE_LIMIT = 100_000
 HASTY_SIZE_LIMIT = 3_000
 # Passes that take most of the time for about one operation in a hundred.
 SLOW_PASSES = ('reuse',)
@@ -77,12 +77,7 @@ def simplify(
         method: How accelerations are solved for, the cheapest way when None, or how the mass
             matrix is found. It gives way where the robot does not allow it.
     """
-    suitable = solving_methods(robot, requests)
-    if hasty and any(request.function.derives for request in requests):
-        # The first way costs less but for the shortest arms, where both cost little.
-        suitable = suitable[:1]
-    if optimised and not hasty:
-        suitable = (*suitable, *closed_forms(robot, requests))
+    suitable = compared(robot, requests, hasty) if optimised else solving_methods(robot, requests)
     traces = [
         trace_requests(robot, function, requests, loads, way, optimised, snap, pivots)
         for way in ((method,) if method in methods(robot, requests) else suitable)

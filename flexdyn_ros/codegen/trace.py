@@ -8,9 +8,8 @@ from typing import Any
 from typing import Optional
 from typing import Sequence
 
-from flexdyn_ros.codegen.closed_form import suits_closed_form
+from flexdyn_ros.codegen.formulations import solving_methods
 from flexdyn_ros.codegen.functions import function_identifier
-from flexdyn_ros.codegen.functions import has_followers
 from flexdyn_ros.codegen.functions import inputs_of
 from flexdyn_ros.codegen.functions import outputs_of
 from flexdyn_ros.codegen.functions import PARAMETERS
@@ -25,12 +24,7 @@ from flexdyn_ros.codegen.loads import read_loads
 from flexdyn_ros.codegen.loads import wrenches_of
 from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
 from flexdyn_ros.codegen.snap import snap as snap_rotations
-from flexdyn_ros.codegen.traced_derivatives import DERIVATIVE_METHODS
-from flexdyn_ros.codegen.traced_derivatives import DIRECTIONS
 from flexdyn_ros.codegen.traced_derivatives import STRUCTURED
-from flexdyn_ros.codegen.traced_dynamics import CLOSED_FORMS
-from flexdyn_ros.codegen.traced_dynamics import DENSE
-from flexdyn_ros.codegen.traced_dynamics import MASS_MATRIX_METHODS
 from flexdyn_ros.codegen.traced_dynamics import RECURSIVE
 from flexdyn_ros.codegen.traced_dynamics import TracedDynamics
 from flexdyn_ros.dynamics.regroup import regroup
@@ -38,16 +32,6 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.symbolic.expression import Graph
 from flexdyn_ros.symbolic.program import Program
-
-# The mass matrix of a robot with more coordinates than this is not tried as a way to solve for
-# accelerations: its factors grow with the cube of their number.
-DENSE_LIMIT = 30
-# Functions that a closed form computes.
-CLOSED_FUNCTIONS = {
-    'inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_vector', 'coriolis_vector',
-    'inertia_vector', 'gravity_vector', 'inverse_dynamics_derivatives',
-    'forward_dynamics_derivatives',
-}
 
 
 def trace(
@@ -138,41 +122,6 @@ def _about_parameters(request: Request, loads: Loads) -> Request:
             'such as "<link>/mass"'
         )
     return replace(request, parameters=loads.parameters)
-
-
-def solving_methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
-    """
-    Return the ways to solve for accelerations that suit a robot; the cheapest may be taken.
-
-    Coordinates that move several bodies at once (mimic joints) break the tree's recursion. With
-    derivatives, the ways to find these; they solve by the mass matrix.
-    """
-    if any(request.function.derives for request in requests):
-        sheared = any(link.rotation == 'linear' and link.mode_names for link in robot.links)
-        # Composite bodies seen through King's first-order rotations, no rotations, are others.
-        return (DIRECTIONS,) if sheared else DERIVATIVE_METHODS
-    if any(request.function.of_parameters and request.function.solves for request in requests):
-        return (DENSE,)
-    if not any(request.function.solves for request in requests):
-        return (RECURSIVE,)
-    if has_followers(robot):
-        return (DENSE,)
-    return (RECURSIVE, DENSE) if robot.nv <= DENSE_LIMIT else (RECURSIVE,)
-
-
-def closed_forms(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
-    """Return the closed forms that suit a robot and functions; the cheapest may be taken."""
-    names = {request.name for request in requests}
-    return CLOSED_FORMS if names & CLOSED_FUNCTIONS and suits_closed_form(robot) else ()
-
-
-def methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
-    """Return all methods that may be asked for: closed forms, of the mass matrix, to solve."""
-    closed = closed_forms(robot, requests)
-    if any(request.function.solves or request.function.derives for request in requests):
-        return (*solving_methods(robot, requests), *closed)
-    names = {request.name for request in requests}
-    return (*(MASS_MATRIX_METHODS if 'mass_matrix' in names else ()), *closed)
 
 
 def _flat(value: Any) -> list:

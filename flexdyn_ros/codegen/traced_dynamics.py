@@ -21,6 +21,7 @@ from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_columns
+from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_first_columns
 from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_outer_links
 
 RECURSIVE = 'articulated bodies'
@@ -28,12 +29,14 @@ DENSE = 'mass matrix and LDL^T'
 CLOSED = 'closed form'
 ANGLES = 'closed form in multiple angles'
 CLOSED_FORMS = (CLOSED, ANGLES)
-# Walker and Orin's methods 1 to 3; the last one is taken unless another is asked for.
+# Walker and Orin's methods 1 to 3, and a mixture of 1 and 3 that may be cheaper on flexible arms.
 COMPOSITE = 'composite bodies'
+MIXED = 'composite bodies and inverse dynamics'
 MASS_MATRIX_METHODS = {
     'inverse dynamics': mass_matrix_by_columns,
     'outer links': mass_matrix_by_outer_links,
     COMPOSITE: mass_matrix,
+    MIXED: mass_matrix_by_first_columns,
 }
 
 

@@ -81,7 +81,7 @@ def generalised_forces(
         gravity: Acceleration of gravity in the root frame [m/s^2].
         wrenches: What the environment exerts on the robot.
     """
-    places = placements(tree, q)
+    places = placements(tree, q, at_once=True)
     motions = propagate(tree, places, qd, qdd, gravity)
     forces: list[Vector] = []
     moments: list[Vector] = []
@@ -135,16 +135,16 @@ def propagate(
         motion = motions[place.body.parent]
         if place.node is not None:
             motion = _node_motion(
-                place.node, motion, parent.mode_rates(qd), parent.mode_rates(qdd)
+                place, place.node, motion, parent.mode_rates(qd), parent.mode_rates(qdd)
             )
         motions.append(_joint_motion(place, motion, qd, qdd))
     return motions
 
 
 def _node_motion(
-    node: NodePlacement, motion: BodyMotion, rates: list, accelerations: list
+    place: Placement, node: NodePlacement, motion: BodyMotion, rates: list, accelerations: list
 ) -> BodyMotion:
-    """Return the motion of a deflecting cross-section, in its own axes."""
+    """Return the motion of a deflecting cross-section, in its own axes unless they come later."""
     slide = combine(rates, node.translation)
     turning = combine(rates, node.turning)
     start = add(motion.acceleration, apply(motion.matrix, node.position))
@@ -158,7 +158,11 @@ def _node_motion(
     if not node.node.linear and node.node.axis is None:
         vector_rate = combine(rates, node.node.rotation)
         spin_rate = add(spin_rate, vector_spin_rate(node.rotation_vector, vector_rate))
-    spin = apply_transposed(node.rotation, add(motion.spin, turning))
+    spin = add(motion.spin, turning)
+    if place.through is not None:
+        # The body stands here: nothing needs the matrix before its joint has turned the axes.
+        return BodyMotion(spin, spin_rate, start, motion.matrix)
+    spin = apply_transposed(node.rotation, spin)
     spin_rate = apply_transposed(node.rotation, spin_rate)
     return BodyMotion(
         spin,
@@ -174,10 +178,14 @@ def _joint_motion(place: Placement, motion: BodyMotion, qd: list, qdd: list) -> 
     rates = axis_rates(joint, qd)
     slide, turn = combine_columns(place.columns, rates)
     slide_rate, turn_rate = combine_columns(place.columns, axis_rates(joint, qdd))
-    start = add(motion.acceleration, apply(motion.matrix, place.position))
-    start = apply_transposed(place.rotation, start)
-    spin = apply_transposed(place.rotation, motion.spin)
-    spin_rate = apply_transposed(place.rotation, motion.spin_rate)
+    if place.through is None:
+        rotation = place.rotation
+        start = add(motion.acceleration, apply(motion.matrix, place.position))
+    else:
+        rotation, start = place.through, motion.acceleration
+    start = apply_transposed(rotation, start)
+    spin = apply_transposed(rotation, motion.spin)
+    spin_rate = apply_transposed(rotation, motion.spin_rate)
     own, own_turn = velocity_product(joint, place.columns, rates, slide, turn)
     if slide is not None:
         start = add(start, add(scale(2.0, cross(spin, slide)), slide_rate))

@@ -214,17 +214,20 @@ class Graph:
         """Return the product of all factors; a constant factor is folded into one."""
         coefficient, negative, rest = 1.0, False, []
         for factor in factors:
-            minus, factor = split_sign(factor)
-            negative ^= minus
-            if factor.is_constant:
+            if factor.kind == NEGATIVE:
+                negative = not negative
+                factor = factor.operands[0]
+            if factor.kind == CONSTANT:
                 coefficient *= factor.value
-                continue
-            if factor.is_product and factor.operands[0].is_constant:
-                coefficient *= factor.operands[0].value
-                factor = self._rebuild(PRODUCT, factor.operands[1:])
-            rest.append(factor)
+            else:
+                rest.append(factor)
         if coefficient == 0.0:
             return self.zero
+        if coefficient != 1.0:
+            for k, factor in enumerate(rest):
+                if factor.kind == PRODUCT and factor.operands[0].kind == CONSTANT:
+                    coefficient *= factor.operands[0].value
+                    rest[k] = self._rebuild(PRODUCT, factor.operands[1:])
         if coefficient != 1.0 or not rest:
             rest.append(self.constant(coefficient))
         result = self._rebuild(PRODUCT, rest)
@@ -235,28 +238,35 @@ class Graph:
         offset = 0.0
         weights: dict[Expression, float] = {}
         for term in terms:
-            minus, term = split_sign(term)
-            sign = -1.0 if minus else 1.0
-            if term.is_constant:
+            sign = 1.0
+            if term.kind == NEGATIVE:
+                sign, term = -1.0, term.operands[0]
+            if term.kind == CONSTANT:
                 offset += sign * term.value
                 continue
-            weight, base = split_weight(term, self)
-            weights[base] = weights.get(base, 0.0) + sign * weight
-        parts = [
-            self.product((self.constant(weight), base))
-            for base, weight in weights.items()
-            if weight != 0.0
-        ]
+            if term.kind == PRODUCT and term.operands[0].kind == CONSTANT:
+                sign *= term.operands[0].value
+                term = self._rebuild(PRODUCT, term.operands[1:])
+            weights[term] = weights.get(term, 0.0) + sign
+        parts = [self._weighted(weight, base) for base, weight in weights.items() if weight]
         if offset != 0.0:
             parts.append(self.constant(offset))
         if not parts:
             return self.zero
         if len(parts) == 1:
             return parts[0]
-        parts.sort(key=lambda term: split_sign(term)[1].number)
+        parts.sort(key=_sum_order)
         if parts[0].kind == NEGATIVE:
             return self.negate(self._rebuild(SUM, [self.negate(part) for part in parts]))
         return self._rebuild(SUM, parts)
+
+    def _weighted(self, weight: float, base: Expression) -> Expression:
+        """Return weight * base of a base without sign and constant factor."""
+        if weight == 1.0:
+            return base
+        if weight == -1.0:
+            return self.negate(base)
+        return self.product((self.constant(weight), base))
 
     def _rebuild(self, kind: int, operands) -> Expression:
         operands = tuple(operands)
@@ -267,7 +277,7 @@ class Graph:
         return self._node(kind, operands, None)
 
     def _node(self, kind: int, operands: tuple, value) -> Expression:
-        key = (kind, value, *(operand.number for operand in operands))
+        key = (kind, value, operands)
         found = self._known.get(key)
         if found is None:
             found = Expression(self, kind, operands, value, len(self.nodes))
@@ -278,19 +288,17 @@ class Graph:
 
 def _product_order(factor: Expression) -> tuple[bool, int]:
     """Order factors: the constant first, then by creation."""
-    return (not factor.is_constant, factor.number)
+    return (factor.kind != CONSTANT, factor.number)
+
+
+def _sum_order(term: Expression) -> int:
+    """Order terms by creation, whatever their sign."""
+    return term.operands[0].number if term.kind == NEGATIVE else term.number
 
 
 def split_sign(x: Expression) -> tuple[bool, Expression]:
     """Return whether x is a negative, and x without its sign."""
     return (True, x.operands[0]) if x.kind == NEGATIVE else (False, x)
-
-
-def split_weight(x: Expression, graph: Graph) -> tuple[float, Expression]:
-    """Return the constant factor of x and what it multiplies."""
-    if x.is_product and x.operands[0].is_constant:
-        return x.operands[0].value, graph.product(x.operands[1:])
-    return 1.0, x
 
 
 def constant_value(x: Expression) -> Optional[float]:

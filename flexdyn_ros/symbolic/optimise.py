@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-import math
 from typing import Callable
 from typing import Sequence
 
+from flexdyn_ros.symbolic.expression import Expression
 from flexdyn_ros.symbolic.passes.common_products import common_products
 from flexdyn_ros.symbolic.passes.common_sums import common_sums
 from flexdyn_ros.symbolic.passes.constants import constants
@@ -33,8 +33,6 @@ PASSES: dict[str, Pass] = {
     'common_sums': common_sums,
 }
 ROUND_LIMIT = 8
-# Passes that take long on large programs, and the operations above which they are left out.
-SIZE_LIMITS = {'reuse': 2500}
 
 
 @dataclass(frozen=True)
@@ -57,14 +55,19 @@ def optimise(
     """
     traced = program.statements or program.outputs
     reports = [PassReport('traced', operation_counts(traced))]
+    # What each pass has left as it was, or made dearer: it would do the same again.
+    tried: dict[str, tuple[Expression, ...]] = {}
     for _ in range(ROUND_LIMIT):
         before = _total(reports[-1])
         for name in passes:
-            if _total(reports[-1]) > SIZE_LIMITS.get(name, math.inf):
+            if tried.get(name) == program.outputs:
                 continue
             candidate = PASSES[name](program)
             counts = operation_counts(candidate.outputs)
-            if sum(counts.values()) <= _total(reports[-1]):
+            kept = sum(counts.values()) <= _total(reports[-1])
+            if not kept or candidate.outputs == program.outputs:
+                tried[name] = program.outputs
+            if kept:
                 program = candidate
                 reports.append(PassReport(name, counts))
         if _total(reports[-1]) >= before:

@@ -7,6 +7,7 @@ A polynomial maps monomials, sorted tuples of nodes with repetition, to coeffici
 
 from __future__ import annotations
 
+from typing import Container
 from typing import Optional
 
 from flexdyn_ros.symbolic.expression import CONSTANT
@@ -144,17 +145,27 @@ def _best_factors(polynomial: Polynomial) -> list:
     return [*nodes, *(size for size, count in sizes.items() if count == most)]
 
 
-def tree_cost(root: Expression, atoms: set[Expression]) -> int:
-    """Return the operations of an expression down to its atoms, each node once."""
-    total, stack, seen = 0, [root], set(atoms)
+def tree_cost(
+    root: Expression, atoms: Container[Expression], opened: Container[Expression] = ()
+) -> int:
+    """
+    Return the operations of an expression down to its atoms, each node once.
+
+    Args:
+        root: The expression.
+        atoms: Nodes that cost nothing.
+        opened: Nodes that cost what they take, though they are among the atoms.
+    """
+    total, stack, seen = 0, [root], set()
     while stack:
         node = stack.pop()
-        if node in seen:
+        if node in seen or (node in atoms and node not in opened):
             continue
         seen.add(node)
-        if node.kind in (SUM, PRODUCT):
+        if node.kind == SUM or node.kind == PRODUCT:
             total += len(node.operands) - 1
-        if node.kind in (SUM, PRODUCT, NEGATIVE):
+            stack.extend(node.operands)
+        elif node.kind == NEGATIVE:
             stack.extend(node.operands)
     return total
 

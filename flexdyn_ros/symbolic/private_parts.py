@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from flexdyn_ros.symbolic.expression import CONSTANT
 from flexdyn_ros.symbolic.expression import Expression
 from flexdyn_ros.symbolic.expression import Graph
 from flexdyn_ros.symbolic.expression import NEGATIVE
@@ -59,12 +60,19 @@ def private_nodes(
     """Return the root and the nodes to open that only its tree uses."""
     private = {root}
     stack = [root]
+    met: dict[Expression, int] = {}
     while stack:
         for child in _children(stack.pop(), opened):
-            if uses[child] == 1:
+            met[child] = met.get(child, 0) + 1
+            if uses[child] == 1 or (met[child] == uses[child] and _is_multiple(child)):
                 private.add(child)
                 stack.append(child)
     return private
+
+
+def _is_multiple(node: Expression) -> bool:
+    """Return whether a node is a number times something."""
+    return node.kind == PRODUCT and node.operands[0].kind == CONSTANT
 
 
 def _children(node: Expression, opened: tuple[int, ...]) -> list[Expression]:
@@ -84,7 +92,17 @@ def _cheapest(graph: Graph, node: Expression, private: set[Expression]) -> Expre
     if polynomial is None:
         return node
     atoms = {factor for monomial in polynomial for factor in monomial}
-    candidate = factored(polynomial, graph)
-    if tree_cost(candidate, atoms) >= tree_cost(inner, atoms):
+    best, cost = inner, tree_cost(inner, atoms)
+    forms = [factored(polynomial, graph)]
+    # A number times a node has one term, opened or not.
+    multiples = {atom for atom in atoms if _is_multiple(atom)}
+    opened = expand(inner, own | multiples, TERM_LIMIT) if multiples else None
+    if opened is not None:
+        forms.append(factored(opened, graph))
+    for form in forms:
+        form_cost = tree_cost(form, atoms)
+        if form_cost < cost:
+            best, cost = form, form_cost
+    if best is inner:
         return node
-    return graph.negate(candidate) if negative else candidate
+    return graph.negate(best) if negative else best

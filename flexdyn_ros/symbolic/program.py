@@ -47,16 +47,23 @@ def ordered(roots: Iterable[Expression]) -> list[Expression]:
     """Return all nodes below the roots, operands before what uses them."""
     order: list[Expression] = []
     seen: set[Expression] = set()
-    stack = [(root, False) for root in roots]
-    stack.reverse()
-    while stack:
-        node, done = stack.pop()
-        if done:
-            order.append(node)
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            stack.extend((operand, False) for operand in reversed(node.operands))
+    for root in roots:
+        if root in seen:
+            continue
+        seen.add(root)
+        path = [(root, iter(root.operands))]
+        while path:
+            node, rest = path[-1]
+            for operand in rest:
+                if operand not in seen:
+                    seen.add(operand)
+                    if operand.operands:
+                        path.append((operand, iter(operand.operands)))
+                        break
+                    order.append(operand)
+            else:
+                order.append(node)
+                path.pop()
     return order
 
 
@@ -64,7 +71,7 @@ def count_uses(roots: Iterable[Expression]) -> dict[Expression, int]:
     """Return how often each node is used by nodes and roots; a sign passes the use on."""
     roots = tuple(roots)
     uses: dict[Expression, int] = {}
-    for node in [*ordered(roots)]:
+    for node in ordered(roots):
         if node.kind == NEGATIVE:
             continue
         for operand in node.operands:
@@ -155,6 +162,11 @@ def operation_counts(outputs: Iterable[Expression]) -> dict[str, int]:
         elif node.kind == CALL:
             counts['trig'] += 1
     return counts
+
+
+def total_operations(outputs: Iterable[Expression]) -> int:
+    """Return the number of operations below outputs, function calls among them."""
+    return sum(operation_counts(outputs).values())
 
 
 def evaluate_program(program: Program, inputs: Mapping[str, float]) -> list[float]:

@@ -25,13 +25,13 @@ def test_the_example_on_the_page_is_current():
 
 
 def test_the_example_keeps_its_values_and_loses_operations():
-    """Twelve operations are left of twenty-nine, with the same results."""
+    """Twelve operations are left of twenty-seven, with the same results."""
     program = example()
     short, reports = optimise(program)
     assert evaluate_program(short, POINT) == pytest.approx(
         evaluate_program(program, POINT), rel=1e-12
     )
-    assert reports[0].counts == {'mul': 23, 'add': 6, 'trig': 6}
+    assert reports[0].counts == {'mul': 20, 'add': 7, 'trig': 6}
     assert operation_counts(short.outputs) == {'mul': 9, 'add': 3, 'trig': 3}
 
 

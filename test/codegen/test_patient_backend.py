@@ -21,13 +21,13 @@ LINK = ROBOT.links[-1].name
 @pytest.fixture(params=['c', 'python'], autouse=True)
 def generated(request, monkeypatch, tmp_path):
     """Return the name of the backend that "auto" ends up with."""
+    from flexdyn_ros.codegen import generated_functions
     from flexdyn_ros.codegen import native
-    from flexdyn_ros.codegen import python_backend
 
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path))
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
     monkeypatch.setattr(native, '_loaded', {})
-    monkeypatch.setattr(python_backend, '_made', {})
+    monkeypatch.setattr(generated_functions, '_made', {})
     tmp_path.chmod(0o700)
     if request.param == 'python':
         monkeypatch.setenv('CC', '/nowhere/cc')

@@ -9,7 +9,7 @@ import sys
 
 from codegen import cases
 import flexdyn_ros as fd
-from flexdyn_ros.codegen import python_backend
+from flexdyn_ros.codegen import generated_functions
 from flexdyn_ros.codegen import source_cache
 from flexdyn_ros.codegen.python_backend import PythonBackend
 from flexdyn_ros.model.link import Inertia
@@ -93,7 +93,7 @@ def test_other_values_of_a_load_need_no_new_code(monkeypatch):
         return dyn.inverse_dynamics(q, qd, qdd, {frame: [scale] * 6})
 
     first = use(1.0)
-    monkeypatch.setattr(python_backend, '_generate', None)
+    monkeypatch.setattr(generated_functions, '_generate', None)
     assert not np.array_equal(first, use(2.0))
 
 
@@ -154,9 +154,9 @@ def test_robots_without_coordinates():
 SCRIPT = """
 import sys
 import flexdyn_ros as fd
-from flexdyn_ros.codegen import python_backend
+from flexdyn_ros.codegen import generated_functions
 if sys.argv[2] == 'warm':
-    python_backend._generate = None
+    generated_functions._generate = None
 model = fd.load_robot(sys.argv[1])
 dyn = fd.Dynamics(model, 'python')
 print(dyn.inverse_dynamics([0.1] * model.nq, [0.2] * model.nv, [0.3] * model.nv))
@@ -247,3 +247,26 @@ def test_a_payload_replaces_the_declared_one():
         np.array(ours.inverse_dynamics(q, qd, qdd)),
         np.array(cases.reference(declared, payloads).inverse_dynamics(q, qd, qdd)),
     )
+
+
+def test_arguments_are_checked_on_the_short_way_too():
+    """After the first call arrays go to the generated function at once, and only sound ones."""
+    model = fd.load_robot(random_robot_urdf(5, 3, flexible=0.0))
+    dyn = fd.Dynamics(model, 'python')
+    state = np.random.default_rng(5).normal(size=(3, model.nv))
+    first = dyn.inverse_dynamics(*state)
+    assert np.array_equal(dyn.inverse_dynamics(*state), first)
+    assert np.array_equal(dyn.inverse_dynamics(*state.tolist()), first)
+    single = state.astype(np.float32)
+    exact = fd.Dynamics(model, 'reference').inverse_dynamics(*single)
+    cases.assert_close(dyn.inverse_dynamics(*single), exact)
+    for place, name in enumerate(('q', 'qd', 'qdd')):
+        for wrong in (state[place][:-1], state[place][None], np.full(model.nv, np.inf)):
+            arguments = [*state]
+            arguments[place] = wrong
+            with pytest.raises(fd.FlexdynError, match=f'"{name}"|{name} '):
+                dyn.inverse_dynamics(*arguments)
+    dyn.set_gravity([0.0, 0.0, 0.0])
+    light = dyn.inverse_dynamics(*state)
+    assert np.array_equal(dyn.inverse_dynamics(*state), light)
+    assert not np.array_equal(light, first)

@@ -15,6 +15,7 @@ from flexdyn_ros.dynamics.factors import factor_order
 from flexdyn_ros.dynamics.factors import mass_matrix_factors
 from flexdyn_ros.dynamics.regroup import regroup
 from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_columns
+from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_first_columns
 from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_outer_links
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.joint import Friction
@@ -27,7 +28,8 @@ ROBOTS = {
     'Stanford6': stanford_arm(),
     'Puma6': puma_560(),
     'flexible J': flexible_arm('J', 'TBB-BB', 2, 2.0, False),
-    'flexible Q': flexible_arm('Q', 'R-BB-BB-R-R-R', 1, 0.0, True),
+    'flexible K': flexible_arm('K', 'R-BB-BB', 1, 0.0, True),
+    'flexible Q': flexible_arm('Q', 'R-BB-BB-R-R-R', 1, 0.0, True, general=True),
     'flexible chain': flexible_chain(2, 2),
 }
 SMALL = {'Stanford3': stanford_arm(3), 'Puma3': puma_560(3)}
@@ -54,13 +56,29 @@ def close(found, expected):
 
 @pytest.mark.parametrize('regrouped', [False, True])
 @pytest.mark.parametrize('name', ROBOTS)
-def test_three_ways_to_the_mass_matrix(name, regrouped):
-    """Walker and Orin's methods agree."""
+def test_ways_to_the_mass_matrix(name, regrouped):
+    """Walker and Orin's methods agree, and a mixture of them."""
     tree = _tree(ROBOTS[name], regrouped)
     q = state(tree.nq)[0]
     expected = np.array(mass_matrix(tree, q))
     close(mass_matrix_by_columns(tree, q), expected)
     close(mass_matrix_by_outer_links(tree, q), expected)
+    close(mass_matrix_by_first_columns(tree, q), expected)
+
+
+def test_the_cheaper_way_to_the_mass_matrix_is_taken():
+    """Behind a turned base joint a mixture of the methods is, on two flexible links alone not."""
+    mixed = ('composite bodies and inverse dynamics',)
+    function = 'mass_matrix+bias_vector'
+    turned = generate(ROBOTS['flexible K'], function)
+    assert turned.choices == mixed
+    composite = generate(ROBOTS['flexible K'], function, method='composite bodies')
+    assert _total(turned) < _total(composite)
+    assert generate(flexible_arm('A', 'BB-BB', 1, 0.0, True), function).choices == ()
+
+
+def _total(code):
+    return code.counts['mul'] + code.counts['add']
 
 
 @pytest.mark.parametrize('regrouped', [False, True])

@@ -35,7 +35,8 @@ def test_every_published_row_is_measured():
     labels = {each.label for table in TABLES.values() for each in table.rows}
     for robot, functions in published()['rigid'].items():
         assert {f'{robot}, {function}' for function in functions} <= labels
-    assert [each.label[0] for each in TABLES['flexible'].rows] == list('ABCDEFGHIJKLMNOPQR')
+    cases = [each.label for each in TABLES['flexible'].rows if 'general' not in each.label]
+    assert [label[0] for label in cases] == list('ABCDEFGHIJKLMNOPQR')
     for modes in (1, 2, 3):
         assert [each.label for each in TABLES[f'chain{modes}'].rows] == [
             f'n = {n}' for n in range(1, 11)

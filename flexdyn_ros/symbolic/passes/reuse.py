@@ -18,9 +18,9 @@ from flexdyn_ros.symbolic.polynomial import expand
 from flexdyn_ros.symbolic.polynomial import factored
 from flexdyn_ros.symbolic.polynomial import tree_cost
 from flexdyn_ros.symbolic.private_parts import private_nodes
-from flexdyn_ros.symbolic.program import operation_counts
 from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.program import remake
+from flexdyn_ros.symbolic.program import total_operations
 
 # Sums that come to more terms than this are left as they are.
 TERM_LIMIT = 12
@@ -29,8 +29,10 @@ OPENED = (SUM, PRODUCT)
 
 def reuse(program: Program) -> Program:
     """Return the program with sums expressed by what is computed anyway."""
-    # Parts of what has just been rewritten may serve, or may vanish again: both are tried.
-    return min((_rewritten(program, parts) for parts in (False, True)), key=_total)
+    # Parts of what has just been rewritten may vanish again: they serve where nothing else does.
+    before = total_operations(program.outputs)
+    found = _rewritten(program, parts=False)
+    return found if total_operations(found.outputs) < before else _rewritten(program, parts=True)
 
 
 def _rewritten(program: Program, parts: bool) -> Program:
@@ -51,10 +53,6 @@ def _rewritten(program: Program, parts: bool) -> Program:
         else:
             known.add(split_sign(made[node])[1])
     return Program(graph, tuple(made[output] for output in program.outputs))
-
-
-def _total(program: Program) -> int:
-    return sum(operation_counts(program.outputs).values())
 
 
 def _learn(known: set[Expression], root: Expression) -> None:
@@ -91,14 +89,13 @@ def _cheapest(
 ) -> Expression:
     """Return the node, or a cheaper form with one of the shared trees opened."""
     negative, inner = split_sign(node)
-    given = known - own
-    best, cost = inner, tree_cost(inner, given)
+    best, cost = inner, tree_cost(inner, known, own)
     for tree in trees:
         polynomial = expand(inner, own | tree, TERM_LIMIT)
         if polynomial is None:
             continue
         candidate = factored(polynomial, graph)
-        candidate_cost = tree_cost(candidate, given)
+        candidate_cost = tree_cost(candidate, known, own)
         if candidate_cost < cost:
             best, cost = candidate, candidate_cost
     return graph.negate(best) if negative else best
