@@ -19,7 +19,7 @@ from flexdyn_ros.codegen.variants import traced
 from flexdyn_ros.model.robot import Robot
 
 # Functions whose matrices are lists of all numbers by rows, for `arguments.deliver_matrix`.
-FLAT = ('mass_matrix', 'jacobian', 'frame_pose')
+FLAT = ('mass_matrix', 'jacobian')
 
 # Functions made in this process, by entry.
 _made: dict[str, Callable] = {}

@@ -159,8 +159,8 @@ class PythonBackend(GeneratedDerivatives):
 
     def frame_pose(self, q: Floats, frame: str) -> tuple:
         """Return rotation, 3 rows, and position of a link's frame in the root frame."""
-        rows = self._of_frame('frame_pose', frame, q)
-        return (rows[0:3], rows[4:7], rows[8:11]), (rows[3], rows[7], rows[11])
+        x, y, z, _ = self._of_frame('frame_pose', frame, q)
+        return (x[:3], y[:3], z[:3]), (x[3], y[3], z[3])
 
     def jacobian(self, q: Floats, frame: str) -> Floats:
         """Return the Jacobian of a link's frame by rows, (6 * nv,)."""
