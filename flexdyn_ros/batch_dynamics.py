@@ -16,7 +16,6 @@ from flexdyn_ros.codegen.compiler import CompilationFailed
 from flexdyn_ros.codegen.functions import FUNCTIONS
 from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.native import BATCH
-from flexdyn_ros.codegen.patient_backend import PATIENCE
 from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.variants import FORWARD
 from flexdyn_ros.direct_calls import OPEN_METHODS
@@ -195,8 +194,13 @@ class BatchDynamics:
 
         doubtful: Sequence[int] = range(count)
         run = self._compiled(name, method, frame, loads, count) if count else None
-        if run is not None:
+        if run is None:
+            _refuse_infinite(samples, renamed)
+        else:
             doubtful = run(tuple(samples.values()), loads, tuple(aside), count)
+            # Compiled code tells which samples to look at.
+            if doubtful:
+                _refuse_infinite(samples, renamed)
         for k in doubtful:
             for result, value in zip(aside, evaluate(k)):
                 result[k] = value
@@ -229,9 +233,6 @@ class BatchDynamics:
                     shown, f'has {len(rows)} samples, and "{first}" has {count}'
                 )
             count, found[name] = len(rows), rows
-            if not np.isfinite(rows).all() if rows.size < 4096 else not _is_finite(rows):
-                where = np.argwhere(~np.isfinite(rows))[0].tolist()
-                raise ArgumentError(shown, f'has a value that is not finite {where}')
         return found
 
     def _wrenches(self, wrenches: Wrenches, count: int) -> dict[str, np.ndarray]:
@@ -279,7 +280,7 @@ class BatchDynamics:
         request = Request(FORWARD[method] if name == 'forward_dynamics' else name, frame)
         places = tuple((each, None) for each in loads)
         program, extra = backend.program(request, places)
-        if patient is not None and count < PATIENCE and not program.is_ready(BATCH):
+        if patient is not None and count < patient.patience and not program.is_ready(BATCH):
             return None
         try:
             function = program.batch()
@@ -303,9 +304,14 @@ class BatchDynamics:
         return run
 
 
-def _is_finite(rows: np.ndarray) -> bool:
-    """Return whether all entries are finite: their sum is, or else each is looked at."""
-    return bool(np.isfinite(rows.sum()) or np.isfinite(rows).all())
+def _refuse_infinite(samples: dict[str, np.ndarray], renamed: str) -> None:
+    """Raise an error that names the first value that is not finite, if there is one."""
+    for name, rows in samples.items():
+        finite = np.isfinite(rows)
+        if not finite.all():
+            where = np.argwhere(~finite)[0].tolist()
+            shown = renamed if renamed and name == 'qdd' else name
+            raise ArgumentError(shown, f'has a value that is not finite {where}')
 
 
 def _target(argument: str, out: Any, shape: tuple[int, ...]) -> np.ndarray:

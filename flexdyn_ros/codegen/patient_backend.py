@@ -32,8 +32,20 @@ from flexdyn_ros.model.robot import Robot
 
 # Calls of one function that the reference backend answers, without a change of loads between.
 PATIENCE = 20
-# The same with changes of loads between.
-LONG_PATIENCE = 10 * PATIENCE
+# The same with changes of loads between, as a multiple.
+LONG_PATIENCE = 10
+# Robots with more coordinates than this take long to generate code for.
+SMALL = 12
+
+
+def patience_with(nv: int) -> int:
+    """
+    Return how many calls of a function of nv coordinates the reference backend answers.
+
+    For large robots, about as many as take as long as generating its code.
+    """
+    return PATIENCE if nv <= SMALL else nv * nv
+
 
 Generated = Union[CBackend, PythonBackend]
 _logger = logging.getLogger('flexdyn_ros.codegen')
@@ -78,6 +90,7 @@ class PatientBackend:
         """
         self._robot, self._gravity, self._payloads = robot, list(gravity), dict(payloads)
         self._reference: Optional[ReferenceBackend] = None
+        self.patience = patience_with(robot.nv)
         # Calls since the loads changed, and all of them, by function and loads.
         self._calls: dict[tuple, list[int]] = {} if before is None else before._calls
         if before is not None:
@@ -86,7 +99,7 @@ class PatientBackend:
             self._generated = _best(robot, gravity, payloads, listener)
         self._loads = repr(self._generated.loads)
         for (loads, *_), counts in self._calls.items():
-            if loads == self._loads and counts[0] < PATIENCE:
+            if loads == self._loads and counts[0] < self.patience:
                 counts[0] = 0
 
     @property
@@ -108,9 +121,9 @@ class PatientBackend:
         counts = self._calls.get(key)
         if counts is None:
             known = self._generated.is_made(name, arguments)
-            counts = self._calls[key] = [PATIENCE if known else 0, 0]
-        if counts[0] >= PATIENCE or counts[1] >= LONG_PATIENCE:
-            counts[0] = PATIENCE
+            counts = self._calls[key] = [self.patience if known else 0, 0]
+        if counts[0] >= self.patience or counts[1] >= LONG_PATIENCE * self.patience:
+            counts[0] = self.patience
             return self._generated
         counts[0] += 1
         counts[1] += 1

@@ -7,6 +7,7 @@ import flexdyn_ros as fd
 from flexdyn_ros.codegen.c_backend import CBackend
 from flexdyn_ros.codegen.patient_backend import LONG_PATIENCE
 from flexdyn_ros.codegen.patient_backend import PATIENCE
+from flexdyn_ros.codegen.patient_backend import patience_with
 from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.python_backend import PythonBackend
 from flexdyn_ros.dynamics.reference import ReferenceBackend
@@ -99,10 +100,16 @@ def test_payloads_that_come_and_go_lead_back_bit_for_bit():
         dyn.clear_payload()
         assert np.array_equal(dyn.inverse_dynamics(q, qd, qdd), plain)
     backend = PatientBackend(ROBOT, list(ROBOT.gravity_vector), {})
-    for _ in range(LONG_PATIENCE):
+    for _ in range(LONG_PATIENCE * backend.patience):
         assert isinstance(backend.whose_turn('mass_matrix', q), ReferenceBackend)
         backend = backend.under(list(ROBOT.gravity_vector), {})
     assert not isinstance(backend.whose_turn('mass_matrix', q), ReferenceBackend)
+
+
+def test_large_robots_take_more_patience():
+    """Generating code for them takes long, so that the reference answers more calls."""
+    assert patience_with(7) == PATIENCE
+    assert patience_with(60) > 100 * PATIENCE
 
 
 def test_every_method_is_passed_on():

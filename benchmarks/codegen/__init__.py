@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Speed of the compiled backend against Pinocchio and against its own requirements."""

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Command: python -m benchmarks.codegen.
+
+Measures the compiled backend from Python against Pinocchio's Python calls in the same run, prints
+each result beside what is required, and writes docs/benchmarks.md. `--quick` leaves long chains
+out and takes fewer rounds; `--print` writes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+from benchmarks.codegen.measure import compare
+from benchmarks.codegen.measure import Comparison
+from benchmarks.codegen.measure import least
+from benchmarks.codegen.page import Line
+from benchmarks.codegen.page import page
+from benchmarks.codegen.robots import canadarm
+from benchmarks.codegen.robots import chain
+from benchmarks.codegen.robots import pinocchio_model
+from benchmarks.codegen.robots import rigid_arm
+import flexdyn_ros as fd
+import numpy as np
+
+PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'benchmarks.md'
+SAMPLES = 10_000
+LOOP = 500
+FUNCTIONS = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix')
+
+START = """
+import time
+import flexdyn_ros as fd
+from benchmarks.codegen.robots import rigid_arm
+robot, _ = rigid_arm()
+zero = [0.0] * robot.nv
+fd.Dynamics
+from flexdyn_ros.codegen.extension import extension
+extension()
+start = time.perf_counter()
+dyn = fd.Dynamics(robot, 'c')
+dyn.inverse_dynamics(zero, zero, zero)
+dyn.forward_dynamics(zero, zero, zero)
+dyn.mass_matrix(zero)
+print(time.perf_counter() - start)
+"""
+
+
+def main() -> int:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--quick', action='store_true', help='fewer rounds, short chains')
+    parser.add_argument('--print', action='store_true', help='write no page', dest='only_print')
+    options = parser.parse_args()
+    rounds = 40 if options.quick else 200
+    lines = [*single_calls(rounds), *batches(rounds // 8), flexible(rounds), *starts()]
+    lines += chains((5, 10, 20) if options.quick else (5, 10, 20, 40, 80), rounds)
+    text = page(lines)
+    print(text)
+    if not options.only_print:
+        PAGE.write_text(text, encoding='utf-8')
+    return 0
+
+
+def single_calls(rounds: int) -> list[Line]:
+    """Return the calls of one sample, against Pinocchio."""
+    import pinocchio as pin
+
+    robot, text = rigid_arm()
+    model, data = pinocchio_model(text)
+    dyn = fd.Dynamics(robot, 'c')
+    q, qd, qdd = 0.5 * np.random.default_rng(0).normal(size=(3, robot.nv))
+    out, matrix = np.empty(robot.nv), np.empty((robot.nv, robot.nv))
+    assert np.allclose(dyn.inverse_dynamics(q, qd, qdd), pin.rnea(model, data, q, qd, qdd))
+    assert np.allclose(dyn.forward_dynamics(q, qd, qdd), pin.aba(model, data, q, qd, qdd))
+    dyn.mass_matrix(q)
+    dyn.inverse_dynamics_derivatives(q, qd, qdd)
+
+    def rnea() -> Any:
+        return pin.rnea(model, data, q, qd, qdd)
+
+    def aba() -> Any:
+        return pin.aba(model, data, q, qd, qdd)
+
+    cases = (
+        ('inverse dynamics, `out=`', lambda: dyn.inverse_dynamics(q, qd, qdd, out=out),
+         'pin.rnea', rnea, 10.0),
+        ('inverse dynamics, new array', lambda: dyn.inverse_dynamics(q, qd, qdd),
+         'pin.rnea', rnea, 7.5),
+        ('forward dynamics, `out=`', lambda: dyn.forward_dynamics(q, qd, qdd, out=out),
+         'pin.aba', aba, 9.0),
+        ('mass matrix, `out=`', lambda: dyn.mass_matrix(q, out=matrix),
+         'pin.crba', lambda: pin.crba(model, data, q), 6.0),
+        ('inverse dynamics derivatives', lambda: dyn.inverse_dynamics_derivatives(q, qd, qdd),
+         'pin.computeRNEADerivatives',
+         lambda: pin.computeRNEADerivatives(model, data, q, qd, qdd), 5.0),
+    )
+    return [
+        _line(f'{name}', compare(ours, theirs, (400, 60), rounds), peer, wanted)
+        for name, ours, peer, theirs, wanted in cases
+    ]
+
+
+def batches(rounds: int) -> list[Line]:
+    """Return batches of samples, against a Python loop over Pinocchio."""
+    import pinocchio as pin
+
+    robot, text = rigid_arm()
+    model, data = pinocchio_model(text)
+    dyn = fd.Dynamics(robot, 'c')
+    samples = np.random.default_rng(1).normal(size=(3, SAMPLES, robot.nv))
+    rows = list(zip(*samples[:, :LOOP]))
+    out = np.empty((SAMPLES, robot.nv))
+    wanted = 80.0 if ' avx512f ' in _processor_flags() else 50.0
+    lines = []
+    for name, batch, theirs in (
+        ('inverse dynamics', dyn.batch.inverse_dynamics, pin.rnea),
+        ('forward dynamics', dyn.batch.forward_dynamics, pin.aba),
+    ):
+        def loop(call: Any = theirs) -> None:
+            for q, qd, last in rows:
+                call(model, data, q, qd, last)
+
+        for threads in ('1', None):
+            if threads is None:
+                os.environ.pop('FLEXDYN_THREADS', None)
+            else:
+                os.environ['FLEXDYN_THREADS'] = threads
+            found = compare(
+                lambda call=batch: call(*samples, out=out), loop, (3, 1), max(rounds, 5),
+                (SAMPLES, LOOP),
+            )
+            label = f'{name}, batch of {SAMPLES}, {threads or len(os.sched_getaffinity(0))} thread'
+            required = wanted if name == 'inverse dynamics' and threads is None else None
+            lines.append(_line(
+                label + ('' if threads else 's'), found, f'loop of pin.{theirs.__name__}', required
+            ))
+    return lines
+
+
+def flexible(rounds: int) -> Line:
+    """Return the inverse dynamics of the flexible Canadarm."""
+    robot = canadarm()
+    dyn = fd.Dynamics(robot, 'c')
+    q, qd, qdd = 0.01 * np.random.default_rng(0).normal(size=(3, robot.nv))
+    out = np.empty(robot.nv)
+    dyn.inverse_dynamics(q, qd, qdd)
+    found = compare(
+        lambda: dyn.inverse_dynamics(q, qd, qdd, out=out), lambda: None, (400, 400), rounds
+    )
+    return Line(
+        f'inverse dynamics of the flexible Canadarm, {robot.nv} coordinates', found.ours,
+        found.ours_least, met=found.ours < 1e-6, wanted='below 1 us',
+    )
+
+
+def starts() -> list[Line]:
+    """Return the time from a loaded robot to three functions, without and with the cache."""
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, 'FLEXDYN_CACHE_DIR': folder}
+        for name, limit in (('cold', 5.0), ('warm', 0.05)):
+            times = []
+            for _ in range(1 if name == 'cold' else 7):
+                done = subprocess.run(
+                    [sys.executable, '-c', START], capture_output=True, text=True, check=True,
+                    env=environment,
+                )
+                times.append(float(done.stdout))
+            found = float(np.median(times))
+            lines.append(Line(
+                f'{name} start of three functions of the arm', found, min(times),
+                met=found < limit, wanted=f'below {limit:g} s',
+            ))
+    return lines
+
+
+def chains(counts: tuple[int, ...], rounds: int) -> list[Line]:
+    """Return forward dynamics against the number of links; doubling may cost 2.2 times."""
+    lines, before = [], 0.0
+    for count in counts:
+        found = _chain_time(count, rounds)
+        growth = found / before if before else None
+        lines.append(Line(
+            f'forward dynamics of a chain of {count} links', found, found,
+            ratio=growth, peer='half as many links', met=None if growth is None else growth <= 2.2,
+            wanted='' if growth is None else 'at most 2.2 times',
+        ))
+        before = found
+    return lines
+
+
+def _chain_time(count: int, rounds: int) -> float:
+    dyn = fd.Dynamics(chain(count), 'c')
+    q, qd, tau = 0.3 * np.random.default_rng(0).normal(size=(3, count))
+    out = np.empty(count)
+
+    def call() -> Any:
+        return dyn.forward_dynamics(q, qd, tau, out=out, method='recursive')
+
+    call()
+    return least(call, 20, 2 * rounds)
+
+
+def _line(name: str, found: Comparison, peer: str, wanted: float | None) -> Line:
+    return Line(
+        name, found.ours, found.ours_least, found.ratio, (found.low, found.high), peer,
+        found.theirs, None if wanted is None else found.ratio >= wanted,
+        '' if wanted is None else f'at least {wanted:g}',
+    )
+
+
+def _processor_flags() -> str:
+    try:
+        text = Path('/proc/cpuinfo').read_text(encoding='utf-8')
+    except OSError:
+        return ''
+    return next((f'{line} ' for line in text.splitlines() if line.startswith('flags')), '')
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of results: a table, and what ran where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version
+import os
+from pathlib import Path
+import platform
+from typing import Optional
+
+from flexdyn_ros.codegen.compiler import find_compiler
+from flexdyn_ros.codegen.extension import extension
+
+HEAD = """\
+# Benchmarks
+
+Written by `make bench-codegen`: the compiled backend, called from Python, against the peers'
+Python calls in the same run. Both sides run in turns; ratios are medians over rounds (in brackets
+the middle half of the rounds), times are medians, with the shortest round behind them. The arm has
+seven joints ([cobot7](../urdf/README.md)), rigid and without friction, the same for both sides;
+results are compared before they are timed.
+
+| case | ours, median (least) | peer | peer, median | ratio | required | met |
+|---|---|---|---|---|---|---|
+"""
+
+
+@dataclass(frozen=True)
+class Line:
+    """
+    A result.
+
+    Attributes:
+        name: What was measured.
+        ours: Our time [s].
+        least: Our shortest time [s].
+        ratio: Their time over ours, or how time grew.
+        spread: The middle half of the ratios.
+        peer: What it is compared with.
+        theirs: Their time [s].
+        met: Whether it is as required; None where nothing is.
+        wanted: What is required.
+    """
+
+    name: str
+    ours: float
+    least: float
+    ratio: Optional[float] = None
+    spread: Optional[tuple[float, float]] = None
+    peer: str = ''
+    theirs: Optional[float] = None
+    met: Optional[bool] = None
+    wanted: str = ''
+
+
+def page(lines: list[Line]) -> str:
+    """Return the page."""
+    rows = [
+        f'| {line.name} | {_time(line.ours)} ({_time(line.least)}) | {line.peer} | '
+        f'{"" if line.theirs is None else _time(line.theirs)} | {_ratio(line)} | {line.wanted} | '
+        f'{"" if line.met is None else "yes" if line.met else "**no**"} |'
+        for line in lines
+    ]
+    return HEAD + '\n'.join(rows) + '\n\n' + machine()
+
+
+def machine() -> str:
+    """Return what ran where."""
+    load = ', '.join(f'{x:.1f}' for x in os.getloadavg())
+    flags = _cpu('flags').split()
+    vectors = next((f for f in ('avx512f', 'avx2', 'avx', 'sse2') if f in flags), 'none known')
+    versions = ', '.join(f'{name} {_version(name)}' for name in ('numpy', 'pin'))
+    called = 'the extension' if extension() is not None else 'ctypes'
+    return (
+        f'Machine: {_cpu("model name") or platform.processor()} (family {_cpu("cpu family")}, '
+        f'model {_cpu("model")}), {len(os.sched_getaffinity(0))} processors, vectors of {vectors}; '
+        f'load averages at the end {load}. Python {platform.python_version()}, {versions}, '
+        f'{find_compiler().version}; calls through {called}.\n'
+    )
+
+
+def _ratio(line: Line) -> str:
+    if line.ratio is None:
+        return ''
+    spread = '' if line.spread is None else f' ({line.spread[0]:.1f} to {line.spread[1]:.1f})'
+    return f'{line.ratio:.1f}{spread}'
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (('s', 1.0), ('ms', 1e-3), ('us', 1e-6)):
+        if seconds >= size:
+            return f'{seconds / size:.3g} {unit}'
+    return f'{seconds * 1e9:.3g} ns'
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return 'missing'
+
+
+def _cpu(key: str) -> str:
+    try:
+        text = Path('/proc/cpuinfo').read_text(encoding='utf-8')
+    except OSError:
+        return ''
+    for line in text.splitlines():
+        name, _, value = line.partition(':')
+        if name.strip() == key:
+            return value.strip()
+    return ''
