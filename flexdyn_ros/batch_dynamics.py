@@ -15,7 +15,6 @@ from flexdyn_ros.codegen.c_backend import CBackend
 from flexdyn_ros.codegen.compiler import CompilationFailed
 from flexdyn_ros.codegen.functions import FUNCTIONS
 from flexdyn_ros.codegen.functions import Request
-from flexdyn_ros.codegen.native import BATCH
 from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.variants import FORWARD
 from flexdyn_ros.direct_calls import OPEN_METHODS
@@ -214,8 +213,7 @@ class BatchDynamics:
         found: dict[str, np.ndarray] = {}
         count: Optional[int] = None
         for name, value in vectors.items():
-            width = self._robot.nq if name == 'q' else self._robot.nv
-            width = self._robot.n_joints if name == 'joint_qdd' else width
+            width = self._dyn._widths.get(name, self._dyn._widths['qd'])
             shown = renamed if renamed and name == 'qdd' else name
             try:
                 rows = np.asarray(value)
@@ -258,13 +256,13 @@ class BatchDynamics:
         return found
 
     def _shapes(self, name: str, count: int) -> list[tuple[int, ...]]:
-        sizes = {
-            'matrix': (self._robot.nv, self._robot.nv), 'pose': (4, 4), 'energy': (),
-            'jacobian': (6, self._robot.nv), 'twist': (6,),
-            'joint force': (self._robot.n_joints,), 'modal acceleration': (self._robot.n_modes,),
+        nv, n_joints = self._dyn._widths['qd'], self._dyn._widths['joint_qdd']
+        sizes: dict[str, tuple[int, ...]] = {
+            'matrix': (nv, nv), 'pose': (4, 4), 'energy': (), 'jacobian': (6, nv), 'twist': (6,),
+            'joint force': (n_joints,), 'modal acceleration': (nv - n_joints,),
         }
         kinds = [kind for _, kind in FUNCTIONS[name].outputs]
-        return [(count, *sizes.get(kind, (self._robot.nv,))) for kind in kinds]
+        return [(count, *sizes.get(kind, (nv,))) for kind in kinds]
 
     def _compiled(
         self, name: str, method: str, frame: Optional[str], loads: dict, count: int
@@ -273,25 +271,25 @@ class BatchDynamics:
         backend: Any = self._dyn._backend
         patient = backend if isinstance(backend, PatientBackend) else None
         backend = backend if patient is None else patient.generated
-        if not isinstance(backend, CBackend) or not self._robot.nv:
+        if not isinstance(backend, CBackend) or not self._dyn._widths['qd']:
             return None
         if self._robot.loops and name in OPEN_METHODS:
             return None  # a matter of rank, sample by sample
         request = Request(FORWARD[method] if name == 'forward_dynamics' else name, frame)
         places = tuple((each, None) for each in loads)
-        program, extra = backend.program(request, places)
-        if patient is not None and count < patient.patience and not program.is_ready(BATCH):
-            return None
         try:
-            function = program.batch()
+            wait = patient is None or count >= patient.patience
+            found = backend.batch(request, places, wait)
         except CompilationFailed as error:
             if patient is None:
                 raise
             patient.give_up_compiling(error)
             return None
+        if found is None:
+            return None
+        function, constants = found
 
         def run(samples: tuple, wrenches: dict, results: tuple, n: int) -> Sequence[int]:
-            constants = tuple(np.array(values) for values in extra)
             inputs = (*samples, *constants, *wrenches.values())
             strides = (
                 *(each.shape[1] for each in samples), *(0 for _ in constants),

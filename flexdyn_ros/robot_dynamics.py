@@ -154,6 +154,11 @@ class Dynamics(ClosedChainMethods):
         self._backend = self._new_backend()
 
     @property
+    def _widths(self) -> dict[str, int]:
+        """Lengths of a sample's q, its other vectors (as qd) and joint_qdd."""
+        return {'q': self._nq, 'qd': self._nv, 'joint_qdd': self._n_joints}
+
+    @property
     def batch(self) -> BatchDynamics:
         """The same functions over many samples at once."""
         return BatchDynamics(self)

@@ -23,6 +23,7 @@ from flexdyn_ros.codegen.functions import inputs_of
 from flexdyn_ros.codegen.functions import outputs_of
 from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.loads import Loads
+from flexdyn_ros.codegen.native import BATCH
 from flexdyn_ros.codegen.native import NativeProgram
 from flexdyn_ros.codegen.python_backend import PythonBackend
 from flexdyn_ros.codegen.variants import Floats
@@ -33,9 +34,12 @@ from flexdyn_ros.codegen.variants import traced
 from flexdyn_ros.codegen.variants import Wrenches
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
+import numpy as np
 
 # Told of a compiled function without wrenches: its request, and the function.
 Listener = Callable[[Request, Any], None]
+# A function of (count, inputs, strides, outputs, flags, threads), and its last inputs.
+Batch = tuple[Callable[..., None], tuple[np.ndarray, ...]]
 
 
 class CBackend(PythonBackend):
@@ -66,6 +70,7 @@ class CBackend(PythonBackend):
         """
         super().__init__(robot, gravity, payloads, digest)
         self.compiler: Compiler = find_compiler()
+        self._batches: dict[tuple[Request, Places], Batch] = {}
         self.listener = listener
 
     def under(self, gravity: Floats, payloads: Mapping[str, Inertia]) -> CBackend:
@@ -129,6 +134,24 @@ class CBackend(PythonBackend):
         """Return a function as a program to compile, and the values of payloads and gravity."""
         request, loads, solver, extra = self._resolved(request, places)
         return self._program(request, loads, solver), extra
+
+    def batch(self, request: Request, places: Places, wait: bool = True) -> Optional[Batch]:
+        """
+        Return a function over many samples, and the values of payloads and gravity.
+
+        Args:
+            request: The function.
+            places: Where wrenches act.
+            wait: Whether to compile it; otherwise None says that this would be needed.
+        """
+        found = self._batches.get((request, places))
+        if found is None:
+            program, extra = self.program(request, places)
+            if not wait and not program.is_ready(BATCH):
+                return None
+            constants = tuple(np.array(values) for values in extra)
+            found = self._batches[request, places] = (program.batch(), constants)
+        return found
 
     def _program(self, request: Request, loads: Loads, solver: str) -> NativeProgram:
         robot = self._robot
