@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 import gc
 from time import perf_counter
+from timeit import Timer
 from typing import Callable
 
 import numpy as np
@@ -51,13 +52,30 @@ def compare(
     """
     for call in (ours, theirs):
         call()
+    return _compared(
+        lambda: once(ours, counts[0]) / each[0], lambda: once(theirs, counts[1]) / each[1], rounds
+    )
+
+
+def compare_statements(
+    ours: str, theirs: str, names: dict, counts: tuple[int, int], rounds: int
+) -> Comparison:
+    """Return the times of two statements over these names, without a call around them."""
+    timers = [Timer(text, globals=names) for text in (ours, theirs)]
+    return _compared(
+        lambda: timers[0].timeit(counts[0]) / counts[0],
+        lambda: timers[1].timeit(counts[1]) / counts[1], rounds,
+    )
+
+
+def _compared(
+    ours: Callable[[], float], theirs: Callable[[], float], rounds: int
+) -> Comparison:
+    """Return what rounds of two measurements say."""
     enabled = gc.isenabled()
     gc.disable()
     try:
-        times = np.array([
-            [once(ours, counts[0]) / each[0], once(theirs, counts[1]) / each[1]]
-            for _ in range(rounds)
-        ])
+        times = np.array([[ours(), theirs()] for _ in range(rounds)])
     finally:
         if enabled:
             gc.enable()
