@@ -206,7 +206,7 @@ def _chain_time(count: int, rounds: int) -> float:
         return dyn.forward_dynamics(q, qd, tau, out=out, method='recursive')
 
     call()
-    return least(call, 20, 2 * rounds)
+    return least(call, 5, 40 * rounds)
 
 
 def _line(name: str, found: Comparison, peer: str, wanted: float | None) -> Line:
