@@ -20,6 +20,7 @@ from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.optimise import PassReport
+from flexdyn_ros.symbolic.passes.numbers import gather_numbers
 from flexdyn_ros.symbolic.passes.stumpff import descend_stumpff
 from flexdyn_ros.symbolic.program import operation_counts
 
@@ -27,6 +28,8 @@ from flexdyn_ros.symbolic.program import operation_counts
 # a hurry, as where code is made while someone waits for its first result, much earlier.
 SIZE_LIMIT = 100_000
 HASTY_SIZE_LIMIT = 3_000
+# Operations of a traced program up to which the passes start from two forms of it.
+TRIAL_LIMIT = 2_000
 # Passes that take most of the time for about one operation in a hundred.
 SLOW_PASSES = ('reuse',)
 # Formulations whose traced counts are beyond this multiple of the least are not optimised.
@@ -91,25 +94,41 @@ def simplify(
         passes = tuple(name for name in PASSES if name not in SLOW_PASSES)
         return _optimised(traces[counts.index(least)], least, HASTY_SIZE_LIMIT, passes)
     candidates = [
-        _optimised(each, count, SIZE_LIMIT)
+        _optimised(each, count, SIZE_LIMIT, trials=TRIAL_LIMIT)
         for each, count in zip(traces, counts) if count <= HOPELESS * least
     ]
     return min(candidates, key=lambda each: _total(each.report[-1].counts))
 
 
 def _optimised(
-    trace: Trace, count: int, limit: int, passes: Sequence[str] = tuple(PASSES)
+    trace: Trace, count: int, limit: int, passes: Sequence[str] = tuple(PASSES), trials: int = 0
 ) -> Simplified:
-    if count > limit:
-        return Simplified(replace(trace, program=descend_stumpff(trace.program)), _traced(trace))
+    """
+    Return a program after the passes.
+
+    Args:
+        trace: The program as traced.
+        count: Its cost.
+        limit: Cost above which the passes are left out.
+        passes: Their names.
+        trials: Cost up to which they also start from products with the numbers of their factors,
+            and the better end is taken.
+    """
     program = descend_stumpff(trace.program)
-    called = PassReport('stumpff', operation_counts(program.outputs))
-    program, report = optimise(program, passes)
-    first = _traced(trace)
-    report = (*first, *report[1:]) if called.counts == first[0].counts else (
-        *first, called, *report[1:]
-    )
-    return Simplified(replace(trace, program=program), report)
+    if count > limit:
+        return Simplified(replace(trace, program=program), _traced(trace))
+    starts = {'stumpff': program}
+    if count <= trials:
+        starts['numbers'] = gather_numbers(program)
+    ends = []
+    for name, start in starts.items():
+        first = _traced(trace)
+        counts = operation_counts(start.outputs)
+        end, report = optimise(start, passes)
+        if counts != first[0].counts:
+            first = (*first, PassReport(name, counts))
+        ends.append(Simplified(replace(trace, program=end), (*first, *report[1:])))
+    return min(ends, key=lambda each: _total(each.report[-1].counts))
 
 
 def _traced(trace: Trace) -> tuple[PassReport, ...]:

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Numbers: every product takes the numbers of its factors, (c1 x) (c2 y) = (c1 c2) x y.
+
+While a program is built a factor keeps a number of its own, so that all its users share c x.
+Where most users have numbers too, as on arms without right angles, the other way is cheaper.
+"""
+
+from __future__ import annotations
+
+from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.expression import PRODUCT
+from flexdyn_ros.symbolic.expression import split_sign
+from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.program import rebuild
+from flexdyn_ros.symbolic.program import remake
+
+
+def gather_numbers(program: Program) -> Program:
+    """Return the program with the numbers of factors moved into the products that use them."""
+    return rebuild(program, _gathered)
+
+
+def _gathered(graph: Graph, node: Expression, operands: tuple[Expression, ...]) -> Expression:
+    if node.kind != PRODUCT:
+        return remake(graph, node, operands)
+    coefficient, rest = 1.0, []
+    for operand in operands:
+        negative, core = split_sign(operand)
+        coefficient = -coefficient if negative else coefficient
+        if core.is_product and core.operands[0].is_constant:
+            coefficient *= core.operands[0].value
+            core = graph.product(core.operands[1:])
+        rest.append(core)
+    return graph.product([*rest, graph.constant(coefficient)])
