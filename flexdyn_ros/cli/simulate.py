@@ -90,7 +90,7 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.simulation import simulate
     from flexdyn_ros.simulation import SimulationDiverged
     from flexdyn_ros.simulation.configuration import ConfigurationMap
-    from flexdyn_ros.simulation.integrate import step_limit
+    from flexdyn_ros.simulation.stability import step_limit
     import numpy as np
 
     robot = load(call)

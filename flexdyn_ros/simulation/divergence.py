@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is raised when a simulated motion grows without bound."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.simulation.record import Trajectory
+
+
+class SimulationDiverged(FlexdynError):
+    """
+    A simulated motion grew without bound, or stopped being a number.
+
+    Attributes:
+        time: Time of the last good sample [s].
+        coordinate: The coordinate that grew first, or fastest.
+        step_limit: Largest stable time step of the linearised robot [s]; None where unknown.
+        trajectory: The motion up to `time`.
+    """
+
+    def __init__(
+        self, trajectory: Trajectory, coordinate: str, method: str, dt: float,
+        step_limit: Optional[float],
+    ):
+        self.time = float(trajectory.t[-1])
+        self.coordinate = coordinate
+        self.step_limit = step_limit
+        self.trajectory = trajectory
+        if step_limit is None:
+            advice = 'Try a smaller dt'
+        elif dt > step_limit:
+            advice = (
+                f'Use a dt below {step_limit:.3g} s, which {method} needs for the highest natural '
+                'frequency of this robot (2.8 / highest angular frequency for rk4)'
+            )
+        else:
+            advice = (
+                f'dt is within the limit of {step_limit:.3g} s for small vibrations, so look at '
+                'the torque and the initial state, or try a smaller dt'
+            )
+        super().__init__(
+            f'The simulation diverged after t = {self.time:.6g} s: coordinate "{coordinate}" '
+            f'is no longer finite with dt = {dt:.6g} s. {advice}.'
+        )
+
+
+class Diverged(Exception):
+    """
+    A stage of a step could not be computed.
+
+    Attributes:
+        coordinate: The coordinate with the largest motion.
+    """
+
+    def __init__(self, coordinate: str):
+        self.coordinate = coordinate
+        super().__init__(coordinate)

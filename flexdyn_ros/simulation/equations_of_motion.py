@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The equations of motion along a simulation: torque and acceleration at one instant."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Callable
+from typing import Optional
+from typing import Union
+
+from flexdyn_ros.closed_chains.stepping import LoopMotion
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import LoopsCannotClose
+from flexdyn_ros.errors import SingularMassMatrix
+from flexdyn_ros.simulation.arguments import finite_vector
+from flexdyn_ros.simulation.configuration import ConfigurationMap
+from flexdyn_ros.simulation.divergence import Diverged
+from flexdyn_ros.simulation.prescribed import BaseAcceleration
+from flexdyn_ros.simulation.prescribed import PrescribedBase
+import numpy as np
+
+TorqueFunction = Callable[[float, np.ndarray, np.ndarray], Any]
+Torque = Union[None, np.ndarray, TorqueFunction]
+
+_HUGE = 1e8  # a coordinate or rate beyond it [m, rad, /s] means that the motion has diverged
+
+
+class EquationsOfMotion:
+    """
+    A robot with the torque that drives it, its base and its loops.
+
+    Every method raises `Diverged` where the motion has grown beyond what can be computed.
+
+    Attributes:
+        map: The configuration beside the velocity.
+        loops: What holds the robot's loops; None where it has none.
+    """
+
+    def __init__(self, dyn: Any, torque: Torque, base_acceleration: BaseAcceleration):
+        """
+        Check what is given; the arguments are those of `simulate`.
+
+        Raises:
+            ArgumentError: A constant torque or acceleration does not fit the robot.
+        """
+        self.map = ConfigurationMap(dyn.robot)
+        self.loops: Optional[LoopMotion] = None
+        self._dyn = dyn
+        self._base = PrescribedBase.of(dyn, base_acceleration)
+        self._function: Optional[TorqueFunction] = torque if callable(torque) else None
+        self._constant = np.zeros(self.map.nv)
+        if torque is not None and self._function is None:
+            self._constant = self._checked(torque)
+        self._constant.setflags(write=False)
+
+    def torque(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Return the generalised forces, (nv,), at one instant."""
+        if self._function is None:
+            return self._constant
+        self.require_finite(q, qd)
+        q.setflags(write=False)
+        qd.setflags(write=False)
+        try:
+            return self._checked(self._function(t, q, qd))
+        except ArgumentError as error:
+            if error.argument != 'torque':
+                raise
+            raise ArgumentError(
+                'torque', f'{error.problem}, as returned at t = {t:.6g} s'
+            ) from error
+
+    def _checked(self, torque: Any) -> np.ndarray:
+        tau = finite_vector(torque, self.map.nv, 'torque')
+        if self._base is not None:
+            self._base.refuse_torque(tau)
+        return tau
+
+    def acceleration(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, first: bool = False
+    ) -> np.ndarray:
+        """
+        Return the accelerations, (nv,), at one instant.
+
+        Args:
+            t: Time [s].
+            q: Configuration, (nq,).
+            qd: Velocity, (nv,).
+            tau: Generalised forces, (nv,).
+            first: Whether it is the first stage of a step, whose state is closed.
+        """
+        self.require_finite(q, qd)
+        try:
+            with np.errstate(over='ignore', invalid='ignore'):
+                if self.loops is not None:
+                    base = None if self._base is None else self._base.given(t, q, qd)
+                    return self.loops.acceleration(t, q, qd, tau, first, base)
+                if self._base is not None:
+                    return self._base.acceleration(t, q, qd, tau)
+                return np.asarray(self._dyn.forward_dynamics(q, qd, tau))
+        except SingularMassMatrix as error:
+            if np.max(np.abs(np.concatenate((q, qd))), initial=0.0) > _HUGE:
+                raise self.divergence(q, qd) from error
+            raise
+        except (ArithmeticError, np.linalg.LinAlgError) as error:
+            raise self.divergence(q, qd) from error
+
+    def with_base_wrench(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
+    ) -> np.ndarray:
+        """Return tau, (nv,), of a prescribed base with the wrench that moves it."""
+        if self._base is None:
+            return tau
+        if self.loops is None:
+            return self._base.with_reaction(t, q, qd, tau)
+        base = self._base.given(t, q, qd)
+        return np.concatenate((self.loops.reaction(t, q, qd, tau, base), tau[len(base):]))
+
+    def end_step(
+        self, t: float, h: float, q: np.ndarray, qd: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the state at the end of a step from t to t + h [s], its loops closed."""
+        self.require_finite(q, qd)
+        if self.loops is None:
+            return q, qd
+        try:
+            return self.loops.end_step(t, h, q, qd)
+        except (LoopsCannotClose, np.linalg.LinAlgError) as error:
+            raise self.divergence(q, qd) from error
+
+    def require_finite(self, q: np.ndarray, qd: np.ndarray) -> None:
+        """Refuse a state that is not finite."""
+        if not (np.isfinite(q).all() and np.isfinite(qd).all()):
+            raise self.divergence(q, qd)
+
+    def divergence(self, q: np.ndarray, qd: np.ndarray) -> Diverged:
+        """Return the error with the coordinate whose rate, or value, is not finite or largest."""
+        if np.isfinite(qd).all() and not np.isfinite(q).all():
+            return Diverged(self.map.names[int(np.argmin(np.isfinite(q)))])
+        size = np.abs(np.where(np.isfinite(qd), qd, np.inf))
+        return Diverged(self.map.velocity_names[int(np.argmax(size))])
