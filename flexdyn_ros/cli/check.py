@@ -17,6 +17,7 @@ from flexdyn_ros.cli.terminal import paint
 from flexdyn_ros.cli.terminal import table
 
 if TYPE_CHECKING:
+    from flexdyn_ros import Dynamics
     from flexdyn_ros.model.findings import CheckReport
     from flexdyn_ros.model.findings import Finding
     from flexdyn_ros.model.robot import Robot
@@ -61,11 +62,7 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.model.check import check_robot
 
     report = check_robot(robot)
-    if robot.loops:
-        from flexdyn_ros.closed_chains.check import with_loop_findings
-
-        report = with_loop_findings(report, robot)
-    findings = [*report.findings, *_weight_findings(robot)]
+    findings = [*report.findings, *_motion_findings(robot)]
     findings.sort(key=lambda finding: list(_COLOURS).index(finding.severity))
     report = replace(report, findings=tuple(findings))
     wrong = ('error', 'warning') if call.strict else ('error',)
@@ -77,22 +74,30 @@ def run(call: argparse.Namespace) -> int:
     return 0 if passed else 1
 
 
-def _weight_findings(robot: 'Robot') -> list['Finding']:
-    """Return a warning where the robot's weight buckles it at zero configuration."""
-    if not robot.n_modes:
+def _motion_findings(robot: 'Robot') -> list['Finding']:
+    """Return what is doubtful in the motion that loops leave, and in modes under the weight."""
+    if not (robot.loops or robot.n_modes):
         return []
     from flexdyn_ros import Dynamics
+    from flexdyn_ros.closed_chains.check import loop_findings
+
+    dyn = Dynamics(robot, backend='reference')
+    loops = loop_findings(dyn) if robot.loops else []
+    return [*loops, *(_weight_findings(dyn) if robot.n_modes else [])]
+
+
+def _weight_findings(dyn: 'Dynamics') -> list['Finding']:
+    """Return a warning where the robot's weight buckles it at zero configuration."""
     from flexdyn_ros.model.findings import Finding
     from flexdyn_ros.model.findings import WARNING
     from flexdyn_ros.simulation.buckling import buckling_load
 
-    dyn = Dynamics(robot, backend='reference')
-    found = buckling_load(dyn, robot.neutral_configuration())
+    found = buckling_load(dyn, dyn.robot.neutral_configuration())
     if found is None or found[0] >= 1.0:
         return []
     factor, mode = found
     return [Finding(
-        WARNING, 'robot', robot.name,
+        WARNING, 'robot', dyn.robot.name,
         f'at zero configuration {100.0 * factor:.3g} percent of its weight buckle it, '
         f'"{mode}" first',
         'Check stiffness, masses and gravity, or set out from a configuration that hangs',

@@ -3,35 +3,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 from flexdyn_ros.errors import LoopsCannotClose
 from flexdyn_ros.model.base_motion import BASE_COORDINATES
-from flexdyn_ros.model.findings import CheckReport
 from flexdyn_ros.model.findings import Finding
 from flexdyn_ros.model.findings import NOTE
 from flexdyn_ros.model.findings import WARNING
-from flexdyn_ros.model.robot import Robot
-from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 
 # Gaps above this [m | rad] are said.
 OPEN = 1e-9
 
 
-def with_loop_findings(report: CheckReport, robot: Robot) -> CheckReport:
-    """Return a report with what is doubtful in the robot's loops, notes last."""
-    found = loop_findings(robot)
-    warnings = [finding for finding in found if finding.severity == WARNING]
-    notes = [finding for finding in found if finding.severity == NOTE]
-    place = sum(finding.severity != NOTE for finding in report.findings)
-    findings = (*report.findings[:place], *warnings, *report.findings[place:], *notes)
-    return replace(report, findings=findings)
-
-
-def loop_findings(robot: Robot) -> list[Finding]:
-    """Return what is doubtful in loops at the closed configuration nearest to zero."""
-    dyn = Dynamics(robot, backend='reference')
+def loop_findings(dyn: Any) -> list[Finding]:
+    """Return what is doubtful in a robot's loops at the closed configuration nearest to zero."""
+    robot = dyn.robot
     zero = robot.neutral_configuration()
     gaps = dyn.loop_gaps(zero)
     findings = []
