@@ -8,7 +8,6 @@ import re
 from codegen.native import compiler
 from codegen.native import Native
 import flexdyn_ros as fd
-from flexdyn_ros.cli.modes import analyse
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.draft import without_own_stiffness
 from flexdyn_ros.dynamics.elastic import elastic_energy
@@ -16,6 +15,7 @@ from flexdyn_ros.dynamics.elastic import elastic_forces
 from flexdyn_ros.model.beam import modal_body
 from flexdyn_ros.model.check import check_robot
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.vibrations import analyse
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_generalised_agree

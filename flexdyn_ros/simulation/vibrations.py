@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Small undamped vibrations of a robot about a configuration at rest, and who feels them.
+
+Participation of a mode x with joints locked, scaled so that x' M x = 1 over the modal coordinates
+f, is its share (0 to 1) of the inertia that a joint or the base feels, the effective modal mass of
+Wijker, Mechanical Vibrations in Spacecraft Design, 2004:
+
+    in joint j             (M_jf x)^2 / M_jj
+    in base translation k  (L_kf x)^2 / (total mass)
+
+M is the mass matrix, and L_kf the modal forces that hold the arm while its base accelerates by
+1 m/s^2 along root axis k.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Optional
+
+from flexdyn_ros.closed_chains.solve import spaces
+from flexdyn_ros.model.base_motion import BASE_COORDINATES
+from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.robot_dynamics import Dynamics
+from flexdyn_ros.simulation.frequencies import natural_modes
+from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.modal_coordinates import coordinate_table
+import numpy as np
+
+_MADE_OF = 3  # coordinates with the largest shares of strain energy are named
+
+
+def analyse(robot: Robot, q: np.ndarray) -> dict[str, Any]:
+    """
+    Return the mode tables in the form that `flexdyn modes --json` prints.
+
+    Args:
+        robot: The robot.
+        q: The configuration, (nq,).
+
+    Returns:
+        "coordinates", one record a modal coordinate; "locked" and "free", one a natural mode with
+        joints held and free; "joint_inertia" M_jj by joint [kg m^2 | kg]; and what is left out.
+
+    Raises:
+        SingularMassMatrix: Some motion meets no inertia, so that it has no frequency.
+    """
+    dyn = Dynamics(robot)
+    mass, stiffness = dyn.mass_matrix(q), stiffness_matrix(dyn, q)
+    moving, held_motions, motions = _motions(dyn, q)
+    locked = _vibrations(
+        dyn, q, mass[moving, moving], stiffness[moving, moving],
+        robot.coordinate_names[moving], held_motions,
+    )
+    beyond = slice(BASE_COORDINATES if robot.base_motion == 'prescribed' else 0, None)
+    free = _vibrations(
+        dyn, q, mass[beyond, beyond], stiffness[beyond, beyond], robot.coordinate_names[beyond],
+        motions,
+    )
+    coupling, total_mass = _base_coupling(robot, q), _total_mass(robot)
+    for vibration in locked:
+        shape = vibration['shape']
+        vibration['participation'] = {
+            'joints': {
+                name: _share(mass[k, moving] @ shape, mass[k, k])
+                for k, name in enumerate(robot.joint_names)
+            },
+            'base': {
+                axis: _share(row[moving] @ shape, total_mass)
+                for axis, row in zip('xyz', coupling)
+            },
+        }
+    for vibration in (*locked, *free):
+        vibration['shape'] = vibration['shape'].tolist()
+    return {
+        'name': robot.name,
+        'coordinates': coordinate_table(robot, mass, stiffness),
+        'locked': locked,
+        'free': free,
+        'joint_inertia': {name: float(mass[k, k]) for k, name in enumerate(robot.joint_names)},
+        'geometric_stiffening': [link.name for link in robot.links if link.stiffens],
+        'gravity_stiffness_included': False,
+    }
+
+
+def _motions(
+    dyn: Dynamics, q: np.ndarray
+) -> tuple[slice, Optional[np.ndarray], Optional[np.ndarray]]:
+    """
+    Return what moves with joints held, and the motions that loops leave, held and free.
+
+    Without loops these are the modes and no restriction. With loops the actuated joints are held
+    and the passive ones follow: motions are columns over the coordinates.
+    """
+    robot = dyn.robot
+    if not robot.loops:
+        return slice(robot.n_joints, None), None, None
+    a = dyn.loop_jacobian(q)
+    first = BASE_COORDINATES if robot.base_motion == 'prescribed' else 0
+    motors = {*robot.actuated_coordinates, *robot.coordinate_names[:first]}
+    loose = [k for k, name in enumerate(robot.coordinate_names) if name not in motors]
+    held = np.zeros((robot.nv, len(loose)))
+    held[loose, range(len(loose))] = 1.0
+    return slice(None), held @ spaces(a[:, loose]).free, spaces(a[:, first:]).free
+
+
+def _vibrations(
+    dyn: Dynamics,
+    q: np.ndarray,
+    mass: np.ndarray,
+    stiffness: np.ndarray,
+    names: tuple[str, ...],
+    motions: Optional[np.ndarray],
+) -> list[dict[str, Any]]:
+    """Return one record a natural mode, lowest first, within the given motions."""
+    try:
+        if motions is None:
+            rates, shapes = natural_modes(mass, stiffness)
+        else:
+            stiff = motions[np.any(stiffness, axis=0)]
+            rates, shapes = natural_modes(
+                motions.T @ mass @ motions, motions.T @ stiffness @ motions,
+                motions.shape[1] - (np.linalg.matrix_rank(stiff, 1e-9) if stiff.size else 0),
+            )
+            shapes = motions @ shapes
+    except np.linalg.LinAlgError:
+        dyn.forward_dynamics(q, np.zeros(dyn.robot.nv), np.zeros(dyn.robot.nv))
+        raise
+    records = []
+    for rate, shape in zip(rates, shapes.T):
+        strain = shape * (stiffness @ shape)
+        total = float(np.sum(strain))
+        shares = strain / total if rate > 0.0 and total > 0.0 else np.zeros(len(names))
+        largest = np.argsort(-shares, kind='stable')[:_MADE_OF]
+        records.append({
+            'frequency': float(rate) / (2.0 * np.pi),
+            'made_of': {names[k]: float(shares[k]) for k in largest if shares[k] >= 0.01},
+            'shape': shape,
+        })
+    return records
+
+
+def _base_coupling(robot: Robot, q: np.ndarray) -> list[np.ndarray]:
+    """
+    Return L_kf for all coordinates, (3, nv) [kg | kg m].
+
+    An acceleration of the base is felt as gravity the other way.
+    """
+    dyn = Dynamics(robot)
+    rows = []
+    for axis in np.eye(3):
+        dyn.set_gravity(-axis)
+        rows.append(np.array(dyn.gravity_vector(q)))
+    return rows
+
+
+def _total_mass(robot: Robot) -> float:
+    """Return the mass with payloads [kg]."""
+    return float(robot.total_mass) + sum(p.inertia.mass for p in robot.payloads)
+
+
+def _share(coupling: float, inertia: float) -> float:
+    return float(coupling**2 / inertia) if inertia > 0.0 else 0.0
