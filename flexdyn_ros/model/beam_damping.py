@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Sequence
 
+from flexdyn_ros.model.eigenproblem import reduced_eigenproblem
 import numpy as np
 
 
@@ -39,9 +40,7 @@ def damping_matrix(
     damping = np.diag(2.0 * np.asarray(ratios, dtype=float) * own)
     damping = damping + rayleigh[0] * mass + rayleigh[1] * stiffness
     if loss_factor:
-        lower = np.linalg.cholesky(mass)
-        reduced = np.linalg.solve(lower, np.linalg.solve(lower, stiffness).T)
-        squares, vectors = np.linalg.eigh(0.5 * (reduced + reduced.T))
+        squares, vectors, lower = reduced_eigenproblem(stiffness, mass)
         rates = np.sqrt(np.maximum(squares, 0.0))
         carried = lower @ vectors
         damping = damping + loss_factor * (carried * rates) @ carried.T

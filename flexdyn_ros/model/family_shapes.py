@@ -22,6 +22,7 @@ from typing import Callable
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam_ritz import ritz_problem
 from flexdyn_ros.model.beam_ritz import RitzProblem
+from flexdyn_ros.model.eigenproblem import reduced_eigenproblem
 from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import ModeFamily
 from flexdyn_ros.model.mode_shapes import clamped_free_bending
@@ -115,9 +116,7 @@ def _natural(problem: RitzProblem, family: ModeFamily) -> tuple[np.ndarray, np.n
     if free is not None:
         stiffness, mass = free.T @ stiffness @ free, free.T @ mass @ free
     # 1 / w^2 are eigenvalues of L^-1 M L^-T, K = L L^T: the lowest frequencies come out best.
-    lower = np.linalg.cholesky(stiffness)
-    flexible = np.linalg.solve(lower, np.linalg.solve(lower, mass).T)
-    values, vectors = np.linalg.eigh(0.5 * (flexible + flexible.T))
+    values, vectors, lower = reduced_eigenproblem(mass, stiffness)
     order = np.argsort(-values)[: family.count]
     modes = np.linalg.solve(lower.T, vectors[:, order])
     if free is not None:
@@ -170,9 +169,7 @@ def _static(problem: RitzProblem, kept: np.ndarray, family: ModeFamily) -> np.nd
                 advice='Take static_modes out',
             )
     stiffness, mass = (rest @ m @ rest.T for m in (problem.stiffness, problem.mass))
-    lower = np.linalg.cholesky(stiffness)
-    flexible = np.linalg.solve(lower, np.linalg.solve(lower, mass).T)
-    _, vectors = np.linalg.eigh(0.5 * (flexible + flexible.T))
+    _, vectors, lower = reduced_eigenproblem(mass, stiffness)
     return np.linalg.solve(lower.T, vectors[:, ::-1]).T @ rest
 
 

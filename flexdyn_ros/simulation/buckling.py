@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 from typing import Optional
 
+from flexdyn_ros.model.eigenproblem import reduced_eigenproblem
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
 
@@ -32,10 +33,6 @@ def buckling_load(dyn: Any, q: np.ndarray) -> Optional[tuple[float, str]]:
     robot = dyn.robot
     modes = slice(robot.n_joints, None)
     elastic = stiffness_matrix(dyn, q)[modes, modes]
-    try:
-        lower = np.linalg.cholesky(elastic)
-    except np.linalg.LinAlgError:
-        return None
     weight = np.zeros_like(elastic)
     for k in range(robot.n_modes):
         ahead, behind = np.array(q, dtype=float), np.array(q, dtype=float)
@@ -43,9 +40,11 @@ def buckling_load(dyn: Any, q: np.ndarray) -> Optional[tuple[float, str]]:
         behind[robot.nq - robot.n_modes + k] -= _STEP
         difference = dyn.gravity_vector(ahead) - dyn.gravity_vector(behind)
         weight[:, k] = difference[modes] / (2.0 * _STEP)
-    # With K = L L^T and y = L^T x: -L^-1 K_g L^-T y = y / factor.
-    softening = -np.linalg.solve(lower, np.linalg.solve(lower, weight).T)
-    values, vectors = np.linalg.eigh(0.5 * (softening + softening.T))
+    # -K_g x = K x / factor.
+    try:
+        values, vectors, _ = reduced_eigenproblem(-weight, elastic)
+    except np.linalg.LinAlgError:  # some mode has no stiffness
+        return None
     if not len(values) or values[-1] <= 1e-9:
         return None
     share = np.abs(vectors[:, -1])

@@ -11,6 +11,8 @@ from __future__ import annotations
 from typing import Any
 from typing import Optional
 
+from flexdyn_ros.model.eigenproblem import reduced_eigenproblem
+from flexdyn_ros.model.eigenproblem import symmetric_part
 import numpy as np
 
 _STEP = 1e-6  # of a coordinate [m | rad] or its rate; small against the knots of spring tables
@@ -31,7 +33,7 @@ def stiffness_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
         backward[robot.nq - robot.n_modes + k] -= _STEP
         difference = dyn.elastic_vector(forward, rest) - dyn.elastic_vector(backward, rest)
         stiffness[:, robot.n_joints + k] = difference / (2.0 * _STEP)
-    return 0.5 * (stiffness + stiffness.T)
+    return symmetric_part(stiffness)
 
 
 def damping_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
@@ -69,10 +71,7 @@ def natural_modes(
     """
     if not len(mass):
         return np.zeros(0), np.zeros((0, 0))
-    # With M = L L^T the problem is the symmetric one of L^-1 K L^-T (Golub and Van Loan, 8.7.2).
-    lower = np.linalg.cholesky(mass)
-    reduced = np.linalg.solve(lower, np.linalg.solve(lower, stiffness).T)
-    squares, vectors = np.linalg.eigh(0.5 * (reduced + reduced.T))
+    squares, vectors, lower = reduced_eigenproblem(stiffness, mass)
     # As many motions as there are coordinates without stiffness meet none; rounding hides that.
     if without is None:
         without = int(np.count_nonzero(~np.any(stiffness, axis=0)))
