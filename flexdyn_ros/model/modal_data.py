@@ -8,10 +8,10 @@ from dataclasses import field
 from typing import Optional
 
 from flexdyn_ros.model.link import Inertia
+from flexdyn_ros.model.modal_arrays import ModalArrays
 from flexdyn_ros.model.modal_body import ModalBody
 from flexdyn_ros.model.modal_body import Mode
 from flexdyn_ros.model.modal_body import Node
-from flexdyn_ros.model.modal_file import ModalArrays
 from flexdyn_ros.model.record import Record
 from flexdyn_ros.model.vectors import symmetric_matrix3
 from flexdyn_ros.model.vectors import Vector3

@@ -12,8 +12,8 @@ from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.extension_reader import joint_name
 from flexdyn_ros.model.link import Link
+from flexdyn_ros.model.modal_arrays import ModalArrays
 from flexdyn_ros.model.modal_data import ModalData
-from flexdyn_ros.model.modal_file import ModalArrays
 from flexdyn_ros.model.modal_file import read_modal_file
 from flexdyn_ros.model.paths import resolve_file
 from flexdyn_ros.model.robot import Robot
