@@ -101,7 +101,7 @@ def figure() -> Figure:
     right.set(title='Free hinge: first frequency')
     for axes in (left, middle, right):
         axes.set(xlabel='coordinates')
-        axes.legend(frameon=False, fontsize=8, loc='best')
+        axes.legend(frameon=False, fontsize=8, loc='best' if axes is not left else (0.02, 0.09))
         axes.spines[['top', 'right']].set_visible(False)
     return picture
 
