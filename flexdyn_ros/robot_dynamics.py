@@ -73,7 +73,7 @@ class Dynamics(ClosedChainMethods):
         batch: The same functions over many samples at once, see `BatchDynamics`.
     """
 
-    def __init__(self, robot: Robot, backend: str = 'auto'):
+    def __init__(self, robot: Robot, backend: str = 'auto', patient: bool = True):
         """
         Prepare the dynamics of a robot.
 
@@ -83,6 +83,9 @@ class Dynamics(ClosedChainMethods):
                 generated from them when a function is first used, and kept on disk), "c" (the
                 same compiled), or "auto": "c" where there is a compiler, otherwise "python";
                 the first few calls of a function that is not on disk yet are the reference's.
+            patient: False lets "auto" generate code at a function's first call already, as
+                programs want that must not wait in the middle of their work. Where compiling
+                fails, generated Python answers, and a warning is logged.
 
         Raises:
             ArgumentError: If there is no such backend.
@@ -98,7 +101,7 @@ class Dynamics(ClosedChainMethods):
         self._gravity = list(robot.gravity_vector)
         self._closed = ClosedChains(robot) if robot.loops else None
         self._payloads = {payload.link: payload.inertia for payload in robot.payloads}
-        self._kind = backend
+        self._kind, self._patient = backend, bool(patient)
         self._direct = DirectCalls()
         self._quick: Optional[Evaluation] = None
         self._backend: Backend = self._new_backend()
@@ -119,7 +122,7 @@ class Dynamics(ClosedChainMethods):
 
         if self._kind == 'c':
             return CBackend(*given, listener=listener)
-        return PatientBackend(*given, listener=listener)
+        return PatientBackend(*given, listener=listener, patient=self._patient)
 
     def _rebuild(self) -> None:
         self._forget_direct_calls()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Command: scripts/env.sh python -m benchmarks.node_rate [RATE ...].
+Command: scripts/env.sh python -m benchmarks.node_rate [--backend BACKEND] [RATE ...].
 
 Starts inverse_dynamics_node as a process of its own, publishes joint states at each rate [Hz]
 from this one, and prints how many torques came back and how late.
@@ -27,6 +27,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
+import yaml
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf' / 'cobot7.urdf.xacro'
 MODES = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')
@@ -70,20 +71,21 @@ def main() -> int:
     """Measure all modes at all rates."""
     parser = argparse.ArgumentParser(prog='python -m benchmarks.node_rate')
     parser.add_argument('rates', nargs='*', type=float, default=[200.0, 500.0, 1000.0])
-    rates = parser.parse_args().rates
+    parser.add_argument('--backend', default='auto', help='as the parameter of the node')
+    arguments = parser.parse_args()
     robot = load_robot(URDF)
-    description = _expanded()
+    parameters = {'backend': arguments.backend, 'robot_description': _expanded()}
     rclpy.init()
     probe = Probe(robot.joint_names)
     executor = SingleThreadedExecutor()
     executor.add_node(probe)
     spinning = threading.Thread(target=executor.spin)
     spinning.start()
-    print(f'{robot}; {SECONDS:g} s a row')
+    print(f'{robot}; backend "{arguments.backend}"; {SECONDS:g} s a row')
     print('mode                    sent [1/s]  answered  delay median, 99th percentile [ms]')
     try:
         for mode in MODES:
-            _measure_mode(probe, description, mode, rates)
+            _measure_mode(probe, {**parameters, 'mode': mode}, arguments.rates)
     finally:
         executor.shutdown()
         spinning.join()
@@ -97,13 +99,10 @@ def _expanded() -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def _measure_mode(probe: Probe, description: str, mode: str, rates: list[float]) -> None:
+def _measure_mode(probe: Probe, parameters: dict[str, str], rates: list[float]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / 'parameters.yaml'
-        lines = '\n'.join('      ' + line for line in description.splitlines())
-        file.write_text(
-            f'/**:\n  ros__parameters:\n    mode: {mode}\n    robot_description: |\n{lines}\n'
-        )
+        file.write_text(yaml.safe_dump({'/**': {'ros__parameters': parameters}}))
         node = subprocess.Popen(
             [sys.executable, '-m', 'flexdyn_ros.nodes.inverse_dynamics_node', '--ros-args',
              '--params-file', str(file), '--log-level', 'error'],
@@ -111,7 +110,7 @@ def _measure_mode(probe: Probe, description: str, mode: str, rates: list[float])
         try:
             _wait(probe, node)
             for rate in rates:
-                _measure(probe, mode, rate)
+                _measure(probe, parameters['mode'], rate)
         finally:
             node.send_signal(signal.SIGINT)
             node.wait(20.0)

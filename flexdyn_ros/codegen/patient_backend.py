@@ -7,7 +7,7 @@ anew takes as long as thousands of calls, so the first calls of a function are l
 reference backend: who tries a model in a session or a script does not wait for a compiler. Calls
 are counted apart for each set of payloads and for changed gravity, and begin anew when such a set
 comes back, so that clearing a payload leads back to what computed before, bit for bit. All
-backends agree to round-off.
+backends agree to round-off. Who would rather wait at the first call than later sets no patience.
 """
 
 from __future__ import annotations
@@ -77,6 +77,7 @@ class PatientBackend:
         payloads: Mapping[str, Inertia],
         listener: Optional[Listener] = None,
         before: Optional[PatientBackend] = None,
+        patient: bool = True,
     ):
         """
         Prepare; nothing is computed yet.
@@ -87,10 +88,11 @@ class PatientBackend:
             payloads: Inertia in link axes by link name.
             listener: See CBackend.
             before: The backend of the same robot under other loads.
+            patient: Whether the first calls are the reference's; otherwise none is.
         """
         self._robot, self._gravity, self._payloads = robot, list(gravity), dict(payloads)
         self._reference: Optional[ReferenceBackend] = None
-        self.patience = patience_with(robot.nv)
+        self.patience = patience_with(robot.nv) if patient else 0
         # Calls since the loads changed, and all of them, by function and loads.
         self._calls: dict[tuple, list[int]] = {} if before is None else before._calls
         if before is not None:
@@ -109,7 +111,9 @@ class PatientBackend:
 
     def under(self, gravity: list[float], payloads: Mapping[str, Inertia]) -> PatientBackend:
         """Return a backend of the same robot under other gravity and payloads."""
-        return PatientBackend(self._robot, gravity, payloads, before=self)
+        return PatientBackend(
+            self._robot, gravity, payloads, before=self, patient=self.patience > 0
+        )
 
     def whose_turn(
         self, name: str, *arguments: Any

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 import sys
 import time
 from typing import Any
@@ -91,9 +92,22 @@ class DeflectionMarkersNode(RobotNode):
             self.quasi_static = QuasiStaticArm(ModalEquations(self.dyn, self.coordinates, base))
         self.shapes = link_shapes(self.robot, p['points'], p['tube_radius'])
         self.largest = 0.0
+        self._prepare()
         self.get_logger().info(
             f'Drawing {len(self.shapes)} flexible links, deflection from {p["deflection"]}.'
         )
+
+    def _prepare(self) -> None:
+        """Compute once, at rest, so that code is generated before the first drawing."""
+        positions = self.coordinates.neutral_positions
+        self._poses(positions, np.zeros(self.coordinates.n_modes))
+        if self.quasi_static is not None:
+            self.run_time_model.prepare_gravity()
+            rest = np.zeros(self.coordinates.n_joints)
+            # Where the arm buckles at rest, drawing says so if it comes to that.
+            with suppress(FlexdynError):
+                self.quasi_static.at(JointSample(0.0, positions, rest, rest))
+            self.quasi_static.reset()
 
     def start(self) -> None:
         """Start drawing."""
@@ -172,8 +186,8 @@ class DeflectionMarkersNode(RobotNode):
         q, qd = self.measured.positions, self.measured.velocities
         return self.quasi_static.at(JointSample(0.0, q, qd, np.zeros_like(qd))).delta
 
-    def _poses(self, modes: np.ndarray) -> dict[str, np.ndarray]:
-        q = self.coordinates.configuration(self.measured.positions, modes)
+    def _poses(self, positions: np.ndarray, modes: np.ndarray) -> dict[str, np.ndarray]:
+        q = self.coordinates.configuration(positions, modes)
         return {name: self.dyn.frame_pose(q, name) for name in self.robot.frame_names}
 
     def _header(self) -> Header:
@@ -183,7 +197,7 @@ class DeflectionMarkersNode(RobotNode):
     def _publish_markers(self, modes: np.ndarray) -> None:
         p = self.parameters
         factor = p['exaggeration']
-        poses = self._poses(factor * modes)
+        poses = self._poses(self.measured.positions, factor * modes)
         links = [shape.deformed(poses[shape.link], modes, factor) for shape in self.shapes]
         met = max((link.deflection.max() for link in links), default=0.0)
         self.largest = max(self.largest, float(met))
@@ -198,7 +212,7 @@ class DeflectionMarkersNode(RobotNode):
             TFMessage(
                 transforms=[
                     transform_message(header, prefix + name, pose)
-                    for name, pose in self._poses(modes).items()
+                    for name, pose in self._poses(self.measured.positions, modes).items()
                     if prefix + name != header.frame_id
                 ]
             )

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Optional
 from typing import Sequence
 
+from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.deflection import ModalEquations
 from flexdyn_ros.nodes.deflection import QuasiStaticArm
@@ -94,6 +96,9 @@ class FeedForward:
         rest = np.zeros(self.coordinates.n_joints)
         for time in (0.0, 0.001):
             self.torque(JointSample(time, self.coordinates.neutral_positions, rest, rest))
+        # Stale inputs may ask for this; whether it can be had at rest does not matter before.
+        with suppress(FlexdynError):
+            self.gravity_torque(self.coordinates.neutral_positions)
         self.reset()
 
     def reset(self) -> None:

@@ -84,6 +84,7 @@ class InverseDynamicsNode(RobotNode):
         self.reference = None
         self.apply_parameters()
         self.output.set_joints(self.robot, self.joints)
+        self.run_time_model.prepare_gravity()
         self.feed_forward.prepare()
 
     def make_feed_forward(self) -> FeedForward:

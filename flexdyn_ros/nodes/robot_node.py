@@ -7,6 +7,7 @@ from abc import ABC
 from abc import abstractmethod
 import signal
 import sys
+import time
 import traceback
 from typing import Any
 from typing import Callable
@@ -19,6 +20,7 @@ from flexdyn_ros.nodes.description import DescriptionTopic
 from flexdyn_ros.nodes.diagnostics import Diagnostics
 from flexdyn_ros.nodes.diagnostics import ERROR
 from flexdyn_ros.nodes.diagnostics import OK
+from flexdyn_ros.nodes.library_log import log_through
 from flexdyn_ros.nodes.node_parameters import NodeParameters
 from flexdyn_ros.nodes.parameters import node_specifications
 import rclpy
@@ -129,10 +131,11 @@ class RobotNode(LifecycleNode, ABC):
         try:
             self.robot = flexdyn_ros.load_robot(text, extension=extension)
             # Code is generated now, not after some calls in the middle of the work.
-            backend = self.parameters['backend']
-            backend = 'python' if backend == 'auto' else backend
-            self.dyn = flexdyn_ros.Dynamics(self.robot, backend=backend)
+            self.dyn = flexdyn_ros.Dynamics(
+                self.robot, backend=self.parameters['backend'], patient=False)
+            started = time.monotonic()
             self.set_up()
+            took = time.monotonic() - started
         except Exception as error:
             self.robot = self.dyn = None
             self._loaded_text = ''
@@ -140,6 +143,8 @@ class RobotNode(LifecycleNode, ABC):
         self._loaded_text = text
         for note in self.robot.notes:
             self.get_logger().info(note)
+        self.get_logger().info(f'The dynamics run on the backend "{self.dyn.backend}"; '
+                               f'preparing took {took:.1f} s.')
         self.diagnostics.hardware_id = self.robot.name
         self.diagnostics.report(OK, 'configured')
         return True
@@ -221,6 +226,7 @@ def run_node(make: Callable[[], RobotNode], args: Optional[list[str]] = None) ->
     node = None
     try:
         node = make()
+        log_through(node.get_logger())
         rclpy.spin(node)
     except ExternalShutdownException:
         pass

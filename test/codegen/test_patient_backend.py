@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The backend behind "auto": who answers, and that clearing a payload leads back."""
 
+import pickle
+
 from codegen.compiled import needs_compiler
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
@@ -104,6 +106,24 @@ def test_payloads_that_come_and_go_lead_back_bit_for_bit():
         assert isinstance(backend.whose_turn('mass_matrix', q), ReferenceBackend)
         backend = backend.under(list(ROBOT.gravity_vector), {})
     assert not isinstance(backend.whose_turn('mass_matrix', q), ReferenceBackend)
+
+
+def test_without_patience_the_first_call_is_generated(generated):
+    """No call is the reference's, under other loads and for batches neither."""
+    dyn = fd.Dynamics(ROBOT, patient=False)
+    q, qd, qdd = state()
+    for payload in (False, True):
+        first = dyn.inverse_dynamics(q, qd, qdd)
+        again = fd.Dynamics(ROBOT, generated)
+        if payload:
+            again.set_payload(LINK, 1.0, (0.0, 0.1, 0.0), np.eye(3) * 0.01)
+        assert again._backend.is_made('inverse_dynamics', (list(q), list(qd), list(qdd), ()))
+        assert np.array_equal(again.inverse_dynamics(q, qd, qdd), first)
+        turn = dyn._backend.whose_turn('mass_matrix', list(q))
+        assert not isinstance(turn, ReferenceBackend)
+        dyn.set_payload(LINK, 1.0, (0.0, 0.1, 0.0), np.eye(3) * 0.01)
+    copy = pickle.loads(pickle.dumps(dyn))
+    assert not isinstance(copy._backend.whose_turn('mass_matrix', list(q)), ReferenceBackend)
 
 
 def test_large_robots_take_more_patience():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The inverse dynamics node over DDS: description, diagnostics, modes and its end."""
 
+import shutil
 import signal
 
 from arms import elastic_joint_arm
@@ -53,6 +54,38 @@ def test_the_latched_description_starts_the_node_and_changes_only_while_inactive
         assert probe.call(ChangeState, f'/{NODE}/change_state', request).success
     torque = expected(heavier, (0.2, 0.3), (0.4, -0.5))
     wait_for_torque(probe, commands, torque, 'the new one', sending(probe))
+
+
+COMPILERS = {
+    'c': None,
+    'python': '#!/bin/sh\n[ "$1" = --version ] && echo cc 1 && exit 0\necho "no room" >&2\nexit 1\n',
+    'python without': '',
+}
+
+
+@pytest.mark.parametrize('case', COMPILERS)
+def test_the_node_compiles_while_it_configures_or_says_why_not(
+    probe, start, tmp_path, monkeypatch, case
+):
+    """A compiler that fails, or is not there, costs one line and not the node."""
+    script = COMPILERS[case]
+    if script is None and shutil.which('cc') is None and shutil.which('gcc') is None:
+        pytest.skip('no C compiler here')
+    if script is not None:
+        compiler = tmp_path / 'cc'
+        if script:
+            compiler.write_text(script)
+            compiler.chmod(0o755)
+        monkeypatch.setenv('CC', str(compiler))
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'cache'))
+    node = start(NODE, {'robot_description': ROBOT})
+    commands = probe.listen(Float64MultiArray, COMMANDS)
+    torque = expected(ROBOT, (0.2, 0.3), (0.4, -0.5))
+    wait_for_torque(probe, commands, torque, 'torque', sending(probe))
+    assert f'run on the backend "{case.partition(" ")[0]}"' in node.log
+    warnings = [line for line in node.log.splitlines() if '[WARN]' in line]
+    assert len(warnings) == (script is not None), node.log
+    assert all('no room' in line or str(tmp_path / 'cc') in line for line in warnings)
 
 
 def test_diagnostics_carry_age_compute_time_and_missed_cycles(probe, start):
