@@ -58,7 +58,8 @@ def test_the_latched_description_starts_the_node_and_changes_only_while_inactive
 
 COMPILERS = {
     'c': None,
-    'python': '#!/bin/sh\n[ "$1" = --version ] && echo cc 1 && exit 0\necho "no room" >&2\nexit 1\n',
+    'python': '#!/bin/sh\n[ "$1" = --version ] && echo cc 1 && exit 0\n'
+              'echo "no room" >&2\nexit 1\n',
     'python without': '',
 }
 
