@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flexdyn_ros.dynamics.body import Body
 from flexdyn_ros.dynamics.flexible_body import deflect
 from flexdyn_ros.dynamics.joints import Column
 from flexdyn_ros.dynamics.joints import column_power
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
-from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.placement import carry_twist
 from flexdyn_ros.dynamics.placement import carry_wrench

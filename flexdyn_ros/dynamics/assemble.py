@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Mapping
 from typing import Optional
 
+from flexdyn_ros.dynamics.body import BodyNode
 from flexdyn_ros.dynamics.coordinate_places import CoordinatePlaces
 from flexdyn_ros.dynamics.draft import Attachment
 from flexdyn_ros.dynamics.draft import Draft
@@ -20,10 +21,9 @@ from flexdyn_ros.dynamics.draft import without_own_stiffness
 from flexdyn_ros.dynamics.internal_forces import friction_terms
 from flexdyn_ros.dynamics.internal_forces import rotors
 from flexdyn_ros.dynamics.internal_forces import spring_terms
-from flexdyn_ros.dynamics.multibody import BodyNode
+from flexdyn_ros.dynamics.joint_motion import JointMotion
 from flexdyn_ros.dynamics.multibody import Closure
 from flexdyn_ros.dynamics.multibody import Frame
-from flexdyn_ros.dynamics.multibody import JointMotion
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import apply

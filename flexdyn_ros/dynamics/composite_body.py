@@ -7,8 +7,8 @@ outside it is carried inward: I_ij = P_i^T Mt_i A_ij P_j (Mohan and Saha, eq. 32
 """
 
 from flexdyn_ros.dynamics.flexible_body import deflect
+from flexdyn_ros.dynamics.joint_motion import AxisTerm
 from flexdyn_ros.dynamics.joints import column_power
-from flexdyn_ros.dynamics.multibody import AxisTerm
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.placement import carry_wrench
 from flexdyn_ros.dynamics.placement import Placement

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from flexdyn_ros.dynamics.multibody import AxisTerm
+from flexdyn_ros.dynamics.joint_motion import AxisTerm
 from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.robot import Robot
 

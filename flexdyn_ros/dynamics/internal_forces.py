@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from flexdyn_ros.dynamics.coordinate_places import CoordinatePlaces
-from flexdyn_ros.dynamics.multibody import AxisTerm
+from flexdyn_ros.dynamics.joint_motion import AxisTerm
 from flexdyn_ros.dynamics.multibody import FrictionTerm
 from flexdyn_ros.dynamics.multibody import SpringTerm
 from flexdyn_ros.dynamics.spring_law import PolynomialLaw

@@ -8,9 +8,9 @@ the body's own axes at its origin; None stands for a part that is always zero.
 
 from typing import Optional
 
+from flexdyn_ros.dynamics.joint_motion import JointMotion
 from flexdyn_ros.dynamics.multi_axis import multi_axis_motion
 from flexdyn_ros.dynamics.multi_axis import multi_axis_product
-from flexdyn_ros.dynamics.multibody import JointMotion
 from flexdyn_ros.dynamics.rotation import about_axis
 from flexdyn_ros.dynamics.rotation import by_quaternion
 from flexdyn_ros.dynamics.scalar import Scalar

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from flexdyn_ros.dynamics.multibody import JointMotion
+from flexdyn_ros.dynamics.joint_motion import JointMotion
 from flexdyn_ros.dynamics.rotation import about_axis
 from flexdyn_ros.dynamics.rotation import by_quaternion
 from flexdyn_ros.dynamics.scalar import Scalar

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from typing import Optional
 from typing import Sequence
 
+from flexdyn_ros.dynamics.body import AxialInertia
+from flexdyn_ros.dynamics.body import Body
+from flexdyn_ros.dynamics.body import BodyNode
 from flexdyn_ros.dynamics.foreshortening import along_modes
 from flexdyn_ros.dynamics.foreshortening import amplitude_gradients
 from flexdyn_ros.dynamics.foreshortening import amplitudes
@@ -20,9 +23,6 @@ from flexdyn_ros.dynamics.foreshortening import weighted
 from flexdyn_ros.dynamics.joints import Column
 from flexdyn_ros.dynamics.joints import frame_axis
 from flexdyn_ros.dynamics.joints import joint_motion
-from flexdyn_ros.dynamics.multibody import AxialInertia
-from flexdyn_ros.dynamics.multibody import Body
-from flexdyn_ros.dynamics.multibody import BodyNode
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.rotation import about_axis
 from flexdyn_ros.dynamics.rotation import by_vector
