@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from benchmarks.counts.published_form import inverse_dynamics
 from benchmarks.counts.robots import stanford_rows
-from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
 
 GRAVITY = 9.81

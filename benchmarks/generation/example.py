@@ -9,7 +9,7 @@ trigonometric identities, a common factor, and a product that several statements
 
 from __future__ import annotations
 
-from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
 
 NAMES = ('Z0004', 'Z0009', 'Z0017', 'Z0029', 'Z0102')

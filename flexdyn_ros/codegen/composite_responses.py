@@ -45,7 +45,7 @@ from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
 from flexdyn_ros.dynamics.spatial_inertia import RigidInertia
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import substitute
 
 

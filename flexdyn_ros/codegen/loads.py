@@ -44,7 +44,7 @@ from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.graph import Graph
 
 GRAVITY_ENTRIES = tuple(f'gravity {d} [m/s^2]' for d in 'xyz')
 PAYLOAD_ENTRIES = (

@@ -17,7 +17,7 @@ from flexdyn_ros.dynamics.body import Body
 from flexdyn_ros.dynamics.joint_motion import AxisTerm
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.graph import Graph
 
 # The robot's coordinates that drive an axis or a mode: place in qd and multiplier.
 Drivers = list[tuple[int, float]]

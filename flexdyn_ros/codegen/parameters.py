@@ -38,7 +38,7 @@ from flexdyn_ros.model.joint import Friction
 from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
-from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.graph import Graph
 
 MOMENTS = ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')
 

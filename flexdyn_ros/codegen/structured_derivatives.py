@@ -37,7 +37,7 @@ from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
 from flexdyn_ros.dynamics.spatial_inertia import column_momentum
 from flexdyn_ros.symbolic.differentiate import Direction
-from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.graph import Graph
 
 Rows = list[list[Any]]
 POSITION, VELOCITY = range(2)

@@ -30,7 +30,7 @@ from flexdyn_ros.codegen.traced_dynamics import TracedDynamics
 from flexdyn_ros.dynamics.regroup import regroup
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.robot import Robot
-from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
 
 

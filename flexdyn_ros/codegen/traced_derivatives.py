@@ -28,7 +28,7 @@ from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.walker_orin import outward_order
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import substitute
 
 STRUCTURED = 'rows and columns'

@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A hash-consed expression graph: equal expressions are one node, whatever order they were built in.
+A node of an expression graph.
 
 An `Expression` behaves like a float, so the algorithms of `flexdyn_ros.dynamics` run on it
-unchanged. Building a node applies the rules of El-Rayyes 1990, tables 3.2 and 3.3: zeros and
-ones vanish, constants fold, signs move outward (x - y and y - x are one node), like terms
-cancel.
+unchanged. Its graph makes every node; see graph.py.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Iterable
 from typing import Optional
+from typing import TYPE_CHECKING
 from typing import Union
 
 from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
 
-CONSTANT, SYMBOL, SUM, PRODUCT, QUOTIENT, NEGATIVE, CALL = range(7)
+if TYPE_CHECKING:
+    from flexdyn_ros.symbolic.graph import Graph
 
-# Functions that a node may call; stumpffK is Stumpff's c_K, piecewiseK the graph's K-th table.
-TRIGONOMETRIC = ('sin', 'cos')
+# What a node is. A CALL is of sin, cos, exp, tanh, stumpffK (Stumpff's c_K) or piecewiseK (the
+# graph's K-th table).
+CONSTANT, SYMBOL, SUM, PRODUCT, QUOTIENT, NEGATIVE, CALL = range(7)
 
 Operand = Union['Expression', float, int]
 
@@ -125,177 +124,6 @@ class Expression:
         return '(' + joint.join(repr(operand) for operand in self.operands) + ')'
 
 
-class Graph:
-    """
-    The nodes of one program, each once.
-
-    Attributes:
-        nodes: All nodes in order of creation.
-        tables: Piecewise polynomials that nodes call, by the name of the function.
-    """
-
-    def __init__(self) -> None:
-        self.nodes: list[Expression] = []
-        self.tables: dict[str, PiecewisePolynomial] = {}
-        self._known: dict[tuple, Expression] = {}
-        self.zero = self.constant(0.0)
-        self.one = self.constant(1.0)
-
-    def lift(self, value: Operand) -> Expression:
-        """Return a number as a node, and a node as it is."""
-        return value if isinstance(value, Expression) else self.constant(value)
-
-    def constant(self, value: float) -> Expression:
-        """Return the node of a number; a negative one is the negative of a positive one."""
-        number = float(value)
-        if number < 0.0:
-            return self._node(NEGATIVE, (self.constant(-number),), None)
-        return self._node(CONSTANT, (), number + 0.0)
-
-    def symbol(self, name: str) -> Expression:
-        """Return the node of a named input."""
-        return self._node(SYMBOL, (), name)
-
-    def negate(self, x: Expression) -> Expression:
-        """Return -x."""
-        if x.kind == NEGATIVE:
-            return x.operands[0]
-        return x if x is self.zero else self._node(NEGATIVE, (x,), None)
-
-    def call(self, function: str, x: Expression) -> Expression:
-        """Return function(x); odd and even functions move a sign outward."""
-        negative, inner = split_sign(x)
-        if inner.is_constant:
-            return self.constant(self.value_of(function, constant_value(x)))
-        if function in ('sin', 'tanh') and negative:
-            return self.negate(self._node(CALL, (inner,), function))
-        if function == 'cos':
-            x = inner
-        return self._node(CALL, (x,), function)
-
-    def piecewise(self, function: PiecewisePolynomial, x: Expression) -> Expression:
-        """Return a piecewise polynomial of x; equal polynomials are one function."""
-        if function.is_zero:
-            return self.zero
-        for name, known in self.tables.items():
-            if known == function:
-                return self.call(name, x)
-        name = f'piecewise{len(self.tables) + 1}'
-        self.tables[name] = function
-        return self.call(name, x)
-
-    def value_of(self, function: str, x: float) -> float:
-        """Return the value of a function that nodes call."""
-        table = self.tables.get(function)
-        return evaluate(function, x) if table is None else table.at(x)
-
-    def divide(self, x: Expression, y: Expression) -> Expression:
-        """Return x / y; by a number it is a product."""
-        (x_negative, x), (y_negative, y) = split_sign(x), split_sign(y)
-        if y.is_constant:
-            result = self.multiply(x, self.constant(1.0 / y.value))
-        elif x is self.zero:
-            return x
-        elif x is y:
-            result = self.one
-        else:
-            result = self._node(QUOTIENT, (x, y), None)
-        return self.negate(result) if x_negative != y_negative else result
-
-    def multiply(self, x: Expression, y: Expression) -> Expression:
-        """Return x * y."""
-        return self.product((x, y))
-
-    def add(self, x: Expression, y: Expression) -> Expression:
-        """Return x + y."""
-        return self.sum((x, y))
-
-    def product(self, factors: Iterable[Expression]) -> Expression:
-        """Return the product of all factors; a constant factor is folded into one."""
-        coefficient, negative, rest = 1.0, False, []
-        for factor in factors:
-            if factor.kind == NEGATIVE:
-                negative = not negative
-                factor = factor.operands[0]
-            if factor.kind == CONSTANT:
-                coefficient *= factor.value
-            else:
-                rest.append(factor)
-        if coefficient == 0.0:
-            return self.zero
-        if coefficient != 1.0:
-            for k, factor in enumerate(rest):
-                if factor.kind == PRODUCT and factor.operands[0].kind == CONSTANT:
-                    coefficient *= factor.operands[0].value
-                    rest[k] = self._rebuild(PRODUCT, factor.operands[1:])
-        if coefficient != 1.0 or not rest:
-            rest.append(self.constant(coefficient))
-        result = self._rebuild(PRODUCT, rest)
-        return self.negate(result) if negative else result
-
-    def sum(self, terms: Iterable[Expression]) -> Expression:
-        """Return the sum of all terms; like terms are gathered, the first one is positive."""
-        offset = 0.0
-        weights: dict[Expression, float] = {}
-        for term in terms:
-            sign = 1.0
-            if term.kind == NEGATIVE:
-                sign, term = -1.0, term.operands[0]
-            if term.kind == CONSTANT:
-                offset += sign * term.value
-                continue
-            if term.kind == PRODUCT and term.operands[0].kind == CONSTANT:
-                sign *= term.operands[0].value
-                term = self._rebuild(PRODUCT, term.operands[1:])
-            weights[term] = weights.get(term, 0.0) + sign
-        parts = [self._weighted(weight, base) for base, weight in weights.items() if weight]
-        if offset != 0.0:
-            parts.append(self.constant(offset))
-        if not parts:
-            return self.zero
-        if len(parts) == 1:
-            return parts[0]
-        parts.sort(key=_sum_order)
-        if parts[0].kind == NEGATIVE:
-            return self.negate(self._rebuild(SUM, [self.negate(part) for part in parts]))
-        return self._rebuild(SUM, parts)
-
-    def _weighted(self, weight: float, base: Expression) -> Expression:
-        """Return weight * base of a base without sign and constant factor."""
-        if weight == 1.0:
-            return base
-        if weight == -1.0:
-            return self.negate(base)
-        return self.product((self.constant(weight), base))
-
-    def _rebuild(self, kind: int, operands) -> Expression:
-        operands = tuple(operands)
-        if len(operands) == 1:
-            return operands[0]
-        if kind == PRODUCT:
-            operands = tuple(sorted(operands, key=_product_order))
-        return self._node(kind, operands, None)
-
-    def _node(self, kind: int, operands: tuple, value) -> Expression:
-        key = (kind, value, operands)
-        found = self._known.get(key)
-        if found is None:
-            found = Expression(self, kind, operands, value, len(self.nodes))
-            self._known[key] = found
-            self.nodes.append(found)
-        return found
-
-
-def _product_order(factor: Expression) -> tuple[bool, int]:
-    """Order factors: the constant first, then by creation."""
-    return (factor.kind != CONSTANT, factor.number)
-
-
-def _sum_order(term: Expression) -> int:
-    """Order terms by creation, whatever their sign."""
-    return term.operands[0].number if term.kind == NEGATIVE else term.number
-
-
 def split_sign(x: Expression) -> tuple[bool, Expression]:
     """Return whether x is a negative, and x without its sign."""
     return (True, x.operands[0]) if x.kind == NEGATIVE else (False, x)
@@ -307,12 +135,3 @@ def constant_value(x: Expression) -> Optional[float]:
     if not inner.is_constant:
         return None
     return -inner.value if negative else inner.value
-
-
-def evaluate(function: str, x: float) -> float:
-    """Return a function's value at a number."""
-    from flexdyn_ros.dynamics.scalar import stumpff
-
-    if function.startswith('stumpff'):
-        return stumpff(int(function[len('stumpff'):]), x)
-    return getattr(math, function)(x)

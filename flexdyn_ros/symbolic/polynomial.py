@@ -12,10 +12,10 @@ from typing import Optional
 
 from flexdyn_ros.symbolic.expression import CONSTANT
 from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import Graph
 from flexdyn_ros.symbolic.expression import NEGATIVE
 from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.graph import Graph
 
 Monomial = tuple[Expression, ...]
 Polynomial = dict[Monomial, float]

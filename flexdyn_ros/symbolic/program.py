@@ -10,12 +10,12 @@ from typing import Mapping
 
 from flexdyn_ros.symbolic.expression import CALL
 from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import Graph
 from flexdyn_ros.symbolic.expression import NEGATIVE
 from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import QUOTIENT
 from flexdyn_ros.symbolic.expression import split_sign
 from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.graph import Graph
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ El-Rayyes 1990, tables 3.2 to 3.5 and figures 3.2 to 3.8.
 from benchmarks.counts.published import published
 from benchmarks.counts.published_program import published_program
 from benchmarks.counts.robots import stanford_rows
-from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.passes.numbers import gather_numbers

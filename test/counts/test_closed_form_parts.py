@@ -7,7 +7,7 @@ from math import sin
 from flexdyn_ros.codegen.multiple_angles import multiple_angles
 from flexdyn_ros.codegen.multiple_angles import turning_coordinates
 from flexdyn_ros.symbolic.differentiate import Direction
-from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import evaluate_program
 from flexdyn_ros.symbolic.program import operation_counts
 from flexdyn_ros.symbolic.program import Program

@@ -7,7 +7,7 @@ from flexdyn_ros.dynamics.piecewise import monotone_cubic
 from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import piecewise
 from flexdyn_ros.symbolic.differentiate import Direction
-from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import evaluate_program
 from flexdyn_ros.symbolic.program import Program
 import numpy as np

@@ -9,9 +9,9 @@ Where most users have numbers too, as on arms without right angles, the other wa
 from __future__ import annotations
 
 from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import Graph
 from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import split_sign
+from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.program import rebuild
 from flexdyn_ros.symbolic.program import remake

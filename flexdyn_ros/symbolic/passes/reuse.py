@@ -10,10 +10,10 @@ has been rotated.
 from __future__ import annotations
 
 from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import Graph
 from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import split_sign
 from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.polynomial import expand
 from flexdyn_ros.symbolic.polynomial import factored
 from flexdyn_ros.symbolic.polynomial import tree_cost

@@ -13,7 +13,7 @@ from math import factorial
 
 from flexdyn_ros.symbolic.expression import CALL
 from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import Graph
+from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.program import rebuild
 from flexdyn_ros.symbolic.program import remake
