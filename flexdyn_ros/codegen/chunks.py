@@ -46,11 +46,13 @@ class Part:
         statements: Its assignments.
         inputs: Names of the arguments that it reads.
         outputs: Places of the outputs that it writes.
+        shares: Whether it reads or writes the work array.
     """
 
     statements: tuple[Statement, ...]
     inputs: frozenset[str]
     outputs: frozenset[int]
+    shares: bool
 
 
 @dataclass(frozen=True)
@@ -86,17 +88,24 @@ def split(plan: Schedule, part_size: int = PART_SIZE, split_size: int = SPLIT_SI
         if line.output == TEMPORARY
     }
     shared: dict[Expression, int] = {}
-    parts = []
+    inputs: list[set[str]] = [set() for _ in groups]
+    sharing = set()
     for number, group in enumerate(groups):
-        inputs = set()
         for line in group:
             for read in reads(line, plan):
                 if read.kind == SYMBOL:
-                    inputs.add(read.value.partition('[')[0])
+                    inputs[number].add(read.value.partition('[')[0])
                 elif home[read] != number:
                     shared.setdefault(read, len(shared))
-        outputs = frozenset(line.output for line in group if line.output != TEMPORARY)
-        parts.append(Part(tuple(group), frozenset(inputs), outputs))
+                    sharing |= {home[read], number}
+    parts = [
+        Part(
+            tuple(group), frozenset(inputs[number]),
+            frozenset(line.output for line in group if line.output != TEMPORARY),
+            number in sharing,
+        )
+        for number, group in enumerate(groups)
+    ]
     return Parts(tuple(parts), shared)
 
 

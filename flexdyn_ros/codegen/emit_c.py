@@ -45,11 +45,11 @@ def emit_c(plan: Schedule, parts: Parts | None = None) -> str:
     lines += helper_functions(plan)
     if len(parts.parts) > 1:
         for number, part in enumerate(parts.parts):
-            head = signature(plan.trace, f'static void {_part_name(plan, number)}', part, True)
+            head = signature(plan.trace, f'static void {_part_name(plan, number)}', part)
             lines += [*head, '{', *_body(plan, part, writer, parts), '}', '']
     lines += [*signature(plan.trace, f'void {plan.trace.name}'), '{', *_unused(plan.trace, parts)]
     if len(parts.parts) > 1:
-        lines += [f'{INDENT}double {WORK}[{max(len(parts.shared), 1)}];', '']
+        lines += [f'{INDENT}double {WORK}[{len(parts.shared)}];', ''] if parts.shared else []
         for number, part in enumerate(parts.parts):
             lines += _call(plan, number, part)
     else:
@@ -103,13 +103,11 @@ def declarations(trace: Trace) -> list[str]:
     return taken + [f'double *{name}' for name in output_names(trace)]
 
 
-def signature(
-    trace: Trace, start: str, part: Part | None = None, work: bool = False
-) -> list[str]:
+def signature(trace: Trace, start: str, part: Part | None = None) -> list[str]:
     """Return the head of a function, or of a part that takes only what it needs."""
     names = output_names(trace)
     taken = [_declaration(x) for x in trace.inputs if part is None or x.name in part.inputs]
-    taken += [f'double *{WORK}'] if work else []
+    taken += [f'double *{WORK}'] if part and part.shares else []
     taken += [f'double *{name}' for k, name in enumerate(names) if not part or k in part.outputs]
     return wrap(f'{start}(', ', '.join(taken) or 'void', ')', '', WIDTH)
 
@@ -133,7 +131,8 @@ def _unused(trace: Trace, parts: Parts) -> list[str]:
 
 
 def _call(plan: Schedule, number: int, part: Part) -> list[str]:
-    given = [each.name for each in plan.trace.inputs if each.name in part.inputs] + [WORK]
+    given = [each.name for each in plan.trace.inputs if each.name in part.inputs]
+    given += [WORK] if part.shares else []
     given += [name for k, name in enumerate(output_names(plan.trace)) if k in part.outputs]
     return wrap(f'{_part_name(plan, number)}(', ', '.join(given), ');', INDENT, WIDTH)
 
