@@ -9,9 +9,9 @@ from typing import Sequence
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.model.base_motion import BASE_COORDINATES
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.closed_motion import what_follows
 from flexdyn_ros.nodes.deflection import ModalEquations
 from flexdyn_ros.nodes.deflection import QuasiStaticArm
-from flexdyn_ros.nodes.free_base import FreeBase
 from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.frequencies import damping_matrix
@@ -144,18 +144,20 @@ class ArmSimulator:
         joint_positions = self.coordinates.neutral_positions.copy()
         if len(positions):
             joint_positions[self._positions_at] = positions
-        delta = np.zeros(self.coordinates.n_modes)
-        if static and len(delta):
-            rest = np.zeros(self.coordinates.n_joints)
-            base = FreeBase(
-                self._dyn, self.coordinates, self.coordinates.undriven(self.joints))
-            arm = QuasiStaticArm(ModalEquations(self._dyn, self.coordinates, base))
-            delta = arm.at(JointSample(0.0, joint_positions, rest, rest)).delta
-        q = self.coordinates.configuration(joint_positions, delta)
-        if not self._dyn.robot.loops:
+        q = self.coordinates.configuration(joint_positions, np.zeros(self.coordinates.n_modes))
+        if self._dyn.robot.loops:
+            q = self._closed_start(q, self.joints if len(positions) else ())
+        if not static or not self.coordinates.n_modes:
             return q
-        # Commanded joints stay where they were put, if that can be; the others close the loops.
-        held, rest = self.joints if len(positions) else (), np.zeros(self._map.nv)
+        rest = np.zeros(self.coordinates.n_joints)
+        sample = JointSample(0.0, q[: self.coordinates.n_positions], rest, rest)
+        base = what_follows(self._dyn, self.coordinates, self.coordinates.undriven(self.joints))
+        bent = QuasiStaticArm(ModalEquations(self._dyn, self.coordinates, base)).at(sample)
+        return self.coordinates.configuration(base.released(sample, bent).q, bent.delta)
+
+    def _closed_start(self, q: np.ndarray, held: Sequence[str]) -> np.ndarray:
+        """Return the nearest closed configuration, commanded joints held if that can be."""
+        rest = np.zeros(self._map.nv)
         try:
             return self._dyn.project(q, rest, hold=held)[0]
         except FlexdynError:

@@ -8,10 +8,13 @@ Each model turns a sample of the joint motion into modal positions, rates and ac
 from __future__ import annotations
 
 from typing import Optional
+from typing import Union
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.closed_motion import ClosedMotion
+from flexdyn_ros.nodes.closed_motion import what_follows
 from flexdyn_ros.nodes.free_base import FreeBase
 from flexdyn_ros.nodes.free_play import FreePlay
 from flexdyn_ros.nodes.joint_motion import JointSample
@@ -60,7 +63,7 @@ class ModalEquations:
         free_play: The modes without stiffness at rest.
     """
 
-    def __init__(self, dyn, coordinates: ArmCoordinates, base: Optional[FreeBase] = None):
+    def __init__(self, dyn, coordinates: ArmCoordinates, base: Optional[Union[FreeBase, ClosedMotion]] = None):
         """
         Prepare.
 
@@ -71,20 +74,21 @@ class ModalEquations:
 
         Raises:
             FlexdynError: A mode has no elastic force at any deflection.
-            NotYetSupported: The robot has loops, whose forces bend it too.
+            NotYetSupported: The loops hold modes of their own accord.
         """
-        if dyn.robot.loops and coordinates.n_modes:
+        self._dyn = dyn
+        self._coordinates = coordinates
+        self._base = base or what_follows(dyn, coordinates)
+        if isinstance(self._base, ClosedMotion) and self._base.bound:
             raise NotYetSupported(
-                'the deflection of flexible links in a robot with loops is not estimated from '
-                'joint states yet',
+                f'the deflection of {", ".join(self._base.bound)}, which the loops hold as the '
+                'passive joints cannot give way, is not estimated from joint states yet',
                 file=dyn.robot.source,
                 element='loop',
                 name=dyn.robot.loops[0].name,
-                advice='Use mode gravity or rigid, and static_deflection false',
+                advice='Use mode gravity or rigid, deflection from modal_states, and '
+                'initial_deflection none',
             )
-        self._dyn = dyn
-        self._coordinates = coordinates
-        self._base = base or FreeBase(dyn, coordinates)
         self._modes = slice(coordinates.n_joints, None)
         rest = dyn.robot.neutral_configuration()
         self.stiffness = stiffness_matrix(dyn, rest)[self._modes, self._modes]
@@ -93,18 +97,14 @@ class ModalEquations:
 
     def residual(self, sample: JointSample, state: ModalState) -> np.ndarray:
         """Return the modal forces that the motion would need, zero in free motion, (m,)."""
-        join = self._coordinates.join
-        force = self._dyn.inverse_dynamics(
-            self._coordinates.configuration(sample.q, state.delta),
-            join(sample.qd, state.rate),
-            join(self._base.released(sample, state).qdd, state.acceleration),
-        )
-        return force[self._modes]
+        return self._base.forces(sample, state)[self._modes]
 
     def mass(self, sample: JointSample, delta: np.ndarray) -> np.ndarray:
         """Return the mass matrix of the modes, whatever is free following them, (m, m)."""
-        matrix = self._dyn.mass_matrix(self._coordinates.configuration(sample.q, delta))
-        return self._base.condensed(matrix, self._modes)
+        zero = np.zeros_like(delta)
+        moved = self._base.released(sample, ModalState(delta, zero, zero))
+        q = self._coordinates.configuration(moved.q, delta)
+        return self._base.condensed(self._dyn.mass_matrix(q), self._modes, q)
 
 
 class QuasiStaticArm:

@@ -13,6 +13,7 @@ from builtin_interfaces.msg import Time
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm_coordinates import actuated_joints
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.closed_motion import what_follows
 from flexdyn_ros.nodes.deflection import ModalEquations
 from flexdyn_ros.nodes.deflection import QuasiStaticArm
 from flexdyn_ros.nodes.deformed_messages import marker_array
@@ -22,9 +23,9 @@ from flexdyn_ros.nodes.deformed_shape import rigid_segments
 from flexdyn_ros.nodes.diagnostics import ERROR
 from flexdyn_ros.nodes.diagnostics import OK
 from flexdyn_ros.nodes.diagnostics import WARN
-from flexdyn_ros.nodes.free_base import FreeBase
 from flexdyn_ros.nodes.gravity_frame import GravityFrame
 from flexdyn_ros.nodes.joint_motion import JointSample
+from flexdyn_ros.nodes.joint_motion import ModalState
 from flexdyn_ros.nodes.joint_state_cache import JointStateCache
 from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
 from flexdyn_ros.nodes.measured_state import MeasuredState
@@ -52,6 +53,7 @@ class DeflectionMarkersNode(RobotNode):
         self.measured: Any = None  # a MeasuredState once configured
         self.source = 'none'
         self.largest = 0.0
+        self.positions = np.zeros(0)
         super().__init__('deflection_markers_node', **node_arguments)
         self.stamp = Time()
         self.timer: Any = None
@@ -79,17 +81,18 @@ class DeflectionMarkersNode(RobotNode):
         """Prepare for the loaded robot."""
         p = self.parameters
         self.coordinates = ArmCoordinates(self.robot, p['measured_side'])
-        self.measured = MeasuredState(self.coordinates, need_velocity=False)
+        free: tuple[str, ...] = ()
+        if p['base_acceleration'] == 'free':
+            free = self.coordinates.undriven(actuated_joints(self.robot))
+        self.base = what_follows(self.dyn, self.coordinates, free)
+        self.measured = MeasuredState(self.coordinates, False, self.base.follows)
         self.modal_cache = JointStateCache(self.robot.mode_names, need_velocity=False)
         self.run_time_model = RunTimeModel(self.dyn, self.gravity_frame, p['frame_prefix'])
         self.run_time_model.apply(p)
         self.quasi_static = None
         if p['deflection'] != 'modal_states' and self.robot.n_modes:
-            free: tuple[str, ...] = ()
-            if p['base_acceleration'] == 'free':
-                free = self.coordinates.undriven(actuated_joints(self.robot))
-            base = FreeBase(self.dyn, self.coordinates, free)
-            self.quasi_static = QuasiStaticArm(ModalEquations(self.dyn, self.coordinates, base))
+            equations = ModalEquations(self.dyn, self.coordinates, self.base)
+            self.quasi_static = QuasiStaticArm(equations)
         self.shapes = link_shapes(self.robot, p['points'], p['tube_radius'])
         self.largest = 0.0
         self._prepare()
@@ -99,14 +102,16 @@ class DeflectionMarkersNode(RobotNode):
 
     def _prepare(self) -> None:
         """Compute once, at rest, so that code is generated before the first drawing."""
-        positions = self.coordinates.neutral_positions
+        positions, rest = self.base.rest_positions, np.zeros(self.coordinates.n_joints)
+        sample = JointSample(0.0, positions, rest, rest)
         self._poses(positions, np.zeros(self.coordinates.n_modes))
+        if self.robot.loops:
+            self.base.released(sample, ModalState.zero(self.coordinates.n_modes))
         if self.quasi_static is not None:
             self.run_time_model.prepare_gravity()
-            rest = np.zeros(self.coordinates.n_joints)
             # Where the arm buckles at rest, drawing says so if it comes to that.
             with suppress(FlexdynError):
-                self.quasi_static.at(JointSample(0.0, positions, rest, rest))
+                self.quasi_static.at(sample)
             self.quasi_static.reset()
 
     def start(self) -> None:
@@ -160,6 +165,8 @@ class DeflectionMarkersNode(RobotNode):
             p.changed.clear()
         try:
             modes = self._modes(now)
+            if modes is not None:
+                self.positions = self._positions(now, modes)
         except FlexdynError as error:
             self.diagnostics.report(ERROR, f'nothing drawn: {error}')
             return
@@ -183,8 +190,17 @@ class DeflectionMarkersNode(RobotNode):
             return None
         self.source = 'quasi_static'
         self.run_time_model.turn_gravity()
-        q, qd = self.measured.positions, self.measured.velocities
+        q, qd = self.measured.without_left_out(now, self.parameters['timeout'])
         return self.quasi_static.at(JointSample(0.0, q, qd, np.zeros_like(qd))).delta
+
+    def _positions(self, now: float, modes: np.ndarray) -> np.ndarray:
+        """Return joint positions, of passive joints in loops as these and the modes have them."""
+        q, qd = self.measured.without_left_out(now, self.parameters['timeout'])
+        if not self.robot.loops or not (self.source == 'quasi_static' or np.isnan(q).any()):
+            return q
+        rest = np.zeros_like(modes)
+        sample = JointSample(0.0, q, 0.0 * qd, 0.0 * qd)
+        return self.base.released(sample, ModalState(modes, rest, rest)).q
 
     def _poses(self, positions: np.ndarray, modes: np.ndarray) -> dict[str, np.ndarray]:
         q = self.coordinates.configuration(positions, modes)
@@ -197,7 +213,7 @@ class DeflectionMarkersNode(RobotNode):
     def _publish_markers(self, modes: np.ndarray) -> None:
         p = self.parameters
         factor = p['exaggeration']
-        poses = self._poses(self.measured.positions, factor * modes)
+        poses = self._poses(self.positions, factor * modes)
         links = [shape.deformed(poses[shape.link], modes, factor) for shape in self.shapes]
         met = max((link.deflection.max() for link in links), default=0.0)
         self.largest = max(self.largest, float(met))
@@ -212,7 +228,7 @@ class DeflectionMarkersNode(RobotNode):
             TFMessage(
                 transforms=[
                     transform_message(header, prefix + name, pose)
-                    for name, pose in self._poses(self.measured.positions, modes).items()
+                    for name, pose in self._poses(self.positions, modes).items()
                     if prefix + name != header.frame_id
                 ]
             )

@@ -10,10 +10,10 @@ from typing import Sequence
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.closed_motion import what_follows
 from flexdyn_ros.nodes.deflection import ModalEquations
 from flexdyn_ros.nodes.deflection import QuasiStaticArm
 from flexdyn_ros.nodes.deflection import RigidArm
-from flexdyn_ros.nodes.free_base import FreeBase
 from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.joint_motion import ModalState
 from flexdyn_ros.nodes.modal_integrator import VibratingArm
@@ -77,7 +77,7 @@ class FeedForward:
         self.terms = terms
         self.coordinates = ArmCoordinates(dyn.robot, measured_side)
         self._dyn = dyn
-        self.base = FreeBase(dyn, self.coordinates, free)
+        self.base = what_follows(dyn, self.coordinates, free)
         self.arm = self._deflection_model(settings or ModalSettings())
         self.state = ModalState.zero(self.coordinates.n_modes)
 
@@ -95,10 +95,10 @@ class FeedForward:
         """Compute once, at rest, so that code is generated before the first sample comes."""
         rest = np.zeros(self.coordinates.n_joints)
         for time in (0.0, 0.001):
-            self.torque(JointSample(time, self.coordinates.neutral_positions, rest, rest))
+            self.torque(JointSample(time, self.base.rest_positions, rest, rest))
         # Stale inputs may ask for this; whether it can be had at rest does not matter before.
         with suppress(FlexdynError):
-            self.gravity_torque(self.coordinates.neutral_positions)
+            self.gravity_torque(self.base.rest_positions)
         self.reset()
 
     def reset(self) -> None:
@@ -122,12 +122,12 @@ class FeedForward:
     def torque_with(self, sample: JointSample, state: ModalState) -> np.ndarray:
         """Return the joint torques for a joint sample and a modal state, shape (n_joints,)."""
         self.state = state
-        join = self.coordinates.join
+        join, moved = self.coordinates.join, self.base.released(sample, state)
         total = self.terms.sum(
             self._dyn,
-            self.coordinates.configuration(sample.q, state.delta),
-            join(sample.qd, state.rate),
-            join(self.base.released(sample, state).qdd, state.acceleration),
+            self.coordinates.configuration(moved.q, state.delta),
+            join(moved.qd, state.rate),
+            join(moved.qdd, state.acceleration),
         )
         return total[: self.coordinates.n_joints]
 
@@ -141,7 +141,9 @@ class FeedForward:
         Returns:
             Torques, shape (n_joints,) [N m | N].
         """
-        modes = np.zeros(self.coordinates.n_modes)
-        at = self.coordinates.configuration(q, modes)
+        rest, state = np.zeros(self.coordinates.n_joints), ModalState.zero(self.coordinates.n_modes)
+        if self._dyn.robot.loops:
+            q = self.base.released(JointSample(0.0, q, rest, rest), state).q
+        at = self.coordinates.configuration(q, state.delta)
         gravity = self._dyn.actuated_forces(at, self._dyn.gravity_vector(at))
         return gravity[: self.coordinates.n_joints]

@@ -17,6 +17,11 @@ class FreeBase:
 
     With b for them, their rows of M qdd + bias = 0 give
     qdd_b = -M_bb^-1 (M_br qdd_r + bias_b), the rest r of the accelerations being known.
+
+    Attributes:
+        names: The free coordinates.
+        follows: Joints whose positions need not be measured: none.
+        rest_positions: Joint positions with all coordinates zero, shape (n_positions,).
     """
 
     def __init__(self, dyn, coordinates: ArmCoordinates, names: Sequence[str] = ()):
@@ -29,6 +34,8 @@ class FreeBase:
             names: The free coordinates; none for an arm that stands on ground.
         """
         self.names = tuple(names)
+        self.follows: tuple[str, ...] = ()
+        self.rest_positions = coordinates.neutral_positions
         self._columns = coordinates.columns(names)
         self._dyn = dyn
         self._coordinates = coordinates
@@ -53,13 +60,23 @@ class FreeBase:
         qdd[self._columns] = -np.linalg.solve(mass, force[self._columns])
         return JointSample(sample.time, sample.q, sample.qd, qdd)
 
-    def condensed(self, mass: np.ndarray, rows: slice) -> np.ndarray:
+    def forces(self, sample: JointSample, state: ModalState) -> np.ndarray:
+        """Return the generalised forces of a motion, free coordinates following, shape (nv,)."""
+        join = self._coordinates.join
+        return self._dyn.inverse_dynamics(
+            self._coordinates.configuration(sample.q, state.delta),
+            join(sample.qd, state.rate),
+            join(self.released(sample, state).qdd, state.acceleration),
+        )
+
+    def condensed(self, mass: np.ndarray, rows: slice, q: np.ndarray) -> np.ndarray:
         """
         Return the mass matrix that some coordinates have while the free ones follow.
 
         Args:
             mass: Mass matrix of the robot, shape (nv, nv).
             rows: The coordinates, m in number.
+            q: Configuration, not looked at.
 
         Returns:
             M_mm - M_mb M_bb^-1 M_bm, shape (m, m).

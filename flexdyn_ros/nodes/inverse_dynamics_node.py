@@ -10,6 +10,7 @@ from typing import Optional
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import LoopsCannotClose
 from flexdyn_ros.nodes.arm_coordinates import actuated_joints
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.compute_times import ComputeTimes
@@ -76,7 +77,13 @@ class InverseDynamicsNode(RobotNode):
         self.feed_forward = self.make_feed_forward()
         self.columns = self.feed_forward.coordinates.columns(self.joints)
         self.limits = self.make_limits(self.joints)
-        self.measured = MeasuredState(self.feed_forward.coordinates, p['mode'] != 'gravity')
+        follows = self.feed_forward.base.follows
+        self.measured = MeasuredState(
+            self.feed_forward.coordinates, p['mode'] != 'gravity', follows)
+        if follows:
+            self.get_logger().info(
+                f'joint_states may leave out {", ".join(follows)}: the loops tell their motion.'
+            )
         self.differentiator = None
         if p['differentiator.enabled']:
             self.differentiator = FilteredDifferentiator(p['differentiator.cutoff_frequency'])
@@ -205,8 +212,10 @@ class InverseDynamicsNode(RobotNode):
             return
         try:
             self.catch_up()
-            torque = self.feed_forward.torque(self._desired())
+            torque = self.feed_forward.torque(self._desired(now))
         except FlexdynError as error:
+            if isinstance(error, LoopsCannotClose):
+                self.get_logger().warning(f'no torque: {error}', throttle_duration_sec=1.0)
             self.diagnostics.report(ERROR, f'no torque: {error}')
             return
         self._publish(torque)
@@ -219,13 +228,13 @@ class InverseDynamicsNode(RobotNode):
             self.apply_parameters()
         self.run_time_model.turn_gravity()
 
-    def _desired(self) -> JointSample:
+    def _desired(self, now: float) -> JointSample:
         when = seconds(self.stamp)
-        velocities = self.measured.velocities
+        positions, velocities = self.measured.without_left_out(now, self.parameters['timeout'])
         accelerations = np.zeros_like(velocities)
         if self.differentiator:
             accelerations = self.differentiator.acceleration(when, velocities)
-        measured = JointSample(when, self.measured.positions, velocities, accelerations)
+        measured = JointSample(when, positions, velocities, accelerations)
         return self.reference.over(measured) if self.reference else measured
 
     def _publish(self, torque: np.ndarray, level: bytes = OK, message: str = 'working') -> None:

@@ -45,6 +45,7 @@ class JointStateCache:
         names: Sequence[str],
         need_velocity: bool = True,
         preferred: Optional[Mapping[str, str]] = None,
+        optional: Sequence[str] = (),
     ):
         """
         Make an empty cache.
@@ -54,6 +55,7 @@ class JointStateCache:
             need_velocity: Whether a joint without velocity is unusable.
             preferred: For some joints, another name in the messages that takes precedence once
                 it has been seen, such as {'elbow': 'elbow_motor'}.
+            optional: Joints whose state may be missing.
         """
         self.names = tuple(names)
         self.unknown: set[str] = set()
@@ -61,6 +63,7 @@ class JointStateCache:
         self._entries = {name: JointEntry() for name in self.names}
         self._owner = {name: name for name in self.names}
         self._preferred = dict(preferred or {})
+        self._optional = frozenset(optional)
 
     def update(
         self,
@@ -114,12 +117,16 @@ class JointStateCache:
 
     def problems(self, now: float, timeout: float) -> dict[str, str]:
         """
-        Return, for each joint that cannot be used now, the reason.
+        Return, for each joint that is needed and cannot be used now, the reason.
 
         Args:
             now: Steady time [s].
             timeout: Age from which a state is stale [s].
         """
+        found = self._unusable(now, timeout)
+        return {name: why for name, why in found.items() if name not in self._optional}
+
+    def _unusable(self, now: float, timeout: float) -> dict[str, str]:
         found = {}
         for name, entry in self._entries.items():
             why = why_unusable(entry.problem, entry.received, now, timeout)
@@ -127,14 +134,23 @@ class JointStateCache:
                 found[name] = why
         return found
 
+    def left_out(self, now: float, timeout: float) -> tuple[str, ...]:
+        """Return the optional joints that cannot be used now; see `problems`."""
+        return tuple(name for name in self._unusable(now, timeout) if name in self._optional)
+
+    @property
+    def _needed(self) -> list[JointEntry]:
+        entries = self._entries.items()
+        return [entry for name, entry in entries if name not in self._optional]
+
     @property
     def complete(self) -> bool:
-        """Whether a valid state of every joint has been received at some time."""
-        return all(entry.received is not None for entry in self._entries.values())
+        """Whether a valid state of every needed joint has been received at some time."""
+        return all(entry.received is not None for entry in self._needed)
 
     def age(self, now: float) -> Optional[float]:
-        """Return the age of the oldest joint state [s], or None while one is missing."""
-        received = [entry.received for entry in self._entries.values()]
+        """Return the age of the oldest needed state [s], or None while one is missing."""
+        received = [entry.received for entry in self._needed]
         known = [time for time in received if time is not None]
         if len(known) < len(received):
             return None

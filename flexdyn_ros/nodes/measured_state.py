@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import math
 from typing import Any
 from typing import Optional
+from typing import Sequence
 
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.joint_state_cache import JointStateCache
@@ -92,19 +93,26 @@ class MeasuredState:
         unknown: Names met in messages that are not needed.
     """
 
-    def __init__(self, coordinates: ArmCoordinates, need_velocity: bool = True):
+    def __init__(
+        self,
+        coordinates: ArmCoordinates,
+        need_velocity: bool = True,
+        optional: Sequence[str] = (),
+    ):
         """
         Know nothing yet.
 
         Args:
             coordinates: The coordinates of the robot.
             need_velocity: Whether a joint without velocity is unusable.
+            optional: Joints whose state may be missing, as something else tells it.
         """
         self._coordinates = coordinates
         self._need_velocity = need_velocity
         self._single = JointStateCache(
-            tuple(coordinates.places), need_velocity, coordinates.preferred_names
+            tuple(coordinates.places), need_velocity, coordinates.preferred_names, optional
         )
+        self._optional = frozenset(optional)
         self._entries = {joint.name: MultiDofEntry(joint) for joint in coordinates.multi_dof}
         self.names = (*self._single.names, *self._entries)
         self.unknown = self._single.unknown
@@ -165,7 +173,7 @@ class MeasuredState:
 
     def problems(self, now: float, timeout: float) -> dict[str, str]:
         """
-        Return, for each joint that cannot be used now, the reason.
+        Return, for each joint that is needed and cannot be used now, the reason.
 
         Args:
             now: Steady time [s].
@@ -174,21 +182,40 @@ class MeasuredState:
         found = self._single.problems(now, timeout)
         for name, entry in self._entries.items():
             why = why_unusable(entry.problem, entry.received, now, timeout)
-            if why:
+            if why and name not in self._optional:
                 found[name] = why
         return found
 
+    def without_left_out(self, now: float, timeout: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return `positions` and `velocities`, optional joints that cannot be used now as NaN."""
+        q, qd = self.positions, self.velocities
+        for name in self._single.left_out(now, timeout):
+            at, column = self._coordinates.places[name]
+            q[at] = qd[column] = np.nan
+        for name, entry in self._entries.items():
+            if name in self._optional and why_unusable(
+                entry.problem, entry.received, now, timeout
+            ):
+                q[entry.joint.positions] = np.nan
+                qd[entry.joint.velocities] = np.nan
+        return q, qd
+
+    @property
+    def _needed(self) -> list[MultiDofEntry]:
+        entries = self._entries.items()
+        return [entry for name, entry in entries if name not in self._optional]
+
     @property
     def complete(self) -> bool:
-        """Whether a valid state of every joint has been received at some time."""
-        heard = all(entry.received is not None for entry in self._entries.values())
+        """Whether a valid state of every needed joint has been received at some time."""
+        heard = all(entry.received is not None for entry in self._needed)
         return heard and self._single.complete
 
     def age(self, now: float) -> Optional[float]:
-        """Return the age of the oldest joint state [s], or None while one is missing."""
+        """Return the age of the oldest needed state [s], or None while one is missing."""
         if not self.complete:
             return None
-        received = [entry.received for entry in self._entries.values()]
+        received = [entry.received for entry in self._needed]
         ages = [now - time for time in received if time is not None]
         return max([*ages, self._single.age(now) or 0.0])
 

@@ -89,7 +89,8 @@ class TrajectoryFiller:
             feed_forward: Computes the torques; its modal state is reset.
             make_limits: Returns the saturation of the torques of these joints.
             rest: Measured joint positions, shape (n_positions,), used (at rest) for joints that
-                the trajectory omits; None while they are not known.
+                the trajectory omits; None while they are not known. Passive joints of loops need
+                not be known.
 
         Raises:
             TrajectoryRefused: A name is unknown, a joint's position is not known, or a point
@@ -105,8 +106,9 @@ class TrajectoryFiller:
             raise TrajectoryRefused(
                 f'joint_names {", ".join(names)} must each name one of {", ".join(robot_joints)}'
             )
-        missing = [name for name in robot_joints if name not in names]
-        missing += [joint.name for joint in coordinates.multi_dof]
+        left_out = [name for name in robot_joints if name not in names]
+        left_out += [joint.name for joint in coordinates.multi_dof]
+        missing = [name for name in left_out if name not in feed_forward.base.follows]
         if missing and rest is None:
             raise TrajectoryRefused(
                 f'it omits {", ".join(missing)}, and no joint state has told where they are'
@@ -114,7 +116,11 @@ class TrajectoryFiller:
         self._columns = coordinates.columns(names)
         self._positions_at = [coordinates.places[name][0] for name in names]
         self._limits = make_limits(names)
-        self._rest = coordinates.neutral_positions if rest is None else rest
+        self._rest = feed_forward.base.rest_positions if rest is None else rest.copy()
+        self._following = [
+            coordinates.places[name][0] for name in left_out
+            if name in coordinates.places and name in feed_forward.base.follows
+        ]
         self._check_points()
 
     def _check_points(self) -> None:
@@ -135,6 +141,8 @@ class TrajectoryFiller:
 
     def _sample(self, point) -> JointSample:
         q = self._rest.copy()
+        # After the first point passive joints of loops go on from where the one before left them.
+        self._rest[self._following] = np.nan
         qd = np.zeros(self._feed_forward.coordinates.n_joints)
         qdd = qd.copy()
         q[self._positions_at] = point.positions
