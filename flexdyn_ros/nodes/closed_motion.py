@@ -14,6 +14,7 @@ import math
 from typing import Sequence
 from typing import Union
 
+from flexdyn_ros.closed_chains.configuration import ConfigurationSpace
 from flexdyn_ros.closed_chains.solve import constrained_motion
 from flexdyn_ros.closed_chains.solve import NoInertiaLeft
 from flexdyn_ros.closed_chains.solve import Spaces
@@ -32,6 +33,8 @@ import numpy as np
 # enough for the passive ones to stay on their side of a dead point.
 LONGEST_WAY = 0.2
 MOST_WAYS = 200
+# Of passive joints towards contradicting actuated ones [rad | m].
+SMALLEST_STEP, MOST_STEPS = 1e-10, 20
 # Entries of constraint Jacobians below this fraction of the largest count as zero.
 INDEPENDENT = 1e-8
 
@@ -48,7 +51,8 @@ class ClosedMotion:
         names: Further coordinates that no force acts on, such as those of a floating base.
         follows: The joints whose motion the loops determine, by the name that states tell them.
         bound: Names of the modes that the loops leave no motion of their own.
-        rest_positions: Joint positions of the last closed state, shape (n_positions,).
+        contradiction: How far actuated joints were moved to close the loops [rad | m]; zero where
+            they are not more than the degrees of freedom.
     """
 
     def __init__(self, dyn, coordinates: ArmCoordinates, names: Sequence[str] = ()):
@@ -64,6 +68,7 @@ class ClosedMotion:
             LoopsCannotClose: No such state closes the loops.
         """
         self.names = tuple(names)
+        self.contradiction = 0.0
         self._dyn, self._coordinates = dyn, coordinates
         robot = dyn.robot
         base = 0 if robot.base_motion == 'fixed' else BASE_COORDINATES
@@ -77,6 +82,7 @@ class ClosedMotion:
             q for q, v in coordinates.places.values() if v in self._leading
         ]
         self._modes = slice(coordinates.n_joints, None)
+        self._space = ConfigurationSpace(robot)
         self._last = dyn.project(robot.neutral_configuration(), np.zeros(robot.nv))[0]
         self._study()
 
@@ -109,8 +115,9 @@ class ClosedMotion:
         self.follows = single + multi
         bound = np.abs(known.contradiction(a[:, self._modes])).max(axis=0, initial=0.0) > limit
         self.bound = tuple(name for name, is_bound in zip(robot.mode_names, bound) if is_bound)
-        dependent = np.abs(known.contradiction(a[:, self._leading])).max(initial=0.0) > limit
-        moving = {*self._passive, *(self._leading if dependent else ())}
+        off = np.abs(known.contradiction(a[:, self._leading])).max(initial=0.0)
+        self._dependent = bool(off > limit)
+        moving = {*self._passive, *(self._leading if self._dependent else ())}
         self._hold = [
             name for k, name in enumerate(robot.coordinate_names) if k not in moving
         ]
@@ -153,9 +160,32 @@ class ClosedMotion:
         if unknown.any():
             self._walk(q, unknown)
             q[unknown] = self._last[unknown]
-        q, qd = self._dyn.project(q, qd, hold=self._hold)
-        self._last = q
+        q, qd = self._closed(q, qd)
         return q, qd, self._accelerations(q, qd, qdd)
+
+    def _closed(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest closed state and remember it."""
+        if self._dependent:
+            # What leads is off a little: passive joints come as near as they can, then all move.
+            for _ in range(MOST_STEPS):
+                gaps = self._dyn.loop_gaps(q)
+                way = self._of_passive(q, -gaps)
+                q = self._space.moved(q, way)
+                if np.abs(way).max(initial=0.0) < SMALLEST_STEP:
+                    break
+            qd = qd + self._of_passive(q, -self._dyn.loop_jacobian(q) @ qd)
+        closed, qd = self._dyn.project(q, qd, hold=self._hold)
+        places = self._leading_places
+        self.contradiction = float(np.abs(closed[places] - q[places]).max(initial=0.0))
+        self._last = closed
+        return closed, qd
+
+    def _of_passive(self, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """Return the motion of passive joints that gives the gaps' wanted rates, (nv,)."""
+        way = np.zeros(self._dyn.robot.nv)
+        way[self._passive] = spaces(
+            self._dyn.loop_jacobian(q)[:, self._passive]).particular(wanted)
+        return way
 
     def _walk(self, q: np.ndarray, unknown: np.ndarray) -> None:
         """Take the last state near to where the actuated joints are in q, in short ways."""
@@ -166,7 +196,7 @@ class ClosedMotion:
         for k in range(1, count):
             between = self._last.copy()
             between[places] = start + k / count * way
-            self._last = self._dyn.project(between, rest, hold=self._hold)[0]
+            self._closed(between, rest)
 
     def _spaces(self, q: np.ndarray, a: np.ndarray) -> Spaces:
         gap = float(np.abs(self._dyn.loop_gaps(q)).max(initial=0.0))

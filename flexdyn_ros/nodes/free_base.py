@@ -21,6 +21,7 @@ class FreeBase:
     Attributes:
         names: The free coordinates.
         follows: Joints whose positions need not be measured: none.
+        contradiction: How far joints were moved to close loops: not at all.
         rest_positions: Joint positions with all coordinates zero, shape (n_positions,).
     """
 
@@ -35,6 +36,7 @@ class FreeBase:
         """
         self.names = tuple(names)
         self.follows: tuple[str, ...] = ()
+        self.contradiction = 0.0
         self.rest_positions = coordinates.neutral_positions
         self._columns = coordinates.columns(names)
         self._dyn = dyn

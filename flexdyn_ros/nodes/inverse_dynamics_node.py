@@ -38,6 +38,9 @@ from flexdyn_ros.nodes.watchdog import Watchdog
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
+# Offsets of actuated joints from closed loops that are worth a warning [rad | m].
+LARGEST_CONTRADICTION = 0.01
+
 
 class InverseDynamicsNode(RobotNode):
     """Publishes the torque of the configured mode for every joint state or reference."""
@@ -182,7 +185,8 @@ class InverseDynamicsNode(RobotNode):
             self.reference_watchdog.clear()
             return
         try:
-            self.reference = Reference(message, self.feed_forward.coordinates.places)
+            self.reference = Reference(
+                message, self.feed_forward.coordinates.places, self.feed_forward.base.follows)
         except FlexdynError as error:
             self.get_logger().warning(str(error), throttle_duration_sec=1.0)
             self.diagnostics.report(ERROR, str(error))
@@ -245,6 +249,9 @@ class InverseDynamicsNode(RobotNode):
         limited, self.saturated = self.limits.saturate(torque[self.columns])
         self.output.publish(limited, self.stamp)
         warnings = [f'saturated: {", ".join(self.saturated)}'] if self.saturated else []
+        off = self.feed_forward.base.contradiction
+        if off > LARGEST_CONTRADICTION:
+            warnings.append(f'the actuated joints are off by {off:.3g} from closed loops')
         warnings += filter(None, [self.gravity_frame.problem])
         if warnings and level == OK:
             level, message = WARN, '; '.join(warnings)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from typing import Container
 from typing import Mapping
 from typing import Optional
 
@@ -24,20 +25,29 @@ class Reference:
     their measured values; accelerations that it leaves out are zero.
     """
 
-    def __init__(self, message, places: Mapping[str, Place]):
+    def __init__(
+        self, message, places: Mapping[str, Place], follows: Container[str] = ()
+    ):
         """
         Read a message.
 
         Args:
             message: Fields as trajectory_msgs/JointTrajectory, at least one point.
             places: Where each joint's position and velocity are in joint vectors.
+            follows: Joints that loops move as they have it.
 
         Raises:
-            ReferenceRefused: A name is unknown, a vector has the wrong length or is not finite.
+            ReferenceRefused: A name is unknown, all joints are passive ones of loops, a vector has the wrong length or is not finite.
         """
         unknown = [name for name in message.joint_names if name not in places]
         if unknown:
             raise ReferenceRefused(f'Reference refused: unknown joints {", ".join(unknown)}.')
+        names = list(message.joint_names)
+        if names and all(name in follows for name in names):
+            raise ReferenceRefused(
+                f'Reference refused: the loops move {", ".join(names)} as they have it; name the '
+                'actuated joints.'
+            )
         self._positions_at = [places[name][0] for name in message.joint_names]
         self._columns = [places[name][1] for name in message.joint_names]
         point = message.points[-1]

@@ -4,7 +4,6 @@
 from pathlib import Path
 
 import flexdyn_ros as fd
-from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.nodes.arm_simulator import ArmSimulator
 from flexdyn_ros.nodes.arm_simulator import JointController
 from flexdyn_ros.nodes.deflection import JointSample
@@ -60,14 +59,25 @@ def test_legs_of_several_axes_under_a_controller():
     assert 0.0 < -arm.qd[dyn.robot.joint_names.index('leg1/rz')] < 0.1
 
 
-def test_deflections_in_loops_are_refused():
-    """The modes' equations hold forces of the loops, which joint states do not tell."""
+def test_gravity_of_a_delta_is_shared_by_its_motors():
     robot = fd.load_robot(xacro.process_file(str(URDF / 'delta.urdf.xacro')).toprettyxml())
     dyn = fd.Dynamics(robot, backend='reference')
-    with pytest.raises(NotYetSupported, match='loops'):
-        FeedForward(dyn, 'flexible_quasi_static', TorqueTerms())
     sample = JointSample(0.0, np.zeros(15), np.zeros(15), np.zeros(15))
     torque = FeedForward(dyn, 'gravity', TorqueTerms()).torque(sample)
     motors = [robot.joint_names.index(f'motor{k}') for k in (1, 2, 3)]
     np.testing.assert_allclose(torque[motors], torque[motors[0]], rtol=1e-9)
     assert np.count_nonzero(torque) == 3
+
+
+def test_a_static_start_of_a_bent_mechanism_rests_under_the_torque_that_holds_it():
+    robot = fd.load_robot(xacro.process_file(str(URDF / 'delta.urdf.xacro')).toprettyxml())
+    dyn, motors = fd.Dynamics(robot), [f'motor{k}' for k in (1, 2, 3)]
+    arm = ArmSimulator(
+        dyn, motors, 2e-3, JointController((), (), 3), (0.1, -0.05, 0.2), static_deflection=True)
+    hold = dyn.inverse_dynamics(arm.q, np.zeros(17), np.zeros(17))
+    arm.effort = hold[[robot.joint_names.index(name) for name in motors]]
+    start = arm.q.copy()
+    np.testing.assert_allclose(arm.q[arm.columns], (0.1, -0.05, 0.2), atol=1e-12)
+    assert np.abs(start[15:]).max() > 1e-4
+    arm.advance(0.02)
+    np.testing.assert_allclose(arm.q, start, atol=1e-7)
