@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Sequence
 
+from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.model.base_motion import BASE_COORDINATES
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
@@ -177,16 +178,22 @@ class ArmSimulator:
         return np.where(np.array(self._positions_at) < 0, 0.0, q[self._positions_at])
 
     def _fastest_rate(self) -> float:
-        nv = self._map.nv
-        if nv == 0:
+        if self._map.nv == 0:
             return 0.0
         stiffness = stiffness_matrix(self._dyn, self.q)
         damping = damping_matrix(self._dyn, self.q)
         stiffness[self.columns, self.columns] += self.controller.kp
         damping[self.columns, self.columns] += self.controller.kd
+        mass = self._dyn.mass_matrix(self.q)
+        if self._dyn.robot.loops:
+            # Loops leave only some motions, whose inertia is larger than that of the open tree.
+            free = spaces(self._dyn.loop_jacobian(self.q)).free
+            mass, stiffness, damping = (free.T @ x @ free for x in (mass, stiffness, damping))
+        nv = len(mass)
+        if nv == 0:
+            return 0.0
         system = np.zeros((2 * nv, 2 * nv))
         system[:nv, nv:] = np.eye(nv)
-        mass = self._dyn.mass_matrix(self.q)
         system[nv:] = -np.linalg.solve(mass, np.hstack((stiffness, damping)))
         return float(np.abs(np.linalg.eigvals(system)).max())
 

@@ -2,10 +2,11 @@
 """
 The motion of a mechanism whose actuated joints are known: its loops move the passive ones.
 
-With u for the passive joints and whatever else no force acts on, the constraints A qdd + gamma = 0
-and the rows u of M qdd + bias = A^T f give their accelerations; where the loops determine them the
-first do so alone. Positions and velocities are those of the nearest closed state with the actuated
-joints and the modes held. What the rows of the modes lack without the loops is their part of A^T f.
+With u for the passive joints and whatever else no force acts on, the constraints
+A qdd + gamma = 0 and the rows u of M qdd + bias = A^T f give their accelerations; where the loops
+determine them the first do so alone. Positions and velocities are those of the nearest closed
+state with the actuated joints and the modes held. The rows of the modes have their part of A^T f
+too, so that loops bend links. (R. Featherstone, Rigid Body Dynamics Algorithms, 2008, section 8.)
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ LONGEST_WAY = 0.2
 MOST_WAYS = 200
 # Of passive joints towards contradicting actuated ones [rad | m].
 SMALLEST_STEP, MOST_STEPS = 1e-10, 20
+# Offsets of actuated joints from closed loops that are worth a warning [rad | m].
+LARGEST_CONTRADICTION = 0.01
 # Entries of constraint Jacobians below this fraction of the largest count as zero.
 INDEPENDENT = 1e-8
 
@@ -51,8 +54,7 @@ class ClosedMotion:
         names: Further coordinates that no force acts on, such as those of a floating base.
         follows: The joints whose motion the loops determine, by the name that states tell them.
         bound: Names of the modes that the loops leave no motion of their own.
-        contradiction: How far actuated joints were moved to close the loops [rad | m]; zero where
-            they are not more than the degrees of freedom.
+        problem: What is wrong with the last positions, or empty.
     """
 
     def __init__(self, dyn, coordinates: ArmCoordinates, names: Sequence[str] = ()):
@@ -68,7 +70,7 @@ class ClosedMotion:
             LoopsCannotClose: No such state closes the loops.
         """
         self.names = tuple(names)
-        self.contradiction = 0.0
+        self.problem = ''
         self._dyn, self._coordinates = dyn, coordinates
         robot = dyn.robot
         base = 0 if robot.base_motion == 'fixed' else BASE_COORDINATES
@@ -176,7 +178,10 @@ class ClosedMotion:
             qd = qd + self._of_passive(q, -self._dyn.loop_jacobian(q) @ qd)
         closed, qd = self._dyn.project(q, qd, hold=self._hold)
         places = self._leading_places
-        self.contradiction = float(np.abs(closed[places] - q[places]).max(initial=0.0))
+        off = float(np.abs(closed[places] - q[places]).max(initial=0.0))
+        self.problem = ''
+        if off > LARGEST_CONTRADICTION:
+            self.problem = f'actuated joints are off by {off:.3g} from where the loops close'
         self._last = closed
         return closed, qd
 

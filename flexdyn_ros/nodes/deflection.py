@@ -63,14 +63,19 @@ class ModalEquations:
         free_play: The modes without stiffness at rest.
     """
 
-    def __init__(self, dyn, coordinates: ArmCoordinates, base: Optional[Union[FreeBase, ClosedMotion]] = None):
+    def __init__(
+        self,
+        dyn,
+        coordinates: ArmCoordinates,
+        base: Optional[Union[FreeBase, ClosedMotion]] = None,
+    ):
         """
         Prepare.
 
         Args:
             dyn: The dynamics.
             coordinates: Its coordinates.
-            base: What is free to follow the motion; None for an arm that stands on ground.
+            base: What follows the motion; None where no base is free to.
 
         Raises:
             FlexdynError: A mode has no elastic force at any deflection.
@@ -87,7 +92,7 @@ class ModalEquations:
                 element='loop',
                 name=dyn.robot.loops[0].name,
                 advice='Use mode gravity or rigid, deflection from modal_states, and '
-                'initial_deflection none',
+                'initial_deflection zero',
             )
         self._modes = slice(coordinates.n_joints, None)
         rest = dyn.robot.neutral_configuration()

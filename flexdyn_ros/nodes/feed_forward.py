@@ -141,8 +141,9 @@ class FeedForward:
         Returns:
             Torques, shape (n_joints,) [N m | N].
         """
-        rest, state = np.zeros(self.coordinates.n_joints), ModalState.zero(self.coordinates.n_modes)
+        state = ModalState.zero(self.coordinates.n_modes)
         if self._dyn.robot.loops:
+            rest = np.zeros(self.coordinates.n_joints)
             q = self.base.released(JointSample(0.0, q, rest, rest), state).q
         at = self.coordinates.configuration(q, state.delta)
         gravity = self._dyn.actuated_forces(at, self._dyn.gravity_vector(at))

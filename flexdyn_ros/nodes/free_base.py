@@ -21,7 +21,7 @@ class FreeBase:
     Attributes:
         names: The free coordinates.
         follows: Joints whose positions need not be measured: none.
-        contradiction: How far joints were moved to close loops: not at all.
+        problem: What is wrong with the joints' positions: nothing.
         rest_positions: Joint positions with all coordinates zero, shape (n_positions,).
     """
 
@@ -36,7 +36,7 @@ class FreeBase:
         """
         self.names = tuple(names)
         self.follows: tuple[str, ...] = ()
-        self.contradiction = 0.0
+        self.problem = ''
         self.rest_positions = coordinates.neutral_positions
         self._columns = coordinates.columns(names)
         self._dyn = dyn

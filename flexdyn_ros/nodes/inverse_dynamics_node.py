@@ -38,9 +38,6 @@ from flexdyn_ros.nodes.watchdog import Watchdog
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
-# Offsets of actuated joints from closed loops that are worth a warning [rad | m].
-LARGEST_CONTRADICTION = 0.01
-
 
 class InverseDynamicsNode(RobotNode):
     """Publishes the torque of the configured mode for every joint state or reference."""
@@ -80,13 +77,11 @@ class InverseDynamicsNode(RobotNode):
         self.feed_forward = self.make_feed_forward()
         self.columns = self.feed_forward.coordinates.columns(self.joints)
         self.limits = self.make_limits(self.joints)
-        follows = self.feed_forward.base.follows
-        self.measured = MeasuredState(
-            self.feed_forward.coordinates, p['mode'] != 'gravity', follows)
+        coordinates, follows = self.feed_forward.coordinates, self.feed_forward.base.follows
+        self.measured = MeasuredState(coordinates, p['mode'] != 'gravity', follows)
         if follows:
             self.get_logger().info(
-                f'joint_states may leave out {", ".join(follows)}: the loops tell their motion.'
-            )
+                f'joint_states may leave out {", ".join(follows)}: the loops tell their motion.')
         self.differentiator = None
         if p['differentiator.enabled']:
             self.differentiator = FilteredDifferentiator(p['differentiator.cutoff_frequency'])
@@ -185,8 +180,9 @@ class InverseDynamicsNode(RobotNode):
             self.reference_watchdog.clear()
             return
         try:
+            feed_forward = self.feed_forward
             self.reference = Reference(
-                message, self.feed_forward.coordinates.places, self.feed_forward.base.follows)
+                message, feed_forward.coordinates.places, feed_forward.base.follows)
         except FlexdynError as error:
             self.get_logger().warning(str(error), throttle_duration_sec=1.0)
             self.diagnostics.report(ERROR, str(error))
@@ -249,10 +245,7 @@ class InverseDynamicsNode(RobotNode):
         limited, self.saturated = self.limits.saturate(torque[self.columns])
         self.output.publish(limited, self.stamp)
         warnings = [f'saturated: {", ".join(self.saturated)}'] if self.saturated else []
-        off = self.feed_forward.base.contradiction
-        if off > LARGEST_CONTRADICTION:
-            warnings.append(f'the actuated joints are off by {off:.3g} from closed loops')
-        warnings += filter(None, [self.gravity_frame.problem])
+        warnings += filter(None, [self.feed_forward.base.problem, self.gravity_frame.problem])
         if warnings and level == OK:
             level, message = WARN, '; '.join(warnings)
         self.diagnostics.report(level, message)

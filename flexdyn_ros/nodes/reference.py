@@ -37,7 +37,8 @@ class Reference:
             follows: Joints that loops move as they have it.
 
         Raises:
-            ReferenceRefused: A name is unknown, all joints are passive ones of loops, a vector has the wrong length or is not finite.
+            ReferenceRefused: A name is unknown, all joints are passive ones of loops, a vector
+                has the wrong length or is not finite.
         """
         unknown = [name for name in message.joint_names if name not in places]
         if unknown:

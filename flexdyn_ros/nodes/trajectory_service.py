@@ -44,7 +44,10 @@ class TrajectoryService:
         if not node.active:
             node.get_logger().warning('~/trajectory_in ignored: the node is not active')
             return
-        rest = node.measured.positions if node.measured.complete else None
+        rest = None
+        if node.measured.complete:
+            timeout = node.parameters['timeout']
+            rest, _ = node.measured.without_left_out(time.monotonic(), timeout)
         try:
             node.catch_up()
             self._filler = TrajectoryFiller(

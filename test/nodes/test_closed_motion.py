@@ -95,9 +95,13 @@ def test_more_motors_than_degrees_of_freedom_share_the_torque():
     dyn = dynamics(text)
     q, qd, qdd = four_bar_motion(dyn, 0.5, 2.0, 3.0)
     noise = np.array([1e-7, NAN, -1e-7])
-    torque = FeedForward(dyn, 'rigid').torque(JointSample(0.0, q + noise, qd + noise, qdd + noise))
+    forward = FeedForward(dyn, 'rigid')
+    torque = forward.torque(JointSample(0.0, q + noise, qd + noise, qdd + noise))
     np.testing.assert_allclose(torque, dyn.inverse_dynamics(q, qd, qdd), atol=1e-4)
     assert min(abs(torque[0]), abs(torque[2])) > 1e-3
+    assert not forward.base.problem
+    forward.torque(JointSample(0.0, q + [0.1, NAN, 0.0], qd, qdd))
+    assert 'actuated joints are off by 0.0' in forward.base.problem
 
 
 def test_a_joint_that_the_loops_do_not_tell_must_be_measured():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms with loops in all nodes, over DDS: their actuated joints alone are driven and known."""
+"""Mechanisms with loops in all nodes, over DDS: the motors alone are driven and known."""
 
 from diagnostic_msgs.msg import DiagnosticStatus
 import flexdyn_ros as fd
