@@ -146,8 +146,8 @@ def test_a_free_body_recoils_from_the_mechanism_that_it_carries():
     assert driven[6] == pytest.approx(3.0, abs=1e-7)
 
 
-def test_the_quasi_static_deflection_is_where_a_damped_mechanism_comes_to_rest(bent_four_bar):
-    """Against dynamic relaxation by forward dynamics, the crank held by its torque."""
+def test_at_the_quasi_static_deflection_the_mechanism_stays_at_rest(bent_four_bar):
+    """Forward dynamics under the torque of the crank finds no acceleration there."""
     dyn = bent_four_bar
     forward = FeedForward(dyn, 'flexible_quasi_static')
     torque = forward.torque(crank(0.5, 0.0, 0.0))
