@@ -3,56 +3,31 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
-from typing import Callable
-from typing import Iterable
-from typing import Mapping
 from typing import Optional
-from typing import Sequence
-from typing import Sized
-from typing import Union
-from weakref import ref
 
-from flexdyn_ros.arguments import deliver
-from flexdyn_ros.arguments import deliver_matrix
-from flexdyn_ros.arguments import Evaluation
-from flexdyn_ros.arguments import quick_evaluation
-from flexdyn_ros.arguments import real_matrix
-from flexdyn_ros.arguments import real_number
-from flexdyn_ros.arguments import real_vector
-from flexdyn_ros.batch_dynamics import BatchDynamics
-from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.methods import ByLoop
 from flexdyn_ros.closed_chains.methods import ClosedChainMethods
-from flexdyn_ros.codegen.c_backend import CBackend
-from flexdyn_ros.codegen.chosen_parameters import choose_parameters
-from flexdyn_ros.codegen.chosen_parameters import ChosenParameters
-from flexdyn_ros.codegen.functions import Request
-from flexdyn_ros.codegen.patient_backend import PatientBackend
-from flexdyn_ros.codegen.python_backend import PythonBackend
-from flexdyn_ros.direct_calls import DirectCalls
-from flexdyn_ros.direct_calls import METHODS as DIRECT_METHODS
-from flexdyn_ros.direct_calls import OPEN_METHODS
-from flexdyn_ros.dynamics.newton_euler import FrameWrench
-from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.model.link import Inertia
+from flexdyn_ros.interface.arguments import deliver
+from flexdyn_ros.interface.arguments import deliver_matrix
+from flexdyn_ros.interface.arguments import real_vector
+from flexdyn_ros.interface.batch_dynamics import BatchDynamics
+from flexdyn_ros.interface.checked_arguments import Wrenches
+from flexdyn_ros.interface.derivative_methods import DerivativeMethods
+from flexdyn_ros.interface.direct_calls import METHODS as DIRECT_METHODS
+from flexdyn_ros.interface.direct_calls import OPEN_METHODS
+from flexdyn_ros.interface.load_methods import LoadMethods
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.prescribed_base import accelerations_on_base
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 
-BACKENDS = ('auto', 'c', 'python', 'reference')
 METHODS = ('auto', 'recursive', 'cholesky')
-Backend = Union[PatientBackend, CBackend, PythonBackend, ReferenceBackend]
 Out = Optional[np.ndarray]
-Outs = Optional[tuple[np.ndarray, np.ndarray, np.ndarray]]
-Wrenches = Optional[Mapping[str, Any]]
 
 
-class Dynamics(ClosedChainMethods):
+class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
     """
     The dynamics of a robot in joint-and-mode space.
 
@@ -64,8 +39,8 @@ class Dynamics(ClosedChainMethods):
     environment exerts on the robot at the frame's origin, in root axes.
 
     Once a function is compiled, its method is shadowed by a direct call of the compiled code
-    (`direct_calls.py`), so a method does nothing but check arguments, ask the backend and
-    deliver.
+    (`interface/direct_calls.py`), so a method does nothing but check arguments, ask the backend
+    and deliver. Derivatives, loads and loops are in the base classes.
 
     Attributes:
         robot: The robot.
@@ -91,85 +66,12 @@ class Dynamics(ClosedChainMethods):
             ArgumentError: If there is no such backend.
             NoCompiler: If "c" is asked for and there is no C compiler.
         """
-        if backend not in BACKENDS:
-            raise ArgumentError('backend', f'is "{backend}", expected one of {BACKENDS}')
-        self.robot = robot
-        self._nq, self._nv, self._n_joints = robot.nq, robot.nv, robot.n_joints
-        self._quaternions = robot.quaternion_starts
-        self._frames = frozenset(robot.frame_names)
-        self._chosen: dict[tuple[str, ...], ChosenParameters] = {}
-        self._gravity = list(robot.gravity_vector)
-        self._closed = ClosedChains(robot) if robot.loops else None
-        self._payloads = {payload.link: payload.inertia for payload in robot.payloads}
-        self._kind, self._patient = backend, bool(patient)
-        self._direct = DirectCalls()
-        self._quick: Optional[Evaluation] = None
-        self._backend: Backend = self._new_backend()
-
-    def _new_backend(self) -> Backend:
-        given = (self.robot, self._gravity, self._payloads)
-        if self._kind == 'reference':
-            return ReferenceBackend(*given)
-        if self._kind == 'python':
-            return PythonBackend(*given)
-        # Weakly, so that a backend does not keep its owner alive.
-        owner = ref(self)
-
-        def listener(request: Request, kernel: Any) -> None:
-            dyn = owner()
-            if dyn is not None:
-                dyn._call_directly(request, kernel)
-
-        if self._kind == 'c':
-            return CBackend(*given, listener=listener)
-        return PatientBackend(*given, listener=listener, patient=self._patient)
-
-    def _rebuild(self) -> None:
-        self._forget_direct_calls()
-        self._backend = self._backend.under(self._gravity, self._payloads)
-
-    def _call_directly(self, request: Request, kernel: Any) -> None:
-        """Let a compiled function answer for its method, unless a subclass overrides that."""
-        name = request.name.partition('/')[0]
-        method = getattr(type(self), name, None)
-        closed = self._closed is not None and name in OPEN_METHODS
-        if not closed and method is not None and method is _METHODS.get(name):
-            call = self._direct.add(request, kernel, method.__get__(self))
-            if call is not None:
-                self.__dict__[name] = call
-
-    def _forget_direct_calls(self) -> None:
-        self._direct = DirectCalls()
-        self._quick = None
-        for name in _METHODS:
-            self.__dict__.pop(name, None)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy needs; its backend is made anew."""
-        left = ('_backend', '_direct', '_quick', *_METHODS)
-        return {name: value for name, value in self.__dict__.items() if name not in left}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what a copy needs."""
-        self.__dict__.update(state)
-        self._direct = DirectCalls()
-        self._quick = None
-        self._backend = self._new_backend()
-
-    @property
-    def _widths(self) -> dict[str, int]:
-        """Lengths of a sample's q, its other vectors (as qd) and joint_qdd."""
-        return {'q': self._nq, 'qd': self._nv, 'joint_qdd': self._n_joints}
+        super().__init__(robot, backend, patient)
 
     @property
     def batch(self) -> BatchDynamics:
         """The same functions over many samples at once."""
         return BatchDynamics(self)
-
-    @property
-    def backend(self) -> str:
-        """Name of the backend in use."""
-        return self._backend.name
 
     def inverse_dynamics(
         self,
@@ -215,14 +117,6 @@ class Dynamics(ClosedChainMethods):
             loading = self._closed.loading(None, loop_forces)
             tau = self._closed.torques(self._backend, at, tau, loading)
         return deliver(tau, out)
-
-    def _quick_inverse_dynamics(self) -> Optional[Evaluation]:
-        """Return generated Python that takes arrays, where it is made."""
-        if isinstance(self._backend, (PythonBackend, PatientBackend)):
-            prepared = self._backend.prepared('inverse_dynamics')
-            if prepared is not None:
-                return quick_evaluation(*prepared, self._nq, self._nv)
-        return None
 
     def forward_dynamics(
         self,
@@ -283,10 +177,6 @@ class Dynamics(ClosedChainMethods):
             )
         return deliver(qdd, out)
 
-    def _exact(self) -> ReferenceBackend:
-        """Return the reference backend under the present loads."""
-        return ReferenceBackend(self.robot, self._gravity, self._payloads)
-
     def hybrid_dynamics(
         self,
         q: Any,
@@ -317,97 +207,6 @@ class Dynamics(ClosedChainMethods):
             tau, qdd = self._closed.hybrid(self._backend, *given, loading)
         tau_out, qdd_out = out if out is not None else (None, None)
         return deliver(tau, tau_out), deliver(qdd, qdd_out)
-
-    def inverse_dynamics_derivatives(
-        self, q: Any, qd: Any, qdd: Any, wrenches: Wrenches = None, out: Outs = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """
-        Return d tau / dq, d tau / d qd and d tau / d qdd, the mass matrix, (nv, nv) each.
-
-        Column k of the first is for a displacement of velocity coordinate k: of q itself, but
-        of a quaternion a rotation vector, and of a floating joint's position a translation, both
-        in body axes.
-
-        Raises:
-            NotYetSupported: If the robot has loops.
-        """
-        self._refuse_loops('inverse_dynamics_derivatives')
-        found = self._backend.inverse_dynamics_derivatives(
-            self._position(q), self._velocity(qd), self._vector('qdd', qdd),
-            self._checked(wrenches),
-        )
-        return self._matrices(found, out)
-
-    def forward_dynamics_derivatives(
-        self, q: Any, qd: Any, tau: Any, wrenches: Wrenches = None, out: Outs = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """
-        Return d qdd / dq, d qdd / d qd and d qdd / d tau, (nv, nv) each.
-
-        Positions are displaced as by `inverse_dynamics_derivatives`.
-
-        Raises:
-            NotYetSupported: If the robot has loops.
-            SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
-        """
-        self._refuse_loops('forward_dynamics_derivatives')
-        found = self._backend.forward_dynamics_derivatives(
-            self._position(q), self._velocity(qd), self._vector('tau', tau),
-            self._checked(wrenches),
-        )
-        return self._matrices(found, out)
-
-    def inverse_dynamics_parameter_derivatives(
-        self, q: Any, qd: Any, qdd: Any, parameters: Sequence[str],
-        wrenches: Wrenches = None, out: Out = None,
-    ) -> np.ndarray:
-        """
-        Return the derivatives of joint torques and modal forces by parameters, (nv, n).
-
-        Args:
-            q: Configuration, (nq,).
-            qd: Velocity, (nv,).
-            qdd: Acceleration, (nv,).
-            parameters: Names as of the arguments of generated code: "<link>/mass", "<link>/com"
-                (3 columns), "<link>/inertia" (6 columns: xx yy zz xy xz yz), "<joint>/viscous",
-                "<joint>/coulomb", "<joint>/rotor_inertia", "<joint>/stiffness",
-                "<joint>/damping", "<mode>/stiffness", "<mode>/damping".
-            wrenches: See the class.
-            out: Where to write the result.
-
-        Raises:
-            ArgumentError: If a parameter is unknown or comes twice, or there is none.
-            NotYetSupported: If the robot has loops.
-        """
-        self._refuse_loops('inverse_dynamics_parameter_derivatives')
-        chosen = self._parameters(parameters)
-        found = self._backend.inverse_dynamics_parameter_derivatives(
-            self._position(q), self._velocity(qd), self._vector('qdd', qdd), chosen,
-            self._checked(wrenches),
-        )
-        return deliver(np.reshape(found, (self._nv, len(chosen.values))), out)
-
-    def forward_dynamics_parameter_derivatives(
-        self, q: Any, qd: Any, tau: Any, parameters: Sequence[str],
-        wrenches: Wrenches = None, out: Out = None,
-    ) -> np.ndarray:
-        """
-        Return the derivatives of accelerations by parameters of the model, (nv, n).
-
-        The parameters are those of `inverse_dynamics_parameter_derivatives`.
-
-        Raises:
-            ArgumentError: If a parameter is unknown or comes twice, or there is none.
-            NotYetSupported: If the robot has loops.
-            SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
-        """
-        self._refuse_loops('forward_dynamics_parameter_derivatives')
-        chosen = self._parameters(parameters)
-        found = self._backend.forward_dynamics_parameter_derivatives(
-            self._position(q), self._velocity(qd), self._vector('tau', tau), chosen,
-            self._checked(wrenches),
-        )
-        return deliver(np.reshape(found, (self._nv, len(chosen.values))), out)
 
     def mass_matrix(self, q: Any, out: Out = None) -> np.ndarray:
         """Return the mass matrix, (nv, nv)."""
@@ -477,117 +276,7 @@ class Dynamics(ClosedChainMethods):
         energy = self._backend.potential_energy(self._position(q))
         return float(energy) if out is None else deliver(energy, out)
 
-    def set_payload(self, link: str, mass: Any, com: Any, inertia: Any) -> None:
-        """
-        Put a rigid body on a link; it replaces the one that is there.
 
-        On a flexible link it rides on the cross-section, or the segment, at its centre of mass.
-
-        Args:
-            link: Name of the link.
-            mass: [kg].
-            com: Centre of mass in the link frame, (3,) [m].
-            inertia: About the centre of mass in link axes, (3, 3) [kg m^2].
-
-        Raises:
-            UnknownName: If there is no such link.
-            ArgumentError: If the mass is negative, or the inertia not symmetric and positive.
-        """
-        self.robot.link(link)
-        mass = real_number('mass', mass)
-        if mass < 0.0:
-            raise ArgumentError('mass', f'is {mass}, expected zero or more')
-        centre = tuple(real_vector('com', com, 3))
-        moments = real_matrix('inertia', inertia, (3, 3))
-        scale = max(np.abs(moments).max(), np.finfo(float).tiny)
-        if np.abs(moments - moments.T).max() > 1e-9 * scale:
-            raise ArgumentError('inertia', 'is not symmetric')
-        if np.linalg.eigvalsh(moments).min() < -1e-9 * scale:
-            raise ArgumentError('inertia', 'has a negative principal moment')
-        rows = tuple(tuple(row) for row in (0.5 * (moments + moments.T)).tolist())
-        self._payloads = {**self._payloads, link: Inertia(mass, centre, rows)}
-        self._rebuild()
-
-    def clear_payload(self, link: Optional[str] = None) -> None:
-        """Return the payload of one link, or of all, to what the description declares."""
-        declared = {payload.link: payload.inertia for payload in self.robot.payloads}
-        if link is None:
-            self._payloads = declared
-        else:
-            self.robot.link(link)
-            others = {name: body for name, body in self._payloads.items() if name != link}
-            own = {link: declared[link]} if link in declared else {}
-            kept = {**others, **own}
-            # The declared order, so that sums of inertias come out bit for bit the same.
-            order = [*declared, *(name for name in kept if name not in declared)]
-            self._payloads = {name: kept[name] for name in order}
-        self._rebuild()
-
-    def set_gravity(self, vector: Any) -> None:
-        """Set the acceleration of gravity in the root frame, (3,) [m/s^2]."""
-        self._gravity = real_vector('vector', vector, 3)
-        self._rebuild()
-
-    def _position(self, q: Any) -> list[float]:
-        """Return a checked configuration with its quaternions brought to unit length."""
-        values = real_vector('q', q, self._nq)
-        if not self._quaternions:
-            return values
-        for start in self._quaternions:
-            x, y, z, w = values[start : start + 4]
-            # In the order in which compiled code adds, so that both give the same bits.
-            length = math.sqrt(x * x + y * y + z * z + w * w)
-            if not 0.5 < length < 2.0:
-                raise ArgumentError(
-                    'q', f'has a quaternion of length {length:.3g} at {start}, expected 1'
-                )
-            values[start : start + 4] = [x / length, y / length, z / length, w / length]
-        return values
-
-    def _velocity(self, qd: Any) -> list[float]:
-        return real_vector('qd', qd, self._nv)
-
-    def _vector(self, argument: str, value: Any) -> list[float]:
-        return real_vector(argument, value, self._nv)
-
-    def _parameters(self, names: Sequence[str]) -> ChosenParameters:
-        if not isinstance(names, Iterable):
-            raise ArgumentError('parameters', 'must be a sequence of names such as "<link>/mass"')
-        key = (names,) if isinstance(names, str) else tuple(str(name) for name in names)
-        found = self._chosen.get(key)
-        if found is None:
-            found = self._chosen[key] = choose_parameters(self.robot, key)
-        return found
-
-    def _matrices(self, found: Any, out: Outs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        shape = (self._nv, self._nv)
-        if out is not None and (not isinstance(out, Sized) or len(out) != 3):
-            raise ArgumentError('out', 'must be three arrays, one for each matrix')
-        first, second, third = (
-            deliver(np.reshape(rows, shape), place)
-            for rows, place in zip(found, (None, None, None) if out is None else out)
-        )
-        return first, second, third
-
-    def _frame(self, frame: str) -> str:
-        if frame not in self._frames:
-            raise UnknownName('frame', frame, self.robot.frame_names)
-        return frame
-
-    def _checked(self, wrenches: Wrenches) -> list[FrameWrench]:
-        if wrenches is None:
-            return []
-        if not isinstance(wrenches, Mapping):
-            raise ArgumentError('wrenches', 'must map frame names to six numbers')
-        checked = []
-        for frame, wrench in wrenches.items():
-            six = real_vector(f'wrenches["{frame}"]', wrench, 6)
-            force, moment = (six[0], six[1], six[2]), (six[3], six[4], six[5])
-            checked.append(FrameWrench(self._frame(frame), force, moment))
-        return checked
-
-
-# The methods as written, to tell where a subclass has its own.
-_METHODS: dict[str, Callable] = {
+Dynamics._as_written = {
     name: getattr(Dynamics, name) for name in (*DIRECT_METHODS, *OPEN_METHODS)
 }

@@ -17,8 +17,8 @@ from flexdyn_ros.codegen.functions import FUNCTIONS
 from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.variants import FORWARD
-from flexdyn_ros.direct_calls import OPEN_METHODS
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.interface.direct_calls import OPEN_METHODS
 import numpy as np
 
 if TYPE_CHECKING:

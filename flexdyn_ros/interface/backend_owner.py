@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot's backend: which one, its direct calls, and what a copy of its owner takes along."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Callable
+from typing import ClassVar
+from typing import Optional
+from typing import Union
+from weakref import ref
+
+from flexdyn_ros.closed_chains.chains import ClosedChains
+from flexdyn_ros.codegen.c_backend import CBackend
+from flexdyn_ros.codegen.functions import Request
+from flexdyn_ros.codegen.patient_backend import PatientBackend
+from flexdyn_ros.codegen.python_backend import PythonBackend
+from flexdyn_ros.dynamics.reference import ReferenceBackend
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.interface.arguments import Evaluation
+from flexdyn_ros.interface.arguments import quick_evaluation
+from flexdyn_ros.interface.checked_arguments import CheckedArguments
+from flexdyn_ros.interface.direct_calls import DirectCalls
+from flexdyn_ros.interface.direct_calls import OPEN_METHODS
+from flexdyn_ros.model.robot import Robot
+
+BACKENDS = ('auto', 'c', 'python', 'reference')
+Backend = Union[PatientBackend, CBackend, PythonBackend, ReferenceBackend]
+
+
+class BackendOwner(CheckedArguments):
+    """
+    Holds the backend of a robot under the present loads.
+
+    Compiled functions answer for the methods of this object: `_as_written` holds these methods as
+    they are written, to tell where a subclass has its own.
+    """
+
+    _as_written: ClassVar[dict[str, Callable]] = {}
+
+    def __init__(self, robot: Robot, backend: str, patient: bool):
+        """
+        Prepare a backend; `Dynamics` says what the arguments are.
+
+        Raises:
+            ArgumentError: If there is no such backend.
+            NoCompiler: If "c" is asked for and there is no C compiler.
+        """
+        if backend not in BACKENDS:
+            raise ArgumentError('backend', f'is "{backend}", expected one of {BACKENDS}')
+        super().__init__(robot)
+        self._gravity = list(robot.gravity_vector)
+        self._payloads = {payload.link: payload.inertia for payload in robot.payloads}
+        self._closed = ClosedChains(robot) if robot.loops else None
+        self._kind, self._patient = backend, bool(patient)
+        self._direct = DirectCalls()
+        self._quick: Optional[Evaluation] = None
+        self._backend: Backend = self._new_backend()
+
+    @property
+    def backend(self) -> str:
+        """Name of the backend in use."""
+        return self._backend.name
+
+    def _new_backend(self) -> Backend:
+        given = (self.robot, self._gravity, self._payloads)
+        if self._kind == 'reference':
+            return ReferenceBackend(*given)
+        if self._kind == 'python':
+            return PythonBackend(*given)
+        # Weakly, so that a backend does not keep its owner alive.
+        owner = ref(self)
+
+        def listener(request: Request, kernel: Any) -> None:
+            dyn = owner()
+            if dyn is not None:
+                dyn._call_directly(request, kernel)
+
+        if self._kind == 'c':
+            return CBackend(*given, listener=listener)
+        return PatientBackend(*given, listener=listener, patient=self._patient)
+
+    def _exact(self) -> ReferenceBackend:
+        """Return the reference backend under the present loads."""
+        return ReferenceBackend(self.robot, self._gravity, self._payloads)
+
+    def _rebuild(self) -> None:
+        self._forget_direct_calls()
+        self._backend = self._backend.under(self._gravity, self._payloads)
+
+    def _call_directly(self, request: Request, kernel: Any) -> None:
+        """Let a compiled function answer for its method, unless a subclass overrides that."""
+        name = request.name.partition('/')[0]
+        method = getattr(type(self), name, None)
+        closed = self._closed is not None and name in OPEN_METHODS
+        if not closed and method is not None and method is self._as_written.get(name):
+            call = self._direct.add(request, kernel, method.__get__(self))
+            if call is not None:
+                self.__dict__[name] = call
+
+    def _forget_direct_calls(self) -> None:
+        self._direct = DirectCalls()
+        self._quick = None
+        for name in self._as_written:
+            self.__dict__.pop(name, None)
+
+    def _quick_inverse_dynamics(self) -> Optional[Evaluation]:
+        """Return generated Python that takes arrays, where it is made."""
+        if isinstance(self._backend, (PythonBackend, PatientBackend)):
+            prepared = self._backend.prepared('inverse_dynamics')
+            if prepared is not None:
+                return quick_evaluation(*prepared, self._nq, self._nv)
+        return None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy needs; its backend is made anew."""
+        left = ('_backend', '_direct', '_quick', *self._as_written)
+        return {name: value for name, value in self.__dict__.items() if name not in left}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what a copy needs."""
+        self.__dict__.update(state)
+        self._direct = DirectCalls()
+        self._quick = None
+        self._backend = self._new_backend()
