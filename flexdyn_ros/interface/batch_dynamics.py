@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from typing import Any
 from typing import Callable
-from typing import Mapping
 from typing import Optional
 from typing import Sequence
 from typing import TYPE_CHECKING
@@ -18,7 +17,13 @@ from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.variants import FORWARD
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.interface.checked_arguments import Wrenches
 from flexdyn_ros.interface.direct_calls import OPEN_METHODS
+from flexdyn_ros.interface.sample_arrays import must_copy
+from flexdyn_ros.interface.sample_arrays import refuse_infinite
+from flexdyn_ros.interface.sample_arrays import sample_rows
+from flexdyn_ros.interface.sample_arrays import sample_wrenches
+from flexdyn_ros.interface.sample_arrays import target_array
 import numpy as np
 
 if TYPE_CHECKING:
@@ -29,7 +34,6 @@ THREADS_VARIABLE = 'FLEXDYN_THREADS'
 SAMPLES_OF_A_THREAD = 1024
 Out = Optional[np.ndarray]
 Outs = Optional[tuple[np.ndarray, np.ndarray, np.ndarray]]
-Wrenches = Optional[Mapping[str, Any]]
 
 
 class BatchDynamics:
@@ -84,7 +88,7 @@ class BatchDynamics:
             vectors = {'q': q, 'qd': qd, 'qdd': joint_qdd}
             tau = self._run('inverse_dynamics', vectors, joint_out, wrenches, renamed='joint_qdd')
             none = np.zeros((len(tau), 0))
-            return tau, none if modal_out is None else _target('out', modal_out, none.shape)
+            return tau, none if modal_out is None else target_array('out', modal_out, none.shape)
         return self._run('hybrid_dynamics', vectors, out, wrenches)
 
     def inverse_dynamics_derivatives(
@@ -166,19 +170,19 @@ class BatchDynamics:
         """Evaluate a function over all samples."""
         if frame is not None:
             self._dyn._frame(frame)
-        samples = self._samples(vectors, renamed)
+        samples = sample_rows(vectors, self._dyn._widths, renamed)
         count = len(next(iter(samples.values())))
-        loads = self._wrenches(wrenches, count)
+        loads = sample_wrenches(wrenches, count, self._dyn._frame)
         shapes = self._shapes(name, count)
         single = len(shapes) == 1
         given = [out] if single else (out if out is not None else [None] * len(shapes))
         results = [
-            np.empty(shape) if each is None else _target('out', each, shape)
+            np.empty(shape) if each is None else target_array('out', each, shape)
             for each, shape in zip(given, shapes)
         ]
         taken = (*samples.values(), *loads.values())
         aside = [
-            np.empty(each.shape) if _must_copy(each, taken) else each for each in results
+            np.empty(each.shape) if must_copy(each, taken) else each for each in results
         ]
 
         def evaluate(k: int) -> Any:
@@ -194,12 +198,12 @@ class BatchDynamics:
         doubtful: Sequence[int] = range(count)
         run = self._compiled(name, method, frame, loads, count) if count else None
         if run is None:
-            _refuse_infinite(samples, renamed)
+            refuse_infinite(samples, renamed)
         else:
             doubtful = run(tuple(samples.values()), loads, tuple(aside), count)
             # Compiled code tells which samples to look at.
             if doubtful:
-                _refuse_infinite(samples, renamed)
+                refuse_infinite(samples, renamed)
         for k in doubtful:
             for result, value in zip(aside, evaluate(k)):
                 result[k] = value
@@ -207,53 +211,6 @@ class BatchDynamics:
             if result is not found:
                 result[...] = found
         return results[0] if single else tuple(results)
-
-    def _samples(self, vectors: dict[str, Any], renamed: str) -> dict[str, np.ndarray]:
-        """Return the arguments as arrays of rows, with as many rows each."""
-        found: dict[str, np.ndarray] = {}
-        count: Optional[int] = None
-        for name, value in vectors.items():
-            width = self._dyn._widths.get(name, self._dyn._widths['qd'])
-            shown = renamed if renamed and name == 'qdd' else name
-            try:
-                rows = np.asarray(value)
-                if rows.dtype.kind not in 'fiu' and rows.size:
-                    raise TypeError
-                rows = np.ascontiguousarray(rows, dtype=float)
-            except (TypeError, ValueError):
-                wanted = f'(N, {width})'
-                raise ArgumentError(shown, f'must hold real numbers, expected {wanted}') from None
-            if rows.ndim != 2 or rows.shape[1] != width:
-                raise ArgumentError(shown, f'has shape {rows.shape}, expected (N, {width})')
-            if count is not None and len(rows) != count:
-                first = next(iter(found))
-                raise ArgumentError(
-                    shown, f'has {len(rows)} samples, and "{first}" has {count}'
-                )
-            count, found[name] = len(rows), rows
-        return found
-
-    def _wrenches(self, wrenches: Wrenches, count: int) -> dict[str, np.ndarray]:
-        """Return wrenches, each (6,) or (N, 6), in the order of their frames."""
-        if wrenches is None:
-            return {}
-        if not isinstance(wrenches, Mapping):
-            raise ArgumentError('wrenches', 'must map frame names to six numbers')
-        found = {}
-        for frame in sorted(wrenches):
-            argument, value = f'wrenches["{frame}"]', wrenches[frame]
-            try:
-                numbers = np.ascontiguousarray(value, dtype=float)
-            except (TypeError, ValueError):
-                raise ArgumentError(argument, 'must hold real numbers') from None
-            if numbers.shape not in ((6,), (count, 6)):
-                raise ArgumentError(
-                    argument, f'has shape {numbers.shape}, expected (6,) or ({count}, 6)'
-                )
-            if not np.isfinite(numbers).all():
-                raise ArgumentError(argument, 'has a value that is not finite')
-            found[self._dyn._frame(frame)] = numbers
-        return found
 
     def _shapes(self, name: str, count: int) -> list[tuple[int, ...]]:
         nv, n_joints = self._dyn._widths['qd'], self._dyn._widths['joint_qdd']
@@ -300,33 +257,6 @@ class BatchDynamics:
             return np.flatnonzero(flags).tolist() if flags.any() else ()
 
         return run
-
-
-def _refuse_infinite(samples: dict[str, np.ndarray], renamed: str) -> None:
-    """Raise an error that names the first value that is not finite, if there is one."""
-    for name, rows in samples.items():
-        finite = np.isfinite(rows)
-        if not finite.all():
-            where = np.argwhere(~finite)[0].tolist()
-            shown = renamed if renamed and name == 'qdd' else name
-            raise ArgumentError(shown, f'has a value that is not finite {where}')
-
-
-def _target(argument: str, out: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return `out` where it can take the result."""
-    if not isinstance(out, np.ndarray) or out.dtype != np.float64:
-        raise ArgumentError(argument, f'must be a float64 numpy array, not {type(out).__name__}')
-    if out.shape != shape:
-        raise ArgumentError(argument, f'has shape {out.shape}, expected {shape}')
-    if not out.flags.writeable:
-        raise ArgumentError(argument, 'is read-only')
-    return out
-
-
-def _must_copy(out: np.ndarray, inputs: tuple[np.ndarray, ...]) -> bool:
-    """Return whether a result has to be found elsewhere first."""
-    plain = out.flags.c_contiguous and out.flags.aligned and out.dtype.isnative
-    return not plain or any(np.may_share_memory(out, each) for each in inputs)
 
 
 def _threads(count: int) -> int:
