@@ -19,8 +19,8 @@ from typing import Sequence
 from flexdyn_ros.codegen.chosen_parameters import ChosenParameters
 from flexdyn_ros.codegen.compiler import Compiler
 from flexdyn_ros.codegen.compiler import find_compiler
-from flexdyn_ros.codegen.functions import inputs_of
-from flexdyn_ros.codegen.functions import outputs_of
+from flexdyn_ros.codegen.function_vectors import inputs_of
+from flexdyn_ros.codegen.function_vectors import outputs_of
 from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.loads import Loads
 from flexdyn_ros.codegen.native import BATCH

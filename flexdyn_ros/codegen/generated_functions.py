@@ -8,7 +8,7 @@ from typing import Callable
 
 from flexdyn_ros.codegen import source_cache
 from flexdyn_ros.codegen.emit_python import emit_python
-from flexdyn_ros.codegen.functions import function_identifier
+from flexdyn_ros.codegen.function_vectors import function_identifier
 from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.generate import compile_python
 from flexdyn_ros.codegen.loads import Loads

@@ -9,7 +9,6 @@ function runs, so that clearing them restores results bit for bit. Sources are k
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 from typing import Callable
 from typing import Mapping
@@ -27,13 +26,11 @@ from flexdyn_ros.codegen.generated_functions import is_generated
 from flexdyn_ros.codegen.loads import Loads
 from flexdyn_ros.codegen.variants import Floats
 from flexdyn_ros.codegen.variants import FORWARD
-from flexdyn_ros.codegen.variants import GRAVITY_MATTERS
-from flexdyn_ros.codegen.variants import INERTIA_MATTERS
 from flexdyn_ros.codegen.variants import loads_of
 from flexdyn_ros.codegen.variants import ordered_wrenches
-from flexdyn_ros.codegen.variants import payload_values
 from flexdyn_ros.codegen.variants import Places
 from flexdyn_ros.codegen.variants import places_of
+from flexdyn_ros.codegen.variants import resolved
 from flexdyn_ros.codegen.variants import TAKES_WRENCHES
 from flexdyn_ros.codegen.variants import Wrenches
 from flexdyn_ros.dynamics.reference import ReferenceBackend
@@ -287,16 +284,4 @@ class PythonBackend(GeneratedDerivatives):
 
     def _resolved(self, request: Request, places: Places) -> tuple[Request, Loads, str, tuple]:
         """Return a variant's function, its loads, how it solves, and the values of its loads."""
-        name, _, solver = request.name.partition('/')
-        request = replace(request, name=name)
-        loads = self._loads
-        gravity = loads.gravity and request.name in GRAVITY_MATTERS
-        payloads = loads.payloads if request.name in INERTIA_MATTERS else ()
-        loads = replace(loads, gravity=gravity, payloads=payloads)
-        loads = replace(
-            loads, parameters=request.parameters, wrenches=tuple(frame for frame, _ in places),
-            axes={frame: axes for frame, axes in places if axes is not None},
-        )
-        extra = [tuple(self._gravity)] if gravity else []
-        extra += [payload_values(self._payloads[link]) for link in payloads]
-        return request, loads, solver, tuple(extra)
+        return resolved(request, places, self._loads, self._gravity, self._payloads)

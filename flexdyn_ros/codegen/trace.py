@@ -9,9 +9,9 @@ from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.codegen.formulations import solving_methods
-from flexdyn_ros.codegen.functions import function_identifier
-from flexdyn_ros.codegen.functions import inputs_of
-from flexdyn_ros.codegen.functions import outputs_of
+from flexdyn_ros.codegen.function_vectors import function_identifier
+from flexdyn_ros.codegen.function_vectors import inputs_of
+from flexdyn_ros.codegen.function_vectors import outputs_of
 from flexdyn_ros.codegen.functions import PARAMETERS
 from flexdyn_ros.codegen.functions import read_function
 from flexdyn_ros.codegen.functions import Request

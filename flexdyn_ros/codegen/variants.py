@@ -8,6 +8,7 @@ of their own; without them the plain function runs.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Mapping
 from typing import Optional
 from typing import Sequence
@@ -86,6 +87,37 @@ def loads_of(robot: Robot, gravity: Floats, payloads: Mapping[str, Inertia]) -> 
 def _section(link: Link, com: Vector) -> Vector:
     """Return the point that chooses the cross-section, or the segment, that carries a payload."""
     return com if link.segments is None else link.segments.middle(link.segments.holder(com))
+
+
+def resolved(
+    request: Request,
+    places: Places,
+    loads: Loads,
+    gravity: Floats,
+    payloads: Mapping[str, Inertia],
+) -> tuple[Request, Loads, str, tuple]:
+    """
+    Return a variant's function, its loads, how it solves, and the values of its loads.
+
+    Args:
+        request: The function; its name may end in how it solves, see FORWARD.
+        places: Where wrenches act.
+        loads: What differs from the description, see `loads_of`.
+        gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
+        payloads: Inertia in link axes by link name.
+    """
+    name, _, solver = request.name.partition('/')
+    request = replace(request, name=name)
+    has_gravity = loads.gravity and name in GRAVITY_MATTERS
+    links = loads.payloads if name in INERTIA_MATTERS else ()
+    own = replace(
+        loads, gravity=has_gravity, payloads=links, parameters=request.parameters,
+        wrenches=tuple(frame for frame, _ in places),
+        axes={frame: axes for frame, axes in places if axes is not None},
+    )
+    extra = [tuple(gravity)] if has_gravity else []
+    extra += [payload_values(payloads[link]) for link in links]
+    return request, own, solver, tuple(extra)
 
 
 def payload_values(inertia: Inertia) -> tuple[float, ...]:
