@@ -33,7 +33,8 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--function', metavar='NAME', action='append', default=[], dest='functions',
-        help='a function as in flexdyn generate; may be repeated (default: all)',
+        help='a function as in flexdyn generate; may be repeated (default: all but '
+        'derivatives by parameters)',
     )
     add_json(parser)
     parser.set_defaults(run=run)
@@ -42,11 +43,14 @@ def add_parser(subparsers: Any) -> None:
 def run(call: argparse.Namespace) -> int:
     """Print the counts of each function."""
     from flexdyn_ros.codegen import generate
+    from flexdyn_ros.codegen.functions import FUNCTIONS
     from flexdyn_ros.codegen.functions import functions_of
     from flexdyn_ros.codegen.functions import read_function
 
     robot = load(call)
-    functions = call.functions or [*functions_of(robot), 'mass_matrix+bias_vector']
+    # Derivatives by parameters are about parameters that the caller names.
+    plain = [name for name in functions_of(robot) if not FUNCTIONS[name].of_parameters]
+    functions = call.functions or [*plain, 'mass_matrix+bias_vector']
     for function in functions:
         read_function(robot, function)
     rows = []

@@ -196,6 +196,7 @@ def test_subclasses_keep_their_methods():
     """A method that a subclass overrides is not shadowed; others are."""
 
     class Doubled(fd.Dynamics):
+
         def inverse_dynamics(self, *arguments, **named):
             return 2.0 * super().inverse_dynamics(*arguments, **named)
 

@@ -235,9 +235,9 @@ def test_relative_files_start_from_the_file_that_names_them(tmp_path):
         '<flexible_link link="upper"><modal file="modes.npz" format="npz"/></flexible_link>'
     )
     (inner / 'ext.xml').write_text(text)
-    with pytest.raises(FlexdynError, match='not computed yet'):
+    with pytest.raises(FlexdynError, match='is no NumPy .npz archive'):
         load_robot(ARM, extension=inner / 'ext.xml')
-    with pytest.raises(FlexdynError, match='not computed yet'):
+    with pytest.raises(FlexdynError, match='is no NumPy .npz archive'):
         load_robot(ARM, extension=text, base_dir=inner)
     with pytest.raises(ModelError, match='does not exist'):
         load_robot(ARM, extension=inner / 'ext.xml', base_dir=tmp_path)
