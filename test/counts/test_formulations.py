@@ -77,10 +77,6 @@ def test_the_cheaper_way_to_the_mass_matrix_is_taken():
     assert generate(flexible_arm('A', 'BB-BB', 1, 0.0, True), function).choices == ()
 
 
-def _total(code):
-    return code.counts['mul'] + code.counts['add']
-
-
 @pytest.mark.parametrize('regrouped', [False, True])
 @pytest.mark.parametrize('name', ROBOTS)
 def test_factors_of_the_mass_matrix(name, regrouped):
