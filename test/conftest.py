@@ -11,6 +11,7 @@ import importlib.util
 import os
 from pathlib import Path
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -72,6 +73,9 @@ def pytest_configure(config):
         if _foreign_paths_in_use():
             _restart_without_foreign(config)
     os.environ.pop(_RESTARTED, None)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # Started in the background of a script; processes under test would inherit it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     for name in list(os.environ):
         if isolation.steers_network(name):

@@ -9,6 +9,7 @@ from oracles.compare import assert_agree
 from oracles.compare import assert_matrices_agree
 from oracles.compare import reference_dynamics
 from oracles.mujoco_oracle import MujocoOracle
+from oracles.particle_loops import with_loop
 from oracles.pinocchio_oracle import pin
 from oracles.pinocchio_oracle import PinocchioOracle
 from oracles.random_robots import numbers
@@ -32,7 +33,7 @@ HUNG = (
 
 @lru_cache(maxsize=None)
 def twins(directions, placement):
-    """Return the boom in segments with what hangs on it, and the same as plain links."""
+    """Return texts of the boom in segments with what hangs on it, and of the same plain links."""
     more = ''.join(
         f'<link name="{name}">{BODY}</link><joint name="{name}_joint" type="continuous">'
         f'<parent link="boom"/><child link="{name}"/><origin xyz="{at + dx!r} {dy} {dz}" '
@@ -46,7 +47,7 @@ def twins(directions, placement):
     cut = boom(4, directions, placement, 'continuous', more=more, gravity='1 -9 2')
     plain = plain.replace('</robot>', '<flexdyn version="1.0"><gravity xyz="1 -9 2"/></flexdyn>'
                           '</robot>')
-    return fd.load_robot(cut), fd.load_robot(plain), plain
+    return cut, plain
 
 
 CHAINS = [('z', 'centred'), ('y z', 'reference'), ('x y z', 'centred')]
@@ -55,7 +56,8 @@ CHAINS = [('z', 'centred'), ('y z', 'reference'), ('x y z', 'centred')]
 @pytest.mark.parametrize('directions, placement', CHAINS)
 def test_small_links_written_out_by_hand(directions, placement):
     """A plain URDF of the chain, read by the same program, in Pinocchio and in MuJoCo."""
-    robot, plain, text = twins(directions, placement)
+    cut, text = twins(directions, placement)
+    robot, plain = fd.load_robot(cut), fd.load_robot(text)
     ours = reference_dynamics(robot)
     order = [plain.coordinate_names.index(name) for name in robot.coordinate_names]
     rng = np.random.default_rng(7)
@@ -80,6 +82,31 @@ def test_small_links_written_out_by_hand(directions, placement):
                      theirs.jacobian_rate_qd(there[0], there[1], frame), 1e-11)
     energy = theirs.kinetic_energy(there[0], there[1])
     assert ours.kinetic_energy(q, qd) == pytest.approx(energy, rel=1e-12)
+
+
+@pytest.mark.parametrize('directions, placement', CHAINS)
+def test_small_links_in_a_loop(directions, placement):
+    """The last link hangs on the ground too: the chain of plain links moves alike."""
+    texts = twins(directions, placement)
+    robot, plain = map(fd.load_robot, texts)
+    order = [plain.coordinate_names.index(name) for name in robot.coordinate_names]
+    rng = np.random.default_rng(8)
+    q, qd, tau = rng.normal(size=(3, robot.nv)) * 0.3
+    there = np.zeros((3, robot.nv))
+    there[:, order] = q, qd, tau
+    closed = [
+        reference_dynamics(fd.load_robot(
+            with_loop(text, reference_dynamics(bare), at, 'pin', 'c', 'base', 'rz tx ty')))
+        for text, bare, at in zip(texts, (robot, plain), (q, there[0]))
+    ]
+    qd = closed[0].project(q, qd)[1]
+    elastic = closed[0].elastic_vector(q, qd)
+    there[1, order], there[2, order] = qd, tau - elastic
+    assert closed[0].loop_report(q).rank == 3
+    found = closed[0].forward_dynamics(q, qd, tau)
+    assert_agree(found, closed[1].forward_dynamics(*there)[order], 1e-9)
+    assert_agree(closed[0].constraint_forces(q, qd, tau),
+                 closed[1].constraint_forces(*there), 1e-9)
 
 
 def oracles(plain, text):
