@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from abc import ABC
+from abc import abstractmethod
 from typing import Any
 from typing import Iterable
 from typing import Mapping
@@ -16,7 +18,7 @@ from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.interface.arguments import deliver
-from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.interface.checked_arguments import CheckedArguments
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 
@@ -24,7 +26,7 @@ Out = Optional[np.ndarray]
 ByLoop = Optional[Mapping[str, Any]]
 
 
-class ClosedChainMethods:
+class ClosedChainMethods(CheckedArguments, ABC):
     """
     What `Dynamics` knows about loops.
 
@@ -35,7 +37,6 @@ class ClosedChainMethods:
     axes of frame2.
     """
 
-    robot: Robot
     _backend: Any
     _closed: Optional[ClosedChains]
 
@@ -207,21 +208,6 @@ class ClosedChainMethods:
                 advice='Take differences of its dynamics, or load it without <loop>',
             )
 
+    @abstractmethod
     def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> np.ndarray:
         """Return accelerations, (nv,); see `Dynamics`."""
-        raise NotImplementedError
-
-    def _position(self, q: Any) -> list[float]:
-        raise NotImplementedError
-
-    def _velocity(self, qd: Any) -> list[float]:
-        raise NotImplementedError
-
-    def _vector(self, argument: str, value: Any) -> list[float]:
-        raise NotImplementedError
-
-    def _frame(self, frame: str) -> str:
-        raise NotImplementedError
-
-    def _checked(self, wrenches: Optional[Mapping[str, Any]]) -> list:
-        raise NotImplementedError

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from abc import ABC
+from abc import abstractmethod
 from typing import Any
 from typing import Optional
 from typing import Sequence
@@ -15,15 +17,17 @@ Floats = list[float]
 Wrenches = Sequence[FrameWrench]
 
 
-class GeneratedDerivatives:
+class GeneratedDerivatives(ABC):
     """Methods of a backend that evaluates generated functions and has a reference for doubt."""
 
     _nv: int
 
     @property
+    @abstractmethod
     def _exact(self) -> ReferenceBackend:
-        raise NotImplementedError
+        """The reference backend under the same loads."""
 
+    @abstractmethod
     def _loaded(
         self,
         name: str,
@@ -31,8 +35,9 @@ class GeneratedDerivatives:
         wrenches: Wrenches,
         chosen: Optional[ChosenParameters] = None,
     ) -> Any:
-        raise NotImplementedError
+        """Return what a generated function gives under wrenches."""
 
+    @abstractmethod
     def _solved(
         self,
         name: str,
@@ -40,7 +45,7 @@ class GeneratedDerivatives:
         wrenches: Wrenches,
         chosen: Optional[ChosenParameters] = None,
     ) -> Optional[list]:
-        raise NotImplementedError
+        """Return the results of a function that solves, or None where a pivot is in doubt."""
 
     def inverse_dynamics_derivatives(
         self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
