@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension_reader import Item
@@ -47,17 +48,39 @@ def read_beam(item: Item, link: Link, robot: Robot, hub_only: bool) -> Beam:
         ModelError: The geometry is degenerate, or data that the modes need are missing.
     """
     frame = beam_frame(item, link, robot)
-    x, y, z = (frame.axes + 0.0).tolist()
     families = read_families(item)
     sections = read_sections(item, link, frame.length, hub_only)
     check_sections(item, families, sections)
     _check_effects(item, families)
+    return replace(
+        plain_beam(item, frame, sections.mass),
+        rotary_inertia=item.value('rotary_inertia'),
+        families=families,
+        stations=sections.stations,
+        interpolation=item.value('interpolation'),
+        loaded=item.value('loaded'),
+        loss_factor=item.value('loss_factor'),
+        rayleigh_mass=item.value('rayleigh_mass'),
+        rayleigh_stiffness=item.value('rayleigh_stiffness'),
+    )
+
+
+def plain_beam(item: Item, frame: BeamFrame, mass: float) -> Beam:
+    """
+    Return what a <beam> and a <segments> say alike: a uniform beam without modes.
+
+    Args:
+        item: The element.
+        frame: Length and axes of the beam.
+        mass: Mass of the beam [kg].
+    """
+    x, y, z = (frame.axes + 0.0).tolist()
     polar = item.value('polar')
     return Beam(
         tip=item.value('tip'),
         axes=((x[0], x[1], x[2]), (y[0], y[1], y[2]), (z[0], z[1], z[2])),
         length=frame.length,
-        mass=sections.mass,
+        mass=mass,
         young=item.value('young'),
         shear=item.value('shear'),
         area=item.value('area'),
@@ -65,8 +88,6 @@ def read_beam(item: Item, link: Link, robot: Robot, hub_only: bool) -> Beam:
         iz=item.value('iz'),
         j=item.value('j'),
         polar=item.value('j') if polar is None else polar,
-        rotary_inertia=item.value('rotary_inertia'),
-        families=families,
         point_masses=tuple(
             PointMass(
                 at=point.value('at'),
@@ -75,12 +96,6 @@ def read_beam(item: Item, link: Link, robot: Robot, hub_only: bool) -> Beam:
             )
             for point in item.all('point_mass')
         ),
-        stations=sections.stations,
-        interpolation=item.value('interpolation'),
-        loaded=item.value('loaded'),
-        loss_factor=item.value('loss_factor'),
-        rayleigh_mass=item.value('rayleigh_mass'),
-        rayleigh_stiffness=item.value('rayleigh_stiffness'),
     )
 
 

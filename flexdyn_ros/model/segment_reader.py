@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from flexdyn_ros.model.beam_reader import beam_frame
+from flexdyn_ros.model.beam_reader import plain_beam
 from flexdyn_ros.model.drive_reader import read_friction
 from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.joint import Friction
-from flexdyn_ros.model.link import Beam
 from flexdyn_ros.model.link import Link
-from flexdyn_ros.model.link import PointMass
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.model.section_reader import beam_mass
 from flexdyn_ros.model.segments import Segments
@@ -40,32 +39,9 @@ def read_segments(item: Item, link: Link, robot: Robot, hub_only: bool) -> Segme
         raise item.place.error('count must be at least 2', 'Write count="5" or the like')
     mass = beam_mass(item, link, frame.length, hub_only)
     _check_section(item)
-    polar = item.value('polar')
-    x, y, z = (frame.axes + 0.0).tolist()
-    beam = Beam(
-        tip=item.value('tip'),
-        axes=((x[0], x[1], x[2]), (y[0], y[1], y[2]), (z[0], z[1], z[2])),
-        length=frame.length,
-        mass=mass,
-        young=item.value('young'),
-        shear=item.value('shear'),
-        area=item.value('area'),
-        iy=item.value('iy'),
-        iz=item.value('iz'),
-        j=item.value('j'),
-        polar=item.value('j') if polar is None else polar,
-        point_masses=tuple(
-            PointMass(
-                at=point.value('at'),
-                mass=point.value('mass'),
-                inertia=(point.value('ixx'), point.value('iyy'), point.value('izz')),
-            )
-            for point in item.all('point_mass')
-        ),
-    )
     friction = item.child('friction')
     return Segments(
-        beam=beam,
+        beam=plain_beam(item, frame, mass),
         count=item.value('count'),
         directions=item.value('directions'),
         placement=item.value('placement'),
