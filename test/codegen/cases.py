@@ -112,3 +112,17 @@ def assert_close(found, expected, tolerance=1e-12):
     assert found.shape == expected.shape
     scale = np.abs(expected).max(initial=0.0)
     assert np.abs(found - expected).max(initial=0.0) <= tolerance * scale + 1e-300
+
+
+def arm_with_point_tip(mass):
+    """Return an arm of two joints whose tip has this mass and no moments of inertia."""
+    inertia = 'ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"'
+    text = (
+        '<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="1"/><inertia '
+        'ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="tip">'
+        f'<inertial><mass value="{mass}"/><inertia {inertia}/></inertial></link>'
+        '<joint name="one" type="continuous"><parent link="base"/><child link="arm"/></joint>'
+        '<joint name="two" type="continuous"><parent link="arm"/><child link="tip"/></joint>'
+        '</robot>'
+    )
+    return fd.load_robot(text)

@@ -100,16 +100,7 @@ def test_other_values_of_a_load_need_no_new_code(monkeypatch):
 @pytest.mark.parametrize('mass', ['0', '1e-300'])
 def test_what_moves_no_inertia_is_refused_as_by_the_reference(mass):
     """The same error with the same names."""
-    inertia = 'ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"'
-    text = (
-        '<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="1"/><inertia '
-        'ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="tip">'
-        f'<inertial><mass value="{mass}"/><inertia {inertia}/></inertial></link>'
-        '<joint name="one" type="continuous"><parent link="base"/><child link="arm"/></joint>'
-        '<joint name="two" type="continuous"><parent link="arm"/><child link="tip"/></joint>'
-        '</robot>'
-    )
-    model = fd.load_robot(text)
+    model = cases.arm_with_point_tip(mass)
     messages = []
     for name in ('python', 'reference'):
         with pytest.raises(fd.FlexdynError) as caught:
