@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links in pseudo-rigid segments: closed forms, printed example, particles."""
+"""Links in segments: bodies, statics, payloads, random robots, and generated code."""
 
 from functools import lru_cache
-from pathlib import Path
 
 from codegen.native import compiler
 from codegen.native import Native
 import flexdyn_ros as fd
 from flexdyn_ros.model.link import Inertia
-from flexdyn_ros.model.segment_shape import bent_segments
-from flexdyn_ros.simulation.frequencies import damping_matrix
-from flexdyn_ros.simulation.frequencies import natural_modes
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
 from oracles.compare import assert_agree
@@ -25,26 +21,13 @@ from oracles.random_robots import random_state
 from oracles.segment_arms import boom
 from oracles.segment_arms import LENGTH
 from oracles.segment_arms import MASS
-from oracles.segment_arms import POLAR
 from oracles.segment_arms import STIFFNESS
 from oracles.segment_arms import WRIST
+from oracles.segment_robots import BOTH
+from oracles.segment_robots import RATE
 import pytest
 from scipy.linalg import eigh
 from scipy.optimize import fsolve
-from scipy.spatial.transform import Rotation
-
-URDF = Path(__file__).resolve().parents[2] / 'urdf'
-BOTH = pytest.mark.parametrize('placement', ['centred', 'reference'])
-# Clamped-free bending, (beta L)^2, and torsion, of a uniform beam (Blevins, Formulas for Natural
-# Frequency and Mode Shape, 1979).
-ROOTS = np.array([1.8751040687, 4.6940911330, 7.8547574382]) ** 2
-RATE = np.sqrt(STIFFNESS['z'] / (MASS * LENGTH**3))
-
-
-def frequencies(robot):
-    """Return the natural frequencies of the straight robot, joints locked [rad/s]."""
-    dyn, rest, n = reference_dynamics(robot), np.zeros(robot.nv), robot.n_joints
-    return natural_modes(dyn.mass_matrix(rest)[n:, n:], stiffness_matrix(dyn, rest)[n:, n:])[0]
 
 
 def plain_body(robot):
@@ -126,96 +109,6 @@ def test_static_deflection_under_its_own_weight():
     assert dyn.frame_pose(q, 'tip')[1, 3] == pytest.approx(expected, rel=3e-3)
     run = fd.simulate(dyn, q, rest, None, 2e-4, 2e-5)
     assert np.abs(run.q - q).max() < 1e-12
-
-
-def test_first_frequencies_of_eight_centred_segments():
-    """Within 0.5 percent of the beam's, in bending about y and z, and in torsion."""
-    robot = fd.load_robot(boom(8, 'x y z'))
-    found = frequencies(robot)
-    bending = ROOTS[0] * RATE
-    assert found[0] == pytest.approx(bending, rel=5e-3)
-    assert found[1] == pytest.approx(bending, rel=5e-3)
-    torsion = 0.5 * np.pi / LENGTH * np.sqrt(STIFFNESS['x'] / (2700.0 * POLAR))
-    twist = found[np.argmin(np.abs(found / torsion - 1.0))]
-    assert twist == pytest.approx(torsion, rel=5e-3)
-
-
-def test_centred_segments_converge_with_second_order_and_the_references_with_first():
-    """Halving the length divides the error of the first frequency by four, or by two."""
-    for placement, order in (('centred', 4.0), ('reference', 2.0)):
-        errors = []
-        for count in (9, 17, 33):
-            robot = fd.load_robot(boom(count, 'z', placement))
-            errors.append(frequencies(robot)[0] / (ROOTS[0] * RATE) - 1.0)
-        assert errors[0] > 0.0
-        assert errors[0] / errors[1] == pytest.approx(order, rel=0.1)
-        assert errors[1] / errors[2] == pytest.approx(order, rel=0.05)
-
-
-def test_the_references_frequencies_of_five_segments():
-    """Frequencies of an independent model of the paper's link; the third mode of nine is close."""
-    found = frequencies(fd.load_robot(boom(5, 'z', 'reference'))) / (2.0 * np.pi)
-    assert_agree(found, [26.2931, 169.4034, 478.4373, 861.8536], 1e-6)
-    found = frequencies(fd.load_robot(boom(17)))
-    assert_agree(found[:3], ROOTS * RATE, 6e-3)
-
-
-@lru_cache(maxsize=None)
-def paper_arm():
-    """Return Martins and Machado's example and its start at -80 and -10 degrees."""
-    dyn = fd.Dynamics(fd.load_robot(URDF / 'segmented_arm.urdf.xacro'))
-    return dyn, np.array([*np.radians([-80.0, -10.0]), *np.zeros(8)])
-
-
-def test_the_papers_example():
-    """Coordinates, energy, hanging frequencies and motion of an independent model."""
-    dyn, start = paper_arm()
-    assert dyn.robot.nv == 10
-    assert dyn.potential_energy(start) == pytest.approx(-130.926011, abs=1e-6)
-    run = fd.simulate(dyn, start, np.zeros(10), None, 0.5, 4e-4)
-    assert np.degrees(run.q[-1, :2]) == pytest.approx([-91.8855, 13.4505], abs=1e-3)
-    hand = dyn.frame_pose(run.q[-1], 'tip')[:2, 3] - [1.25, 0.0]
-    assert hand == pytest.approx([0.20957, -2.47393], abs=2e-5)
-    assert np.ptp(run.energy) < 1e-4
-    assert np.abs(run.q[:, 2:]).max() < np.radians(0.0025)
-    assert run.tip_names == ('link2/tip_y', 'link3/tip_y') and run.tip_units == ('m', 'm')
-    hanging = np.array([-0.5 * np.pi, *np.zeros(9)])
-    pull = [
-        (dyn.gravity_vector(hanging + 1e-6 * e) - dyn.gravity_vector(hanging - 1e-6 * e)) / 2e-6
-        for e in np.eye(10)
-    ]
-    stiffness = stiffness_matrix(dyn, hanging) + 0.5 * (np.array(pull) + np.array(pull).T)
-    squares = eigh(stiffness, dyn.mass_matrix(hanging), eigvals_only=True)
-    expected = [0.3815, 1.0233, 68.9685, 119.2383, 255.7331, 342.024, 548.3937, 653.2915,
-                877.3741, 935.7031]
-    assert np.sqrt(squares) / (2.0 * np.pi) == pytest.approx(expected, rel=2e-4)
-
-
-@pytest.mark.parametrize('directions, size', [('z', 11), ('y z', 19), ('x y z', 27)])
-def test_the_papers_numbers_of_coordinates(directions, size):
-    """Three links give n [tip (nseg - 1) + 1] - tip (nseg - 1) , the first rigid (eq. 1)."""
-    arguments = {'directions': directions, 'first_joint': 'continuous'}
-    robot = fd.load_robot(URDF / 'segmented_arm.urdf.xacro', xacro_arguments=arguments)
-    assert robot.nv == size
-
-
-@pytest.mark.parametrize('axis', ['x', 'y', 'z'])
-def test_the_first_vibration_has_the_damping_ratio(axis):
-    """Complex eigenvalues: -zeta w of the first vibration, more of the faster ones."""
-    robot = fd.load_robot(boom(5, axis, attributes='damping_ratio="0.03"'))
-    dyn, rest = reference_dynamics(robot), np.zeros(robot.nv)
-    mass, stiffness = dyn.mass_matrix(rest), stiffness_matrix(dyn, rest)
-    damping = damping_matrix(dyn, rest)
-    assert not np.any(dyn.friction_vector(np.ones(robot.nv)))
-    n = robot.nv
-    system = np.block([[np.zeros((n, n)), np.eye(n)],
-                       [-np.linalg.solve(mass, stiffness), -np.linalg.solve(mass, damping)]])
-    values = np.linalg.eigvals(system)
-    values = values[values.imag > 0]
-    ratios = -values.real / np.abs(values)
-    order = np.argsort(np.abs(values))
-    assert ratios[order][0] == pytest.approx(0.03, rel=1e-6)
-    assert np.all(np.diff(ratios[order]) > 0.0)
 
 
 def test_friction_acts_in_every_passive_joint():
@@ -352,68 +245,3 @@ def test_generated_code_in_every_language(language, tmp_path):
     else:
         found = Native(code, tmp_path)(*given)
     assert_agree(found, expected, 1e-12)
-
-
-@BOTH
-def test_the_bent_line_is_where_the_frames_are(placement):
-    """Places and axes along the boom equal the poses of frames that hang there."""
-    fractions = (0.0, 0.2, 0.45, 0.8, 1.0)
-    more = ''.join(
-        f'<link name="f{k}"/><joint name="j{k}" type="fixed"><parent link="boom"/>'
-        f'<child link="f{k}"/><origin xyz="{f * LENGTH!r} 0 0"/></joint>'
-        for k, f in enumerate(fractions)
-    )
-    robot = fd.load_robot(boom(4, 'x y z', placement, more=more))
-    dyn, q = reference_dynamics(robot), np.random.default_rng(1).normal(size=9) * 0.5
-    segments = robot.link('boom').segments
-    places, rotations = bent_segments(segments, q, LENGTH * np.array(fractions))
-    assert places.shape == (5, 3) and rotations.shape == (5, 3, 3)
-    for k in range(5):
-        pose = dyn.frame_pose(q, f'f{k}')
-        assert_agree(pose[:3, 3], places[k], 1e-13)
-        assert_agree(pose[:3, :3], rotations[k], 1e-13)
-    batch, _ = bent_segments(segments, np.array([q, 0 * q]), np.array([LENGTH]))
-    assert_agree(batch[0, 0], places[-1], 1e-14)
-    assert_agree(batch[1, 0], [LENGTH, 0.0, 0.0], 1e-14)
-
-
-def test_tip_deflections_of_a_run():
-    """Exact tips: one column a direction, the twist about the beam."""
-    robot = fd.load_robot(boom(3, 'x y z', gravity='0 0 0'))
-    dyn, start = reference_dynamics(robot), np.array([0.2, 0.0, 0.0, 0.3, 0.0, 0.0])
-    run = fd.simulate(dyn, start, np.zeros(6), None, 1e-6, 1e-6)
-    assert run.tip_names == ('boom/tip_y', 'boom/tip_z', 'boom/tip_twist')
-    assert run.tip_units == ('m', 'm', 'rad')
-    assert run.tips[0] == pytest.approx([0.0, 0.0, 0.5], abs=1e-12)
-    bent = np.array([0.0, 0.1, 0.2, 0.0, -0.3, 0.1])
-    run = fd.simulate(dyn, bent, np.zeros(6), None, 1e-6, 1e-6)
-    pose = dyn.frame_pose(bent, 'tip')
-    twist = Rotation.from_matrix(pose[:3, :3]).as_rotvec()[0]
-    assert run.tips[0] == pytest.approx([pose[1, 3], pose[2, 3], twist], abs=1e-12)
-
-
-def test_the_page_of_errors_is_true():
-    """Every number of the table in docs/segments_and_springs.md."""
-    page = (URDF.parent / 'docs' / 'segments_and_springs.md').read_text()
-    lines = [line.strip('| ') for line in page.splitlines() if line[:3].strip('| ').isdigit()]
-    rows = [line.split('|') for line in lines]
-    assert len(rows) == 6
-    for count, *printed in ([float(cell) for cell in row] for row in rows):
-        found = []
-        for placement in ('centred', 'reference'):
-            robot = fd.load_robot(boom(int(count), 'z', placement))
-            dyn, rest = reference_dynamics(robot), np.zeros(robot.nv)
-            pull = dyn.jacobian(rest, 'tip')[1]
-            bent = pull @ np.linalg.solve(stiffness_matrix(dyn, rest), pull)
-            found.append(bent / (LENGTH**3 / (3.0 * STIFFNESS['z'])) - 1.0)
-            found += (frequencies(robot)[:2] / (ROOTS[:2] * RATE) - 1.0).tolist()
-        assert [round(100.0 * x, 2) for x in found] == printed
-
-
-def test_a_link_in_segments_is_named_once_in_errors():
-    """A spring without a rotor in front of the boom: its bodies are one link."""
-    spring = '<joint_dynamics joint="root" stiffness="50"/>'
-    robot = fd.load_robot(boom(3, 'y z', joint='continuous', extension=spring))
-    rest = np.zeros(robot.nv)
-    with pytest.raises(fd.FlexdynError, match=r'links: boom, tip\)'):
-        reference_dynamics(robot).forward_dynamics(rest, rest, rest)
