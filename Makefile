@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: bench bench-codegen counts studies help setup setup-test demo test lint test-oldest build colcon-test clean
+.PHONY: bench bench-codegen counts studies validate help setup setup-test demo test lint test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
@@ -46,6 +46,9 @@ counts: setup ## operation counts beside all published ones, and what each pass 
 studies: setup ## rotating beam and column beside printed values, convergence of modes, with plots, into docs/
 	@$(ENV) python -m benchmarks.rotating_beam
 	@$(ENV) python -m benchmarks.mode_convergence
+
+validate: setup-test ## every published case and other codes beside our numbers, into docs/validation.md (an hour)
+	@$(ENV) python -m flexdyn_ros validate --all --jobs $(WORKERS) --page docs/validation.md
 
 bench-codegen: setup-test ## speed of compiled code against Pinocchio, into docs/benchmarks.md (minutes)
 	@$(ENV) python -m benchmarks.codegen

@@ -15,7 +15,7 @@ from command import surroundings
 from flexdyn_ros.cli.main import build_parser
 import pytest
 
-COMMANDS = ('check', 'info', 'modes', 'simulate', 'generate', 'count')
+COMMANDS = ('check', 'info', 'modes', 'simulate', 'generate', 'count', 'validate')
 
 
 def subparser(command):

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A case of the validation, its rows, and what is said of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+from typing import Optional
+from typing import Sequence
+from typing import Union
+
+import numpy as np
+
+# What the number that a row is compared with stands on.
+KINDS = {
+    'printed': 'printed in the source',
+    'closed_form': 'closed form',
+    'second_formulation': 'second formulation or independent model',
+    'other_code': 'other code, in the same run',
+    'qualitative': 'statement of the source',
+    'regression': 'regression: our own value, kept',
+}
+RELATIONS = ('equal', 'at most', 'at least')
+COSTS = ('quick', 'slow')
+
+MET, EXPLAINED, MISSED, NOT_RUN = 'met', 'explained', 'missed', 'not run'
+
+Numbers = Union[float, np.ndarray]
+Progress = Callable[[float], None]
+Draw = Callable[[Path], Sequence['Picture']]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """
+    Whether a statement holds, and what it was judged by.
+
+    Attributes:
+        holds: The answer.
+        said: The numbers behind it, in words.
+    """
+
+    holds: bool
+    said: str
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """
+    A result that is not there, since something is not installed.
+
+    Attributes:
+        needs: What is missing, and how to get it: `exudyn (pip install exudyn)`.
+    """
+
+    needs: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """
+    A picture of a case.
+
+    Attributes:
+        file: Its name in the folder that it was drawn into.
+        caption: What it shows.
+    """
+
+    file: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """
+    One quantity: what is expected, what we find, and the verdict.
+
+    Attributes:
+        quantity: What is compared.
+        expected: A number, an array of numbers, or a statement.
+        ours: The same from this package; a Finding on a statement; NotRun.
+        unit: Unit of both.
+        tolerance: Largest difference that counts as none.
+        relative: Whether tolerance and difference are fractions of the largest expected number.
+        kind: A key of KINDS.
+        relation: What ours is to be against the expected: equal, at most or at least.
+        place: Where in the source it stands.
+        note: What a reader should know.
+        expected_miss: Why the row does not come out, and which side is wrong; empty where it does.
+        shown: How the expected number is printed, where not as the file gives it.
+    """
+
+    quantity: str
+    expected: Union[Numbers, str]
+    ours: Union[Numbers, Finding, NotRun]
+    unit: str = ''
+    tolerance: float = 0.0
+    relative: bool = False
+    kind: str = 'printed'
+    relation: str = 'equal'
+    place: str = ''
+    note: str = ''
+    expected_miss: str = ''
+    shown: str = ''
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f'"{self.quantity}": kind "{self.kind}" is none of {list(KINDS)}')
+        if self.relation not in RELATIONS:
+            raise ValueError(f'"{self.quantity}": relation "{self.relation}" is not known')
+        if isinstance(self.ours, NotRun):
+            return
+        if isinstance(self.expected, str) != isinstance(self.ours, Finding):
+            raise ValueError(f'"{self.quantity}": a statement and a Finding belong together')
+        if not isinstance(self.expected, str) and not isinstance(self.ours, Finding):
+            ours, expected = np.shape(self.ours), np.shape(self.expected)
+            if ours != expected:
+                raise ValueError(f'"{self.quantity}": {ours=} but {expected=}')
+
+    @property
+    def difference(self) -> Optional[float]:
+        """
+        The largest difference, by absolute value, over the largest expected number if relative.
+
+        For "at most" and "at least" it is by how much the bound is passed, negative within it.
+        None where there are no two numbers.
+        """
+        if isinstance(self.expected, str) or isinstance(self.ours, (Finding, NotRun)):
+            return None
+        expected = np.asarray(self.expected, dtype=float)
+        difference = np.asarray(self.ours, dtype=float) - expected
+        sign = {'equal': 0.0, 'at most': 1.0, 'at least': -1.0}[self.relation]
+        values = sign * difference if sign else np.abs(difference)
+        if not np.all(np.isfinite(values)):
+            return float('inf')
+        largest = float(np.max(values, initial=-np.inf))
+        scale = float(np.max(np.abs(expected), initial=0.0)) if self.relative else 1.0
+        return largest / (scale or 1.0)
+
+    @property
+    def verdict(self) -> str:
+        """`met`, `explained`, `missed` or `not run`; a row that should miss must miss."""
+        if isinstance(self.ours, NotRun):
+            return NOT_RUN
+        if isinstance(self.ours, Finding):
+            met = self.ours.holds
+        else:
+            difference = self.difference
+            met = difference is not None and difference <= self.tolerance
+        if self.expected_miss:
+            return MISSED if met else EXPLAINED
+        return MET if met else MISSED
+
+
+@dataclass(frozen=True)
+class Source:
+    """
+    Where a case comes from.
+
+    Attributes:
+        key: Name of the file of cases, such as `el_rayyes`.
+        publication: Authors, title, year.
+        place: Place in it.
+    """
+
+    key: str
+    publication: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """
+    One case.
+
+    Attributes:
+        name: What it is run by.
+        title: What it is about.
+        source: Where it comes from.
+        run: Computes the rows; it is handed a function that takes the fraction done.
+        cost: `quick` (under 3 s) or `slow`.
+        needs: Modules of other programs, by import name, without which nothing of it runs.
+        plots: Draws the important pictures into a folder, or None.
+    """
+
+    name: str
+    title: str
+    source: Source
+    run: Callable[[Progress], list[Row]]
+    cost: str = 'quick'
+    needs: tuple[str, ...] = ()
+    plots: Optional[Draw] = None
+
+
+def no_progress(fraction: float) -> None:
+    """Take the fraction done, and tell nobody."""

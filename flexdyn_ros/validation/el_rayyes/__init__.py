@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases of El-Rayyes's thesis of 1990."""

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Which code computes which case.
+
+A module of cases has a table CODE from the cases' names to what computes them; what it is about
+and the numbers stand in the file of cases (case_file.py). A name without code, and code without
+an entry, is an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Callable
+from typing import Iterable
+from typing import Optional
+
+from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.validation.case import Case
+from flexdyn_ros.validation.case import Draw
+from flexdyn_ros.validation.case import Progress
+from flexdyn_ros.validation.case import Row
+from flexdyn_ros.validation.case import Source
+from flexdyn_ros.validation.case_file import case_names
+from flexdyn_ros.validation.case_file import sources
+
+# Modules with cases, below this package.
+MODULES = (
+    'el_rayyes.clamped_link',
+)
+
+
+@dataclass(frozen=True)
+class Code:
+    """
+    What computes a case.
+
+    Attributes:
+        run: Computes the rows; it is handed a function that takes the fraction done.
+        plots: Draws its pictures into a folder, or None.
+    """
+
+    run: Callable[[Progress], list[Row]]
+    plots: Optional[Draw] = None
+
+
+@lru_cache(maxsize=None)
+def cases() -> dict[str, Case]:
+    """
+    Return all cases by name, source by source.
+
+    Raises:
+        ValueError: The file of cases and the code do not have the same names.
+    """
+    code = _code()
+    without, unknown = set(case_names()) - set(code), set(code) - set(case_names())
+    if without or unknown:
+        raise ValueError(f'cases without code: {sorted(without)}; code of no case: '
+                         f'{sorted(unknown)}')
+    found = {}
+    for key, content in sources().items():
+        for name, entry in content['cases'].items():
+            found[name] = Case(
+                name=name,
+                title=entry['title'],
+                source=Source(key, content['publication'], str(entry['place'])),
+                run=code[name].run,
+                cost=entry.get('cost', 'quick'),
+                needs=tuple(entry.get('needs', ())),
+                plots=code[name].plots,
+            )
+    return found
+
+
+def chosen(names: Iterable[str]) -> list[Case]:
+    """
+    Return cases by name, each once.
+
+    Raises:
+        UnknownName: There is no such case.
+    """
+    known = cases()
+    for name in names:
+        if name not in known:
+            raise UnknownName('validation case', name, known)
+    return [known[name] for name in dict.fromkeys(names)]
+
+
+def _code() -> dict[str, Code]:
+    found: dict[str, Code] = {}
+    for module in MODULES:
+        table = import_module(f'flexdyn_ros.validation.{module}').CODE
+        twice = set(table) & set(found)
+        if twice:
+            raise ValueError(f'{module}: code for {sorted(twice)} is registered already')
+        found.update(table)
+    return found

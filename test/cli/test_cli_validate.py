@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`flexdyn validate`."""
+
+import json
+
+from command import flexdyn
+
+
+def test_a_case_by_name(tmp_path):
+    done = flexdyn('validate', 'er_case1', '--out', 'pictures', cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert 'static deflection of the tip' in done.stdout
+    assert '0.01637' in done.stdout
+    assert (tmp_path / 'pictures' / 'er_case1.png').stat().st_size > 10_000
+
+
+def test_json(tmp_path):
+    done = flexdyn('validate', 'er_case2', '--json', cwd=tmp_path)
+    record, = json.loads(done.stdout)
+    assert record['name'] == 'er_case2' and not record['failed']
+    assert {row['verdict'] for row in record['rows']} <= {'met', 'explained'}
+
+
+def test_list(tmp_path):
+    done = flexdyn('validate', '--list', cwd=tmp_path)
+    assert done.returncode == 0
+    assert 'er_case1' in done.stdout and 'El-Rayyes' in done.stdout
+    records = json.loads(flexdyn('validate', '--list', '--json', cwd=tmp_path).stdout)
+    assert {'er_case1', 'er_case2'} <= {record['name'] for record in records}
+
+
+def test_wrong_calls(tmp_path):
+    for words, problem in (
+        (('er_case_1',), 'Did you mean "er_case1"?'), ((), '--list'),
+        (('er_case1', '--quick'), '--list'), (('er_case1', '--page', 'x.md'), '--all'),
+        (('er_case1', '--jobs', '0'), '--jobs'),
+    ):
+        done = flexdyn('validate', *words, cwd=tmp_path)
+        assert done.returncode == 2, words
+        assert problem in done.stderr

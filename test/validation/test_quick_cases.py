@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every quick case comes out as its source says; the slow ones are run by `make validate`."""
+
+from flexdyn_ros.validation.registry import cases
+from flexdyn_ros.validation.run import run_case
+from flexdyn_ros.validation.words import difference_text
+from flexdyn_ros.validation.words import expected_text
+from flexdyn_ros.validation.words import ours_text
+import pytest
+
+QUICK = [case for case in cases().values() if case.cost == 'quick']
+
+
+@pytest.mark.parametrize('case', QUICK, ids=lambda case: case.name)
+def test_quick_case(case):
+    outcome = run_case(case)
+    missed = [
+        f'{row.quantity}: expected {expected_text(row)}, ours {ours_text(row)}, '
+        f'{difference_text(row)}'
+        for row in outcome.rows if row.verdict == 'missed'
+    ]
+    assert not outcome.failed, '\n'.join([outcome.error, *missed])

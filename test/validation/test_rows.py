@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verdicts of rows, what is said of them, and the page."""
+
+from flexdyn_ros.validation.case import Case
+from flexdyn_ros.validation.case import Finding
+from flexdyn_ros.validation.case import NotRun
+from flexdyn_ros.validation.case import Row
+from flexdyn_ros.validation.case import Source
+from flexdyn_ros.validation.page import page
+from flexdyn_ros.validation.registry import cases
+from flexdyn_ros.validation.run import Outcome
+from flexdyn_ros.validation.run import run_case
+from flexdyn_ros.validation.run import run_cases
+from flexdyn_ros.validation.words import difference_text
+from flexdyn_ros.validation.words import expected_text
+from flexdyn_ros.validation.words import ours_text
+import numpy as np
+import pytest
+
+SOURCE = Source('el_rayyes', 'Someone, 1990', 'table 1')
+
+
+def row(ours, expected=2.0, **others):
+    """Return a row."""
+    return Row('length', expected, ours, 'm', **others)
+
+
+@pytest.mark.parametrize('found, difference, verdict', [
+    (row(2.05, tolerance=0.1), 0.05, 'met'),
+    (row(1.85, tolerance=0.1), 0.15, 'missed'),
+    (row(2.05, tolerance=0.1, relative=True), 0.025, 'met'),
+    (row(3.0, relation='at most'), 1.0, 'missed'),
+    (row(1.0, relation='at most'), -1.0, 'met'),
+    (row(1.0, relation='at least'), 1.0, 'missed'),
+    (row(np.nan, tolerance=0.1), np.inf, 'missed'),
+    (row(np.array([1.0, 4.0]), np.array([1.0, 2.0])), 2.0, 'missed'),
+    (row(np.array([1.0, 4.0]), np.array([1.0, 5.0]), relative=True, tolerance=0.3), 0.2, 'met'),
+    (row(3.0, expected_miss='a misprint'), 1.0, 'explained'),
+    (row(2.0, expected_miss='a misprint'), 0.0, 'missed'),
+    (row(Finding(True, 'x'), 'it falls'), None, 'met'),
+    (row(Finding(False, 'x'), 'it falls'), None, 'missed'),
+    (row(Finding(False, 'x'), 'it falls', expected_miss='it does not'), None, 'explained'),
+    (row(NotRun('exudyn (pip install exudyn)')), None, 'not run'),
+])
+def test_verdicts(found, difference, verdict):
+    assert found.verdict == verdict
+    assert found.difference == (None if difference is None else pytest.approx(difference))
+
+
+def test_words():
+    assert expected_text(row(1.0, relation='at most')) == 'at most 2 m'
+    assert expected_text(row(1.0, shown='2.0')) == '2.0 m'
+    assert ours_text(row(np.array([1.25, 3.0]), np.ones(2))) == '1.25, 3 m'
+    assert ours_text(row(np.eye(4), np.eye(4))) == '4 x 4 matrix, largest 1 m'
+    assert difference_text(row(2.05, tolerance=0.1)) == '5.0e-02, allowed 1.0e-01'
+
+
+@pytest.mark.parametrize('wrong', [{'kind': 'told'}, {'relation': 'below'}])
+def test_unknown_words_are_errors(wrong):
+    with pytest.raises(ValueError):
+        row(1.0, **wrong)
+
+
+def case(run, **others):
+    """Return a case."""
+    return Case('er_case1', 'A beam', SOURCE, run, **others)
+
+
+def test_a_case_that_breaks_or_has_no_row_fails():
+    assert not run_case(case(lambda progress: [row(2.0)])).failed
+    assert run_case(case(lambda progress: [row(1.0)])).failed
+    empty = run_case(case(lambda progress: []))
+    assert empty.failed and 'gave no row' in empty.error
+    broken = run_case(case(lambda progress: 1 / 0))
+    assert broken.failed and 'ZeroDivisionError' in broken.error
+
+
+def test_what_is_not_installed_is_said():
+    outcome = run_case(case(lambda progress: [row(2.0)], needs=('no_such_module',)))
+    assert not outcome.failed
+    assert outcome.verdicts['not run'] == 1
+    assert 'pip install no_such_module' in outcome.rows[0].ours.needs
+
+
+def test_side_by_side_as_one_after_another():
+    """In processes of their own; each tells the fraction done."""
+    chosen = [cases()[name] for name in ('er_case1', 'er_case2')]
+    seen = set()
+    outcomes = {
+        outcome.name: outcome for outcome in run_cases(chosen, None, 2, seen.update)
+    }
+    assert set(outcomes) == {'er_case1', 'er_case2'}
+    assert not any(outcome.failed for outcome in outcomes.values())
+    assert seen <= set(outcomes)
+
+
+def test_page(tmp_path):
+    """Every row has a line with its name; misses stand out; reasons are notes."""
+    rows = (row(2.0), row(1.0), row(3.0, expected_miss='A misprint.'), row(NotRun('x (y)')))
+    text = page([Outcome('er_case1', rows)], [case(None)], 'validation')
+    assert '| printed in the source | 4 | 1 | 1 | 1 | 1 |' in text
+    assert text.count('`er_case1`') == 4
+    assert '**missed**' in text
+    assert 'explained (1)' in text and '1. A misprint.' in text
+    assert 'not run: needs x (y)' in text
+    assert 'Cases that miss or break: er_case1.' in text
+    fine = page([Outcome('er_case1', rows[:1])], [case(None)], 'validation')
+    assert 'All 1 cases come out' in fine
