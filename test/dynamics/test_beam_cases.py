@@ -2,11 +2,11 @@
 """One clamped beam against closed forms and El-Rayyes's cases 1 and 2."""
 
 import flexdyn_ros as fd
+from flexdyn_ros.validation.beam_arms import beam_arm_urdf
 import numpy as np
 from oracles.compare import load_data
 from oracles.compare import reference_dynamics
 from oracles.planar_arm import frequencies_hz
-from oracles.planar_arm import planar_arm_urdf
 from oracles.planar_arm import stiffness_matrix
 from oracles.random_robots import numbers
 import pytest
@@ -140,7 +140,7 @@ def test_a_tip_mass_lowers_the_frequency_as_the_beam_formula_says():
 
     root = brentq(characteristic, 0.5, 1.8)
     expected = root**2 * np.sqrt(100.0 / 2.0) / (2.0 * np.pi)
-    text = planar_arm_urdf([1.0], [2.0], [100.0], 6, tip_mass=2.0, locked=True)
+    text = beam_arm_urdf([1.0], [2.0], [100.0], 6, tip_mass=2.0, locked=True)
     dyn = reference_dynamics(fd.load_robot(text))
     assert frequencies_hz(dyn)[0] == pytest.approx(expected, rel=1e-3)
 

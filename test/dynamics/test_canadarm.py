@@ -2,12 +2,12 @@
 """The flexible three-link Canadarm of Mohan and Saha against independently computed figures."""
 
 import flexdyn_ros as fd
+from flexdyn_ros.validation.beam_arms import beam_arm_urdf
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import load_data
 from oracles.compare import reference_dynamics
 from oracles.planar_arm import frequencies_hz
-from oracles.planar_arm import planar_arm_urdf
 from oracles.planar_arm import runge_kutta_4
 import pytest
 
@@ -17,7 +17,7 @@ DATA = load_data('canadarm')
 def canadarm(modes, locked=False, softness=1.0):
     """Return Dynamics of the arm."""
     rigidity = np.array(DATA['rigidity']) / softness
-    text = planar_arm_urdf(DATA['lengths'], DATA['masses'], rigidity, modes, locked=locked)
+    text = beam_arm_urdf(DATA['lengths'], DATA['masses'], rigidity, modes, locked=locked)
     return reference_dynamics(fd.load_robot(text))
 
 

@@ -2,11 +2,11 @@
 """El-Rayyes's case 3: the swinging double pendulum, rigid and flexible."""
 
 import flexdyn_ros as fd
+from flexdyn_ros.validation.beam_arms import beam_arm_urdf
 import numpy as np
 from oracles.compare import load_data
 from oracles.compare import reference_dynamics
 from oracles.planar_arm import frequencies_hz
-from oracles.planar_arm import planar_arm_urdf
 import pytest
 from scipy.integrate import solve_ivp
 
@@ -16,9 +16,9 @@ CASES = {name: DATA[name] for name in ('tip_mass_1', 'tip_mass_0_5')}
 
 def pendulum(case, rigidity, modes):
     """Return Dynamics of the two links with the case's tip mass."""
-    return reference_dynamics(fd.load_robot(planar_arm_urdf(
-        [DATA['length']] * 2, [DATA['mass']] * 2, [rigidity] * 2, modes, DATA['gravity'],
-        case['tip_mass'],
+    return reference_dynamics(fd.load_robot(beam_arm_urdf(
+        [DATA['length']] * 2, [DATA['mass']] * 2, [rigidity] * 2, modes,
+        gravity=DATA['gravity'], tip_mass=case['tip_mass'],
     )))
 
 
