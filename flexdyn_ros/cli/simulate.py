@@ -37,6 +37,7 @@ examples:
   flexdyn simulate arm.urdf --q0 forearm/bending_y1=0.01 --method rk4
   flexdyn simulate satellite.urdf --base-acceleration tx=0.1 rz=-0.02
 """
+METHODS = ('rk2', 'rk4', 'rk10')  # those of `simulate`, which is imported only when it runs
 _DEFAULT_STEP = 1e-3  # [s]
 _SAFETY = 0.5  # of the stability limit, where that is the smaller step
 
@@ -55,8 +56,8 @@ def add_parser(subparsers: Any) -> None:
         help='time step [s] (default: 0.001, or half of the stability limit where that is less)',
     )
     parser.add_argument(
-        '--method', choices=('rk4', 'rk2'), default='rk4',
-        help='Runge-Kutta method of order 4 or 2 (default: rk4)',
+        '--method', choices=METHODS, default='rk4',
+        help='Runge-Kutta method, named by its order (default: rk4)',
     )
     for option, what in (
         ('--q0', 'initial configuration coordinates [rad | m] that are not zero'),

@@ -20,9 +20,11 @@ from typing import Any
 from typing import Callable
 from typing import Mapping
 from typing import Optional
+from typing import Protocol
 from typing import Sequence
 from typing import Union
 
+from flexdyn_ros.closed_chains.driven_gaps import DrivenGaps
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
 
@@ -32,6 +34,22 @@ GAINS = {'projection': None, 'force': (60.0, 40.0), 'baumgarte': (100.0, 20.0), 
 OPEN = 1e-3
 
 LoopAccelerations = Union[None, Mapping[str, Any], Callable[[float], Mapping[str, Any]]]
+
+
+class RungeKuttaMethod(Protocol):
+    """The coefficients of an explicit Runge-Kutta method."""
+
+    @property
+    def a(self) -> Sequence[Sequence[float]]:
+        """Return the coefficients, a row a stage."""
+
+    @property
+    def b(self) -> Sequence[float]:
+        """Return the weights of the stages."""
+
+    @property
+    def c(self) -> Sequence[float]:
+        """Return the times of the stages as fractions of the step."""
 
 
 class LoopMotion:
@@ -71,11 +89,9 @@ class LoopMotion:
         self._dyn, self._closed = dyn, dyn.closed_chains
         self._forces = forces
         self._accelerations = accelerations
-        n = len(dyn.robot.constraint_names)
-        self._offset, self._rate = np.zeros(n), np.zeros(n)
+        self._driven = DrivenGaps(len(dyn.robot.constraint_names))
         self._rank: Optional[int] = None
-        self._start_time, self._given = 0.0, np.zeros(n)
-        self._loading(0.0)
+        self._loadings = [self._loading(0.0)]
 
     def _checked_gains(self, gains: Any) -> Optional[tuple[float, float]]:
         usual = GAINS[self.drift]
@@ -118,26 +134,33 @@ class LoopMotion:
         given = self._accelerations
         return self._closed.loading(given(t) if callable(given) else given, self._forces)
 
+    def begin_step(self, t: float, h: float, method: RungeKuttaMethod) -> None:
+        """Prepare a step from t to t + h [s]: what is prescribed at its stages."""
+        if self._accelerations is None:
+            self._loadings = [self._loadings[0]] * len(method.c)
+            return
+        self._loadings = [self._loading(t + c * h) for c in method.c]
+        self._driven.begin_step(
+            h, method.a, method.b, [loading.accelerations for loading in self._loadings]
+        )
+
     def acceleration(
-        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, first: bool,
+        self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, stage: int,
         base: Optional[Sequence[float]] = None,
     ) -> np.ndarray:
         """
-        Return qdd, (nv,), at a stage of a step.
+        Return qdd, (nv,), at a stage of a step, counted from 0.
 
         The rank is found at the step's first stage, a closed state, and kept: states inside a
         step are a little open, which makes repeated constraints look independent.
         """
-        loading, backend = self._loading(t), self._dyn.equations
-        if first:
+        loading, backend = self._loadings[stage], self._dyn.equations
+        if stage == 0:
             self._rank = None
-            self._start_time, self._given = t, loading.accelerations
         push = None
         if self._gains is not None:
             kp, kd = self._gains
-            since = t - self._start_time
-            rate = self._rate + since * self._given
-            offset = self._offset + since * self._rate + 0.5 * since * since * self._given
+            offset, rate = self._driven.at(stage)
             gap = self._closed.gaps(backend, q) - offset
             gap_rate = self._closed.jacobian(backend, q) @ qd - rate
             push = -kp * gap - kd * gap_rate
@@ -147,7 +170,7 @@ class LoopMotion:
         found = self._closed.motion(
             backend, list(q), list(qd), tau, (), loading, self._rank, push, base
         )
-        if first:
+        if stage == 0:
             self._rank = found.rank
         return found.qdd
 
@@ -159,18 +182,14 @@ class LoopMotion:
             self._dyn.equations, list(q), list(qd), tau, (), self._loading(t), base=base
         ).reaction
 
-    def end_step(
-        self, t: float, h: float, q: np.ndarray, qd: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the state at the end of a step from t to t + h [s], brought back where asked."""
+    def end_step(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the state at the end of the step, brought back where asked."""
         if self._accelerations is not None:
-            middle, last = (self._loading(t + c * h).accelerations for c in (0.5, 1.0))
-            # Runge's and Nystroem's rules for a force that depends on the time alone.
-            self._offset = self._offset + h * self._rate + h * h / 6.0 * (
-                self._given + 2.0 * middle
-            )
-            self._rate = self._rate + h / 6.0 * (self._given + 4.0 * middle + last)
+            self._driven.end_step()
         if self.drift != 'projection':
             return q, qd
         rank = 0 if self._rank is None else self._rank
-        return self._closed.corrected(self._dyn.equations, q, qd, rank, self._offset, self._rate)
+        driven = self._driven
+        return self._closed.corrected(
+            self._dyn.equations, q, qd, rank, driven.offset, driven.rate
+        )

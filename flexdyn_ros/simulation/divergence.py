@@ -33,7 +33,7 @@ class SimulationDiverged(FlexdynError):
         elif dt > step_limit:
             advice = (
                 f'Use a dt below {step_limit:.3g} s, which {method} needs for the highest natural '
-                'frequency of this robot (2.8 / highest angular frequency for rk4)'
+                'frequency of this robot'
             )
         else:
             advice = (

@@ -17,6 +17,7 @@ from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.prescribed import PrescribedBase
+from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 
 TorqueFunction = Callable[[float, np.ndarray, np.ndarray], Any]
@@ -75,8 +76,13 @@ class EquationsOfMotion:
             self._base.refuse_torque(tau)
         return tau
 
+    def begin_step(self, t: float, h: float, tableau: Tableau) -> None:
+        """Prepare a step of a method from t to t + h [s]."""
+        if self.loops is not None:
+            self.loops.begin_step(t, h, tableau)
+
     def acceleration(
-        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, first: bool = False
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, stage: int
     ) -> np.ndarray:
         """
         Return the accelerations, (nv,), at one instant.
@@ -86,14 +92,14 @@ class EquationsOfMotion:
             q: Configuration, (nq,).
             qd: Velocity, (nv,).
             tau: Generalised forces, (nv,).
-            first: Whether it is the first stage of a step, whose state is closed.
+            stage: Stage of the step that was begun last, from 0.
         """
         self.require_finite(q, qd)
         try:
             with np.errstate(over='ignore', invalid='ignore'):
                 if self.loops is not None:
                     base = None if self._base is None else self._base.given(t, q, qd)
-                    return self.loops.acceleration(t, q, qd, tau, first, base)
+                    return self.loops.acceleration(q, qd, tau, stage, base)
                 if self._base is not None:
                     return self._base.acceleration(t, q, qd, tau)
                 return np.asarray(self._dyn.forward_dynamics(q, qd, tau))
@@ -115,15 +121,13 @@ class EquationsOfMotion:
         base = self._base.given(t, q, qd)
         return np.concatenate((self.loops.reaction(t, q, qd, tau, base), tau[len(base):]))
 
-    def end_step(
-        self, t: float, h: float, q: np.ndarray, qd: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the state at the end of a step from t to t + h [s], its loops closed."""
+    def end_step(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the state at the end of a step, its loops closed."""
         self.require_finite(q, qd)
         if self.loops is None:
             return q, qd
         try:
-            return self.loops.end_step(t, h, q, qd)
+            return self.loops.end_step(q, qd)
         except (LoopsCannotClose, np.linalg.LinAlgError) as error:
             raise self.divergence(q, qd) from error
 

@@ -21,7 +21,7 @@ from flexdyn_ros.simulation.progress import Progress
 from flexdyn_ros.simulation.progress import ProgressBar
 from flexdyn_ros.simulation.record import Recorder
 from flexdyn_ros.simulation.record import Trajectory
-from flexdyn_ros.simulation.runge_kutta import runge_kutta_step
+from flexdyn_ros.simulation.runge_kutta import RungeKutta
 from flexdyn_ros.simulation.stability import step_limit
 from flexdyn_ros.simulation.tableaus import find_tableau
 import numpy as np
@@ -61,8 +61,9 @@ def simulate(
         t_end: Duration [s].
         dt: Time step [s]. For a stable rk4 run below 2.8 / (2 pi times the highest natural
             frequency [Hz]).
-        method: "rk4" (classical, fourth order) or "rk2" (midpoint, second order; undamped
-            vibrations grow slowly with it).
+        method: "rk2" (midpoint, order 2; undamped vibrations grow with it), "rk4" (classical,
+            order 4) or "rk10" (Hairer 1978, order 10 with 17 stages, for errors near rounding; its
+            step must stay below 1.1 / (2 pi times the highest natural frequency)).
         progress: None draws a bar on stderr on runs beyond two seconds on a terminal, True draws
             it on any stderr, False never; a callable receives the fraction done.
         base_acceleration: Of a base with <base motion="prescribed"/>: rates of its six velocity
@@ -104,6 +105,7 @@ def simulate(
     elif drift != 'projection' or drift_gains or loop_accelerations or loop_forces:
         raise ArgumentError('drift', 'and what is said about loops need a robot with <loop>')
     recorder = Recorder(dyn, equations.map, tableau.name, steps + 1)
+    integrator = RungeKutta(equations, tableau)
     bar = ProgressBar(progress)
     t = 0.0
     try:
@@ -111,7 +113,7 @@ def simulate(
             tau = equations.torque(t, q, qd)
             _record(recorder, equations, t, q, qd, tau)
             t_next = t_end if k == steps - 1 else (k + 1) * dt
-            q, qd = runge_kutta_step(equations, tableau, t, t_next - t, q, qd, tau)
+            q, qd = integrator.step(t, t_next - t, q, qd, tau)
             t = t_next
             bar.update((k + 1) / steps)
         _record(recorder, equations, t, q, qd, equations.torque(t, q, qd))

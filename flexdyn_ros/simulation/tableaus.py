@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.simulation.hairer_method import HAIRER_A
+from flexdyn_ros.simulation.hairer_method import HAIRER_B
+from flexdyn_ros.simulation.hairer_method import HAIRER_C
 
 
 @dataclass(frozen=True)
@@ -37,17 +41,13 @@ class Tableau:
         return len(self.b)
 
 
+def _number(digits: str) -> float:
+    """Return the double nearest to a decimal number or a fraction."""
+    return float(Fraction(digits))
+
+
 # Coefficients and stability limits: Hairer, Norsett and Wanner, Solving Ordinary Differential
 # Equations I, table II.1.1 and II.1.2; Hairer and Wanner, volume II, section IV.2.
-RK4 = Tableau(
-    name='rk4',
-    order=4,
-    a=((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)),
-    b=(1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0),
-    c=(0.0, 0.5, 0.5, 1.0),
-    real_limit=2.785,
-    imaginary_limit=2.828,
-)
 MIDPOINT = Tableau(
     name='rk2',
     order=2,
@@ -57,8 +57,30 @@ MIDPOINT = Tableau(
     real_limit=2.0,
     imaginary_limit=0.0,
 )
+RK4 = Tableau(
+    name='rk4',
+    order=4,
+    a=((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)),
+    b=(1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0),
+    c=(0.0, 0.5, 0.5, 1.0),
+    real_limit=2.785,
+    imaginary_limit=2.828,
+)
+# The limits are where its polynomial R(z) = 1 + sum_k z^(k+1) b A^k 1 leaves the unit circle.
+RK10 = Tableau(
+    name='rk10',
+    order=10,
+    a=((), *(
+        tuple(_number(row.get(j, '0')) for j in range(1, stage))
+        for stage, row in enumerate(HAIRER_A, start=2)
+    )),
+    b=tuple(map(_number, HAIRER_B)),
+    c=tuple(map(_number, HAIRER_C)),
+    real_limit=2.704,
+    imaginary_limit=1.161,
+)
 
-TABLEAUS: dict[str, Tableau] = {method.name: method for method in (RK4, MIDPOINT)}
+TABLEAUS: dict[str, Tableau] = {method.name: method for method in (MIDPOINT, RK4, RK10)}
 
 
 def find_tableau(name: str) -> Tableau:
@@ -66,7 +88,7 @@ def find_tableau(name: str) -> Tableau:
     Return the tableau of a method.
 
     Args:
-        name: "rk4" (classical) or "rk2" (midpoint).
+        name: "rk2" (midpoint), "rk4" (classical) or "rk10" (Hairer's with 17 stages).
 
     Raises:
         ArgumentError: No method has this name.

@@ -54,17 +54,6 @@ def test_pendulum_has_the_period_of_the_elliptic_integral(pendulum):
     assert np.allclose(motion.q[:, 0], pendulum_angle(motion.t, amplitude), atol=1e-7)
 
 
-@pytest.mark.parametrize(('method', 'order'), [('rk4', 4), ('rk2', 2)])
-def test_errors_shrink_with_the_order_of_the_method(pendulum, method, order):
-    """Half the step, 2^order times less error."""
-    errors = []
-    for dt in (0.02, 0.01, 0.005):
-        motion = fd.simulate(pendulum, [1.5], [0.0], None, 0.6, dt, method=method)
-        errors.append(np.max(np.abs(motion.q[:, 0] - pendulum_angle(motion.t, 1.5))))
-    rates = np.log2(np.array(errors[:-1]) / errors[1:])
-    assert np.all(np.abs(rates - order) < 0.2), rates
-
-
 def test_last_step_is_shortened_to_the_end(pendulum):
     """Samples lie dt apart but for the last; a multiple of dt gives no sliver."""
     motion = fd.simulate(pendulum, [0.1], [0.0], None, 0.25, 0.1)
