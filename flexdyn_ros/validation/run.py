@@ -10,6 +10,7 @@ from concurrent.futures import wait
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
+import logging
 import multiprocessing
 from pathlib import Path
 import time
@@ -93,6 +94,10 @@ def run_case(
     rows: tuple[Row, ...] = ()
     pictures: tuple[Picture, ...] = ()
     error = ''
+    # What a case is about, such as constraints that repeat each other, is no news.
+    logger = logging.getLogger('flexdyn_ros')
+    level = logger.level
+    logger.setLevel(logging.ERROR)
     try:
         rows = tuple(case.run(progress))
         if not rows:
@@ -102,6 +107,8 @@ def run_case(
             pictures = tuple(case.plots(folder))
     except Exception:
         error = traceback.format_exc()
+    finally:
+        logger.setLevel(level)
     return Outcome(case.name, rows, pictures, time.monotonic() - start, error)
 
 

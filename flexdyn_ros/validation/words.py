@@ -63,7 +63,7 @@ def numbers_text(value: Union[Numbers, None]) -> str:
     """Return a number, a short vector, or the shape and the largest entry of more."""
     array = np.asarray(value, dtype=float)
     if array.ndim == 0:
-        return number_text(float(array))
+        return number_text(float(array), 9)
     if array.size <= _MOST_NUMBERS and array.ndim == 1:
         return ', '.join(number_text(x) for x in array)
     shape = ' x '.join(map(str, array.shape))
@@ -72,13 +72,13 @@ def numbers_text(value: Union[Numbers, None]) -> str:
     return f'{shape} {word}, largest {number_text(float(largest))}'
 
 
-def number_text(value: Optional[float]) -> str:
+def number_text(value: Optional[float], digits: int = 7) -> str:
     """Return a number with as many digits as say something."""
     if value is None:
         return ''
     if value == round(value) and abs(value) < 1e7:
         return str(int(round(value)))
-    return f'{value:.7g}'
+    return f'{value:.{digits}g}'
 
 
 def _with_unit(text: str, unit: str) -> str:

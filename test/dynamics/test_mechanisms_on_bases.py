@@ -2,11 +2,11 @@
 """Mechanisms on bases that float or move, and a body on legs."""
 
 import flexdyn_ros as fd
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import body
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import joint
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import origin
 import numpy as np
 from oracles.compare import reference_dynamics
-from oracles.gimbal_chain import body
-from oracles.gimbal_chain import joint
-from oracles.gimbal_chain import origin
 from oracles.mechanisms import joint_values
 from oracles.mechanisms import mechanism
 from oracles.mechanisms import URDF

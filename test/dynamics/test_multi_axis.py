@@ -3,12 +3,12 @@
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import SingularMassMatrix
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import AXES
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import body
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import joint
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import origin
 import numpy as np
 from oracles.compare import reference_dynamics
-from oracles.gimbal_chain import AXES
-from oracles.gimbal_chain import body
-from oracles.gimbal_chain import joint
-from oracles.gimbal_chain import origin
 import pytest
 
 GRAVITY = (1.0, -2.0, -9.0)

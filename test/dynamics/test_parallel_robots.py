@@ -4,13 +4,13 @@
 from functools import lru_cache
 
 import flexdyn_ros as fd
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import body
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import Chain
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import joint
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import origin
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import robot_text
 import numpy as np
 from oracles.compare import reference_dynamics
-from oracles.gimbal_chain import body
-from oracles.gimbal_chain import Chain
-from oracles.gimbal_chain import joint
-from oracles.gimbal_chain import origin
-from oracles.gimbal_chain import robot_text
 from oracles.mechanisms import mechanism
 import pytest
 

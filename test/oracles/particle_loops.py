@@ -8,9 +8,9 @@ acceleration is used; the equations are solved as a whole, whatever their rank.
 
 from __future__ import annotations
 
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import joint
+from flexdyn_ros.validation.van_der_merwe.gimbal_chain import origin
 import numpy as np
-from oracles.gimbal_chain import joint
-from oracles.gimbal_chain import origin
 from oracles.jets import angular_rates
 from oracles.jets import Jet
 from oracles.particle_model import ParticleModel

@@ -8,21 +8,32 @@ displacement of the link before. A displacement that the joint moves carries the
 
 from __future__ import annotations
 
+from typing import Any
+from typing import Optional
+from typing import Sequence
+
 import numpy as np
-from oracles.jets import as_jet
-from oracles.jets import axis_rotation
-from oracles.random_robots import numbers
 
 AXES = ('rx', 'ry', 'rz', 'tx', 'ty', 'tz')
 SIX = ' '.join(AXES)
 
 
+def numbers(values: Any) -> str:
+    """Return numbers as the text of an attribute, with all their digits."""
+    return ' '.join(repr(float(x)) for x in np.ravel(values))
+
+
 def turn(axis: int, angle: float) -> np.ndarray:
     """Return the rotation of a frame about its axis number `axis`, to the frame before."""
-    return axis_rotation(np.eye(3)[axis], as_jet(angle)).value
+    c, s = np.cos(angle), np.sin(angle)
+    second, third = (axis + 1) % 3, (axis + 2) % 3
+    rotation = np.eye(3)
+    rotation[second, second] = rotation[third, third] = c
+    rotation[third, second], rotation[second, third] = s, -s
+    return rotation
 
 
-def origin(position, rotation=None) -> str:
+def origin(position: Any, rotation: Optional[np.ndarray] = None) -> str:
     """Return an <origin>."""
     r = np.eye(3) if rotation is None else rotation
     angles = (
@@ -40,7 +51,7 @@ def joint(name: str, kind: str, parent: str, child: str, where: str, inner: str 
     )
 
 
-def body(name: str, mass: float, com, moments) -> str:
+def body(name: str, mass: float, com: Any, moments: Any) -> str:
     """Return a <link> with a diagonal inertia about its centre of mass."""
     xx, yy, zz = (numbers(m) for m in moments)
     return (
@@ -69,7 +80,10 @@ class Chain:
         coordinates: Names of the coordinates in the order of the axes, chain outward.
     """
 
-    def __init__(self, links, base=(0, 0, 0), prefix='', root='base', cut=False, orientation=None):
+    def __init__(
+        self, links: Sequence[dict], base: Any = (0, 0, 0), prefix: str = '', root: str = 'base',
+        cut: bool = False, orientation: Optional[np.ndarray] = None,
+    ):
         self.text, self.extension = '', ''
         self.coordinates: list[str] = []
         self.prefix = prefix
@@ -97,9 +111,12 @@ class Chain:
             f'{prefix}end', 'fixed', parent, f'{prefix}tip', origin(place)
         )
 
-    def _joints(self, number, gamma, axes, parent, place, rotation, name, cut) -> str:
+    def _joints(
+        self, number: int, gamma: np.ndarray, axes: Sequence[int], parent: str, place: np.ndarray,
+        rotation: np.ndarray, name: str, cut: bool,
+    ) -> str:
         """Write the joints to a link, one for each group of axes without a fixed turn inside."""
-        groups = [[rotation, []]]
+        groups: list[list[Any]] = [[rotation, []]]
         for k in range(3):
             if k in axes:
                 groups[-1][1].append(k)
@@ -124,13 +141,17 @@ class Chain:
         return parent
 
 
-def chain_urdf(links, gravity, extension: str = '', **options) -> str:
+def chain_urdf(
+    links: Sequence[dict], gravity: Any, extension: str = '', **options: Any
+) -> str:
     """Return the URDF text of one chain on a link `base`."""
     chain = Chain(links, **options)
     return robot_text([chain], gravity, extension)
 
 
-def robot_text(chains, gravity, extension: str = '', links: str = '') -> str:
+def robot_text(
+    chains: Sequence[Chain], gravity: Any, extension: str = '', links: str = ''
+) -> str:
     """Return the URDF text of several chains on a link `base`, with more links and extension."""
     inside = ''.join(chain.extension for chain in chains) + extension
     return (
