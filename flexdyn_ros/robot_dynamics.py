@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from typing import Any
+from typing import Iterable
 from typing import Optional
+from typing import Union
 
 from flexdyn_ros.closed_chains.methods import ByLoop
 from flexdyn_ros.closed_chains.methods import ClosedChainMethods
@@ -45,10 +47,18 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
     Attributes:
         robot: The robot.
         backend: Name of the backend in use.
+        formulation: Name of the formulation in use.
         batch: The same functions over many samples at once, see `BatchDynamics`.
     """
 
-    def __init__(self, robot: Robot, backend: str = 'auto', patient: bool = True):
+    def __init__(
+        self,
+        robot: Robot,
+        backend: str = 'auto',
+        patient: bool = True,
+        formulation: str = 'recursive',
+        approximations: Union[str, Iterable[str]] = (),
+    ):
         """
         Prepare the dynamics of a robot.
 
@@ -61,12 +71,19 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
             patient: False lets "auto" generate code at a function's first call already, as
                 programs want that must not wait in the middle of their work. Where compiling
                 fails, generated Python answers, and a warning is logged.
+            formulation: "recursive" (Newton-Euler, composite and articulated bodies), or
+                "kinematic_influence" (Graves: Jacobians of points, projection on them), which
+                gives the same numbers by another way, slower: a check, on the reference backend.
+            approximations: Names of what the second formulation shall approximate as its paper
+                does, none by default: "undeformed_inertia", "lumped_mass", "printed_recursion",
+                see `dynamics/influence_approximations.py`.
 
         Raises:
-            ArgumentError: If there is no such backend.
+            ArgumentError: If there is no such backend, formulation or approximation, or they do
+                not go together; if a link's rotation="linear" has no place in the formulation.
             NoCompiler: If "c" is asked for and there is no C compiler.
         """
-        super().__init__(robot, backend, patient)
+        super().__init__(robot, backend, patient, formulation, approximations)
 
     @property
     def batch(self) -> BatchDynamics:
@@ -143,7 +160,8 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
             out: Where to write the result.
             method: "recursive" (O(n); robots with mimic joints take the other way), "cholesky"
                 (mass matrix and its factors), or "auto" (of generated code the one with fewer
-                operations, otherwise "recursive"). With loops there is one way.
+                operations, otherwise "recursive"). With loops there is one way, and with the
+                kinematic influence the mass matrix.
             base_acceleration: Rates of the six base velocities of a robot with <base
                 motion="prescribed"/>, (6,) [m/s^2, rad/s^2]. The first six entries of tau are
                 not read then; inverse dynamics with the result gives the wrench on the base.
@@ -152,11 +170,17 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
             loop_forces: The same.
 
         Raises:
-            ArgumentError: If an argument has the wrong shape, or the base is not prescribed.
+            ArgumentError: If an argument has the wrong shape, the base is not prescribed, or
+                the formulation has no recursion.
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
         """
         if method not in METHODS:
             raise ArgumentError('method', f'is "{method}", expected one of {METHODS}')
+        if method == 'recursive' and self._formulation != 'recursive':
+            raise ArgumentError(
+                'method', f'is "recursive", and formulation="{self._formulation}" solves with the '
+                'mass matrix; leave it out or use "cholesky"',
+            )
         self._need_loops(loop_accelerations, loop_forces)
         position, velocity = self._position(q), real_vector('qd', qd, self._nv)
         forces = real_vector('tau', tau, self._nv)

@@ -16,57 +16,33 @@ component on it. At equal axes this is the angular velocity about the axis.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Callable
 
-from flexdyn_ros.dynamics.jacobian import body_twists
-from flexdyn_ros.dynamics.jacobian import jacobian
+from flexdyn_ros.dynamics.frame_motion import FrameKinematics
+from flexdyn_ros.dynamics.frame_motion import FrameMotion
+from flexdyn_ros.dynamics.frame_motion import RECURSIVE
 from flexdyn_ros.dynamics.multibody import Closure
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.newton_euler import propagate
-from flexdyn_ros.dynamics.placement import placements
-from flexdyn_ros.dynamics.placement import poses
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import apply_transposed
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import subtract
 from flexdyn_ros.dynamics.spatial import transpose
 from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
 
 ALL_DIRECTIONS = tuple(range(6))
 
 
-class FrameMotion(NamedTuple):
-    """
-    A frame's pose, velocity and acceleration for qdd = 0, all in root axes.
-
-    Attributes:
-        rotation: Its axes.
-        position: Its origin [m].
-        velocity: Of its origin [m/s].
-        spin: Angular velocity [rad/s].
-        acceleration: Of its origin [m/s^2].
-        spin_rate: Angular acceleration [rad/s^2].
-    """
-
-    rotation: Matrix
-    position: Vector
-    velocity: Vector = ZERO
-    spin: Vector = ZERO
-    acceleration: Vector = ZERO
-    spin_rate: Vector = ZERO
-
-
-def loop_poses(tree: Multibody, q: list) -> list[list[Scalar]]:
+def loop_poses(
+    tree: Multibody, q: list, kinematics: FrameKinematics = RECURSIVE
+) -> list[list[Scalar]]:
     """Return for each loop the pose of frame1 in frame2: nine entries by rows, then place [m]."""
     found = []
-    for first, second in _frames(tree, q):
+    for first, second in _frames(tree, kinematics.motions(tree, q, None)):
         rotation = multiply(transpose(second.rotation), first.rotation)
         arm = subtract(first.position, second.position)
         place = apply_transposed(second.rotation, arm)
@@ -74,38 +50,41 @@ def loop_poses(tree: Multibody, q: list) -> list[list[Scalar]]:
     return found
 
 
-def loop_jacobian(tree: Multibody, q: list) -> list[list[Scalar]]:
+def loop_jacobian(
+    tree: Multibody, q: list, kinematics: FrameKinematics = RECURSIVE
+) -> list[list[Scalar]]:
     """Return A, (n_constraints, nv): the relative velocity for unit rates."""
-    return _jacobian(tree, q, [loop.directions for loop in tree.loops])
+    return _jacobian(tree, q, [loop.directions for loop in tree.loops], kinematics)
 
 
-def loop_free_jacobian(tree: Multibody, q: list) -> list[list[Scalar]]:
+def loop_free_jacobian(
+    tree: Multibody, q: list, kinematics: FrameKinematics = RECURSIVE
+) -> list[list[Scalar]]:
     """Return the rows of the directions that the loops leave free."""
     free = [
         tuple(k for k in ALL_DIRECTIONS if k not in loop.directions) for loop in tree.loops
     ]
-    return _jacobian(tree, q, free)
+    return _jacobian(tree, q, free, kinematics)
 
 
 def _jacobian(
-    tree: Multibody, q: list, directions: list[tuple[int, ...]]
+    tree: Multibody,
+    q: list,
+    directions: list[tuple[int, ...]],
+    kinematics: FrameKinematics,
 ) -> list[list[Scalar]]:
     found: list[list[Scalar]] = []
-    for loop, (first, second), wanted in zip(tree.loops, _frames(tree, q), directions):
+    frames = _frames(tree, kinematics.motions(tree, q, None))
+    for loop, (first, second), wanted in zip(tree.loops, frames, directions):
         arm = subtract(first.position, second.position)
         columns = []
-        own, other = (_columns(tree, q, name) for name in (loop.frame1, loop.frame2))
+        own, other = (kinematics.columns(tree, q, x) for x in (loop.frame1, loop.frame2))
         for (linear, angular), (base, base_spin) in zip(own, other):
             spin = subtract(angular, base_spin)
             slide = subtract(subtract(linear, base), cross(base_spin, arm))
             columns.append(_components(loop, first, second, spin, slide, wanted))
         found += [[column[k] for column in columns] for k in range(len(wanted))]
     return found
-
-
-def _columns(tree: Multibody, q: list, name: str) -> list[tuple[Vector, Vector]]:
-    rows = jacobian(tree, q, tree.frames[name])
-    return [((a, b, c), (d, e, f)) for a, b, c, d, e, f in zip(*rows)]
 
 
 def _components(
@@ -129,10 +108,13 @@ def _components(
     return found
 
 
-def loop_bias(tree: Multibody, q: list, qd: list) -> list[Scalar]:
+def loop_bias(
+    tree: Multibody, q: list, qd: list, kinematics: FrameKinematics = RECURSIVE
+) -> list[Scalar]:
     """Return gamma, (n_constraints,): the relative acceleration for qdd = 0."""
     found: list[Scalar] = []
-    for loop, (first, second) in zip(tree.loops, _frames(tree, q, qd)):
+    frames = _frames(tree, kinematics.motions(tree, q, qd))
+    for loop, (first, second) in zip(tree.loops, frames):
         arm = subtract(first.position, second.position)
         speed = subtract(first.velocity, second.velocity)
         spin = subtract(first.spin, second.spin)
@@ -178,32 +160,7 @@ def _axis(motion: FrameMotion, k: int) -> Vector:
 
 
 def _frames(
-    tree: Multibody, q: list, qd: list | None = None
+    tree: Multibody, motion: Callable[[str], FrameMotion]
 ) -> list[tuple[FrameMotion, FrameMotion]]:
-    """Return both frames of each loop, with their motion where qd is given."""
-    places = placements(tree, q)
-    found = poses(places)
-    twists = motions = None
-    if qd is not None:
-        twists = body_twists(tree, places, qd)
-        motions = propagate(tree, places, qd, [0.0] * tree.nv, ZERO)
-
-    def motion(name: str) -> FrameMotion:
-        frame = tree.frames[name]
-        rotation, position = found[frame.body]
-        axes = multiply(rotation, frame.rotation)
-        origin = add(position, apply(rotation, frame.position))
-        if twists is None or motions is None:
-            return FrameMotion(axes, origin)
-        linear, angular = twists[frame.body]
-        body = motions[frame.body]
-        return FrameMotion(
-            axes,
-            origin,
-            apply(rotation, add(linear, cross(angular, frame.position))),
-            apply(rotation, angular),
-            apply(rotation, add(body.acceleration, apply(body.matrix, frame.position))),
-            apply(rotation, body.spin_rate),
-        )
-
+    """Return both frames of each loop with their motion."""
     return [(motion(loop.frame1), motion(loop.frame2)) for loop in tree.loops]

@@ -186,7 +186,7 @@ class ReferenceBackend:
             raise self._singular(found.coordinate) from found
 
     def _solve_dense(self, q: Floats, forces: Floats, free: range) -> Floats:
-        full = mass_matrix(self._tree, q)
+        full = self.mass_matrix(q)
         block = [[full[i][j] for j in free] for i in free]
         floors = [PIVOT_TOLERANCE * abs(row[i]) for i, row in enumerate(block)]
         try:

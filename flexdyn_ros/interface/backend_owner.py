@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 from typing import Callable
 from typing import ClassVar
+from typing import Iterable
 from typing import Optional
 from typing import Union
 from weakref import ref
@@ -15,6 +16,8 @@ from flexdyn_ros.codegen.c_backend import CBackend
 from flexdyn_ros.codegen.functions import Request
 from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.python_backend import PythonBackend
+from flexdyn_ros.dynamics.influence_approximations import Approximations
+from flexdyn_ros.dynamics.influence_backend import InfluenceBackend
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.interface.arguments import Evaluation
@@ -25,6 +28,7 @@ from flexdyn_ros.interface.direct_calls import OPEN_METHODS
 from flexdyn_ros.model.robot import Robot
 
 BACKENDS = ('auto', 'c', 'python', 'reference')
+RECURSIVE, INFLUENCE = FORMULATIONS = ('recursive', 'kinematic_influence')
 Backend = Union[PatientBackend, CBackend, PythonBackend, ReferenceBackend]
 
 
@@ -38,16 +42,26 @@ class BackendOwner(CheckedArguments):
 
     _as_written: ClassVar[dict[str, Callable]] = {}
 
-    def __init__(self, robot: Robot, backend: str, patient: bool):
+    def __init__(
+        self,
+        robot: Robot,
+        backend: str,
+        patient: bool,
+        formulation: str = RECURSIVE,
+        approximations: Union[str, Iterable[str]] = (),
+    ):
         """
         Prepare a backend; `Dynamics` says what the arguments are.
 
         Raises:
-            ArgumentError: If there is no such backend.
+            ArgumentError: If there is no such backend, formulation or approximation, or they do
+                not go together.
             NoCompiler: If "c" is asked for and there is no C compiler.
         """
         if backend not in BACKENDS:
             raise ArgumentError('backend', f'is "{backend}", expected one of {BACKENDS}')
+        self._formulation = formulation
+        self._approximations = _checked_approximations(formulation, approximations, backend)
         super().__init__(robot)
         self._gravity = list(robot.gravity_vector)
         self._payloads = {payload.link: payload.inertia for payload in robot.payloads}
@@ -62,8 +76,15 @@ class BackendOwner(CheckedArguments):
         """Name of the backend in use."""
         return self._backend.name
 
+    @property
+    def formulation(self) -> str:
+        """Name of the formulation in use."""
+        return self._formulation
+
     def _new_backend(self) -> Backend:
         given = (self.robot, self._gravity, self._payloads)
+        if self._formulation == INFLUENCE:
+            return InfluenceBackend(*given, self._approximations)
         if self._kind == 'reference':
             return ReferenceBackend(*given)
         if self._kind == 'python':
@@ -82,6 +103,8 @@ class BackendOwner(CheckedArguments):
 
     def _exact(self) -> ReferenceBackend:
         """Return the reference backend under the present loads."""
+        if isinstance(self._backend, InfluenceBackend):
+            return self._backend
         return ReferenceBackend(self.robot, self._gravity, self._payloads)
 
     def _rebuild(self) -> None:
@@ -123,3 +146,24 @@ class BackendOwner(CheckedArguments):
         self._direct = DirectCalls()
         self._quick = None
         self._backend = self._new_backend()
+
+
+def _checked_approximations(
+    formulation: str, approximations: Union[str, Iterable[str]], backend: str
+) -> Approximations:
+    """Return the approximations by these names where all three choices go together."""
+    if formulation not in FORMULATIONS:
+        raise ArgumentError('formulation', f'is "{formulation}", expected one of {FORMULATIONS}')
+    found = Approximations.named(approximations)
+    if formulation == INFLUENCE:
+        if backend not in ('auto', 'reference'):
+            raise ArgumentError(
+                'formulation', f'is "{INFLUENCE}", which is not compiled, and backend is '
+                f'"{backend}"; leave backend out or use backend="reference"',
+            )
+    elif any(found):
+        raise ArgumentError(
+            'approximations', f'are those of formulation="{INFLUENCE}", and formulation is '
+            f'"{formulation}"',
+        )
+    return found
