@@ -28,10 +28,14 @@ from flexdyn_ros.validation.case_file import sources
 # Modules with cases, below this package.
 MODULES = (
     'el_rayyes.clamped_link',
-    'van_der_merwe.open_chains',
+    'graves.agreement',
+    'graves.approximations',
+    'graves.base',
+    'graves.stiffening',
     'van_der_merwe.four_links',
-    'van_der_merwe.two_chains',
+    'van_der_merwe.open_chains',
     'van_der_merwe.three_legs',
+    'van_der_merwe.two_chains',
 )
 
 
