@@ -73,7 +73,7 @@ setup(
         PACKAGE: ['py.typed', '*.xml'],
         f'{PACKAGE}.codegen.runtime': ['*.c', '*.h'],
         f'{PACKAGE}.nodes': ['*.yaml'],
-        f'{PACKAGE}.validation': ['cases/*.yaml'],
+        f'{PACKAGE}.validation': ['cases/*.yaml', 'counts/*.yaml'],
     },
     ext_modules=extensions(),
     data_files=data_files(),

@@ -16,8 +16,8 @@ from benchmarks.counts.report import HEADER
 from benchmarks.counts.report import line
 from benchmarks.counts.report import page
 from benchmarks.counts.report import starting_line
-from benchmarks.counts.tables import Table
-from benchmarks.counts.tables import tables
+from flexdyn_ros.validation.counts.tables import Table
+from flexdyn_ros.validation.counts.tables import tables
 
 PAGE = Path(__file__).parents[2] / 'docs' / 'counts.md'
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 
 from typing import Optional
 
-from benchmarks.counts import published
-from benchmarks.counts.explanations import explanation
-from benchmarks.counts.published_form import publication_counts
-from benchmarks.counts.published_program import published_program
-from benchmarks.counts.tables import Count
-from benchmarks.counts.tables import Row
-from benchmarks.counts.tables import Table
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.program import operation_counts
+from flexdyn_ros.validation.counts import published
+from flexdyn_ros.validation.counts.explanations import explanation
+from flexdyn_ros.validation.counts.published_form import publication_counts
+from flexdyn_ros.validation.counts.published_program import published_program
+from flexdyn_ros.validation.counts.tables import Count
+from flexdyn_ros.validation.counts.tables import Row
+from flexdyn_ros.validation.counts.tables import Table
 
 HEADER = (
     '| row | mul | add | total | sin, cos | published: mul + add = total | ratio | |\n'
     '|---|---:|---:|---:|---:|---|---:|---|\n'
 )
 INTRODUCTION = """\
-<!-- Written by `make counts`; edit benchmarks/counts instead. -->
+<!-- Written by `make counts`; edit flexdyn_ros/validation/counts instead. -->
 # Operation counts
 
 Operations of the C code that `flexdyn_ros.generate` writes, beside every published count of the
@@ -33,8 +33,8 @@ same computation. `make counts` measures them anew and writes this page.
   every published generator. **aim**: below them, and not below the aim set for the row.
   Both are explained under the table.
 - In parentheses: published counts that are no generator's (derived by hand, or numeric programs).
-- Robots: `benchmarks/counts/robots.py`. Published figures with their corrections:
-  `benchmarks/counts/published.yaml`.
+- Robots: `flexdyn_ros/validation/counts/robots.py`. Published figures with their corrections:
+  `flexdyn_ros/validation/counts/published.yaml`.
 """
 
 
@@ -57,8 +57,8 @@ def starting_line() -> str:
     lines = [
         '## Starting line: the published form', '',
         'Inverse dynamics of the Stanford arm in the form of NEDYN (El-Rayyes 1990), rebuilt in',
-        '`benchmarks/counts/published_form.py`, through the first steps of his post-processor',
-        'CLEAR.',
+        '`flexdyn_ros/validation/counts/published_form.py`, through the first steps of his',
+        'post-processor CLEAR.',
         '', '| step | rebuilt: mul + add = total | published |', '|---|---|---:|',
     ]
     for step, (mul, add) in ours.items():

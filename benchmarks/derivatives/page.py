@@ -6,13 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Callable
 
-from benchmarks.counts.dh_chain import chain
-from benchmarks.counts.dh_chain import Row
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.trace import trace
 from flexdyn_ros.codegen.traced_derivatives import DIRECTIONS
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.symbolic.program import operation_counts
+from flexdyn_ros.validation.counts.dh_chain import chain
+from flexdyn_ros.validation.counts.dh_chain import Row
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
 LENGTHS = (5, 10, 20, 40)

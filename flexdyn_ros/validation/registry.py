@@ -28,10 +28,16 @@ from flexdyn_ros.validation.case_file import sources
 # Modules with cases, below this package.
 MODULES = (
     'el_rayyes.clamped_link',
+    'el_rayyes.pendulum',
+    'el_rayyes.rigid_arms',
+    'el_rayyes.symbols',
+    'el_rayyes.two_links',
     'graves.agreement',
     'graves.approximations',
     'graves.base',
     'graves.stiffening',
+    'van_der_merwe.open_chains',
+)
     'van_der_merwe.four_links',
     'van_der_merwe.open_chains',
     'van_der_merwe.three_legs',

@@ -15,6 +15,7 @@ import numpy as np
 
 # As many numbers are shown one by one.
 _MOST_NUMBERS = 6
+_NOISE = 1e-14  # of the largest
 
 
 def expected_text(row: Row) -> str:
@@ -65,7 +66,9 @@ def numbers_text(value: Union[Numbers, None]) -> str:
     if array.ndim == 0:
         return number_text(float(array), 9)
     if array.size <= _MOST_NUMBERS and array.ndim == 1:
-        return ', '.join(number_text(x) for x in array)
+        # Rounding of what should be zero is no number to read.
+        noise = _NOISE * np.max(np.abs(array), initial=0.0)
+        return ', '.join(number_text(x if abs(x) > noise else 0.0) for x in array)
     shape = ' x '.join(map(str, array.shape))
     word = 'matrix' if array.ndim == 2 else 'numbers'
     largest = array.flat[int(np.argmax(np.abs(array)))] if array.size else 0.0

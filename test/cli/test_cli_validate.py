@@ -31,7 +31,7 @@ def test_list(tmp_path):
 
 def test_wrong_calls(tmp_path):
     for words, problem in (
-        (('er_case_1',), 'Did you mean "er_case1"?'), ((), '--list'),
+        (('vm_hsml',), 'Did you mean "vm_hslm"?'), ((), '--list'),
         (('er_case1', '--quick'), '--list'), (('er_case1', '--page', 'x.md'), '--all'),
         (('er_case1', '--jobs', '0'), '--jobs'),
     ):

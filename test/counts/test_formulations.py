@@ -3,10 +3,6 @@
 
 from dataclasses import replace
 
-from benchmarks.counts.robots import flexible_arm
-from benchmarks.counts.robots import flexible_chain
-from benchmarks.counts.robots import puma_560
-from benchmarks.counts.robots import stanford_arm
 import flexdyn_ros as fd
 from flexdyn_ros.codegen import generate
 from flexdyn_ros.dynamics.assemble import assemble
@@ -21,6 +17,10 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.joint import Friction
 from flexdyn_ros.model.joint import JointDynamics
 from flexdyn_ros.model.joint import Mimic
+from flexdyn_ros.validation.counts.robots import flexible_arm
+from flexdyn_ros.validation.counts.robots import flexible_chain
+from flexdyn_ros.validation.counts.robots import puma_560
+from flexdyn_ros.validation.counts.robots import stanford_arm
 import numpy as np
 import pytest
 

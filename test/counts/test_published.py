@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The published figures: printed sums and printed values of the polynomials."""
 
-from benchmarks.counts.published import cyril
-from benchmarks.counts.published import jain_rodriguez
-from benchmarks.counts.published import mohan_saha
-from benchmarks.counts.published import published
+from flexdyn_ros.validation.counts.published import cyril
+from flexdyn_ros.validation.counts.published import jain_rodriguez
+from flexdyn_ros.validation.counts.published import mohan_saha
+from flexdyn_ros.validation.counts.published import published
 import pytest
 
 # FLEXHB's and FLXDYN's totals of the generated code (El-Rayyes 1990, tables 4.14 and 4.15).

@@ -5,16 +5,16 @@ from math import cos
 from math import prod
 from math import sin
 
-from benchmarks.counts.published import published
-from benchmarks.counts.published_form import atom
-from benchmarks.counts.published_form import inverse_dynamics
-from benchmarks.counts.published_form import Listing
-from benchmarks.counts.published_form import ONE
-from benchmarks.counts.published_form import publication_counts
-from benchmarks.counts.published_form import ZERO
-from benchmarks.counts.robots import stanford_arm
-from benchmarks.counts.robots import stanford_rows
 import flexdyn_ros as fd
+from flexdyn_ros.validation.counts.published import published
+from flexdyn_ros.validation.counts.published_form import atom
+from flexdyn_ros.validation.counts.published_form import inverse_dynamics
+from flexdyn_ros.validation.counts.published_form import Listing
+from flexdyn_ros.validation.counts.published_form import ONE
+from flexdyn_ros.validation.counts.published_form import publication_counts
+from flexdyn_ros.validation.counts.published_form import ZERO
+from flexdyn_ros.validation.counts.robots import stanford_arm
+from flexdyn_ros.validation.counts.robots import stanford_rows
 import numpy as np
 import pytest
 

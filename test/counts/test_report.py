@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report: every published row is there, and rows that miss their mark are explained."""
 
-from benchmarks.counts.explanations import explanation
-from benchmarks.counts.explanations import UNEXPLAINED
-from benchmarks.counts.published import published
 from benchmarks.counts.report import line
 from benchmarks.counts.report import mark
 from benchmarks.counts.report import page
 from benchmarks.counts.report import section
 from benchmarks.counts.report import starting_line
-from benchmarks.counts.tables import Count
-from benchmarks.counts.tables import Row
-from benchmarks.counts.tables import Table
-from benchmarks.counts.tables import tables
+from flexdyn_ros.validation.counts.explanations import explanation
+from flexdyn_ros.validation.counts.explanations import UNEXPLAINED
+from flexdyn_ros.validation.counts.published import published
+from flexdyn_ros.validation.counts.tables import Count
+from flexdyn_ros.validation.counts.tables import Row
+from flexdyn_ros.validation.counts.tables import Table
+from flexdyn_ros.validation.counts.tables import tables
 import pytest
 
 TABLES = {table.name: table for table in tables()}

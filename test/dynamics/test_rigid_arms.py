@@ -1,81 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Printed and independently computed numbers of rigid arms, and pendulums by hand."""
+"""Pendulums by hand; the published rigid arms are validation cases."""
 
 import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import assert_agree
-from oracles.compare import load_data
 from oracles.compare import reference_dynamics
-from oracles.dh_urdf import chain_urdf
 from oracles.random_robots import inertial_xml
 import pytest
-
-ARMS = load_data('rigid_arms')
-
-
-def about_centre(link):
-    """Return the diagonal inertia about the centre of mass, given it or that at the origin."""
-    if 'J_cm' in link:
-        return np.array(link['J_cm'], float)
-    com = np.array(link['com'], float)
-    return np.array(link['J_origin'], float) - link['m'] * (com @ com - com**2)
-
-
-def arm(name):
-    """Return the data and Dynamics of `stanford` or `puma`."""
-    links = [
-        {**link, 'alpha': np.radians(link['alpha_deg']), 'J_cm': about_centre(link)}
-        for link in ARMS[name]['links']
-    ]
-    return ARMS[name], reference_dynamics(fd.load_robot(chain_urdf(links, name)))
-
-
-@pytest.fixture(params=['stanford', 'puma'])
-def case(request):
-    """Return an arm with its reference vectors."""
-    return arm(request.param)
-
-
-def test_torque_and_its_terms(case):
-    """Inverse dynamics, gravity, Coriolis and inertia vectors."""
-    data, dyn = case
-    q, qd, qdd = (np.array(data[name]) for name in ('q', 'qd', 'qdd'))
-    assert_agree(dyn.inverse_dynamics(q, qd, qdd), data['torque'], 1e-9)
-    assert_agree(dyn.gravity_vector(q), data['gravity'], 1e-9)
-    assert_agree(dyn.coriolis_vector(q, qd), data['coriolis'], 1e-9)
-    assert_agree(dyn.inertia_vector(q, qdd), data['inertia'], 1e-9)
-    assert_agree(dyn.mass_matrix(q), data['mass_matrix'], 1e-9)
-
-
-def test_forward_dynamics_returns_the_motion(case):
-    """The reference torque causes the reference accelerations."""
-    data, dyn = case
-    ours = dyn.forward_dynamics(data['q'], data['qd'], data['torque'])
-    assert_agree(ours, data['qdd'], 1e-9)
-
-
-def test_payload_wrench(case):
-    """What the last link exerts on the environment, in its frame, adds its torque."""
-    data, dyn = case
-    q, qd, qdd = (np.array(data[name]) for name in ('q', 'qd', 'qdd'))
-    turn = dyn.frame_pose(q, 'tip')[:3, :3]
-    on_robot = -np.concatenate((turn @ np.full(3, 5.0), turn @ np.full(3, 5.0)))
-    change = dyn.inverse_dynamics(q, qd, qdd, wrenches={'tip': on_robot})
-    change = change - dyn.inverse_dynamics(q, qd, qdd)
-    assert_agree(change, data['payload_5_newton_5_newton_metre'], 1e-9)
-
-
-def test_pumas_published_gravity_torque():
-    """The figures printed for Corke's model, to their printed digits."""
-    data, dyn = arm('puma')
-    published = data['published_gravity']
-    assert dyn.gravity_vector(published['q']) == pytest.approx(published['torque'], abs=5e-5)
-
-
-def test_stanfords_second_joint_is_balanced_upright():
-    """Gravity torque of joint 2 vanishes at the zero position."""
-    _, dyn = arm('stanford')
-    assert dyn.gravity_vector(np.zeros(6))[1] == pytest.approx(0.0, abs=1e-12)
 
 
 def pendulum(lengths, masses):

@@ -79,7 +79,7 @@ def test_one_name_in_two_files_is_an_error(folder):
 
 
 def test_unknown_names_suggest_known_ones():
-    with pytest.raises(UnknownName, match='er_case1'):
-        chosen(['er_case_1'])
+    with pytest.raises(UnknownName, match='vm_hslm'):
+        chosen(['vm_hsml'])
     assert [case.name for case in chosen(['er_case2', 'er_case1', 'er_case2'])] == [
         'er_case2', 'er_case1']

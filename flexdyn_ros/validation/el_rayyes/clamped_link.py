@@ -106,7 +106,8 @@ def draw_bending(folder: Path) -> list[Picture]:
     left.axhline(1e3 * start['static'], color=COLOURS[6], linestyle='--', linewidth=1,
                  label='static, $F L^3 / 3 E I$')
     left.set(xlabel='time [s]', ylabel='deflection of the tip [mm]', title='Step of 10 N')
-    left.legend(frameon=False)
+    left.set_ylim(-2.0, 40.0)
+    left.legend(frameon=False, loc='upper right')
     window = np.hanning(len(motion.t))
     frequencies = np.fft.rfftfreq(len(motion.t), start['dt'])
     for k, printed in enumerate(expected('er_case1', 'frequencies')):

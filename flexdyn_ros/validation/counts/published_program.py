@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from benchmarks.counts.published_form import inverse_dynamics
-from benchmarks.counts.robots import stanford_rows
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.validation.counts.published_form import inverse_dynamics
+from flexdyn_ros.validation.counts.robots import stanford_rows
 
 GRAVITY = 9.81
 

@@ -29,12 +29,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchmarks.counts.dh_chain import chain
-from benchmarks.counts.dh_chain import matrix
-from benchmarks.counts.dh_chain import Row
-from benchmarks.counts.dh_chain import turn_about_x
-from benchmarks.counts.dh_chain import vector
-from benchmarks.counts.dh_chain import without_gravity
 from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.joint import Pose
 from flexdyn_ros.model.link import Beam
@@ -45,6 +39,12 @@ from flexdyn_ros.model.link import Payload
 from flexdyn_ros.model.link import PointMass
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.model.vectors import IDENTITY
+from flexdyn_ros.validation.counts.dh_chain import chain
+from flexdyn_ros.validation.counts.dh_chain import matrix
+from flexdyn_ros.validation.counts.dh_chain import Row
+from flexdyn_ros.validation.counts.dh_chain import turn_about_x
+from flexdyn_ros.validation.counts.dh_chain import vector
+from flexdyn_ros.validation.counts.dh_chain import without_gravity
 import numpy as np
 
 # Alpha, d, mass, centre of mass, moments about the link origin, prismatic.
@@ -115,7 +115,7 @@ def flexible_arm(
             1 m and 0.5 kg (table 4.8) and the Puma's wrist.
     """
     kinds = links.split('-')
-    rows = []
+    rows: list[Row] = []
     for number, kind in enumerate(kinds):
         if kind == 'R' and not rows:
             rows.append(_shoulder_row(base_twist))

@@ -95,9 +95,11 @@ def without_gravity(robot: Robot) -> Robot:
 
 def vector(values: np.ndarray) -> Vector3:
     """Return three numbers, minus zero as zero."""
-    return tuple(float(x) + 0.0 for x in values)
+    x, y, z = (float(value) + 0.0 for value in values)
+    return x, y, z
 
 
 def matrix(values: np.ndarray) -> Matrix3:
     """Return a matrix of three."""
-    return tuple(vector(row) for row in values)
+    first, second, third = (vector(row) for row in values)
+    return first, second, third

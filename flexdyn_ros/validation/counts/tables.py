@@ -5,18 +5,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import field
+from functools import partial
 from typing import Any
 from typing import Callable
 from typing import Iterator
 from typing import Optional
 
-from benchmarks.counts import published
-from benchmarks.counts.robots import flexible_arm
-from benchmarks.counts.robots import flexible_chain
-from benchmarks.counts.robots import table_robot
 from flexdyn_ros.codegen import generate
 from flexdyn_ros.codegen.traced_dynamics import MASS_MATRIX_METHODS
 from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.validation.counts import published
+from flexdyn_ros.validation.counts.robots import flexible_arm
+from flexdyn_ros.validation.counts.robots import flexible_chain
+from flexdyn_ros.validation.counts.robots import table_robot
 
 # The published wrench is given in axes of the last link.
 WRENCH = 'wrench:tool@tool'
@@ -107,6 +108,10 @@ def count(robot: Robot, function: str, arguments: tuple = (), **options: Any) ->
     return Count(found['mul'], found['add'], found['trig'])
 
 
+def _rigid(name: str, function: str, arguments: tuple = ()) -> Count:
+    return count(table_robot(name), function, arguments)
+
+
 def tables() -> list[Table]:
     """Return all tables, nothing measured yet."""
     return [
@@ -126,7 +131,7 @@ def _rigid_rows(functions: Callable[[str], bool]) -> Iterator[Row]:
                 call, arguments = CALLS.get(function, (function, ()))
                 yield Row(
                     f'{name}, {function}', _counts(rivals), {},
-                    lambda n=name, c=call, a=arguments: count(table_robot(n), c, a),
+                    partial(_rigid, name, call, arguments),
                     TARGETS.get((name, function)),
                 )
 
@@ -162,7 +167,7 @@ def _inverse() -> Table:
     for name in RIGID[:2]:
         table.rows.append(Row(
             f'{name}, inverse_dynamics with a rigid payload as argument', {}, {},
-            lambda n=name: count(table_robot(n), 'inverse_dynamics', ('payload:tool',)),
+            partial(_rigid, name, 'inverse_dynamics', ('payload:tool',)),
         ))
     return table
 
@@ -191,9 +196,11 @@ def _method_row(name: str, number: int) -> Row:
 
 
 def _jacobian() -> Table:
-    rivals, others = {}, {}
+    rivals: dict[str, Count] = {}
+    others: dict[str, Count] = {}
     for name, entry in published.published()['jacobian'].items():
-        (rivals if entry['rival'] else others)[name] = Count(*entry['counts'], entry['trig'])
+        mul, add = entry['counts']
+        (rivals if entry['rival'] else others)[name] = Count(mul, add, entry['trig'])
     table = Table(
         'jacobian', 'Jacobian of the tool',
         "El-Rayyes 1990, table 4.7. JACOB's is in axes of the last link, ours in root axes.",
@@ -213,23 +220,21 @@ def _flexible() -> Table:
         "rod of 1 m, and the wrist is the Puma 560's, which case Q is said to be similar to. A "
         'general arm of the same case has lengths other than 1 m, a hub on each flexible link '
         'and three different moments, so that no product with 0 or 1 is saved; see '
-        'benchmarks/counts/robots.py.',
+        'flexdyn_ros/validation/counts/robots.py.',
     )
     for case, entry in published.published()['flexible'].items():
         rivals = {name: entry[name] for name in ('FLEXHB', 'FLXDYN')}
         others = {f'{name} numeric': entry[f'{name} numeric'] for name in rivals}
         table.rows.append(Row(
             _case_label(case, entry), _counts(rivals), _counts(others),
-            lambda c=case, e=entry: count(_arm(c, e), 'mass_matrix+bias_vector'),
+            partial(_flexible_count, case, entry),
             TARGETS.get(('flexible', case), FLEXIBLE_SHARE * sum(entry['FLEXHB'])),
-            lambda c=case, e=entry: _flexible_parts(c, e),
+            partial(_flexible_parts, case, entry),
         ))
         if case in GENERAL_CASES:
             table.rows.append(Row(
                 f'{case}, general arm', _counts(rivals), {},
-                lambda c=case, e=entry: count(
-                    _arm(c, e, general=True), 'mass_matrix+bias_vector'
-                ),
+                partial(_flexible_count, case, entry, general=True),
             ))
     return table
 
@@ -239,6 +244,10 @@ def _arm(case: str, entry: dict[str, Any], **options: Any) -> Robot:
         case, entry['links'], entry['modes'], float(entry['joint_mass']), entry['gravity'],
         **options,
     )
+
+
+def _flexible_count(case: str, entry: dict[str, Any], general: bool = False) -> Count:
+    return count(_arm(case, entry, general=general), 'mass_matrix+bias_vector')
 
 
 def _flexible_parts(case: str, entry: dict[str, Any]) -> dict[str, Count]:
@@ -272,10 +281,14 @@ def _recursive(modes: int) -> Table:
         rivals = {name: Count(*law(links, modes)) for name, law in published.RECURSIVE.items()}
         table.rows.append(Row(
             f'n = {links}', rivals, {},
-            lambda n=links: count(flexible_chain(n, modes), 'forward_dynamics'),
+            partial(_chain_count, links, modes),
             RECURSIVE_TARGET.get((links, modes)),
         ))
     return table
+
+
+def _chain_count(links: int, modes: int) -> Count:
+    return count(flexible_chain(links, modes), 'forward_dynamics')
 
 
 def _factors() -> Table:
@@ -288,6 +301,6 @@ def _factors() -> Table:
         for function in ('mass_matrix', 'mass_matrix_factors'):
             table.rows.append(Row(
                 f'{name}, {function}', {}, {},
-                lambda n=name, f=function: count(table_robot(n), f),
+                partial(_rigid, name, function),
             ))
     return table

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from benchmarks.counts.tables import Row
+from flexdyn_ros.validation.counts.tables import Row
 
 UNEXPLAINED = 'not explained yet.'
 FLEXIBLE = (

@@ -17,8 +17,8 @@ from dataclasses import field
 from typing import Optional
 from typing import Sequence
 
-from benchmarks.counts.dh_chain import Row
-from benchmarks.counts.robots import stanford_rows
+from flexdyn_ros.validation.counts.dh_chain import Row
+from flexdyn_ros.validation.counts.robots import stanford_rows
 
 # Products of more factors than this become a statement of their own.
 FACTOR_LIMIT = 7
@@ -37,8 +37,8 @@ class Term:
 
 ZERO = Term(0)
 ONE = Term(1)
-Vector = tuple[Term, Term, Term]
-Matrix = tuple[Vector, Vector, Vector]
+Vector = tuple[Term, ...]
+Matrix = tuple[Vector, ...]
 
 
 def atom(name: str) -> Term:
@@ -75,7 +75,8 @@ class Listing:
 
     def multiply(self, *factors: Term) -> Term:
         """Return a product by the rules of table 3.2."""
-        sign, atoms = 1, ()
+        sign = 1
+        atoms: tuple[str, ...] = ()
         for factor in factors:
             sign *= factor.sign
             atoms += factor.atoms
@@ -231,8 +232,8 @@ class _Link:
         at_com = tuple(add(x, y) for x, y in zip(self._apply(u, self.com), start))
         self.force = tuple(mul(self.mass, x) for x in at_com)
         momentum = tuple(mul(j, x) for j, x in zip(self.moments, w))
-        gyro = _cross(out, w, momentum)
-        self.moment = tuple(add(mul(j, x), y) for j, x, y in zip(self.moments, wd, gyro))
+        spinning = _cross(out, w, momentum)
+        self.moment = tuple(add(mul(j, x), y) for j, x, y in zip(self.moments, wd, spinning))
         return w, wd, start
 
     def carry(self, outer: Optional[_Link], force: Vector, moment: Vector) -> tuple:

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operation counts of generated code beside the published ones."""
