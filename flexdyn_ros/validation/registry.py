@@ -36,8 +36,6 @@ MODULES = (
     'graves.approximations',
     'graves.base',
     'graves.stiffening',
-    'van_der_merwe.open_chains',
-)
     'van_der_merwe.four_links',
     'van_der_merwe.open_chains',
     'van_der_merwe.three_legs',
