@@ -27,6 +27,7 @@ from flexdyn_ros.validation.case_file import sources
 
 # Modules with cases, below this package.
 MODULES = (
+    'counts.cases',
     'el_rayyes.clamped_link',
     'el_rayyes.pendulum',
     'el_rayyes.rigid_arms',
