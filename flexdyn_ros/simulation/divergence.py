@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Optional
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.tableaus import Tableau
 
 
 class SimulationDiverged(FlexdynError):
@@ -21,7 +23,7 @@ class SimulationDiverged(FlexdynError):
     """
 
     def __init__(
-        self, trajectory: Trajectory, coordinate: str, method: str, dt: float,
+        self, trajectory: Trajectory, coordinate: str, method: Tableau, dt: float,
         step_limit: Optional[float],
     ):
         self.time = float(trajectory.t[-1])
@@ -32,8 +34,13 @@ class SimulationDiverged(FlexdynError):
             advice = 'Try a smaller dt'
         elif dt > step_limit:
             advice = (
-                f'Use a dt below {step_limit:.3g} s, which {method} needs for the highest natural '
-                'frequency of this robot'
+                f'Use a dt below {step_limit:.3g} s, which {method.name} needs for the highest '
+                'natural frequency of this robot'
+            )
+        elif not method.imaginary_limit and step_limit < math.inf:
+            advice = (
+                f'{method.name} lets undamped vibrations grow at any dt: use method="rk4", which '
+                'does not within its limit, or a dt so small that they grow little'
             )
         else:
             advice = (

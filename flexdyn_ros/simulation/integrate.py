@@ -119,7 +119,7 @@ def simulate(
         _record(recorder, equations, t, q, qd, equations.torque(t, q, qd))
     except Diverged as cause:
         raise SimulationDiverged(
-            recorder.trajectory(), cause.coordinate, tableau.name, dt, step_limit(dyn, q0, tableau)
+            recorder.trajectory(), cause.coordinate, tableau, dt, step_limit(dyn, q0, tableau)
         ) from cause.__cause__
     finally:
         bar.close(recorder.count / (steps + 1))

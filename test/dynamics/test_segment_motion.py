@@ -6,6 +6,7 @@ from functools import lru_cache
 import flexdyn_ros as fd
 from flexdyn_ros.simulation.frequencies import damping_matrix
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.validation.case_file import expected
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import reference_dynamics
@@ -48,7 +49,7 @@ def test_centred_segments_converge_with_second_order_and_the_references_with_fir
 def test_the_references_frequencies_of_five_segments():
     """Frequencies of an independent model of the paper's link; the third mode of nine is close."""
     found = frequencies(fd.load_robot(boom(5, 'z', 'reference'))) / (2.0 * np.pi)
-    assert_agree(found, [26.2931, 169.4034, 478.4373, 861.8536], 1e-6)
+    assert_agree(found, expected('mm_lumped_convergence', 'frequencies'), 1e-6)
     found = frequencies(fd.load_robot(boom(17)))
     assert_agree(found[:3], ROOTS * RATE, 6e-3)
 
@@ -61,14 +62,16 @@ def paper_arm():
 
 
 def test_the_papers_example():
-    """Coordinates, energy, hanging frequencies and motion of an independent model."""
+    """Half a second of an independent model; the validation has all five."""
     dyn, start = paper_arm()
     assert dyn.robot.nv == 10
-    assert dyn.potential_energy(start) == pytest.approx(-130.926011, abs=1e-6)
+    energy = expected('mm_segments', 'energy')
+    assert dyn.potential_energy(start) == pytest.approx(energy, abs=1e-6)
     run = fd.simulate(dyn, start, np.zeros(10), None, 0.5, 4e-4)
-    assert np.degrees(run.q[-1, :2]) == pytest.approx([-91.8855, 13.4505], abs=1e-3)
+    angles = expected('mm_segments', 'angles')[0]
+    assert np.degrees(run.q[-1, :2]) == pytest.approx(angles, abs=1e-3)
     hand = dyn.frame_pose(run.q[-1], 'tip')[:2, 3] - [1.25, 0.0]
-    assert hand == pytest.approx([0.20957, -2.47393], abs=2e-5)
+    assert hand == pytest.approx(expected('mm_segments', 'hand')[0], abs=2e-5)
     assert np.ptp(run.energy) < 1e-4
     assert np.abs(run.q[:, 2:]).max() < np.radians(0.0025)
     assert run.tip_names == ('link2/tip_y', 'link3/tip_y') and run.tip_units == ('m', 'm')
@@ -79,9 +82,8 @@ def test_the_papers_example():
     ]
     stiffness = stiffness_matrix(dyn, hanging) + 0.5 * (np.array(pull) + np.array(pull).T)
     squares = eigh(stiffness, dyn.mass_matrix(hanging), eigvals_only=True)
-    expected = [0.3815, 1.0233, 68.9685, 119.2383, 255.7331, 342.024, 548.3937, 653.2915,
-                877.3741, 935.7031]
-    assert np.sqrt(squares) / (2.0 * np.pi) == pytest.approx(expected, rel=2e-4)
+    found = np.sqrt(squares) / (2.0 * np.pi)
+    assert found == pytest.approx(expected('mm_segments', 'frequencies'), rel=2e-4)
 
 
 @pytest.mark.parametrize('directions, size', [('z', 11), ('y z', 19), ('x y z', 27)])

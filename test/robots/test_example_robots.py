@@ -76,6 +76,7 @@ CHANGES = {
         'geometric_stiffening': {'geometric_stiffening': 'false'},
     },
     'segmented_arm': {
+        'flexible': {'flexible': 'false'},
         'segments': {'segments': '3'},
         'directions': {'directions': 'y z'},
         'placement': {'placement': 'centred'},

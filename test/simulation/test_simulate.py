@@ -165,6 +165,23 @@ def test_runs_stop_at_divergence_and_keep_the_motion(flexible):
     assert np.max(np.abs(steady.q[:, 1:])) < 0.1
 
 
+def test_the_tenth_order_has_a_limit_of_its_own(flexible):
+    """Its limit is 0.41 of rk4's; below it vibrations stay, well above they grow."""
+    start, limit = [0.0, *[0.001] * 4], step_limit(flexible, np.zeros(5), 'rk10')
+    assert limit / step_limit(flexible, np.zeros(5)) == pytest.approx(1.161 / 2.828, rel=1e-9)
+    steady = fd.simulate(flexible, start, np.zeros(5), None, 100 * limit, 0.95 * limit, 'rk10')
+    assert np.max(np.abs(steady.q[:, 1:])) < 0.1
+    with pytest.raises(SimulationDiverged, match='which rk10 needs'):
+        fd.simulate(flexible, start, np.zeros(5), None, 3.0, 2.4 * limit, 'rk10')
+
+
+def test_the_second_order_says_that_it_lets_vibrations_grow(flexible):
+    """Within the limit of decaying motions the error names the method, not the torque."""
+    dt = 0.5 * step_limit(flexible, np.zeros(5), 'rk2')
+    with pytest.raises(SimulationDiverged, match='grow at any dt: use method="rk4"'):
+        fd.simulate(flexible, [0.0, *[0.001] * 4], np.zeros(5), None, 10.0, dt, 'rk2')
+
+
 def test_a_torque_that_diverges_is_not_blamed_on_the_step(pendulum):
     """A feedback with the wrong sign blows up; the error points at the torque."""
     with pytest.raises(SimulationDiverged, match='look at the torque') as caught:
