@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Manifest, build description, requirements and sources tell the same story."""
 
+import ast
 import importlib
 from importlib.metadata import entry_points
 import importlib.util
@@ -10,6 +11,7 @@ from xml.etree import ElementTree
 from clean_environment import ROOT
 import pytest
 from source_files import imported_modules
+from source_files import syntax_nodes
 
 MANIFEST = ElementTree.parse(ROOT / 'package.xml').getroot()
 
@@ -23,16 +25,28 @@ DEPENDENCY_OF_MODULE = {
 }
 """Keys of rosdep that differ from the name of the module."""
 
+OTHER_CODES = {'exudyn', 'mujoco', 'netgen', 'ngsolve', 'pinocchio'}
+"""Programs that the validation compares with where they are installed."""
+
 
 def test_every_import_is_declared():
     """Rosdep installs all that the package and its launch files import."""
     declared = {element.text for element in MANIFEST.findall('exec_depend')}
     needed = {
         DEPENDENCY_OF_MODULE.get(module, module)
-        for module in imported_modules('flexdyn_ros', 'launch')
+        for module in imported_modules('flexdyn_ros', 'launch') - OTHER_CODES
     }
     assert len(needed) >= 5
     assert needed <= declared, f'not in package.xml: {sorted(needed - declared)}'
+
+
+def test_other_codes_are_imported_in_functions_of_the_validation_alone():
+    """Without them the package works, and says what a case needs."""
+    for path, node in syntax_nodes('flexdyn_ros'):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = {alias.name for alias in node.names} | {getattr(node, 'module', None)}
+            if {str(name).split('.')[0] for name in names} & OTHER_CODES:
+                assert path.parts[1] == 'validation' and node.col_offset > 0, path
 
 
 def test_manifest_is_valid():
