@@ -6,6 +6,8 @@ from pathlib import Path
 import re
 from typing import NamedTuple
 
+from flexdyn_ros.validation.case_file import expected
+from flexdyn_ros.validation.case_file import inputs
 import xacro
 
 URDF_FOLDER = Path(__file__).resolve().parents[2] / 'urdf'
@@ -304,140 +306,15 @@ VARIANTS = (
 )
 ROBOTS = tuple(sorted({variant.robot for variant in VARIANTS}))
 
-# Torques of El-Rayyes's recursive Newton-Euler equations (thesis, 1990, chapter 2) at one state,
-# for the Stanford arm of Paul and the Puma 560 of Armstrong and others; evaluated apart from this
-# package and confirmed by a Lagrangian model.
-STATE = {
-    'q': (0.3, -0.5, 0.4, 0.2, 0.7, -0.6),
-    'qd': (0.5, -0.4, 0.3, 0.6, -0.2, 0.1),
-    'qdd': (1.0, 0.5, -0.3, 0.8, 0.2, -0.9),
-}
+# Torques of the Stanford arm of Paul and the Puma 560 of Armstrong and others, and the gravity
+# torque of Corke's Robotics Toolbox, as the validation compares them.
+_CASES = {'stanford_arm': 'er_stanford_vectors', 'puma560': 'er_puma_vectors'}
+STATE = inputs('er_stanford_vectors')
 REFERENCES = {
-    'stanford_arm': {
-        'torque': (
-            1.0698570774988938,
-            -0.10387785382889635,
-            54.211884753137014,
-            -0.07745862909157342,
-            -0.22951131148176834,
-            0.0002182136109903308,
-        ),
-        'gravity': (
-            0.0,
-            -0.9827223025938732,
-            55.70077951097528,
-            -0.042288094997800674,
-            -0.23219695758570494,
-            0.0,
-        ),
-        'mass_matrix': (
-            (
-                0.7771254851977156,
-                -0.000454574334196671,
-                0.48200073120214193,
-                -0.009393236121969966,
-                -0.021979372557447415,
-                0.00029217301574027514,
-            ),
-            (
-                -0.0004545743341967048,
-                1.4503716843129684,
-                -0.07371134420279661,
-                -0.005146856690687367,
-                0.05013610765063288,
-                3.839588904295626e-05,
-            ),
-            (0.48200073120214193, -0.07371134420279662, 6.47, 0.0, -0.07402834287585755, 0.0),
-            (
-                -0.009393236121969972,
-                -0.005146856690687368,
-                0.0,
-                0.008049751356813156,
-                0.0,
-                0.00022945265618534654,
-            ),
-            (-0.021979372557447422, 0.050136107650632894, -0.07402834287585755, 0.0, 0.016, 0.0),
-            (
-                0.0002921730157402751,
-                3.839588904295625e-05,
-                0.0,
-                0.00022945265618534654,
-                0.0,
-                0.0003,
-            ),
-        ),
-    },
-    'puma560': {
-        'torque': (
-            2.6742644037173626,
-            35.267107067717575,
-            1.1203216335772528,
-            0.0018168695912039732,
-            -0.01644797336458883,
-            2.7374547907975266e-05,
-        ),
-        'gravity': (
-            0.0,
-            34.272598595855555,
-            1.105031540937961,
-            -0.00036099476403572776,
-            -0.015995733117307665,
-            0.0,
-        ),
-        'mass_matrix': (
-            (
-                2.883781662224612,
-                0.17227737254326037,
-                -0.13794671192343702,
-                0.0009564080353367382,
-                -0.0005563799628837157,
-                3.296214431085921e-05,
-            ),
-            (
-                0.17227737254326042,
-                1.8274684904059146,
-                0.22023396296472397,
-                -0.00011697052607020105,
-                0.00042297392894878627,
-                5.119451872394168e-06,
-            ),
-            (
-                -0.137946711923437,
-                0.220233962964724,
-                0.3611134375235334,
-                -0.00017895101570034337,
-                0.0015238819324737592,
-                5.119451872394168e-06,
-            ),
-            (
-                0.0009564080353367378,
-                -0.00011697052607020103,
-                -0.00017895101570034324,
-                0.0017238997211956437,
-                0.0,
-                3.059368749137954e-05,
-            ),
-            (
-                -0.0005563799628837157,
-                0.0004229739289487864,
-                0.0015238819324737592,
-                0.0,
-                0.00064216,
-                0.0,
-            ),
-            (
-                3.29621443108592e-05,
-                5.119451872394167e-06,
-                5.119451872394167e-06,
-                3.059368749137954e-05,
-                0.0,
-                4.0e-05,
-            ),
-        ),
-    },
+    robot: {key: expected(case, key) for key in ('torque', 'gravity', 'mass_matrix')}
+    for robot, case in _CASES.items()
 }
-# Gravity torque of the Puma at (0, 45, 180, 0, 45, 0) degrees, of Corke's Robotics Toolbox.
-PUMA_GRAVITY_CASE = ((0.0, pi / 4, pi, 0.0, pi / 4, 0.0), (0.0, 31.6399, 6.0351, 0.0, 0.0283, 0.0))
+PUMA_GRAVITY_CASE = inputs('er_puma_gravity')['q'], expected('er_puma_gravity', 'gravity')
 # Mass matrix of the rigid Canadarm, stretched out: slender rods of 6, 7, 2 m and 140, 85, 95 kg.
 CANADARM_MASS_MATRIX = (
     (28350.0, 13845.0, 4085.0 / 3),

@@ -142,14 +142,14 @@ def flexible(case: str, progress: Progress = no_progress) -> list[Row]:
     return rows_of(row, words, places, rebuilt)
 
 
-def recursive(modes: int, progress: Progress = no_progress) -> list[Row]:
-    """Return the rows of chains of flexible links with this number of modes a direction."""
+def recursive(modes: int, links: int, progress: Progress = no_progress) -> list[Row]:
+    """Return the rows of a chain of flexible links with this number of modes a direction."""
     table, = (table for table in tables.tables() if table.name == f'chain{modes}')
-    found: list[Row] = []
-    for number, row in enumerate(table.rows, 1):
-        found += rows_of(row, f'forward dynamics, {number} links', {'': 'table 1'})
-        progress(number / len(table.rows))
-    return found
+    row, = (row for row in table.rows if row.label == f'n = {links}')
+    words = f'forward dynamics, {links} flexible links with {modes} modes a direction'
+    if modes == 1:
+        words = words.replace('modes', 'mode')
+    return rows_of(row, words, {})
 
 
 def general_arm(progress: Progress = no_progress) -> list[Row]:
@@ -210,5 +210,8 @@ CODE = {
         f'counts_flexible_{case.lower()}': Code(partial(flexible, case))
         for case in published()['flexible']
     },
-    **{f'counts_chain_{modes}': Code(partial(recursive, modes)) for modes in (1, 2, 3)},
+    **{
+        f'counts_chain_{modes}_{links}': Code(partial(recursive, modes, links))
+        for modes in (1, 2, 3) for links in range(1, 11)
+    },
 }
