@@ -14,11 +14,11 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.interface.arguments import deliver
 from flexdyn_ros.interface.arguments import deliver_matrix
 from flexdyn_ros.interface.arguments import real_vector
+from flexdyn_ros.interface.backend_owner import BackendOwner
 from flexdyn_ros.interface.batch_dynamics import BatchDynamics
 from flexdyn_ros.interface.checked_arguments import Wrenches
 from flexdyn_ros.interface.derivative_methods import DerivativeMethods
-from flexdyn_ros.interface.direct_calls import METHODS as DIRECT_METHODS
-from flexdyn_ros.interface.direct_calls import OPEN_METHODS
+from flexdyn_ros.interface.direct_calls import HandOver
 from flexdyn_ros.interface.load_methods import LoadMethods
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.prescribed_base import accelerations_on_base
@@ -40,7 +40,7 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
     Wrenches map a frame name to six numbers [fx, fy, fz N, mx, my, mz N m] that the
     environment exerts on the robot at the frame's origin, in root axes.
 
-    Once a function is compiled, its method is shadowed by a direct call of the compiled code
+    Once a function is compiled, plain calls of its method go straight to the compiled code
     (`interface/direct_calls.py`), so a method does nothing but check arguments, ask the backend
     and deliver. Derivatives, loads and loops are in the base classes.
 
@@ -301,6 +301,4 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
         return float(energy) if out is None else deliver(energy, out)
 
 
-Dynamics._as_written = {
-    name: getattr(Dynamics, name) for name in (*DIRECT_METHODS, *OPEN_METHODS)
-}
+Dynamics._hand_over = HandOver(Dynamics, BackendOwner.__dict__['_kernels'])

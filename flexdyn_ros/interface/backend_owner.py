@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from typing import Any
-from typing import Callable
 from typing import ClassVar
 from typing import Iterable
 from typing import Optional
@@ -24,6 +23,7 @@ from flexdyn_ros.interface.arguments import Evaluation
 from flexdyn_ros.interface.arguments import quick_evaluation
 from flexdyn_ros.interface.checked_arguments import CheckedArguments
 from flexdyn_ros.interface.direct_calls import DirectCalls
+from flexdyn_ros.interface.direct_calls import HandOver
 from flexdyn_ros.interface.direct_calls import OPEN_METHODS
 from flexdyn_ros.model.robot import Robot
 
@@ -36,11 +36,12 @@ class BackendOwner(CheckedArguments):
     """
     Holds the backend of a robot under the present loads.
 
-    Compiled functions answer for the methods of this object: `_as_written` holds these methods as
-    they are written, to tell where a subclass has its own.
+    Compiled functions answer for methods of this object: the extension finds them in the slot
+    `_kernels`, see `direct_calls.py`.
     """
 
-    _as_written: ClassVar[dict[str, Callable]] = {}
+    __slots__ = ('_kernels',)
+    _hand_over: ClassVar[HandOver]
 
     def __init__(
         self,
@@ -67,8 +68,7 @@ class BackendOwner(CheckedArguments):
         self._payloads = {payload.link: payload.inertia for payload in robot.payloads}
         self._closed = ClosedChains(robot) if robot.loops else None
         self._kind, self._patient = backend, bool(patient)
-        self._direct = DirectCalls()
-        self._quick: Optional[Evaluation] = None
+        self._forget_direct_calls()
         self._backend: Backend = self._new_backend()
 
     @property
@@ -112,20 +112,15 @@ class BackendOwner(CheckedArguments):
         self._backend = self._backend.under(self._gravity, self._payloads)
 
     def _call_directly(self, request: Request, kernel: Any) -> None:
-        """Let a compiled function answer for its method, unless a subclass overrides that."""
-        name = request.name.partition('/')[0]
-        method = getattr(type(self), name, None)
-        closed = self._closed is not None and name in OPEN_METHODS
-        if not closed and method is not None and method is self._as_written.get(name):
-            call = self._direct.add(request, kernel, method.__get__(self))
-            if call is not None:
-                self.__dict__[name] = call
+        """Let a compiled function answer for its method."""
+        closed = self._closed is not None and request.name.partition('/')[0] in OPEN_METHODS
+        if not closed and self._direct.add(request, kernel):
+            self._hand_over()
 
     def _forget_direct_calls(self) -> None:
         self._direct = DirectCalls()
-        self._quick = None
-        for name in self._as_written:
-            self.__dict__.pop(name, None)
+        self._kernels = self._direct.kernels
+        self._quick: Optional[Evaluation] = None
 
     def _quick_inverse_dynamics(self) -> Optional[Evaluation]:
         """Return generated Python that takes arrays, where it is made."""
@@ -137,14 +132,13 @@ class BackendOwner(CheckedArguments):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy needs; its backend is made anew."""
-        left = ('_backend', '_direct', '_quick', *self._as_written)
+        left = ('_backend', '_direct', '_quick')
         return {name: value for name, value in self.__dict__.items() if name not in left}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what a copy needs."""
         self.__dict__.update(state)
-        self._direct = DirectCalls()
-        self._quick = None
+        self._forget_direct_calls()
         self._backend = self._new_backend()
 
 

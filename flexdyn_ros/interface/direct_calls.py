@@ -4,15 +4,15 @@ Methods of Dynamics handed straight to compiled functions.
 
 A call that is plain (vectors of floats of the right length, nothing else asked for) goes from
 Python's interpreter into the extension and from there into generated code. All others still go
-through the method itself, which checks, computes and complains.
+through the method as it is written, which checks, computes and complains. Compiled functions are
+looked up in the object at every call, so that a method that somebody keeps, as in
+`f = dyn.inverse_dynamics`, follows later changes of loads.
 """
 
 from __future__ import annotations
 
 from inspect import signature
 from typing import Any
-from typing import Callable
-from typing import Optional
 
 from flexdyn_ros.codegen.extension import extension
 from flexdyn_ros.codegen.functions import Request
@@ -34,43 +34,77 @@ OPEN_METHODS = (
     'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'inverse_dynamics_derivatives',
     'forward_dynamics_derivatives',
 )
-# The choice when a call makes none.
+# The choice that stands for making none.
 STANDARD = 'auto'
+# Of a method's two entries in `DirectCalls.kernels`.
+_PLACES = {name: 2 * k for k, name in enumerate((*METHODS, *OPEN_METHODS))}
 
 
 class DirectCalls:
-    """The direct calls of one object's methods under one set of loads."""
+    """
+    The compiled functions of one object under one set of loads.
+
+    Attributes:
+        kernels: What the extension reads: two entries a method, the function of a call that
+            makes no choice and the functions by choice, None where there are none.
+    """
 
     def __init__(self) -> None:
-        self._choices: dict[str, dict[str, Any]] = {}
+        self.kernels: list = [None] * (2 * len(_PLACES))
 
-    def add(self, request: Request, kernel: Any, method: Callable) -> Optional[Any]:
+    def add(self, request: Request, kernel: Any) -> bool:
         """
-        Return the direct call that takes a compiled function, or None where there is none.
+        Let a compiled function answer for its method; return whether it can.
 
         Args:
             request: The function.
             kernel: The compiled function.
-            method: The method of Dynamics that answers what is not plain.
         """
         module = extension()
         name, _, solver = request.name.partition('/')
-        if module is None or not isinstance(kernel, module.Kernel):
-            return None
-        names = tuple(signature(method).parameters)
-        kinds = ''.join(KINDS.get(each, 'a') for each in names)
-        if 'c' not in kinds:
-            return _made(module, name, names, kinds, kernel, method)
-        known = self._choices.setdefault(name, {})
-        known[request.frame or solver or STANDARD] = kernel
-        return _made(module, name, names, kinds, known, method)
+        if module is None or not isinstance(kernel, module.Kernel) or name not in _PLACES:
+            return False
+        place, choice = _PLACES[name], request.frame or solver
+        if not choice:
+            self.kernels[place] = kernel
+        known = self.kernels[place + 1] or {}
+        self.kernels[place + 1] = {**known, choice or STANDARD: kernel}
+        return True
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether some calls of a method need no Python."""
+        place = _PLACES[name]
+        return any(each is not None for each in self.kernels[place : place + 2])
 
 
-def _made(
-    module: Any, name: str, names: tuple, kinds: str, kernel: Any, method: Callable
-) -> Any:
-    call = module.Direct(names, kinds, kernel, STANDARD, method)
-    call.__name__ = name
-    call.__qualname__ = f'Dynamics.{name}'
-    call.__doc__ = method.__doc__
-    return call
+class HandOver:
+    """Lets the extension answer calls of a class's methods, once there is a compiled function."""
+
+    def __init__(self, owner: type, slot: Any):
+        """
+        Remember the methods as they are written.
+
+        Args:
+            owner: The class.
+            slot: The slot in which its objects keep their `DirectCalls.kernels`.
+        """
+        self._owner, self._slot, self._done = owner, slot, False
+        self._written = {name: getattr(owner, name) for name in _PLACES}
+
+    def __call__(self) -> None:
+        """Hand the methods over that nobody has replaced."""
+        module = extension()
+        if self._done or module is None:
+            return
+        self._done = True
+        for name, written in self._written.items():
+            if getattr(self._owner, name) is not written:
+                continue
+            names = tuple(signature(written).parameters)[1:]
+            kinds = ''.join(KINDS.get(each, 'a') for each in names)
+            method = module.Method(
+                written, self._owner, self._slot, _PLACES[name], names, kinds
+            )
+            for attribute in ('__name__', '__qualname__', '__doc__', '__module__'):
+                setattr(method, attribute, getattr(written, attribute))
+            setattr(self._owner, name, method)

@@ -3,7 +3,7 @@
  * Compiled functions called from Python with as little as possible in between.
  *
  * A Kernel is a function `void f(const double *x, double *y)` of a shared library, with the sizes
- * of its inputs (packed into x) and results (packed into y). A Direct call stands for a method of
+ * of its inputs (packed into x) and results (packed into y). A Method stands for a method of
  * Dynamics: it reads numpy arrays, array.array, lists and tuples of floats, checks them and calls
  * a kernel. Whatever is not plain (another dtype, a wrong shape, a value that is not finite,
  * wrenches, doubtful results) it leaves to the method written in Python, which knows what to say.
@@ -283,52 +283,53 @@ static PyTypeObject KernelType = {
 
 enum { VECTOR = 'v', ABSENT = 'a', CHOICE = 'c', OUT = 'o' };
 
+/*
+ * A method of a class, written in Python, that looks for a compiled function first.
+ *
+ * Objects of the class keep their compiled functions in a list, which lies in a slot of theirs.
+ * Each method has two entries there: the kernel of a call that makes no choice, or None, and the
+ * dict from choices to kernels, or None.
+ */
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    PyObject *names;    /* of the parameters, a tuple of interned str */
+    PyObject *function;  /* the method in Python; it is called for all that is not plain */
+    PyTypeObject *owner; /* the class */
+    Py_ssize_t offset;   /* of the slot in its objects */
+    Py_ssize_t place;    /* of the two entries in the list */
+    PyObject *names;     /* of the parameters, a tuple of interned str */
     char kinds[MOST_PARAMETERS + 1];
     int count;
-    PyObject *kernel;   /* a Kernel, or a dict from the choice to one */
-    PyObject *standard; /* the choice when none is made, or NULL */
-    PyObject *method;   /* what is called for all that is not plain */
-    PyObject *out;      /* the name of the parameter for the result; names owns it */
-    Kernel *usual;      /* the kernel when no choice is made, or NULL; kernel owns it */
-    int vectors;        /* how many parameters are vectors; they come first */
+    int vectors;         /* how many parameters are vectors; they come first */
+    PyObject *out;       /* the name of the parameter for the result; names owns it */
     PyObject *dict;
-} Direct;
+} Method;
 
 static PyArray_Descr *double_type;
 static PyTypeObject *array_type;
 
-static PyObject *direct_call(PyObject *, PyObject *const *, size_t, PyObject *);
+static PyObject *method_call(PyObject *, PyObject *const *, size_t, PyObject *);
 
-static int direct_init(Direct *self, PyObject *args, PyObject *kwargs)
+static int method_init(Method *self, PyObject *args, PyObject *kwargs)
 {
-    static char *words[] = {"names", "kinds", "kernel", "standard", "method", NULL};
-    PyObject *names, *kernel, *standard, *method;
+    static char *words[] = {"function", "owner", "slot", "place", "names", "kinds", NULL};
+    PyObject *function, *owner, *slot, *names;
     const char *kinds;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!sOOO", words, &PyTuple_Type, &names, &kinds,
-                                     &kernel, &standard, &method))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!nO!s", words, &function, &PyType_Type,
+                                     &owner, &PyMemberDescr_Type, &slot, &self->place,
+                                     &PyTuple_Type, &names, &kinds))
         return -1;
-    if (PyTuple_GET_SIZE(names) > MOST_PARAMETERS ||
-        (Py_ssize_t)strlen(kinds) != PyTuple_GET_SIZE(names) ||
-        (strchr(kinds, CHOICE) != NULL) != PyDict_Check(kernel) ||
-        (!PyDict_Check(kernel) && !PyObject_TypeCheck(kernel, &KernelType))) {
-        PyErr_SetString(PyExc_ValueError, "the parameters do not suit the kernel");
+    if (!PyType_IsSubtype((PyTypeObject *)owner, PyDescr_TYPE(slot)) ||
+        ((PyMemberDescrObject *)slot)->d_member->type != T_OBJECT_EX || self->place < 0 ||
+        PyTuple_GET_SIZE(names) > MOST_PARAMETERS ||
+        (Py_ssize_t)strlen(kinds) != PyTuple_GET_SIZE(names)) {
+        PyErr_SetString(PyExc_ValueError, "the slot or the parameters do not suit the class");
         return -1;
     }
+    self->offset = ((PyMemberDescrObject *)slot)->d_member->offset;
     strcpy(self->kinds, kinds);
     self->count = (int)PyTuple_GET_SIZE(names);
-    Py_INCREF(names);
-    Py_XSETREF(self->names, names);
-    Py_INCREF(kernel);
-    Py_XSETREF(self->kernel, kernel);
-    Py_INCREF(standard);
-    Py_XSETREF(self->standard, standard);
-    Py_INCREF(method);
-    Py_XSETREF(self->method, method);
     self->vectors = (int)strspn(kinds, "v");
     self->out = NULL;
     for (int k = 0; k < self->count; ++k)
@@ -338,41 +339,48 @@ static int direct_init(Direct *self, PyObject *args, PyObject *kwargs)
             PyErr_SetString(PyExc_ValueError, "vectors come first");
             return -1;
         }
-    if (PyDict_Check(kernel)) {
-        kernel = PyDict_GetItemWithError(kernel, standard);
-        if (kernel == NULL && PyErr_Occurred())
-            return -1;
-    }
-    self->usual = kernel != NULL && PyObject_TypeCheck(kernel, &KernelType) ? (Kernel *)kernel
-                                                                            : NULL;
-    self->vectorcall = direct_call;
+    Py_INCREF(function);
+    Py_XSETREF(self->function, function);
+    Py_INCREF(owner);
+    Py_XSETREF(self->owner, (PyTypeObject *)owner);
+    Py_INCREF(names);
+    Py_XSETREF(self->names, names);
+    self->vectorcall = method_call;
     return 0;
 }
 
-static int direct_traverse(Direct *self, visitproc visit, void *arg)
+static int method_traverse(Method *self, visitproc visit, void *arg)
 {
-    Py_VISIT(self->kernel);
-    Py_VISIT(self->method);
+    Py_VISIT(self->function);
+    Py_VISIT(self->owner);
     Py_VISIT(self->dict);
     return 0;
 }
 
-static int direct_clear(Direct *self)
+static int method_clear(Method *self)
 {
-    self->usual = NULL;
-    Py_CLEAR(self->kernel);
-    Py_CLEAR(self->method);
+    Py_CLEAR(self->function);
+    Py_CLEAR(self->owner);
     Py_CLEAR(self->dict);
     return 0;
 }
 
-static void direct_free(Direct *self)
+static void method_free(Method *self)
 {
     PyObject_GC_UnTrack(self);
-    direct_clear(self);
+    method_clear(self);
     Py_CLEAR(self->names);
-    Py_CLEAR(self->standard);
     Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+/* The method of an object; calls of `object.method(...)` do not need one. */
+static PyObject *method_get(PyObject *self, PyObject *object, PyObject *type)
+{
+    (void)type;
+    if (object != NULL && object != Py_None)
+        return PyMethod_New(self, object);
+    Py_INCREF(self);
+    return self;
 }
 
 /* Copy a buffer such as array.array('d'); return 0 where it is no vector of doubles. */
@@ -564,7 +572,7 @@ done:
 }
 
 /* Sort the arguments by parameter; return 0 where one is unknown or given twice. */
-static int bind(const Direct *self, PyObject *const *args, Py_ssize_t given, PyObject *keywords,
+static int bind(const Method *self, PyObject *const *args, Py_ssize_t given, PyObject *keywords,
                 PyObject **bound)
 {
     Py_ssize_t named = keywords == NULL ? 0 : PyTuple_GET_SIZE(keywords);
@@ -587,9 +595,10 @@ static int bind(const Direct *self, PyObject *const *args, Py_ssize_t given, PyO
 }
 
 /* Evaluate with the arguments by parameter; see `evaluate`. */
-static PyObject *plain_call(const Direct *self, PyObject *const *bound)
+static PyObject *plain_call(const Method *self, PyObject *usual, PyObject *choices,
+                            PyObject *const *bound)
 {
-    PyObject *kernel = self->kernel, *out = NULL;
+    PyObject *kernel = usual, *out = NULL, *answer;
 
     for (int k = 0; k < self->count; ++k) {
         PyObject *value = bound[k];
@@ -599,64 +608,89 @@ static PyObject *plain_call(const Direct *self, PyObject *const *bound)
             return NULL;
         else if (self->kinds[k] == VECTOR && value == NULL)
             return NULL;
-        else if (self->kinds[k] == CHOICE) {
-            value = value == NULL ? self->standard : value;
-            if (!PyUnicode_CheckExact(value))
+        else if (self->kinds[k] == CHOICE && value != NULL) {
+            if (!PyUnicode_CheckExact(value) || !PyDict_CheckExact(choices))
                 return NULL;
-            kernel = PyDict_GetItemWithError(self->kernel, value);
-            if (kernel == NULL || !PyObject_TypeCheck(kernel, &KernelType)) {
-                PyErr_Clear();
+            kernel = PyDict_GetItemWithError(choices, value);
+            if (kernel == NULL)
                 return NULL;
-            }
         }
     }
-    return evaluate((Kernel *)kernel, bound, self->vectors, out);
+    if (!PyObject_TypeCheck(kernel, &KernelType))
+        return NULL;
+    Py_INCREF(kernel);
+    answer = evaluate((Kernel *)kernel, bound, self->vectors, out);
+    Py_DECREF(kernel);
+    return answer;
 }
 
-static PyObject *direct_call(PyObject *callable, PyObject *const *args, size_t flags,
-                             PyObject *keywords)
+/* Evaluate where the call is plain, given the compiled functions; see `evaluate`. */
+static inline PyObject *compiled_call(const Method *self, PyObject *kernels,
+                                      PyObject *const *args, Py_ssize_t given,
+                                      PyObject *keywords)
 {
-    Direct *self = (Direct *)callable;
-    const Py_ssize_t given = PyVectorcall_NARGS(flags);
-    PyObject *bound[MOST_PARAMETERS], *answer = NULL;
+    PyObject *bound[MOST_PARAMETERS], *usual = PyList_GET_ITEM(kernels, self->place), *answer;
 
     /* The vectors by position, and at most `out` by name: nearly every call. */
-    if (given == self->vectors && self->usual != NULL &&
+    if (given == self->vectors && Py_TYPE(usual) == &KernelType &&
         (keywords == NULL ||
          (PyTuple_GET_SIZE(keywords) == 1 && PyTuple_GET_ITEM(keywords, 0) == self->out &&
-          args[given] != Py_None)))
-        answer = evaluate(self->usual, args, self->vectors, keywords == NULL ? NULL : args[given]);
-    else if (bind(self, args, given, keywords, bound))
-        answer = plain_call(self, bound);
-    if (answer != NULL || PyErr_Occurred())
+          args[given] != Py_None))) {
+        Py_INCREF(usual);
+        answer = evaluate((Kernel *)usual, args, self->vectors,
+                          keywords == NULL ? NULL : args[given]);
+        Py_DECREF(usual);
         return answer;
-    return PyObject_Vectorcall(self->method, args, flags, keywords);
+    }
+    if (!bind(self, args, given, keywords, bound))
+        return NULL;
+    return plain_call(self, usual, PyList_GET_ITEM(kernels, self->place + 1), bound);
 }
 
-static PyMemberDef direct_members[] = {
-    {"__wrapped__", T_OBJECT_EX, offsetof(Direct, method), READONLY, "The method in Python."},
+/* method(object, ...): by compiled code where there is some and the call is plain. */
+static PyObject *method_call(PyObject *callable, PyObject *const *args, size_t flags,
+                             PyObject *keywords)
+{
+    Method *self = (Method *)callable;
+    const Py_ssize_t given = PyVectorcall_NARGS(flags);
+
+    if (given > 0 && PyObject_TypeCheck(args[0], self->owner)) {
+        PyObject *kernels = *(PyObject **)((char *)args[0] + self->offset), *answer = NULL;
+        if (kernels != NULL && PyList_CheckExact(kernels) &&
+            self->place + 1 < PyList_GET_SIZE(kernels))
+            answer = compiled_call(self, kernels, args + 1, given - 1, keywords);
+        if (answer != NULL || PyErr_Occurred())
+            return answer;
+    }
+    return PyObject_Vectorcall(self->function, args, flags, keywords);
+}
+
+static PyMemberDef method_members[] = {
+    {"__wrapped__", T_OBJECT_EX, offsetof(Method, function), READONLY, "The method in Python."},
     {NULL, 0, 0, 0, NULL},
 };
 
-static PyGetSetDef direct_getset[] = {
+static PyGetSetDef method_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyTypeObject DirectType = {
+static PyTypeObject MethodType = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "flexdyn_ros.codegen.runtime._kernel.Direct",
-    .tp_basicsize = sizeof(Direct),
-    .tp_dealloc = (destructor)direct_free,
-    .tp_vectorcall_offset = offsetof(Direct, vectorcall),
+    .tp_name = "flexdyn_ros.codegen.runtime._kernel.Method",
+    .tp_basicsize = sizeof(Method),
+    .tp_dealloc = (destructor)method_free,
+    .tp_vectorcall_offset = offsetof(Method, vectorcall),
     .tp_call = PyVectorcall_Call,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_HAVE_GC,
-    .tp_traverse = (traverseproc)direct_traverse,
-    .tp_clear = (inquiry)direct_clear,
-    .tp_members = direct_members,
-    .tp_getset = direct_getset,
-    .tp_dictoffset = offsetof(Direct, dict),
-    .tp_init = (initproc)direct_init,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_HAVE_GC |
+                Py_TPFLAGS_METHOD_DESCRIPTOR,
+    .tp_traverse = (traverseproc)method_traverse,
+    .tp_clear = (inquiry)method_clear,
+    .tp_members = method_members,
+    .tp_getset = method_getset,
+    .tp_descr_get = method_get,
+    .tp_dictoffset = offsetof(Method, dict),
+    .tp_init = (initproc)method_init,
     .tp_new = PyType_GenericNew,
     .tp_free = PyObject_GC_Del,
 };
@@ -790,15 +824,15 @@ PyMODINIT_FUNC PyInit__kernel(void)
     Py_DECREF(arrays);
     double_type = PyArray_DescrFromType(NPY_DOUBLE);
     if (array_type == NULL || double_type == NULL || PyType_Ready(&KernelType) < 0 ||
-        PyType_Ready(&DirectType) < 0)
+        PyType_Ready(&MethodType) < 0)
         return NULL;
     module = PyModule_Create(&definition);
     if (module == NULL)
         return NULL;
     Py_INCREF(&KernelType);
-    Py_INCREF(&DirectType);
+    Py_INCREF(&MethodType);
     if (PyModule_AddObject(module, "Kernel", (PyObject *)&KernelType) < 0 ||
-        PyModule_AddObject(module, "Direct", (PyObject *)&DirectType) < 0 ||
+        PyModule_AddObject(module, "Method", (PyObject *)&MethodType) < 0 ||
         PyModule_AddStringConstant(module, "DIGEST", FLEXDYN_DIGEST) < 0)
         return NULL;
     return module;
