@@ -9,6 +9,7 @@ array x and all results in one array y, and sines and cosines are taken several 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Sequence
@@ -34,12 +35,16 @@ from flexdyn_ros.codegen.series import series
 from flexdyn_ros.codegen.series import stumpff_orders
 from flexdyn_ros.codegen.writer import Writer
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
+from flexdyn_ros.symbolic.expression import CONSTANT
 from flexdyn_ros.symbolic.expression import Expression
 from flexdyn_ros.symbolic.expression import SYMBOL
 from flexdyn_ros.symbolic.program import ordered
 
 RUNTIME = Path(__file__).resolve().parent / 'runtime'
 CALL_SYMBOL = 'flexdyn_call'
+# Numbers lie in a table that a pointer to its middle reaches: 16 on either side take an address
+# of one byte instead of four. Short code counts: it stays in the caches beside the interpreter's.
+MIDDLE, MOST_NUMBERS = 16, 96
 # Functions with a version for lanes of their own; others are called lane by lane.
 LANE_FUNCTIONS = ('exp', 'tanh')
 
@@ -52,6 +57,7 @@ class _Kernel:
     parts: Parts
     writer: Writer
     batch: bool
+    numbers: tuple[float, ...]
 
     @property
     def trace(self) -> Trace:
@@ -64,7 +70,8 @@ def emit_call(trace: Trace) -> str:
     kernel = _prepare(trace, batch=False)
     return '\n'.join([
         *_head(trace), 'typedef double real;', '',
-        *helper_functions(kernel.plan), *_scalar_trigonometry(), *_functions(kernel), '',
+        *helper_functions(kernel.plan), SCALAR_TRIGONOMETRY, *_table(kernel),
+        *_functions(kernel), '',
         f'void {CALL_SYMBOL}(const double *x, double *y)', '{',
         '    evaluate(x, y);', '}', '',
     ])
@@ -100,8 +107,29 @@ def _prepare(trace: Trace, batch: bool) -> _Kernel:
     places = {name: f'x[{k}]' for k, name in enumerate(symbols)}
     names = {**plan.names, **{node: f'work[{k}]' for node, k in parts.shared.items()}}
     function = _lane_name if batch else str
-    writer = LateLast(names, places.__getitem__, function, delays_of(plan.trace.program.outputs))
-    return _Kernel(plan, parts, writer, batch)
+    numbers = () if batch else _frequent_numbers(trace)
+    known = {value: f'n[{k - MIDDLE}]' for k, value in enumerate(numbers)}
+    writer = LateLast(
+        names, places.__getitem__, function, delays_of(trace.program.outputs),
+        lambda value: known.get(value) or repr(value),
+    )
+    return _Kernel(plan, parts, writer, batch, numbers)
+
+
+def _frequent_numbers(trace: Trace) -> tuple[float, ...]:
+    """Return the numbers of a program, frequent ones first, or nothing if they are many."""
+    uses = Counter(
+        operand.value for node in ordered(trace.program.outputs) for operand in node.operands
+        if operand.kind == CONSTANT
+    )
+    return () if len(uses) > MOST_NUMBERS else tuple(value for value, _ in uses.most_common())
+
+
+def _table(kernel: _Kernel) -> list[str]:
+    """Return the table of numbers."""
+    if not kernel.numbers:
+        return []
+    return [f'static const double numbers[] = {{{", ".join(map(repr, kernel.numbers))}}};', '']
 
 
 def _head(trace: Trace) -> list[str]:
@@ -131,6 +159,10 @@ def _body(kernel: _Kernel, part: Part) -> list[str]:
     for output in kernel.trace.outputs:
         offsets.append(offsets[-1] + output.size)
     lines: list[str] = []
+    if kernel.numbers:
+        # The compiler must not know where it points, or it writes addresses in full.
+        lines += [f'    const double *n = numbers + {MIDDLE};',
+                  '    __asm__("" : "+r"(n));']
     angles: list[Statement] = []
     for statement in part.statements:
         if statement.output == TEMPORARY and is_angle(statement.node):
@@ -173,7 +205,11 @@ def _angles(kernel: _Kernel, found: Sequence[Statement], number: int) -> list[st
     arguments = list(dict.fromkeys(statement.node.operands[0] for statement in found))
     if not arguments:
         return []
-    texts = [kernel.writer.text(argument) for argument in arguments]
+    texts = [
+        kernel.writer.text(argument) if argument.kind != SYMBOL or kernel.batch
+        else f'fresh(&{kernel.writer.text(argument)})'
+        for argument in arguments
+    ]
     count = len(arguments)
     s, c = f'sine{number}', f'cosine{number}'
     if kernel.batch:
@@ -182,7 +218,7 @@ def _angles(kernel: _Kernel, found: Sequence[Statement], number: int) -> list[st
                   for k, text in enumerate(texts)]
     else:
         size = f'({count} + LANES - 1) / LANES * LANES'
-        lines = [f'    double angle{number}[{size}] = {{{", ".join(texts)}}};',
+        lines = [f'    const double angle{number}[{size}] = {{{", ".join(texts)}}};',
                  f'    double {s}[{size}], {c}[{size}];',
                  f'    sincos_all(angle{number}, {s}, {c}, {size});']
     for statement in found:
@@ -192,17 +228,31 @@ def _angles(kernel: _Kernel, found: Sequence[Statement], number: int) -> list[st
     return lines
 
 
-def _scalar_trigonometry() -> list[str]:
-    return [
-        'static inline void sincos_all(const double *x, double *s, double *c, int size)', '{',
-        '    for (int k = 0; k < size; k += LANES) {',
-        '        lanes from, sine, cosine;',
-        '        memcpy(&from, x + k, sizeof from);',
-        '        lanes_sincos(from, &sine, &cosine);',
-        '        memcpy(s + k, &sine, sizeof sine);',
-        '        memcpy(c + k, &cosine, sizeof cosine);',
-        '    }', '}', '',
-    ]
+SCALAR_TRIGONOMETRY = '''
+/* A number that was just stored: a load of several at once would have to wait for it. */
+static inline double fresh(const double *x)
+{
+    return *(const volatile double *)x;
+}
+
+/* Sines and cosines of whole vectors: a loop, as short code stays in the processor's caches. */
+static __attribute__((noinline)) void sincos_all(const double *x, double *s, double *c, int size)
+{
+    lanes_mask far = {0};
+    NO_UNROLL
+    for (int k = 0; k < size; k += LANES) {
+        lanes from, sine, cosine;
+        UNROLL
+        for (int j = 0; j < LANES; ++j)
+            from[j] = fresh(x + k + j);
+        far |= lanes_sincos_near(from, &sine, &cosine);
+        memcpy(s + k, &sine, sizeof sine);
+        memcpy(c + k, &cosine, sizeof cosine);
+    }
+    if (__builtin_expect(lanes_any(far), 0))
+        sincos_far(x, s, c, size);
+}
+'''
 
 
 def _lane_name(function: str) -> str:

@@ -31,8 +31,9 @@ class LateLast(Writer):
     def __init__(
         self, names: Mapping[Expression, str], symbol: Callable[[str], str],
         call: Callable[[str], str], delays: Mapping[Expression, int],
+        number: Callable[[float], str] = repr,
     ):
-        super().__init__(names, symbol, call=call)
+        super().__init__(names, symbol, number, call)
         self._delays = delays
 
     def _compute(self, node: Expression) -> tuple[str, int]:

@@ -54,15 +54,55 @@ typedef struct {
     int next_spare[SPARED];
 } Kernel;
 
-/* Whether all numbers are finite: the exponent of others is all ones, and one more overflows. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+/* A number that is not finite has an exponent of all ones, and one more overflows. */
+#define OVERFLOW_OF(bits) (((bits) & 0x7ff0000000000000u) + 0x0010000000000000u)
+
+/* Whether all numbers are finite. Pairs, as most processors have vectors of two. */
 static inline int all_finite(const double *numbers, Py_ssize_t count)
 {
-    uint64_t overflow = 0, bits;
-    for (Py_ssize_t k = 0; k < count; ++k) {
+    pair overflow = {0, 0}, bits;
+    uint64_t last = 0;
+    Py_ssize_t k = 0;
+    for (; k + 2 <= count; k += 2) {
         memcpy(&bits, numbers + k, sizeof bits);
-        overflow |= (bits & 0x7ff0000000000000u) + 0x0010000000000000u;
+        overflow |= OVERFLOW_OF(bits);
     }
-    return !(overflow >> 63);
+    if (k < count) {
+        memcpy(&last, numbers + k, sizeof last);
+        last = OVERFLOW_OF(last);
+    }
+    return !((overflow[0] | overflow[1] | last) >> 63);
+}
+
+/* Copy numbers; return whether all are finite. */
+static inline int copy_finite(double *to, const double *from, Py_ssize_t count)
+{
+    pair overflow = {0, 0}, bits;
+    uint64_t last = 0;
+    Py_ssize_t k = 0;
+    for (; k + 2 <= count; k += 2) {
+        memcpy(&bits, from + k, sizeof bits);
+        memcpy(to + k, &bits, sizeof bits);
+        overflow |= OVERFLOW_OF(bits);
+    }
+    if (k < count) {
+        memcpy(&last, from + k, sizeof last);
+        memcpy(to + k, &last, sizeof last);
+        last = OVERFLOW_OF(last);
+    }
+    return !((overflow[0] | overflow[1] | last) >> 63);
+}
+
+/* Copy results: few are copied here, which calls nothing and waits for no vector of them. */
+static inline void copy_results(double *to, const double *from, Py_ssize_t count)
+{
+    if (count > 16)
+        memcpy(to, from, sizeof(double) * count);
+    else
+        for (Py_ssize_t k = 0; k < count; ++k)
+            ((volatile double *)to)[k] = from[k];
 }
 
 static int read_sizes(PyObject *tuple, Py_ssize_t *sizes, int *count)
@@ -306,7 +346,7 @@ typedef struct {
 } Method;
 
 static PyArray_Descr *double_type;
-static PyTypeObject *array_type;
+static PyTypeObject *array_type, *ndarray_type;
 
 static PyObject *method_call(PyObject *, PyObject *const *, size_t, PyObject *);
 
@@ -400,30 +440,10 @@ static int read_buffer(PyObject *value, Py_ssize_t size, double *to)
     return plain;
 }
 
-/* Copy numbers; return whether all are finite. Pairs, as most processors have vectors of two. */
-static inline int copy_finite(double *to, const double *from, Py_ssize_t count)
-{
-    typedef uint64_t pair __attribute__((vector_size(16)));
-    pair overflow = {0, 0}, bits;
-    uint64_t last = 0, left;
-    Py_ssize_t k = 0;
-    for (; k + 2 <= count; k += 2) {
-        memcpy(&bits, from + k, sizeof bits);
-        memcpy(to + k, &bits, sizeof bits);
-        overflow |= (bits & 0x7ff0000000000000u) + 0x0010000000000000u;
-    }
-    if (k < count) {
-        memcpy(&left, from + k, sizeof left);
-        memcpy(to + k, &left, sizeof left);
-        last = (left & 0x7ff0000000000000u) + 0x0010000000000000u;
-    }
-    return !((overflow[0] | overflow[1] | last) >> 63);
-}
-
 /* Copy a vector of finite doubles; return 0 where it is anything else. */
 static inline int read_vector(PyObject *value, Py_ssize_t size, double *to)
 {
-    if (PyArray_CheckExact(value)) {
+    if (Py_TYPE(value) == ndarray_type) {
         PyArrayObject *array = (PyArrayObject *)value;
         const char *from = PyArray_BYTES(array);
         npy_intp stride;
@@ -455,7 +475,7 @@ static inline int read_vector(PyObject *value, Py_ssize_t size, double *to)
 static int can_take(PyObject *out, const result_shape *shape)
 {
     PyArrayObject *array = (PyArrayObject *)out;
-    if (!PyArray_CheckExact(out) || PyArray_DESCR(array) != double_type ||
+    if (Py_TYPE(out) != ndarray_type || PyArray_DESCR(array) != double_type ||
         PyArray_NDIM(array) != shape->rank || !PyArray_IS_C_CONTIGUOUS(array) ||
         !PyArray_ISBEHAVED(array))
         return 0;
@@ -507,7 +527,7 @@ static PyObject *new_result(Kernel *kernel, int number, const double *values)
         return PyFloat_FromDouble(values[0]);
     array = new_array(kernel, number);
     if (array != NULL)
-        memcpy(PyArray_DATA(array), values, sizeof(double) * shape->size);
+        copy_results(PyArray_DATA(array), values, shape->size);
     return (PyObject *)array;
 }
 
@@ -559,7 +579,7 @@ static PyObject *evaluate(Kernel *kernel, PyObject *const *vectors, int count, P
     if (!is_sound(kernel, y))
         goto done;
     if (out != NULL) {
-        memcpy(PyArray_DATA((PyArrayObject *)out), y, sizeof(double) * kernel->results[0].size);
+        copy_results(PyArray_DATA((PyArrayObject *)out), y, kernel->results[0].size);
         Py_INCREF(out);
         answer = out;
     } else {
@@ -823,6 +843,7 @@ PyMODINIT_FUNC PyInit__kernel(void)
     array_type = (PyTypeObject *)PyObject_GetAttrString(arrays, "array");
     Py_DECREF(arrays);
     double_type = PyArray_DescrFromType(NPY_DOUBLE);
+    ndarray_type = &PyArray_Type;
     if (array_type == NULL || double_type == NULL || PyType_Ready(&KernelType) < 0 ||
         PyType_Ready(&MethodType) < 0)
         return NULL;

@@ -20,6 +20,7 @@
 
 /* Loops over lanes become straight code, so that lanes stay in registers. */
 #define UNROLL _Pragma("GCC unroll 8")
+#define NO_UNROLL _Pragma("GCC unroll 1")
 
 typedef double lanes __attribute__((vector_size(8 * LANES)));
 typedef long long lanes_mask __attribute__((vector_size(8 * LANES)));
@@ -34,10 +35,14 @@ static inline lanes lanes_select(lanes_mask where, lanes yes, lanes no)
 
 static inline int lanes_any(lanes_mask where)
 {
+#if LANES == 4
+    return __builtin_ia32_movmskpd256((lanes)where) != 0;
+#else
     long long found = 0;
     for (int k = 0; k < LANES; ++k)
         found |= where[k];
     return found != 0;
+#endif
 }
 
 static inline lanes lanes_absolute(lanes x)
@@ -65,16 +70,18 @@ static inline lanes lanes_map(double (*function)(double), lanes x)
     return x;
 }
 
-static __attribute__((noinline)) void lanes_sincos_far(const double *x, double *s, double *c)
+/* Sines and cosines from the C library. */
+static __attribute__((noinline, cold)) void sincos_far(const double *x, double *s, double *c,
+                                                       int count)
 {
-    for (int k = 0; k < LANES; ++k) {
+    for (int k = 0; k < count; ++k) {
         s[k] = sin(x[k]);
         c[k] = cos(x[k]);
     }
 }
 
-/* Sine and cosine; angles beyond 1e6, where the reduction loses digits, go to the C library. */
-static inline void lanes_sincos(lanes x, lanes *sine, lanes *cosine)
+/* Sine and cosine; returns where angles are beyond 1e6: the reduction loses digits there. */
+static inline lanes_mask lanes_sincos_near(lanes x, lanes *sine, lanes *cosine)
 {
     lanes shifted = x * 0.6366197723675814 + ROUNDING;
     lanes_mask quadrant = (lanes_mask)shifted;
@@ -102,10 +109,16 @@ static inline void lanes_sincos(lanes x, lanes *sine, lanes *cosine)
     odd = -(quadrant & 1);
     *sine = (lanes)((lanes_mask)lanes_select(odd, c, s) ^ ((quadrant & 2) << 62));
     *cosine = (lanes)((lanes_mask)lanes_select(odd, s, c) ^ (((quadrant + 1) & 2) << 62));
-    if (__builtin_expect(lanes_any(~(lanes_mask)(lanes_absolute(x) <= 1e6)), 0)) {
+    return (lanes_mask)(lanes_absolute(x) > 1e6);
+}
+
+/* Sine and cosine; angles beyond 1e6 go to the C library. */
+static inline void lanes_sincos(lanes x, lanes *sine, lanes *cosine)
+{
+    if (__builtin_expect(lanes_any(lanes_sincos_near(x, sine, cosine)), 0)) {
         double from[LANES], s_far[LANES], c_far[LANES];
         memcpy(from, &x, sizeof from);
-        lanes_sincos_far(from, s_far, c_far);
+        sincos_far(from, s_far, c_far, LANES);
         memcpy(sine, s_far, sizeof s_far);
         memcpy(cosine, c_far, sizeof c_far);
     }
