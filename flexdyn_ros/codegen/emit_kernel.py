@@ -70,8 +70,7 @@ def emit_call(trace: Trace) -> str:
     kernel = _prepare(trace, batch=False)
     return '\n'.join([
         *_head(trace), 'typedef double real;', '',
-        *helper_functions(kernel.plan), SCALAR_TRIGONOMETRY, *_table(kernel),
-        *_functions(kernel), '',
+        *helper_functions(kernel.plan), *_table(kernel), *_functions(kernel), '',
         f'void {CALL_SYMBOL}(const double *x, double *y)', '{',
         '    evaluate(x, y);', '}', '',
     ])
@@ -226,33 +225,6 @@ def _angles(kernel: _Kernel, found: Sequence[Statement], number: int) -> list[st
         array = s if statement.node.value == 'sin' else c
         lines.append(_assign(kernel, statement.node, f'{array}[{place}]'))
     return lines
-
-
-SCALAR_TRIGONOMETRY = '''
-/* A number that was just stored: a load of several at once would have to wait for it. */
-static inline double fresh(const double *x)
-{
-    return *(const volatile double *)x;
-}
-
-/* Sines and cosines of whole vectors: a loop, as short code stays in the processor's caches. */
-static __attribute__((noinline)) void sincos_all(const double *x, double *s, double *c, int size)
-{
-    lanes_mask far = {0};
-    NO_UNROLL
-    for (int k = 0; k < size; k += LANES) {
-        lanes from, sine, cosine;
-        UNROLL
-        for (int j = 0; j < LANES; ++j)
-            from[j] = fresh(x + k + j);
-        far |= lanes_sincos_near(from, &sine, &cosine);
-        memcpy(s + k, &sine, sizeof sine);
-        memcpy(c + k, &cosine, sizeof cosine);
-    }
-    if (__builtin_expect(lanes_any(far), 0))
-        sincos_far(x, s, c, size);
-}
-'''
 
 
 def _lane_name(function: str) -> str:

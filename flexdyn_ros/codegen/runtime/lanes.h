@@ -124,6 +124,31 @@ static inline void lanes_sincos(lanes x, lanes *sine, lanes *cosine)
     }
 }
 
+/* A number that was just stored: a load of several at once would have to wait for it. */
+static inline double fresh(const double *x)
+{
+    return *(const volatile double *)x;
+}
+
+/* Sines and cosines of whole vectors: a loop, as short code stays in the processor's caches. */
+static __attribute__((noinline, unused)) void sincos_all(const double *x, double *s, double *c,
+                                                         int size)
+{
+    lanes_mask far = {0};
+    NO_UNROLL
+    for (int k = 0; k < size; k += LANES) {
+        lanes from, sine, cosine;
+        UNROLL
+        for (int j = 0; j < LANES; ++j)
+            from[j] = fresh(x + k + j);
+        far |= lanes_sincos_near(from, &sine, &cosine);
+        memcpy(s + k, &sine, sizeof sine);
+        memcpy(c + k, &cosine, sizeof cosine);
+    }
+    if (__builtin_expect(lanes_any(far), 0))
+        sincos_far(x, s, c, size);
+}
+
 static inline lanes lanes_sin(lanes x)
 {
     lanes s, c;
