@@ -6,17 +6,19 @@ from __future__ import annotations
 from pathlib import Path
 import sys
 
-from benchmarks.rotating_beam.study import column
-from benchmarks.rotating_beam.study import column_square
-from benchmarks.rotating_beam.study import GREENHILL
-from benchmarks.rotating_beam.study import rotor
-from benchmarks.rotating_beam.study import rotor_squares
-from benchmarks.rotating_beam.study import WRIGHT
+from flexdyn_ros.validation.beams_and_linkages.stiffening import column
+from flexdyn_ros.validation.beams_and_linkages.stiffening import column_square
+from flexdyn_ros.validation.beams_and_linkages.stiffening import rotor
+from flexdyn_ros.validation.beams_and_linkages.stiffening import rotor_squares
+from flexdyn_ros.validation.case_file import expected
+from flexdyn_ros.validation.case_file import inputs
 from matplotlib.figure import Figure
 import numpy as np
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs'
 MODES = (1, 2, 3, 5)
+WRIGHT = dict(zip(inputs('rb_rotating_beam')['speeds'], expected('rb_rotating_beam', 'modes_5')))
+GREENHILL = float(expected('rb_column', 'weight'))
 PAGE = """\
 # Geometric stiffening
 

@@ -27,6 +27,8 @@ from flexdyn_ros.validation.case_file import sources
 
 # Modules with cases, below this package.
 MODULES = (
+    'beams_and_linkages.four_bar',
+    'beams_and_linkages.stiffening',
     'counts.cases',
     'el_rayyes.clamped_link',
     'el_rayyes.pendulum',

@@ -3,14 +3,14 @@
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.validation.beams_and_linkages.four_bar import four_bar_state
+from flexdyn_ros.validation.beams_and_linkages.four_bar import four_bar_torque
+from flexdyn_ros.validation.beams_and_linkages.four_bar import joint_values
+from flexdyn_ros.validation.beams_and_linkages.four_bar import LINE_DENSITY
+from flexdyn_ros.validation.beams_and_linkages.four_bar import ROCKER
 import numpy as np
 from oracles.compare import reference_dynamics
-from oracles.mechanisms import four_bar_state
-from oracles.mechanisms import four_bar_torque
-from oracles.mechanisms import joint_values
-from oracles.mechanisms import LINE_DENSITY
 from oracles.mechanisms import mechanism
-from oracles.mechanisms import ROCKER
 import pytest
 
 

@@ -8,6 +8,8 @@ package's. Compression is a negative T, and its critical size makes K singular.
 
 from __future__ import annotations
 
+from flexdyn_ros.validation.case_file import expected
+from flexdyn_ros.validation.case_file import inputs
 import numpy as np
 from scipy.linalg import eigh
 
@@ -15,9 +17,7 @@ ELEMENTS = 40
 # First flapping frequency over sqrt(EI / rho A L^4) at hub speeds in the same unit, hub radius
 # 0: A. D. Wright, C. E. Smith, R. W. Thresher and J. L. C. Wang, Vibration modes of
 # centrifugally stiffened beams, Journal of Applied Mechanics 49, 1982, table 1.
-WRIGHT = {
-    0: 3.5160, 1: 3.6817, 2: 4.1373, 4: 5.5850, 6: 7.3604, 8: 9.2568, 10: 11.2023,
-}
+WRIGHT = dict(zip(inputs('rb_rotating_beam')['speeds'], expected('rb_rotating_beam', 'modes_5')))
 
 
 def matrices(tension, tip_mass: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

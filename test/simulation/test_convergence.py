@@ -5,8 +5,8 @@ import math
 
 import flexdyn_ros as fd
 from flexdyn_ros.simulation.tableaus import TABLEAUS
+from flexdyn_ros.validation.beams_and_linkages.four_bar import joint_values
 import numpy as np
-from oracles.mechanisms import joint_values
 from oracles.mechanisms import mechanism
 import pytest
 from scipy.special import ellipj
