@@ -46,15 +46,18 @@ def extensions():
         return []
     if not (Path(sysconfig.get_path('include')) / 'Python.h').exists():
         return []
-    source = Path(PACKAGE, 'codegen', 'runtime', 'kernel.c')
-    digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+    runtime = Path(PACKAGE, 'codegen', 'runtime')
+    sources = (runtime / 'kernel.c', runtime / 'interpreter.h')
+    digest = hashlib.sha256(b''.join(path.read_bytes() for path in sources)).hexdigest()[:16]
     return [Extension(
         f'{PACKAGE}.codegen.runtime._kernel',
-        [str(source)],
+        [str(sources[0])],
+        depends=[str(sources[1])],
         include_dirs=[numpy.get_include()],
         define_macros=[('FLEXDYN_DIGEST', f'"{digest}"')],
         extra_compile_args=['-O2', '-ffp-contract=off', '-pthread'],
         extra_link_args=['-pthread'],
+        libraries=['m'],
         optional=True,
     )]
 

@@ -1,48 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-The "c" backend: generated C, compiled function by function when first used.
-
-It makes the same variants as the "python" backend (`variants.py`): payloads and gravity that
-differ from the description's are arguments of compiled code, so that changing them compiles
-nothing, and without them the plain function runs. Compiled functions are kept on disk. What is
-not finite, or comes out of a doubtful pivot, is left to the reference backend.
-"""
+"""The "c" backend: generated C, compiled function by function when first used."""
 
 from __future__ import annotations
 
 from typing import Any
 from typing import Callable
+from typing import cast
 from typing import Mapping
 from typing import Optional
-from typing import Sequence
 
-from flexdyn_ros.codegen.chosen_parameters import ChosenParameters
 from flexdyn_ros.codegen.compiler import Compiler
 from flexdyn_ros.codegen.compiler import find_compiler
-from flexdyn_ros.codegen.function_vectors import inputs_of
-from flexdyn_ros.codegen.function_vectors import outputs_of
 from flexdyn_ros.codegen.functions import Request
-from flexdyn_ros.codegen.loads import Loads
+from flexdyn_ros.codegen.kernel_backend import KernelBackend
+from flexdyn_ros.codegen.kernel_backend import Listener
 from flexdyn_ros.codegen.native import BATCH
 from flexdyn_ros.codegen.native import NativeProgram
-from flexdyn_ros.codegen.python_backend import PythonBackend
 from flexdyn_ros.codegen.variants import Floats
-from flexdyn_ros.codegen.variants import FORWARD
-from flexdyn_ros.codegen.variants import key_of
 from flexdyn_ros.codegen.variants import Places
-from flexdyn_ros.codegen.variants import traced
-from flexdyn_ros.codegen.variants import Wrenches
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
 import numpy as np
 
-# Told of a compiled function without wrenches: its request, and the function.
-Listener = Callable[[Request, Any], None]
 # A function of (count, inputs, strides, outputs, flags, threads), and its last inputs.
 Batch = tuple[Callable[..., None], tuple[np.ndarray, ...]]
 
 
-class CBackend(PythonBackend):
+class CBackend(KernelBackend):
     """Evaluates one robot under one gravity and one set of payloads by compiled code."""
 
     name = 'c'
@@ -63,77 +47,17 @@ class CBackend(PythonBackend):
             gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
             payloads: Inertia in link axes by link name.
             digest: Digest of the robot where it is known.
-            listener: Told of each compiled function that may be called without this backend.
+            listener: See KernelBackend.
 
         Raises:
             NoCompiler: If there is no C compiler.
         """
-        super().__init__(robot, gravity, payloads, digest)
+        super().__init__(robot, gravity, payloads, digest, listener)
         self.compiler: Compiler = find_compiler()
         self._batches: dict[tuple[Request, Places], Batch] = {}
-        self.listener = listener
 
-    def under(self, gravity: Floats, payloads: Mapping[str, Inertia]) -> CBackend:
-        """Return a backend of the same robot under other gravity and payloads."""
-        return CBackend(self._robot, gravity, payloads, self._digest, self.listener)
-
-    def forward_dynamics(
-        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches, method: str
-    ) -> Floats:
-        """Return accelerations, (nv,); see PythonBackend."""
-        if not self._nv:
-            return []
-        try:
-            return self._loaded(FORWARD[method], (q, qd, tau), wrenches)
-        except ArithmeticError:
-            return self._exact.forward_dynamics(q, qd, tau, wrenches, method)
-
-    def hybrid_dynamics(
-        self, q: Floats, qd: Floats, joint_qdd: Floats, wrenches: Wrenches
-    ) -> tuple[Floats, Floats]:
-        """Return joint torques (n_joints,) and modal accelerations (n_modes,)."""
-        try:
-            if not self._n_modes:
-                return self._loaded('inverse_dynamics', (q, qd, joint_qdd), wrenches), []
-            return self._loaded('hybrid_dynamics', (q, qd, joint_qdd), wrenches)
-        except ArithmeticError:
-            return self._exact.hybrid_dynamics(q, qd, joint_qdd, wrenches)
-
-    def forward_dynamics_derivatives(
-        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches = ()
-    ) -> tuple:
-        """Return the derivatives of the accelerations by q, qd and tau, (nv, nv) each."""
-        if not self._nv:
-            return [], [], []
-        try:
-            return self._loaded('forward_dynamics_derivatives', (q, qd, tau), wrenches)
-        except ArithmeticError:
-            return self._exact.forward_dynamics_derivatives(q, qd, tau, wrenches)
-
-    def forward_dynamics_parameter_derivatives(
-        self, q: Floats, qd: Floats, tau: Floats, chosen: ChosenParameters,
-        wrenches: Wrenches = (),
-    ) -> list:
-        """Return the derivatives of the accelerations by parameters of the model, (nv, n)."""
-        name = 'forward_dynamics_parameter_derivatives'
-        if not self._nv:
-            return []
-        try:
-            return self._loaded(name, (q, qd, tau), wrenches, chosen)
-        except ArithmeticError:
-            return self._exact.forward_dynamics_parameter_derivatives(
-                q, qd, tau, chosen, wrenches
-            )
-
-    def is_made(self, name: str, arguments: Sequence[Any]) -> bool:
-        """Return whether a call with these arguments needs no compilation any more."""
-        request, loads, solver, _ = self._resolved(*self.variant(name, arguments))
-        return self._program(request, loads, solver).is_ready()
-
-    def program(self, request: Request, places: Places) -> tuple[NativeProgram, tuple]:
-        """Return a function as a program to compile, and the values of payloads and gravity."""
-        request, loads, solver, extra = self._resolved(request, places)
-        return self._program(request, loads, solver), extra
+    def _as_program(self, *parts: Any) -> NativeProgram:
+        return NativeProgram(*parts)
 
     def batch(self, request: Request, places: Places, wait: bool = True) -> Optional[Batch]:
         """
@@ -146,66 +70,10 @@ class CBackend(PythonBackend):
         """
         found = self._batches.get((request, places))
         if found is None:
-            program, extra = self.program(request, places)
+            made, extra = self.program(request, places)
+            program = cast(NativeProgram, made)
             if not wait and not program.is_ready(BATCH):
                 return None
             constants = tuple(np.array(values) for values in extra)
             found = self._batches[request, places] = (program.batch(), constants)
         return found
-
-    def _program(self, request: Request, loads: Loads, solver: str) -> NativeProgram:
-        robot = self._robot
-        inputs = (*inputs_of(robot, [request]), *loads.inputs())
-        takes_position = bool(inputs) and inputs[0].name == 'q'
-        return NativeProgram(
-            ('dynamics', *key_of(self._digest, request, loads, solver)),
-            lambda: traced(robot, request, loads, solver),
-            inputs, tuple(outputs_of(robot, request)),
-            robot.quaternion_starts if takes_position else (),
-        )
-
-    def _make(self, request: Request, places: Places) -> tuple[Callable, tuple]:
-        """Return a compiled function; payloads and gravity are part of it without wrenches."""
-        program, extra = self.program(request, places)
-        if request.parameters:
-            return _with_numbers(program.kernel()), extra
-        if places:
-            return program.kernel(), extra
-        kernel = program.kernel([number for values in extra for number in values])
-        if self.listener is not None and self._nv:
-            self.listener(request, kernel)
-        return kernel, ()
-
-
-def _with_numbers(kernel: Any) -> Callable[..., Any]:
-    """Return a compiled function that takes numbers where it wants vectors of one."""
-
-    def call(*arguments: Any) -> Any:
-        return kernel(*((x,) if isinstance(x, float) else x for x in arguments))
-
-    return call
-
-
-def _with_exact(name: str) -> Callable[..., Any]:
-    """Return a method that leaves results that are not finite to the reference backend."""
-    method = getattr(PythonBackend, name)
-
-    def call(self: CBackend, *arguments: Any) -> Any:
-        try:
-            return method(self, *arguments)
-        except ArithmeticError:
-            return getattr(self._exact, name)(*arguments)
-
-    call.__name__ = name
-    call.__doc__ = method.__doc__
-    return call
-
-
-for _name in (
-    'inverse_dynamics', 'inverse_dynamics_derivatives', 'inverse_dynamics_parameter_derivatives',
-    'mass_matrix', 'bias_vector', 'gravity_vector', 'coriolis_vector',
-    'inertia_vector', 'external_force_vector', 'friction_vector', 'elastic_vector', 'frame_pose',
-    'jacobian', 'jacobian_rate_qd', 'kinetic_energy', 'potential_energy', 'loop_poses',
-    'loop_jacobian', 'loop_bias', 'loop_equations',
-):
-    setattr(CBackend, _name, _with_exact(_name))

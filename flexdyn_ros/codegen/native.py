@@ -8,7 +8,6 @@ the cache has it, nothing is traced, generated or compiled.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from typing import Callable
@@ -18,16 +17,14 @@ from flexdyn_ros.codegen import ctypes_calls
 from flexdyn_ros.codegen import libraries
 from flexdyn_ros.codegen import source_cache
 from flexdyn_ros.codegen.batch_loop import BATCH_SYMBOL
-from flexdyn_ros.codegen.batch_loop import DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.batch_loop import PIVOTS
 from flexdyn_ros.codegen.compiler import find_compiler
 from flexdyn_ros.codegen.emit_kernel import CALL_SYMBOL
 from flexdyn_ros.codegen.emit_kernel import emit_batch
 from flexdyn_ros.codegen.emit_kernel import emit_call
 from flexdyn_ros.codegen.extension import extension
-from flexdyn_ros.codegen.interface import Input
-from flexdyn_ros.codegen.interface import Output
-from flexdyn_ros.codegen.interface import Trace
+from flexdyn_ros.codegen.kernel_program import KernelProgram
+from flexdyn_ros.codegen.kernel_program import made_kernel
 
 CALL, BATCH = 'call', 'batch'
 FLAGS = {CALL: ('-O2',), BATCH: ('-O3',)}
@@ -36,24 +33,8 @@ SYMBOLS = {CALL: CALL_SYMBOL, BATCH: BATCH_SYMBOL}
 _loaded: dict[str, tuple[int, int]] = {}
 
 
-@dataclass(frozen=True)
-class NativeProgram:
-    """
-    A program that can be compiled.
-
-    Attributes:
-        key: What the trace depends on, such as a model's digest and a function's name.
-        produce: Makes the trace; called only where the cache does not have the program.
-        inputs: The trace's inputs.
-        outputs: Its results, pivots left out.
-        quaternions: Where quaternions start in the first input.
-    """
-
-    key: tuple[str, ...]
-    produce: Callable[[], Trace]
-    inputs: tuple[Input, ...]
-    outputs: tuple[Output, ...]
-    quaternions: tuple[int, ...] = ()
+class NativeProgram(KernelProgram):
+    """A program that can be compiled."""
 
     def kernel(self, constants: Sequence[float] = ()) -> Any:
         """
@@ -70,15 +51,7 @@ class NativeProgram:
             NoCompiler, CompilationFailed: If it cannot be compiled.
         """
         address, pivots = self._load(CALL)
-        sizes = [len(each.symbols) for each in self.inputs]
-        left = len(constants)
-        while left > 0:
-            left -= sizes.pop()
-        shapes = tuple(output.shape for output in self.outputs)
-        return _calls().Kernel(
-            address, tuple(sizes), tuple(map(float, constants)), shapes, pivots,
-            tuple(self.quaternions), DOUBTFUL_PIVOT,
-        )
+        return made_kernel(_calls(), address, self, constants, pivots)
 
     def batch(self) -> Callable[..., None]:
         """Return a function of (count, inputs, strides, outputs, flags, threads)."""

@@ -21,10 +21,11 @@ from typing import Optional
 from typing import Union
 
 from flexdyn_ros.codegen.c_backend import CBackend
-from flexdyn_ros.codegen.c_backend import Listener
 from flexdyn_ros.codegen.compiler import CompilationFailed
 from flexdyn_ros.codegen.compiler import NoCompiler
 from flexdyn_ros.codegen.functions import FUNCTIONS
+from flexdyn_ros.codegen.interpreted_backend import python_backend
+from flexdyn_ros.codegen.kernel_backend import Listener
 from flexdyn_ros.codegen.python_backend import PythonBackend
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.model.link import Inertia
@@ -95,6 +96,7 @@ class PatientBackend:
         self.patience = patience_with(robot.nv) if patient else 0
         # Calls since the loads changed, and all of them, by function and loads.
         self._calls: dict[tuple, list[int]] = {} if before is None else before._calls
+        self._listener = listener if before is None else before._listener
         if before is not None:
             self._generated: Generated = before._generated.under(gravity, payloads)
         else:
@@ -143,7 +145,9 @@ class PatientBackend:
     def give_up_compiling(self, error: CompilationFailed) -> None:
         """Use generated Python from now on, and say so."""
         _logger.warning('Generated Python is used instead of compiled code. %s', error)
-        self._generated = PythonBackend(self._robot, self._gravity, self._payloads)
+        self._generated = python_backend(
+            self._robot, self._gravity, self._payloads, self._listener
+        )
 
     def prepared(self, name: str) -> Optional[tuple[Callable, tuple]]:
         """Return the generated Python function of this name, and its loads, if it is made."""
@@ -185,12 +189,16 @@ def _best(
     try:
         backend = CBackend(robot, gravity, payloads, listener=listener)
     except NoCompiler as error:
-        _say_once(str(error))
-        return PythonBackend(robot, gravity, payloads)
+        found = python_backend(robot, gravity, payloads, listener)
+        _say_once(found.runs_on, found.times_c, str(error))
+        return found
     _logger.info('Robot "%s" uses the backend "c": %s.', robot.name, backend.compiler.version)
     return backend
 
 
 @lru_cache(maxsize=None)
-def _say_once(problem: str) -> None:
-    _logger.warning('The backend is "python", some 30 times slower than "c". %s', problem)
+def _say_once(runs_on: str, times: int, problem: str) -> None:
+    _logger.warning(
+        'The backend is "python", run by %s, some %d times slower than "c". %s',
+        runs_on, times, problem,
+    )

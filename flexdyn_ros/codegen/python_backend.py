@@ -42,6 +42,9 @@ class PythonBackend(GeneratedDerivatives):
     """Evaluates one robot under one gravity and one set of payloads by generated Python."""
 
     name = 'python'
+    # What runs the functions, and how many times slower than compiled ones they are, about.
+    runs_on = 'CPython'
+    times_c = 30
 
     def __init__(
         self,

@@ -9,38 +9,56 @@ and a function of less than 256 variables needs no long instructions to name the
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
+from typing import Collection
+from typing import Hashable
+from typing import Sequence
+from typing import TypeVar
 
 from flexdyn_ros.codegen.chunks import reads
 from flexdyn_ros.codegen.chunks import Statement
 from flexdyn_ros.codegen.schedule import Schedule
-from flexdyn_ros.symbolic.expression import Expression
 
 PREFIX = 'x'
+Value = TypeVar('Value', bound=Hashable)
 
 
 def with_registers(plan: Schedule) -> Schedule:
     """Return the schedule with its temporaries renamed to variables that are used again."""
     used = [reads(Statement(node), plan) for node in plan.temporaries]
-    last: dict[Expression, int] = {}
-    for place, found in enumerate(used):
-        last.update(dict.fromkeys(found, place))
     kept = set()
     for output in plan.trace.program.outputs:
         kept |= reads(Statement(output, 0), plan)
     taken = {each.name for each in plan.trace.inputs}
-    names: dict[Expression, str] = {}
-    free: list[str] = []
-    count = 0
-    for place, node in enumerate(plan.temporaries):
-        # Read before written: a variable may take the result that it was the last to lead to.
-        free += sorted(
-            names[each] for each in used[place]
-            if each in names and last[each] == place and each not in kept
-        )
+    numbers = registers_of(plan.temporaries, used, kept)
+    free = (name for name in map(f'{PREFIX}{{}}'.format, count()) if name not in taken)
+    variables = [next(free) for _ in set(numbers.values())]
+    return replace(plan, names={node: variables[number] for node, number in numbers.items()})
+
+
+def registers_of(
+    values: Sequence[Value], used: Sequence[Collection[Value]], kept: Collection[Value]
+) -> dict[Value, int]:
+    """
+    Return the number of the register that holds each value, from 0 on.
+
+    Args:
+        values: What is computed, in order.
+        used: For each of them, what it is computed from; others than `values` do not count.
+        kept: Those whose registers nothing else may take.
+    """
+    last = {each: place for place, found in enumerate(used) for each in found}
+    registers: dict[Value, int] = {}
+    free: list[int] = []
+    size = 0
+    for place, value in enumerate(values):
+        # Read before written: a register may take the result that it was the last to lead to.
+        free += sorted({
+            registers[each] for each in used[place]
+            if each in registers and last[each] == place and each not in kept
+        })
         if not free:
-            while f'{PREFIX}{count}' in taken:
-                count += 1
-            free.append(f'{PREFIX}{count}')
-            count += 1
-        names[node] = free.pop()
-    return replace(plan, names=names)
+            free.append(size)
+            size += 1
+        registers[value] = free.pop()
+    return registers

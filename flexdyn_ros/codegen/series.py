@@ -21,6 +21,14 @@ def stumpff_orders(functions: tuple[str, ...]) -> list[int]:
     return [int(name[len(PREFIX):]) for name in functions if name.startswith(PREFIX)]
 
 
+def series_coefficients(order: int) -> list[float]:
+    """Return 1 / (2 j + order)! for the terms that the series below SERIES_LIMIT takes."""
+    count = 1
+    while factorial(order) / factorial(2 * count + order) * SERIES_LIMIT**count > _LAST_PLACE:
+        count += 1
+    return [1.0 / factorial(2 * j + order) for j in range(count)]
+
+
 def series(order: int, number) -> str:
     """
     Return sum_j (-u)^j / (2 j + order)! in Horner's form, in terms of u.
@@ -29,13 +37,11 @@ def series(order: int, number) -> str:
         order: Which function.
         number: From a number to its text.
     """
-    count = 1
-    while factorial(order) / factorial(2 * count + order) * SERIES_LIMIT**count > _LAST_PLACE:
-        count += 1
-    text = number(1.0 / factorial(2 * (count - 1) + order))
-    for j in reversed(range(count - 1)):
-        inner = text if j == count - 2 else f'({text})'
-        text = f'{number(1.0 / factorial(2 * j + order))} - u*{inner}'
+    *lower, last = map(number, series_coefficients(order))
+    text = last
+    for j, coefficient in reversed(list(enumerate(lower))):
+        inner = text if j == len(lower) - 1 else f'({text})'
+        text = f'{coefficient} - u*{inner}'
     return text
 
 

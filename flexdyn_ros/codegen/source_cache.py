@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Generated sources and compiled libraries kept on disk between processes.
+Generated sources, instructions and compiled libraries kept on disk between processes.
 
 They lie in $FLEXDYN_CACHE_DIR, or else in flexdyn_ros below $XDG_CACHE_HOME or ~/.cache. Since
 they are executed, a folder or file that other users could have written is not used. A key holds
@@ -28,6 +28,8 @@ from flexdyn_ros.model.robot import Robot
 FOLDER_VARIABLE = 'FLEXDYN_CACHE_DIR'
 SOURCE = '.py'
 LIBRARY = '.so'
+INSTRUCTIONS = '.instructions'
+KINDS = (SOURCE, LIBRARY, INSTRUCTIONS)
 # Entries beyond this number are removed, the oldest first.
 ENTRY_LIMIT = 1000
 # What generated code depends on besides the model.
@@ -131,7 +133,7 @@ def write_bytes(name: str, content: bytes) -> bool:
 def _prune(folder: Path) -> None:
     """Remove the oldest entries beyond ENTRY_LIMIT: those of other versions and models."""
     try:
-        entries = [path for path in folder.iterdir() if path.suffix in (SOURCE, LIBRARY)]
+        entries = [path for path in folder.iterdir() if path.suffix in KINDS]
         if len(entries) > ENTRY_LIMIT:
             ages = {path: path.stat().st_mtime for path in entries}
             entries.sort(key=ages.__getitem__)

@@ -13,6 +13,7 @@ from weakref import ref
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.codegen.c_backend import CBackend
 from flexdyn_ros.codegen.functions import Request
+from flexdyn_ros.codegen.interpreted_backend import python_backend
 from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.python_backend import PythonBackend
 from flexdyn_ros.dynamics.influence_approximations import Approximations
@@ -87,8 +88,6 @@ class BackendOwner(CheckedArguments):
             return InfluenceBackend(*given, self._approximations)
         if self._kind == 'reference':
             return ReferenceBackend(*given)
-        if self._kind == 'python':
-            return PythonBackend(*given)
         # Weakly, so that a backend does not keep its owner alive.
         owner = ref(self)
 
@@ -97,6 +96,8 @@ class BackendOwner(CheckedArguments):
             if dyn is not None:
                 dyn._call_directly(request, kernel)
 
+        if self._kind == 'python':
+            return python_backend(*given, listener)
         if self._kind == 'c':
             return CBackend(*given, listener=listener)
         return PatientBackend(*given, listener=listener, patient=self._patient)

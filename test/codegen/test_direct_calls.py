@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls handed straight to compiled code: every kind of argument, and the reference's errors."""
+"""
+Calls handed straight to compiled or interpreted code.
+
+Every kind of argument, and the reference's errors.
+"""
 
 from array import array
 import gc
@@ -20,10 +24,12 @@ pytestmark = needs_compiler
 NAMES = ('rigid tree', 'floating')
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    """Compile without optimising."""
+@pytest.fixture(params=['c', 'python'], autouse=True)
+def backend(request, monkeypatch):
+    """Return the backend that is called; compile without optimising."""
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
+    needs_extension()
+    return request.param
 
 
 def state(name):
@@ -31,11 +37,10 @@ def state(name):
     return [np.array(each) for each in cases.state(cases.robot(name))[:3]]
 
 
-def called(name, *functions):
-    """Return a Dynamics whose functions go straight to compiled code."""
+def called(backend, name, *functions):
+    """Return a Dynamics whose functions are called directly."""
     model = cases.robot(name)
-    needs_extension()
-    dyn = fd.Dynamics(model, 'c')
+    dyn = fd.Dynamics(model, backend)
     q, qd, qdd = state(name)
     arguments = {
         'inverse_dynamics': (q, qd, qdd), 'forward_dynamics': (q, qd, qdd), 'mass_matrix': (q,),
@@ -49,9 +54,9 @@ def called(name, *functions):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_every_kind_of_argument_gives_the_same_bits(name):
+def test_every_kind_of_argument_gives_the_same_bits(name, backend):
     """Arrays, strided and integer ones, lists, tuples, array.array, by position and by name."""
-    dyn = called(name, 'inverse_dynamics')
+    dyn = called(backend, name, 'inverse_dynamics')
     q, qd, qdd = state(name)
     expected = dyn.inverse_dynamics(q, qd, qdd)
     cases.assert_close(
@@ -71,9 +76,9 @@ def test_every_kind_of_argument_gives_the_same_bits(name):
     )
 
 
-def test_a_result_goes_where_it_is_wanted():
+def test_a_result_goes_where_it_is_wanted(backend):
     """Out is returned; it may be one of the arguments, strided, or of another byte order."""
-    dyn = called('rigid tree', 'inverse_dynamics', 'mass_matrix', 'kinetic_energy')
+    dyn = called(backend, 'rigid tree', 'inverse_dynamics', 'mass_matrix', 'kinetic_energy')
     q, qd, qdd = state('rigid tree')
     tau, matrix = dyn.inverse_dynamics(q, qd, qdd), dyn.mass_matrix(q)
     for out in (np.zeros(len(tau)), np.zeros((len(tau), 2))[:, 0]):
@@ -93,9 +98,9 @@ def test_a_result_goes_where_it_is_wanted():
     assert float(energy) == dyn.kinetic_energy(q, qd)
 
 
-def test_a_result_is_the_callers_own():
+def test_a_result_is_the_callers_own(backend):
     """No later call changes an array that somebody still holds, by any way of holding it."""
-    dyn = called('rigid tree', 'inverse_dynamics')
+    dyn = called(backend, 'rigid tree', 'inverse_dynamics')
     q, qd, qdd = state('rigid tree')
     held = [dyn.inverse_dynamics(q, qd, k * qdd) for k in range(12)]
     copies = [each.copy() for each in held]
@@ -149,11 +154,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize('kind', WRONG)
-def test_errors_are_the_references(kind):
+def test_errors_are_the_references(kind, backend):
     """The same type, the same words."""
     arguments, named = WRONG[kind](*state('floating'))
     found = []
-    for dyn in (called('floating', 'inverse_dynamics'),
+    for dyn in (called(backend, 'floating', 'inverse_dynamics'),
                 fd.Dynamics(cases.robot('floating'), 'reference')):
         with pytest.raises((fd.FlexdynError, TypeError)) as caught:
             dyn.inverse_dynamics(*arguments, **named)
@@ -161,10 +166,10 @@ def test_errors_are_the_references(kind):
     assert found[0] == found[1]
 
 
-def test_functions_of_frames():
+def test_functions_of_frames(backend):
     """Each frame has its own compiled function; an unknown one is the reference's error."""
     model = cases.robot('floating')
-    dyn, reference = called('floating', 'jacobian'), fd.Dynamics(model, 'reference')
+    dyn, reference = called(backend, 'floating', 'jacobian'), fd.Dynamics(model, 'reference')
     q = state('floating')[0]
     for _ in range(2):
         for frame in model.frame_names[-2:]:
@@ -179,10 +184,10 @@ def test_functions_of_frames():
         assert found[0] == found[1]
 
 
-def test_a_kept_method_follows_the_loads():
+def test_a_kept_method_follows_the_loads(backend):
     """A method looked up before a load changed computes with the load of the moment."""
     model = cases.robot('rigid tree')
-    dyn, q = called('rigid tree', 'mass_matrix'), state('rigid tree')[0]
+    dyn, q = called(backend, 'rigid tree', 'mass_matrix'), state('rigid tree')[0]
     kept = dyn.mass_matrix
     plain, link = kept(q), model.frame_names[-1]
     dyn.set_payload(link, 3.0, (0.1, 0.2, 0.3), 0.1 * np.eye(3))
@@ -193,9 +198,9 @@ def test_a_kept_method_follows_the_loads():
     assert np.array_equal(kept(q), plain)
 
 
-def test_methods_of_the_class():
+def test_methods_of_the_class(backend):
     """Calls through the class work; another object, or none, is Python's error."""
-    dyn = called('rigid tree', 'mass_matrix')
+    dyn = called(backend, 'rigid tree', 'mass_matrix')
     q = state('rigid tree')[0]
     assert np.array_equal(fd.Dynamics.mass_matrix(dyn, q), dyn.mass_matrix(q))
     for arguments in ((), (q,), (5, q), (object(), q)):
@@ -203,9 +208,9 @@ def test_methods_of_the_class():
             fd.Dynamics.mass_matrix(*arguments)
 
 
-def test_a_replaced_method_is_called(monkeypatch):
+def test_a_replaced_method_is_called(monkeypatch, backend):
     """Who replaces a method, in the class or in one object, is called."""
-    dyn = called('rigid tree', 'mass_matrix')
+    dyn = called(backend, 'rigid tree', 'mass_matrix')
     q = state('rigid tree')[0]
     monkeypatch.setattr(fd.Dynamics, 'mass_matrix', lambda self, q: 'of the class')
     assert dyn.mass_matrix(q) == 'of the class'
@@ -213,10 +218,10 @@ def test_a_replaced_method_is_called(monkeypatch):
     assert dyn.mass_matrix(q) == 'of the object'
 
 
-def test_two_results():
+def test_two_results(backend):
     """Hybrid dynamics gives a pair, also into two arrays."""
     model = cases.robot('flexible chain')
-    dyn = called('flexible chain', 'hybrid_dynamics')
+    dyn = called(backend, 'flexible chain', 'hybrid_dynamics')
     q, qd, qdd = state('flexible chain')
     arguments = q, qd, qdd[:model.n_joints]
     expected = fd.Dynamics(model, 'reference').hybrid_dynamics(*arguments)
@@ -226,7 +231,7 @@ def test_two_results():
             cases.assert_close(*pair)
 
 
-def test_subclasses_keep_their_methods():
+def test_subclasses_keep_their_methods(backend):
     """A method that a subclass overrides is not shadowed; others are."""
 
     class Doubled(fd.Dynamics):
@@ -234,28 +239,27 @@ def test_subclasses_keep_their_methods():
         def inverse_dynamics(self, *arguments, **named):
             return 2.0 * super().inverse_dynamics(*arguments, **named)
 
-    needs_extension()
-    dyn = Doubled(cases.robot('rigid tree'), 'c')
+    dyn = Doubled(cases.robot('rigid tree'), backend)
     q, qd, qdd = state('rigid tree')
-    once = called('rigid tree', 'inverse_dynamics').inverse_dynamics(q, qd, qdd)
+    once = called(backend, 'rigid tree', 'inverse_dynamics').inverse_dynamics(q, qd, qdd)
     for _ in range(3):
         assert np.array_equal(dyn.inverse_dynamics(q, qd, qdd), 2.0 * once)
         dyn.mass_matrix(q)
     assert 'mass_matrix' in dyn._direct
 
 
-def test_a_direct_call_looks_like_the_method():
+def test_a_direct_call_looks_like_the_method(backend):
     """Help and signatures show what the method says."""
-    dyn = called('rigid tree', 'inverse_dynamics')
+    dyn = called(backend, 'rigid tree', 'inverse_dynamics')
     plain = fd.Dynamics(cases.robot('rigid tree'), 'reference')
     assert inspect.signature(dyn.inverse_dynamics) == inspect.signature(plain.inverse_dynamics)
     assert dyn.inverse_dynamics.__doc__ == plain.inverse_dynamics.__doc__
     assert dyn.inverse_dynamics.__name__ == 'inverse_dynamics'
 
 
-def test_nothing_is_kept_alive():
+def test_nothing_is_kept_alive(backend):
     """A Dynamics goes when its owner lets go, direct calls included; no result leaks."""
-    dyn = called('rigid tree', 'inverse_dynamics')
+    dyn = called(backend, 'rigid tree', 'inverse_dynamics')
     gone = weakref.ref(dyn)
     q, qd, qdd = state('rigid tree')
     counts = [sys.getrefcount(each) for each in (q, qd, qdd, None)]
@@ -269,12 +273,12 @@ def test_nothing_is_kept_alive():
     assert gone() is None
 
 
-def test_without_the_extension(monkeypatch):
-    """Compiled functions are then called through ctypes, with the same numbers and errors."""
+def test_without_the_extension(monkeypatch, backend):
+    """Then ctypes calls compiled functions, and CPython runs Python: equal numbers and errors."""
     monkeypatch.setenv('FLEXDYN_CALLS', 'ctypes')
     model = cases.robot('flexible chain')
     q, qd, qdd = state('flexible chain')
-    dyn, reference = fd.Dynamics(model, 'c'), fd.Dynamics(model, 'reference')
+    dyn, reference = fd.Dynamics(model, backend), fd.Dynamics(model, 'reference')
     for _ in range(2):
         for function in ('inverse_dynamics', 'forward_dynamics'):
             cases.assert_close(

@@ -7,11 +7,11 @@ from codegen.compiled import needs_compiler
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.c_backend import CBackend
+from flexdyn_ros.codegen.interpreted_backend import python_backend
 from flexdyn_ros.codegen.patient_backend import LONG_PATIENCE
 from flexdyn_ros.codegen.patient_backend import PATIENCE
 from flexdyn_ros.codegen.patient_backend import patience_with
 from flexdyn_ros.codegen.patient_backend import PatientBackend
-from flexdyn_ros.codegen.python_backend import PythonBackend
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 import numpy as np
 from oracles.random_robots import random_robot_urdf
@@ -25,12 +25,14 @@ LINK = ROBOT.links[-1].name
 def generated(request, monkeypatch, tmp_path):
     """Return the name of the backend that "auto" ends up with."""
     from flexdyn_ros.codegen import generated_functions
+    from flexdyn_ros.codegen import interpreted_program
     from flexdyn_ros.codegen import native
 
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path))
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
     monkeypatch.setattr(native, '_loaded', {})
     monkeypatch.setattr(generated_functions, '_made', {})
+    monkeypatch.setattr(interpreted_program, '_made', {})
     tmp_path.chmod(0o700)
     if request.param == 'python':
         monkeypatch.setenv('CC', '/nowhere/cc')
@@ -51,7 +53,7 @@ def test_generated_code_answers_what_is_called_often(generated):
     backend = PatientBackend(ROBOT, list(ROBOT.gravity_vector), {})
     q = list(ROBOT.neutral_configuration())
     turns = [type(backend.whose_turn('mass_matrix', q)) for _ in range(PATIENCE + 2)]
-    kind = {'c': CBackend, 'python': PythonBackend}[generated]
+    kind = {'c': CBackend, 'python': type(python_backend(ROBOT, [0.0] * 3, {}))}[generated]
     assert turns == [ReferenceBackend] * PATIENCE + [kind] * 2
     assert isinstance(backend.whose_turn('inverse_dynamics', q, q, q, ()), ReferenceBackend)
     frames = ROBOT.frame_names[:2]

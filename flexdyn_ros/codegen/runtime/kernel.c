@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compiled functions called from Python with as little as possible in between.
+ * Generated functions called from Python with as little as possible in between.
  *
- * A Kernel is a function `void f(const double *x, double *y)` of a shared library, with the sizes
- * of its inputs (packed into x) and results (packed into y). A Method stands for a method of
- * Dynamics: it reads numpy arrays, array.array, lists and tuples of floats, checks them and calls
- * a kernel. Whatever is not plain (another dtype, a wrong shape, a value that is not finite,
- * wrenches, doubtful results) it leaves to the method written in Python, which knows what to say.
+ * A Kernel is a function `void f(const double *x, double *y)` of a shared library, or a program that
+ * is interpreted (interpreter.h), with the sizes of its inputs (packed into x) and results (packed
+ * into y). A Method stands for a method of Dynamics: it reads numpy arrays, array.array, lists and
+ * tuples of floats, checks them and calls a kernel. Whatever is not plain (another dtype, a wrong
+ * shape, a value that is not finite, wrenches, doubtful results) it leaves to the method written in
+ * Python, which knows what to say.
  *
  * This file knows nothing of any robot, so that one build serves all.
  */
@@ -26,7 +27,10 @@
 #define FLEXDYN_DIGEST ""
 #endif
 
-enum { SPARE = 3, SPARED = 3, MOST_PARTS = 64, MOST_PARAMETERS = 12, ON_STACK = 768, MOST_THREADS = 64 };
+#include "interpreter.h"
+
+enum { SPARE = 3, SPARED = 3, MOST_SPARED = 768 };
+enum { MOST_PARAMETERS = 12, ON_STACK = 2048, MOST_THREADS = 64 };
 
 typedef void (*call_function)(const double *, double *);
 typedef void (*batch_function)(long, long, const double *const *, const long *, double *const *,
@@ -43,11 +47,13 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     call_function call;
-    int n_inputs, n_results, n_quaternions;
-    Py_ssize_t sizes[MOST_PARTS];     /* of the inputs, constants included */
-    result_shape results[MOST_PARTS]; /* pivots not included */
-    Py_ssize_t quaternions[MOST_PARTS];
+    Program *program; /* what is interpreted instead, or NULL */
+    Py_ssize_t n_inputs, n_results, n_quaternions;
+    Py_ssize_t *sizes;                /* of the inputs, constants left out */
+    result_shape *results;            /* pivots left out */
+    Py_ssize_t *quaternions;          /* where they start in the first input */
     Py_ssize_t n_x, n_y, n_pivots, n_constants;
+    Py_ssize_t n_work;                /* of x, y and what a program needs after them */
     double *constants;                /* the last n_constants numbers of x */
     double doubtful;
     PyArrayObject *spare[SPARED][SPARE]; /* arrays given out before, see new_array */
@@ -105,83 +111,117 @@ static inline void copy_results(double *to, const double *from, Py_ssize_t count
             ((volatile double *)to)[k] = from[k];
 }
 
-static int read_sizes(PyObject *tuple, Py_ssize_t *sizes, int *count)
+/* Return the sizes of a tuple in new memory, or NULL with an error. */
+static Py_ssize_t *read_sizes(PyObject *tuple, Py_ssize_t *count)
 {
-    Py_ssize_t n;
-    if (!PyTuple_Check(tuple) || (n = PyTuple_GET_SIZE(tuple)) > MOST_PARTS) {
-        PyErr_SetString(PyExc_TypeError, "expected a tuple of at most 64 sizes");
-        return -1;
+    Py_ssize_t *sizes;
+    if (!PyTuple_Check(tuple)) {
+        PyErr_SetString(PyExc_TypeError, "expected a tuple of sizes");
+        return NULL;
     }
-    for (Py_ssize_t k = 0; k < n; ++k) {
+    *count = PyTuple_GET_SIZE(tuple);
+    sizes = PyMem_Calloc(*count + 1, sizeof(Py_ssize_t));
+    if (sizes == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t k = 0; k < *count; ++k) {
         sizes[k] = PyLong_AsSsize_t(PyTuple_GET_ITEM(tuple, k));
         if (sizes[k] < 0) {
             if (!PyErr_Occurred())
                 PyErr_SetString(PyExc_ValueError, "a size is negative");
-            return -1;
+            PyMem_Free(sizes);
+            return NULL;
         }
     }
-    *count = (int)n;
+    return sizes;
+}
+
+/* Read the shape of a result: (), (n,) or (n, m). */
+static int read_shape(PyObject *tuple, result_shape *result)
+{
+    Py_ssize_t rank, *extent = read_sizes(tuple, &rank);
+    if (extent == NULL)
+        return -1;
+    if (rank > 2) {
+        PyErr_SetString(PyExc_ValueError, "a result has more than two dimensions");
+        PyMem_Free(extent);
+        return -1;
+    }
+    result->rank = (int)rank;
+    result->size = 1;
+    for (int k = 0; k < result->rank; ++k) {
+        result->shape[k] = extent[k];
+        result->size *= extent[k];
+    }
+    PyMem_Free(extent);
     return 0;
 }
 
 static int kernel_init(Kernel *self, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"address", "sizes", "constants", "shapes", "pivots", "quaternions",
+    static char *names[] = {"function", "sizes", "constants", "shapes", "pivots", "quaternions",
                             "doubtful", NULL};
-    PyObject *sizes, *constants, *shapes, *quaternions;
-    unsigned long long address;
-    Py_ssize_t extent[2];
-    int rank;
+    PyObject *function, *sizes, *constants, *shapes, *quaternions;
+    unsigned long long address = 0;
+    Py_ssize_t count;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KOOOnOd", names, &address, &sizes, &constants,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOOOnOd", names, &function, &sizes, &constants,
                                      &shapes, &self->n_pivots, &quaternions, &self->doubtful))
         return -1;
-    if (!PyTuple_Check(constants) || !PyTuple_Check(shapes) ||
-        PyTuple_GET_SIZE(shapes) > MOST_PARTS) {
+    if (!PyTuple_Check(constants) || !PyTuple_Check(shapes)) {
         PyErr_SetString(PyExc_TypeError, "expected tuples");
         return -1;
     }
-    if (read_sizes(sizes, self->sizes, &self->n_inputs) < 0 ||
-        read_sizes(quaternions, self->quaternions, &self->n_quaternions) < 0)
-        return -1;
-    self->call = (call_function)(uintptr_t)address;
-    self->n_constants = PyTuple_GET_SIZE(constants);
-    PyMem_Free(self->constants);
-    self->constants = PyMem_Malloc(sizeof(double) * (self->n_constants + 1));
-    if (self->constants == NULL) {
-        PyErr_NoMemory();
+    if (self->sizes != NULL) {
+        PyErr_SetString(PyExc_TypeError, "a kernel is made once");
         return -1;
     }
-    for (Py_ssize_t k = 0; k < self->n_constants; ++k) {
-        self->constants[k] = PyFloat_AsDouble(PyTuple_GET_ITEM(constants, k));
+    self->sizes = read_sizes(sizes, &self->n_inputs);
+    self->quaternions = read_sizes(quaternions, &self->n_quaternions);
+    self->n_results = PyTuple_GET_SIZE(shapes);
+    self->results = PyMem_Calloc(self->n_results + 1, sizeof(result_shape));
+    if (self->sizes == NULL || self->quaternions == NULL || self->results == NULL)
+        return PyErr_Occurred() ? -1 : (PyErr_NoMemory(), -1);
+    if (PyObject_TypeCheck(function, &ProgramType)) {
+        Py_INCREF(function);
+        self->program = (Program *)function;
+    } else {
+        address = PyLong_AsUnsignedLongLong(function);
         if (PyErr_Occurred())
             return -1;
     }
+    self->call = (call_function)(uintptr_t)address;
+    self->n_constants = PyTuple_GET_SIZE(constants);
+    self->constants = read_numbers(constants, &count);
+    if (self->constants == NULL)
+        return -1;
     self->n_x = self->n_constants;
-    for (int k = 0; k < self->n_inputs; ++k)
+    for (Py_ssize_t k = 0; k < self->n_inputs; ++k)
         self->n_x += self->sizes[k];
-    self->n_results = (int)PyTuple_GET_SIZE(shapes);
     self->n_y = self->n_pivots;
-    for (int k = 0; k < self->n_results; ++k) {
-        result_shape *result = &self->results[k];
-        if (read_sizes(PyTuple_GET_ITEM(shapes, k), extent, &rank) < 0 || rank > 2) {
-            if (!PyErr_Occurred())
-                PyErr_SetString(PyExc_ValueError, "a result has more than two dimensions");
+    for (Py_ssize_t k = 0; k < self->n_results; ++k) {
+        if (read_shape(PyTuple_GET_ITEM(shapes, k), &self->results[k]) < 0)
+            return -1;
+        self->n_y += self->results[k].size;
+    }
+    self->n_work = self->n_x + self->n_y;
+    if (self->program != NULL) {
+        if (self->program->n_inputs != self->n_x || self->program->n_results != self->n_y) {
+            PyErr_SetString(PyExc_ValueError, "the sizes are not those of the program");
             return -1;
         }
-        result->rank = rank;
-        result->size = 1;
-        for (int j = 0; j < rank; ++j) {
-            result->shape[j] = extent[j];
-            result->size *= extent[j];
-        }
-        self->n_y += result->size;
+        self->n_work = self->program->n_registers;
     }
     return 0;
 }
 
 static void kernel_free(Kernel *self)
 {
+    Py_XDECREF(self->program);
+    PyMem_Free(self->sizes);
+    PyMem_Free(self->results);
+    PyMem_Free(self->quaternions);
     PyMem_Free(self->constants);
     for (int k = 0; k < SPARED * SPARE; ++k)
         Py_XDECREF(self->spare[k / SPARE][k % SPARE]);
@@ -191,7 +231,7 @@ static void kernel_free(Kernel *self)
 /* Bring quaternions of q, the first input, to unit length; return 0 where one is far from it. */
 static int normalise(const Kernel *kernel, double *q)
 {
-    for (int k = 0; k < kernel->n_quaternions; ++k) {
+    for (Py_ssize_t k = 0; k < kernel->n_quaternions; ++k) {
         double *v = q + kernel->quaternions[k];
         const double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2] + v[3] * v[3]);
         if (!(length > 0.5 && length < 2.0))
@@ -217,6 +257,16 @@ static int is_sound(const Kernel *kernel, const double *y)
         return least > kernel->doubtful * most;
     }
     return 1;
+}
+
+/* Evaluate the results y, which follow x in memory; return whether they can be relied on. */
+static inline int compute(const Kernel *kernel, double *x, double *y)
+{
+    if (kernel->call != NULL)
+        kernel->call(x, y);
+    else if (kernel->program == NULL || !interpret(kernel->program, x))
+        return 0;
+    return is_sound(kernel, y);
 }
 
 static PyObject *as_list(const double *values, Py_ssize_t count)
@@ -259,18 +309,18 @@ static PyObject *kernel_lists(Kernel *self, PyObject *args, PyObject *kwargs)
     double *next;
 
     if (PyTuple_GET_SIZE(args) != self->n_inputs || (kwargs && PyDict_GET_SIZE(kwargs)))
-        return PyErr_Format(PyExc_TypeError, "expected %d vectors", self->n_inputs);
-    if (self->n_x + self->n_y > ON_STACK &&
-        (x = PyMem_Malloc(sizeof(double) * (self->n_x + self->n_y))) == NULL)
+        return PyErr_Format(PyExc_TypeError, "expected %zd vectors", self->n_inputs);
+    if (self->n_work > ON_STACK &&
+        (x = PyMem_Malloc(sizeof(double) * self->n_work)) == NULL)
         return PyErr_NoMemory();
     y = x + self->n_x;
     next = x;
-    for (int k = 0; k < self->n_inputs; ++k) {
+    for (Py_ssize_t k = 0; k < self->n_inputs; ++k) {
         PyObject *vector = PySequence_Fast(PyTuple_GET_ITEM(args, k), "expected a sequence");
         if (vector == NULL)
             goto done;
         if (PySequence_Fast_GET_SIZE(vector) != self->sizes[k]) {
-            PyErr_Format(PyExc_ValueError, "vector %d has %zd numbers, expected %zd", k,
+            PyErr_Format(PyExc_ValueError, "vector %zd has %zd numbers, expected %zd", k,
                          PySequence_Fast_GET_SIZE(vector), self->sizes[k]);
             Py_DECREF(vector);
             goto done;
@@ -282,8 +332,7 @@ static PyObject *kernel_lists(Kernel *self, PyObject *args, PyObject *kwargs)
             goto done;
     }
     memcpy(next, self->constants, sizeof(double) * self->n_constants);
-    self->call(x, y);
-    if (!is_sound(self, y)) {
+    if (!compute(self, x, y)) {
         PyErr_SetString(PyExc_ArithmeticError, "the results cannot be relied on");
         goto done;
     }
@@ -293,7 +342,7 @@ static PyObject *kernel_lists(Kernel *self, PyObject *args, PyObject *kwargs)
         goto done;
     }
     answer = PyTuple_New(self->n_results);
-    for (int k = 0; answer != NULL && k < self->n_results; ++k) {
+    for (Py_ssize_t k = 0; answer != NULL && k < self->n_results; ++k) {
         PyObject *result = as_nested(&self->results[k], place);
         if (result == NULL)
             Py_CLEAR(answer);
@@ -314,7 +363,7 @@ static PyTypeObject KernelType = {
     .tp_dealloc = (destructor)kernel_free,
     .tp_call = (ternaryfunc)kernel_lists,
     .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_doc = "A compiled function of vectors.",
+    .tp_doc = "A compiled or interpreted function of vectors.",
     .tp_init = (initproc)kernel_init,
     .tp_new = PyType_GenericNew,
 };
@@ -497,7 +546,7 @@ static inline int is_free(PyArrayObject *array, const result_shape *shape)
  * Return a new array for a result of a kernel. The last few arrays are remembered, and one whose
  * owners have all let go of it is given out again: that takes a tenth of the time.
  */
-static PyArrayObject *new_array(Kernel *kernel, int number)
+static PyArrayObject *new_array(Kernel *kernel, Py_ssize_t number)
 {
     const result_shape *shape = &kernel->results[number];
     PyArrayObject *array, **spare = number < SPARED ? kernel->spare[number] : NULL;
@@ -510,7 +559,7 @@ static PyArrayObject *new_array(Kernel *kernel, int number)
     Py_INCREF(double_type);
     array = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, double_type, shape->rank,
                                                   shape->shape, NULL, NULL, 0, NULL);
-    if (array != NULL && spare != NULL && shape->size <= ON_STACK) {
+    if (array != NULL && spare != NULL && shape->size <= MOST_SPARED) {
         PyArrayObject **place = &spare[kernel->next_spare[number]];
         Py_INCREF(array);
         kernel->next_spare[number] = (kernel->next_spare[number] + 1) % SPARE;
@@ -519,7 +568,7 @@ static PyArrayObject *new_array(Kernel *kernel, int number)
     return array;
 }
 
-static PyObject *new_result(Kernel *kernel, int number, const double *values)
+static PyObject *new_result(Kernel *kernel, Py_ssize_t number, const double *values)
 {
     const result_shape *shape = &kernel->results[number];
     PyArrayObject *array;
@@ -538,7 +587,7 @@ static PyObject *new_results(Kernel *kernel, const double *y)
     if (kernel->n_results == 1)
         return new_result(kernel, 0, y);
     answer = PyTuple_New(kernel->n_results);
-    for (int k = 0; answer != NULL && k < kernel->n_results; ++k) {
+    for (Py_ssize_t k = 0; answer != NULL && k < kernel->n_results; ++k) {
         PyObject *result = new_result(kernel, k, y);
         if (result == NULL)
             Py_CLEAR(answer);
@@ -561,8 +610,8 @@ static PyObject *evaluate(Kernel *kernel, PyObject *const *vectors, int count, P
     if (count != kernel->n_inputs ||
         (out != NULL && (kernel->n_results != 1 || !can_take(out, &kernel->results[0]))))
         return NULL;
-    if (kernel->n_x + kernel->n_y > ON_STACK &&
-        (x = PyMem_Malloc(sizeof(double) * (kernel->n_x + kernel->n_y))) == NULL)
+    if (kernel->n_work > ON_STACK &&
+        (x = PyMem_Malloc(sizeof(double) * kernel->n_work)) == NULL)
         return PyErr_NoMemory();
     y = x + kernel->n_x;
     next = x;
@@ -575,8 +624,7 @@ static PyObject *evaluate(Kernel *kernel, PyObject *const *vectors, int count, P
         goto done;
     for (Py_ssize_t k = 0; k < kernel->n_constants; ++k)
         next[k] = kernel->constants[k];
-    kernel->call(x, y);
-    if (!is_sound(kernel, y))
+    if (!compute(kernel, x, y))
         goto done;
     if (out != NULL) {
         copy_results(PyArray_DATA((PyArrayObject *)out), y, kernel->results[0].size);
@@ -751,12 +799,12 @@ static int pointers(PyObject *tuple, double **found)
 /* run_batch(address, count, inputs, strides, outputs, flags, threads) */
 static PyObject *run_batch(PyObject *module, PyObject *args)
 {
-    PyObject *inputs, *strides, *outputs, *flags;
+    PyObject *inputs, *strides, *outputs, *flags, *answer = NULL;
     unsigned long long address;
-    double *in[MOST_PARTS], *out[MOST_PARTS];
-    Py_ssize_t extent[MOST_PARTS];
-    long steps[MOST_PARTS], count, share;
-    int threads, n, started = 0;
+    double **in, **out;
+    Py_ssize_t n, n_out, *extent;
+    long *steps, count, share;
+    int threads, started = 0;
     piece pieces[MOST_THREADS];
     pthread_t ids[MOST_THREADS];
     (void)module;
@@ -764,17 +812,26 @@ static PyObject *run_batch(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "KlO!O!O!Oi", &address, &count, &PyTuple_Type, &inputs,
                           &PyTuple_Type, &strides, &PyTuple_Type, &outputs, &flags, &threads))
         return NULL;
-    if (PyTuple_GET_SIZE(inputs) > MOST_PARTS || PyTuple_GET_SIZE(outputs) > MOST_PARTS ||
-        PyTuple_GET_SIZE(strides) != PyTuple_GET_SIZE(inputs) || !PyArray_Check(flags) ||
+    if (PyTuple_GET_SIZE(strides) != PyTuple_GET_SIZE(inputs) || !PyArray_Check(flags) ||
         PyArray_TYPE((PyArrayObject *)flags) != NPY_UINT8 ||
         PyArray_SIZE((PyArrayObject *)flags) < count) {
         PyErr_SetString(PyExc_ValueError, "the arrays do not fit");
         return NULL;
     }
-    if (pointers(inputs, in) < 0 || pointers(outputs, out) < 0 ||
-        read_sizes(strides, extent, &n) < 0)
+    extent = read_sizes(strides, &n);
+    if (extent == NULL)
         return NULL;
-    for (int k = 0; k < n; ++k)
+    n_out = PyTuple_GET_SIZE(outputs);
+    in = PyMem_Calloc(n + n_out + 1, sizeof(double *));
+    steps = PyMem_Calloc(n + 1, sizeof(long));
+    if (in == NULL || steps == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    out = in + n;
+    if (pointers(inputs, in) < 0 || pointers(outputs, out) < 0)
+        goto done;
+    for (Py_ssize_t k = 0; k < n; ++k)
         steps[k] = (long)extent[k];
     threads = threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : threads;
     /* Whole vectors of up to 8 lanes for each thread. */
@@ -799,7 +856,13 @@ static PyObject *run_batch(PyObject *module, PyObject *args)
     for (int k = 0; k < started; ++k)
         pthread_join(ids[k], NULL);
     Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    Py_INCREF(Py_None);
+    answer = Py_None;
+done:
+    PyMem_Free(extent);
+    PyMem_Free(steps);
+    PyMem_Free(in);
+    return answer;
 }
 
 /* ------------------------------------------------------------------- module */
@@ -835,7 +898,7 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__kernel(void)
 {
-    PyObject *module, *arrays;
+    PyObject *module, *arrays, *operations;
     import_array();
     arrays = PyImport_ImportModule("array");
     if (arrays == NULL)
@@ -844,15 +907,20 @@ PyMODINIT_FUNC PyInit__kernel(void)
     Py_DECREF(arrays);
     double_type = PyArray_DescrFromType(NPY_DOUBLE);
     ndarray_type = &PyArray_Type;
-    if (array_type == NULL || double_type == NULL || PyType_Ready(&KernelType) < 0 ||
-        PyType_Ready(&MethodType) < 0)
+    if (array_type == NULL || double_type == NULL || PyType_Ready(&ProgramType) < 0 ||
+        PyType_Ready(&KernelType) < 0 || PyType_Ready(&MethodType) < 0)
         return NULL;
     module = PyModule_Create(&definition);
     if (module == NULL)
         return NULL;
+    operations = operation_table();
+    if (operations == NULL || PyModule_AddObject(module, "OPERATIONS", operations) < 0)
+        return NULL;
+    Py_INCREF(&ProgramType);
     Py_INCREF(&KernelType);
     Py_INCREF(&MethodType);
-    if (PyModule_AddObject(module, "Kernel", (PyObject *)&KernelType) < 0 ||
+    if (PyModule_AddObject(module, "Program", (PyObject *)&ProgramType) < 0 ||
+        PyModule_AddObject(module, "Kernel", (PyObject *)&KernelType) < 0 ||
         PyModule_AddObject(module, "Method", (PyObject *)&MethodType) < 0 ||
         PyModule_AddStringConstant(module, "DIGEST", FLEXDYN_DIGEST) < 0)
         return NULL;
