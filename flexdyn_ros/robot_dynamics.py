@@ -65,12 +65,13 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
         Args:
             robot: From `load_robot`.
             backend: "reference" (the algorithms as written), "python" (straight-line code
-                generated from them when a function is first used, and kept on disk), "c" (the
-                same compiled), or "auto": "c" where there is a compiler, otherwise "python";
-                the first few calls of a function that is not on disk yet are the reference's.
+                generated from them when a function is first used, kept on disk, and run by the
+                extension's interpreter or by CPython, with the same bits), "c" (the same
+                compiled), or "auto": "c" where there is a compiler, otherwise "python"; the
+                first few calls of a function that is not on disk yet are the reference's.
             patient: False lets "auto" generate code at a function's first call already, as
                 programs want that must not wait in the middle of their work. Where compiling
-                fails, generated Python answers, and a warning is logged.
+                fails, "python" answers, and a warning is logged.
             formulation: "recursive" (Newton-Euler, composite and articulated bodies), or
                 "kinematic_influence" (Graves: Jacobians of points, projection on them), which
                 gives the same numbers by another way, slower: a check, on the reference backend.

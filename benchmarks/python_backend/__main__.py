@@ -2,17 +2,22 @@
 """
 Command: python -m benchmarks.python_backend.
 
-Calls both backends through `Dynamics`, in turns, and prints the ratio of the least times of one
-call, those that no other process disturbed, and that of the generated one.
+Calls the backend "python" in both of its ways, run by the extension's interpreter and by
+CPython, and the reference, through `Dynamics` and in turns. Prints the least time of one call,
+which no other process disturbed, and how many times faster than the reference each way is.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 import sys
 from time import perf_counter
+from typing import Callable
 
 import flexdyn_ros as fd
+from flexdyn_ros.codegen.extension import extension
+from flexdyn_ros.codegen.extension import VARIABLE
 import numpy as np
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
@@ -22,34 +27,62 @@ ROBOTS = (
 )
 FUNCTIONS = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix')
 ROUNDS = 60
+# Calls in a row, so that the clock does not count.
+INTERPRETED, CPYTHON, REFERENCE = 200, 40, 4
+HEAD = (
+    f'{"":28}{"":18}{"times the reference":>22}{"time of a call [us]":>36}\n'
+    f'{"robot":28}{"function":18}{"interpreter":>12}{"CPython":>10}'
+    f'{"interpreter":>14}{"CPython":>10}{"reference":>12}'
+)
 
 
 def main() -> int:
     """Measure all robots and functions."""
-    print('robot                   function           ratio   generated [us]')
+    if extension() is None:
+        print('There is no extension, and so no interpreter: sudo apt-get install -y python3-dev')
+        return 1
+    print(f'load averages {", ".join(f"{x:.1f}" for x in os.getloadavg())}')
+    print(HEAD)
     for name, arguments in ROBOTS:
         robot = fd.load_robot(URDF / f'{name}.urdf.xacro', xacro_arguments=arguments)
-        state = 0.3 * np.random.default_rng(0).normal(size=(3, robot.nv))
-        both = [fd.Dynamics(robot, backend=backend) for backend in ('python', 'reference')]
+        state = list(0.3 * np.random.default_rng(0).normal(size=(3, robot.nv)))
+        all_three = [fd.Dynamics(robot, 'python'), _by_cpython(robot),
+                     fd.Dynamics(robot, 'reference')]
         label = f'{name}, {robot.nv} coordinates'
         for function in FUNCTIONS:
             inputs = state[:1] if function == 'mass_matrix' else state
-            ratio, fast = _compare([getattr(dyn, function) for dyn in both], inputs)
-            print(f'{label:22}  {function:17}  {ratio:5.1f}   {1e6 * fast:.1f}', flush=True)
+            fast, plain, slow = _least([getattr(dyn, function) for dyn in all_three], inputs)
+            print(f'{label:28}{function:18}{slow / fast:12.0f}{slow / plain:10.1f}'
+                  f'{1e6 * fast:14.2f}{1e6 * plain:10.1f}{1e6 * slow:12.0f}', flush=True)
     return 0
 
 
-def _compare(calls: list, inputs: np.ndarray) -> tuple[float, float]:
-    """Return the ratio of least times, second to first, and the least time of the first [s]."""
-    for call in calls:
-        call(*inputs)
-    rounds = np.array([[_time(calls[0], inputs, 40), _time(calls[1], inputs, 4)]
-                       for _ in range(ROUNDS)])
-    fast, slow = rounds.min(axis=0)
-    return float(slow / fast), float(fast)
+def _by_cpython(robot: fd.Robot) -> fd.Dynamics:
+    """Return the dynamics by straight-line Python, which runs without the extension."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = 'ctypes'
+    try:
+        return fd.Dynamics(robot, 'python')
+    finally:
+        if before is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = before
 
 
-def _time(call, inputs: np.ndarray, count: int) -> float:
+def _least(calls: list[Callable], inputs: list) -> list[float]:
+    """Return the least time of each call [s], measured in turns after a first call."""
+    results = [call(*inputs) for call in calls]
+    assert np.array_equal(results[0], results[1])
+    # The first call makes the direct one.
+    calls = [getattr(call.__self__, call.__name__) for call in calls]
+    counts = (INTERPRETED, CPYTHON, REFERENCE)
+    rounds = [[_time(call, inputs, count) for call, count in zip(calls, counts)]
+              for _ in range(ROUNDS)]
+    return np.min(rounds, axis=0).tolist()
+
+
+def _time(call: Callable, inputs: list, count: int) -> float:
     start = perf_counter()
     for _ in range(count):
         call(*inputs)

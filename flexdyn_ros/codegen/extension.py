@@ -3,9 +3,9 @@
 The extension module that runs generated functions: installed, built on demand, or none.
 
 `runtime/kernel.c` knows nothing of any robot. Installing the package builds it where that is
-possible; otherwise the backend "c" builds it when first needed, and it is kept in the cache. Without
-a compiler, or without the headers of Python and numpy, compiled functions are called through
-ctypes, and the backend "python" is run by CPython instead of the extension's interpreter.
+possible; otherwise the backend "c" builds it when first needed, and it is kept in the cache.
+Without a compiler, or without the headers of Python and numpy, compiled functions are called
+through ctypes, and the backend "python" is run by CPython, not by the extension's interpreter.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 """
 A program as an array of instructions on registers, for `runtime/interpreter.h`.
 
-Registers are the inputs, the results, the constants and the temporaries, in this order; temporaries
-share registers as variables of generated Python do (`registers.py`). Making it takes no compiler,
-and it depends on no machine but for the order of bytes.
+Registers are the inputs, the results, the constants and the temporaries, in this order;
+temporaries share registers as variables of generated Python do (`registers.py`). Making it takes
+no compiler, and it depends on no machine but for the order of bytes.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from flexdyn_ros.codegen.batch_loop import PIVOTS
 from flexdyn_ros.codegen.instruction_runs import in_runs
 from flexdyn_ros.codegen.interface import Trace
 from flexdyn_ros.codegen.lowering import INPUT
+from flexdyn_ros.codegen.lowering import Lowered
 from flexdyn_ros.codegen.lowering import lowered
 from flexdyn_ros.codegen.lowering import NUMBER
 from flexdyn_ros.codegen.lowering import Operation
-from flexdyn_ros.codegen.lowering import Operations
 from flexdyn_ros.codegen.lowering import OPERATIONS
 from flexdyn_ros.codegen.lowering import RESULT
 from flexdyn_ros.codegen.lowering import Value
@@ -75,9 +75,9 @@ class Instructions:
     def from_bytes(content: bytes) -> Instructions:
         """Return the instructions that `to_bytes` wrote."""
         head, _, code = content.partition(b'\n')
-        *sizes, constants, functions = json.loads(head)
-        return Instructions(code, *sizes, tuple(constants), tuple(
-            (operation, tuple(lengths), tuple(numbers)) for operation, lengths, numbers in functions
+        registers, inputs, results, pivots, constants, functions = json.loads(head)
+        return Instructions(code, registers, inputs, results, pivots, tuple(constants), tuple(
+            (operation, tuple(sizes), tuple(numbers)) for operation, sizes, numbers in functions
         ))
 
 
@@ -111,7 +111,7 @@ def instructions_of(trace: Trace) -> Instructions:
 
 
 def _placed(
-    program: Operations,
+    program: Lowered,
 ) -> tuple[list[Operation], list[Value], dict[Value, int], int]:
     """Return all operations in order, the constants, each value's register, and how many."""
     operations = in_runs(program.operations)
@@ -173,4 +173,3 @@ def _piecewise(table: PiecewisePolynomial) -> NumericFunction:
     for place, piece in enumerate(table.pieces):
         numbers += (table.origin(place), *piece)
     return NUMBERS['piecewise'], tuple(map(len, table.pieces)), tuple(numbers)
-

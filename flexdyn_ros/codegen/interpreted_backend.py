@@ -2,7 +2,7 @@
 """
 The "python" backend where the extension is there: the same programs, interpreted by it.
 
-An operation then takes one or two nanoseconds instead of CPython's fifteen, and the results are
+An operation then takes about one nanosecond instead of CPython's fifteen, and the results are
 the same bit for bit. No compiler is needed.
 """
 
@@ -29,7 +29,7 @@ class InterpretedBackend(KernelBackend):
     """Evaluates one robot under one gravity and one set of payloads by instructions."""
 
     runs_on = "the extension's interpreter"
-    times_c = 5
+    times_c = 3
 
     def _as_program(self, *parts: Any) -> InterpretedProgram:
         return InterpretedProgram(*parts)

@@ -74,7 +74,7 @@ class Operation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Operations:
+class Lowered:
     """
     A program as operations.
 
@@ -89,7 +89,7 @@ class Operations:
     n_inputs: int
 
 
-def lowered(plan: Schedule) -> Operations:
+def lowered(plan: Schedule) -> Lowered:
     """
     Return a schedule as operations.
 
@@ -100,7 +100,7 @@ def lowered(plan: Schedule) -> Operations:
     for node in plan.temporaries:
         lowering.value(node)
     outputs = tuple(lowering.value(node) for node in plan.trace.program.outputs)
-    return Operations(tuple(lowering.operations), outputs, len(lowering.places))
+    return Lowered(tuple(lowering.operations), outputs, len(lowering.places))
 
 
 # A factor and how it joins what is left of it; a term of a sum, one factor of it apart.
@@ -207,4 +207,3 @@ class _Lowering:
         if factor is None:
             return self._emit('subtract' if minus else 'add', value, first)
         return self._emit('subtract_product' if minus else 'add_product', value, first, factor)
-

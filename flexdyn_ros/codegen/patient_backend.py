@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The backend behind "auto": compiled code, or generated Python where there is no compiler.
+The backend behind "auto": compiled code, or "python" where there is no compiler.
 
 What was generated before, in this process or another, answers from the first call on. Generating
 anew takes as long as thousands of calls, so the first calls of a function are left to the
@@ -96,7 +96,7 @@ class PatientBackend:
         self.patience = patience_with(robot.nv) if patient else 0
         # Calls since the loads changed, and all of them, by function and loads.
         self._calls: dict[tuple, list[int]] = {} if before is None else before._calls
-        self._listener = listener if before is None else before._listener
+        self._listener: Optional[Listener] = listener if before is None else before._listener
         if before is not None:
             self._generated: Generated = before._generated.under(gravity, payloads)
         else:
@@ -143,8 +143,8 @@ class PatientBackend:
         return self._generated
 
     def give_up_compiling(self, error: CompilationFailed) -> None:
-        """Use generated Python from now on, and say so."""
-        _logger.warning('Generated Python is used instead of compiled code. %s', error)
+        """Use the backend "python" from now on, and say so."""
+        _logger.warning('The backend "python" is used instead of compiled code. %s', error)
         self._generated = python_backend(
             self._robot, self._gravity, self._payloads, self._listener
         )

@@ -125,7 +125,10 @@ def quick_evaluation(function: Callable, extra: tuple, nq: int, nv: int) -> Eval
             if q.dtype is qd.dtype is third.dtype is _DOUBLE:
                 a, b, c = q.tolist(), qd.tolist(), third.tolist()
                 if len(a) == nq and len(b) == len(c) == nv and isfinite(sum(a) + sum(b) + sum(c)):
-                    return array_of(function(a, b, c, *extra), _DOUBLE)
+                    try:
+                        return array_of(function(a, b, c, *extra), _DOUBLE)
+                    except ArithmeticError:
+                        return None  # the method asks who knows what to say
         return None
 
     return evaluate

@@ -166,6 +166,22 @@ def test_errors_are_the_references(kind, backend):
     assert found[0] == found[1]
 
 
+def test_results_that_overflow_are_the_references(backend):
+    """On the first call and on the short way, for lists and arrays."""
+    model = cases.robot('rigid tree')
+    dyn, reference = called(backend, 'rigid tree'), fd.Dynamics(model, 'reference')
+    q, qd, qdd = state('rigid tree')
+    huge = np.full(model.nv, 1e200)
+    expected = reference.inverse_dynamics(q, huge, huge)
+    assert not np.isfinite(expected).all()
+    for _ in range(3):
+        assert np.array_equal(dyn.inverse_dynamics(q, huge, huge), expected, equal_nan=True)
+        assert np.array_equal(
+            dyn.inverse_dynamics(q.tolist(), huge.tolist(), huge), expected, equal_nan=True
+        )
+        assert np.isfinite(dyn.inverse_dynamics(q, qd, qdd)).all()
+
+
 def test_functions_of_frames(backend):
     """Each frame has its own compiled function; an unknown one is the reference's error."""
     model = cases.robot('floating')

@@ -38,24 +38,29 @@ def symbols(graph):
     return names, [graph.symbol(name) for name in names]
 
 
+TABLE = monotone_cubic([(-1.0, -3.0), (0.0, 0.0), (0.5, 0.25), (2.0, 4.0)])
+FORMS = (
+    lambda a, b, c: a + b, lambda a, b, c: a - b, lambda a, b, c: a * b,
+    lambda a, b, c: -a * b - c, lambda a, b, c: a * b + c, lambda a, b, c: a - b * c,
+    lambda a, b, c: a * b - c, lambda a, b, c: a * b - c * a, lambda a, b, c: a * b + b * c,
+    lambda a, b, c: a * b * c, lambda a, b, c: a / (1.5 + b * b),
+    lambda a, b, c: c - a / (1.5 + b * b) * c, lambda a, b, c: a * (b / (2.5 + c * c)),
+    lambda a, b, c: a.sin(), lambda a, b, c: a.cos() * b, lambda a, b, c: (-a * a).exp(),
+    lambda a, b, c: a.tanh(), lambda a, b, c: (a * a).stumpff(2) * (a * a).stumpff(3),
+    lambda a, b, c: (a * a).stumpff(4) - (a * a).stumpff(5),
+    lambda a, b, c: a.piecewise(TABLE), lambda a, b, c: a.piecewise(TABLE.derivative()) - b,
+    lambda a, b, c: a.graph.sum((a, -b, c, a * b, -b * c, b)),
+    lambda a, b, c: a.graph.product((a, b, c, a)),
+)
+
+
 def random_trace(rng):
     """Return expressions of all operations, nested at random, with shared parts and signs."""
     graph = Graph()
     names, nodes = symbols(graph)
-    table = monotone_cubic([(-1.0, -3.0), (0.0, 0.0), (0.5, 0.25), (2.0, 4.0)])
     nodes.append(graph.constant(0.1 * rng.random() + 1.0))
     for _ in range(60):
-        a, b, c = (rng.choice(nodes) for _ in range(3))
-        made = rng.choice((
-            lambda: a + b, lambda: a - b, lambda: a * b, lambda: -a * b - c, lambda: a * b + c,
-            lambda: a - b * c, lambda: a * b - c, lambda: a * b - c * a, lambda: a * b + b * c,
-            lambda: a * b * c, lambda: a / (1.5 + b * b), lambda: c - a / (1.5 + b * b) * c,
-            lambda: a * (b / (2.5 + c * c)), lambda: a.sin(), lambda: a.cos() * b,
-            lambda: (-a * a).exp(), lambda: a.tanh(), lambda: (a * a).stumpff(rng.randrange(6)),
-            lambda: a.piecewise(table), lambda: a.piecewise(table.derivative()) - b,
-            lambda: graph.sum((a, -b, c, a * b, -b * c, rng.choice(nodes))),
-            lambda: graph.product((a, b, c, rng.choice(nodes))),
-        ))()
+        made = rng.choice(FORMS)(*(rng.choice(nodes) for _ in range(3)))
         # Bounded, so that no error of Python's ends the comparison.
         nodes.append(made.tanh() if rng.random() < 0.3 else made.sin() * 1.5)
     outputs = [rng.choice(nodes) for _ in range(6)]

@@ -155,18 +155,6 @@ def test_without_the_extension_cpython_runs_the_same_bits(monkeypatch):
     assert np.array_equal(*results)
 
 
-def test_results_that_overflow_are_the_references():
-    """Nothing is said that the reference backend does not say."""
-    model = cases.robot('rigid tree')
-    huge = [1e200] * model.nv
-    found = []
-    for name in ('python', 'reference'):
-        dyn = fd.Dynamics(model, name)
-        with np.errstate(all='ignore'):
-            found.append(dyn.inverse_dynamics([0.1] * model.nq, huge, huge))
-    assert np.array_equal(*found, equal_nan=True)
-
-
 def test_many_threads_at_once():
     """Each call has registers of its own."""
     model = cases.robot('flexible chain')
