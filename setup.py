@@ -47,12 +47,13 @@ def extensions():
     if not (Path(sysconfig.get_path('include')) / 'Python.h').exists():
         return []
     runtime = Path(PACKAGE, 'codegen', 'runtime')
-    sources = (runtime / 'kernel.c', runtime / 'interpreter.h')
+    # The digest is `extension.source_digest`.
+    sources = [runtime / name for name in ('kernel.c', 'interpreter.h', 'program.h')]
     digest = hashlib.sha256(b''.join(path.read_bytes() for path in sources)).hexdigest()[:16]
     return [Extension(
         f'{PACKAGE}.codegen.runtime._kernel',
         [str(sources[0])],
-        depends=[str(sources[1])],
+        depends=[str(path) for path in sources[1:]],
         include_dirs=[numpy.get_include()],
         define_macros=[('FLEXDYN_DIGEST', f'"{digest}"')],
         extra_compile_args=['-O2', '-ffp-contract=off', '-pthread'],

@@ -37,7 +37,7 @@ MODULE = 'flexdyn_ros.codegen.runtime._kernel'
 RUNTIME = Path(__file__).resolve().parent / 'runtime'
 SOURCE = RUNTIME / 'kernel.c'
 # All that the extension is built from.
-SOURCES = (SOURCE, RUNTIME / 'interpreter.h')
+SOURCES = (SOURCE, RUNTIME / 'interpreter.h', RUNTIME / 'program.h')
 # Set to "ctypes" it leaves the extension out.
 VARIABLE = 'FLEXDYN_CALLS'
 

@@ -3,7 +3,7 @@
  * Generated functions called from Python with as little as possible in between.
  *
  * A Kernel is a function `void f(const double *x, double *y)` of a shared library, or a program that
- * is interpreted (interpreter.h), with the sizes of its inputs (packed into x) and results (packed
+ * is interpreted (program.h), with the sizes of its inputs (packed into x) and results (packed
  * into y). A Method stands for a method of Dynamics: it reads numpy arrays, array.array, lists and
  * tuples of floats, checks them and calls a kernel. Whatever is not plain (another dtype, a wrong
  * shape, a value that is not finite, wrenches, doubtful results) it leaves to the method written in
@@ -28,6 +28,7 @@
 #endif
 
 #include "interpreter.h"
+#include "program.h"
 
 enum { SPARE = 3, SPARED = 3, MOST_SPARED = 768 };
 enum { MOST_PARAMETERS = 12, ON_STACK = 2048, MOST_THREADS = 64 };
