@@ -131,7 +131,7 @@ static double piecewise(const numeric_function *function, double x)
  * Run a program on registers that hold the inputs; return 0 where Python would raise an error.
  * NaN comes out where an argument is one for which math.sin raises an error.
  */
-static int interpret(const Program *program, double *restrict r)
+static __attribute__((noinline)) int interpret(const Program *program, double *restrict r)
 {
     const uint32_t *i = program->code, *end;
 

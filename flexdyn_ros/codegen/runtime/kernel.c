@@ -30,8 +30,7 @@
 #include "interpreter.h"
 #include "program.h"
 
-enum { SPARE = 3, SPARED = 3, MOST_SPARED = 768 };
-enum { MOST_PARAMETERS = 12, ON_STACK = 2048, MOST_THREADS = 64 };
+enum { SPARE = 3, SPARED = 3, MOST_PARAMETERS = 12, ON_STACK = 768, MOST_THREADS = 64 };
 
 typedef void (*call_function)(const double *, double *);
 typedef void (*batch_function)(long, long, const double *const *, const long *, double *const *,
@@ -560,7 +559,7 @@ static PyArrayObject *new_array(Kernel *kernel, Py_ssize_t number)
     Py_INCREF(double_type);
     array = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, double_type, shape->rank,
                                                   shape->shape, NULL, NULL, 0, NULL);
-    if (array != NULL && spare != NULL && shape->size <= MOST_SPARED) {
+    if (array != NULL && spare != NULL && shape->size <= ON_STACK) {
         PyArrayObject **place = &spare[kernel->next_spare[number]];
         Py_INCREF(array);
         kernel->next_spare[number] = (kernel->next_spare[number] + 1) % SPARE;
