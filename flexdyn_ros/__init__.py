@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from flexdyn_ros.codegen import generate
     from flexdyn_ros.errors import FlexdynError
     from flexdyn_ros.linearisation import linearise
+    from flexdyn_ros.model.reduced import reduced
     from flexdyn_ros.model.robot import Robot
     from flexdyn_ros.model.urdf import load_robot
     from flexdyn_ros.robot_dynamics import Dynamics
@@ -24,6 +25,7 @@ __all__ = [
     'generate',
     'linearise',
     'load_robot',
+    'reduced',
     'Robot',
     'simulate',
     'Trajectory',
@@ -36,6 +38,7 @@ _MODULES = {
     'generate': 'flexdyn_ros.codegen',
     'linearise': 'flexdyn_ros.linearisation',
     'load_robot': 'flexdyn_ros.model.urdf',
+    'reduced': 'flexdyn_ros.model.reduced',
     'Robot': 'flexdyn_ros.model.robot',
     'simulate': 'flexdyn_ros.simulation',
     'Trajectory': 'flexdyn_ros.simulation',

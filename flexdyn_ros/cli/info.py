@@ -154,6 +154,12 @@ def torque_terms(robot: 'Robot') -> list[str]:
         ('springs and dampers of elastic joints', springs),
         ('stiffness and damping of flexible links', beams),
         ('geometric stiffening of', [link.name for link in robot.links if link.stiffens]),
+        ('linearised small deflections (deflection="linearised") of', [
+            link.name for link in robot.links if link.is_linearised
+        ]),
+        ('first-order rotations (rotation="linear") of', [
+            link.name for link in robot.links if link.mode_names and link.rotation == 'linear'
+        ]),
         ('friction between segments of', rubbing),
         ('nonlinear stiffness of', [
             f'{link.name}/{spring.mode}' for link in robot.links for spring in link.mode_springs

@@ -51,18 +51,21 @@ def solving_methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...
     """
     Return the ways to solve for accelerations that suit a robot; the cheapest may be taken.
 
-    Coordinates that move several bodies at once (mimic joints) break the tree's recursion. With
+    Coordinates that move several bodies at once (mimic joints) break the tree's recursion, and so do
+    linearised deflections. With
     derivatives, the ways to find these; they solve by the mass matrix.
     """
     if any(request.function.derives for request in requests):
-        sheared = any(link.rotation == 'linear' and link.mode_names for link in robot.links)
-        # Composite bodies seen through King's first-order rotations, no rotations, are others.
-        return (DIRECTIONS,) if sheared else DERIVATIVE_METHODS
+        # Composite bodies seen through King's first-order rotations, no rotations, are others, and
+        # those of linearised deflections end with another degree.
+        bent = [link for link in robot.links if link.mode_names]
+        others = any(link.rotation == 'linear' or link.is_linearised for link in bent)
+        return (DIRECTIONS,) if others else DERIVATIVE_METHODS
     if any(request.function.of_parameters and request.function.solves for request in requests):
         return (DENSE,)
     if not any(request.function.solves for request in requests):
         return (RECURSIVE,)
-    if has_followers(robot):
+    if has_followers(robot) or any(link.is_linearised for link in robot.links):
         return (DENSE,)
     return (RECURSIVE, DENSE) if robot.nv <= DENSE_LIMIT else (RECURSIVE,)
 

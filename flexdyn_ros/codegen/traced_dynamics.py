@@ -177,7 +177,7 @@ class TracedDynamics(ReferenceBackend):
     def _solve(self, q, forces, free, method) -> list[Scalar]:
         if not free:
             return list(self._zero)
-        if method == RECURSIVE:
+        if method == RECURSIVE and self._tree.is_recursive:
             steps = factorise(self._tree, q, frozenset(free))
             self.pivots += [pivot for step in steps for pivot in step.factors.pivots]
             return solve(self._tree, steps, forces)

@@ -15,6 +15,7 @@ from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.placement import placements
 from flexdyn_ros.dynamics.placement import Wrench
 from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.small_deflections import expanded
 from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import ZERO
 from flexdyn_ros.dynamics.spatial_inertia import column_momentum
@@ -23,6 +24,7 @@ from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
 SquareMatrix = list[list[Scalar]]
 
 
+@expanded(1, 0, 1)
 def mass_matrix(tree: Multibody, q: list) -> SquareMatrix:
     """Return the mass matrix at configuration q, (nv, nv), rotors included."""
     places = placements(tree, q)

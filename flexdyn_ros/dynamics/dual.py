@@ -16,6 +16,7 @@ from typing import Sequence
 from typing import Union
 
 from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import OuterScalar
 from flexdyn_ros.dynamics.scalar import stumpff
 import numpy as np
 
@@ -40,6 +41,8 @@ class Dual:
     def __add__(self, other: Operand) -> Dual:
         if isinstance(other, Dual):
             return Dual(self.value + other.value, self.slopes + other.slopes)
+        if isinstance(other, OuterScalar):
+            return NotImplemented
         return Dual(self.value + other, self.slopes)
 
     __radd__ = __add__
@@ -47,6 +50,8 @@ class Dual:
     def __sub__(self, other: Operand) -> Dual:
         if isinstance(other, Dual):
             return Dual(self.value - other.value, self.slopes - other.slopes)
+        if isinstance(other, OuterScalar):
+            return NotImplemented
         return Dual(self.value - other, self.slopes)
 
     def __rsub__(self, other: float) -> Dual:
@@ -56,6 +61,8 @@ class Dual:
         if isinstance(other, Dual):
             slopes = self.value * other.slopes + other.value * self.slopes
             return Dual(self.value * other.value, slopes)
+        if isinstance(other, OuterScalar):
+            return NotImplemented
         return Dual(self.value * other, other * self.slopes)
 
     __rmul__ = __mul__
@@ -64,6 +71,8 @@ class Dual:
         if isinstance(other, Dual):
             value = self.value / other.value
             return Dual(value, (self.slopes - value * other.slopes) / other.value)
+        if isinstance(other, OuterScalar):
+            return NotImplemented
         return Dual(self.value / other, self.slopes / other)
 
     def __rtruediv__(self, other: float) -> Dual:

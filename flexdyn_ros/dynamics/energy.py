@@ -11,6 +11,7 @@ from flexdyn_ros.dynamics.placement import placements
 from flexdyn_ros.dynamics.placement import poses
 from flexdyn_ros.dynamics.placement import Twist
 from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.small_deflections import expanded
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import combine
@@ -20,6 +21,7 @@ from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import Vector
 
 
+@expanded(2)
 def kinetic_energy(tree: Multibody, q: list, qd: list) -> Scalar:
     """Return the kinetic energy of all bodies and rotors [J]."""
     twists = body_twists(tree, placements(tree, q), qd)
@@ -54,7 +56,13 @@ def _body_energy(state: DeflectedBody, twist: Twist, rates: list) -> Scalar:
 
 def potential_energy(tree: Multibody, q: list, gravity: Vector) -> Scalar:
     """Return the energy of gravity, zero at the root frame's origin, and of elasticity [J]."""
-    energy = elastic_energy(tree, q)
+    return elastic_energy(tree, q) + gravitational_energy(tree, q, gravity)
+
+
+@expanded(1)
+def gravitational_energy(tree: Multibody, q: list, gravity: Vector) -> Scalar:
+    """Return the energy of gravity, zero at the root frame's origin [J]."""
+    energy: Scalar = 0.0
     for body, (rotation, position) in zip(tree.bodies, poses(placements(tree, q))):
         first = deflect(body, body.mode_values(q)).first_moment
         moment = add(scale(body.mass, position), apply(rotation, first))

@@ -9,8 +9,12 @@ triangular and D diagonal, coordinate by coordinate.
 
 from flexdyn_ros.dynamics.articulated_body import Elimination
 from flexdyn_ros.dynamics.articulated_body import factorise
+from flexdyn_ros.dynamics.articulated_body import NoInertia
+from flexdyn_ros.dynamics.composite_body import mass_matrix
 from flexdyn_ros.dynamics.composite_body import SquareMatrix
 from flexdyn_ros.dynamics.joints import column_power
+from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
+from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.placement import carry_wrench
 from flexdyn_ros.dynamics.placement import Wrench
@@ -41,7 +45,8 @@ def mass_matrix_factors(tree: Multibody, q: list) -> tuple[SquareMatrix, list[Sc
     With P = factor_order(tree), U D U^T is the mass matrix with rows and columns in the order P.
 
     Args:
-        tree: The bodies; no coordinate may move several of them (`shares_coordinates`).
+        tree: The bodies; no coordinate may move several of them (`shares_coordinates`). With
+            linearised deflections the mass matrix is formed after all.
         q: Configuration, (nq,).
 
     Raises:
@@ -50,6 +55,8 @@ def mass_matrix_factors(tree: Multibody, q: list) -> tuple[SquareMatrix, list[Sc
     """
     if tree.shares_coordinates:
         raise ValueError('a coordinate moves several bodies, as mimic joints do: no such factors')
+    if tree.linearised:
+        return _dense_factors(tree, q)
     steps = factorise(tree, q, frozenset(range(tree.nv)))
     rank = {coordinate: place for place, coordinate in enumerate(factor_order(tree))}
     upper: SquareMatrix = [
@@ -66,6 +73,23 @@ def mass_matrix_factors(tree: Multibody, q: list) -> tuple[SquareMatrix, list[Sc
             force, moment = (scale(1.0 / pivot, part) for part in momentum)
             _carry_inward(steps, index, (force, moment), column, rank, upper)
     return upper, diagonal
+
+
+def _dense_factors(tree: Multibody, q: list) -> tuple[SquareMatrix, list[Scalar]]:
+    """Return U and D by L D L^T of the mass matrix from the tips inward, which is U backwards."""
+    matrix, inward = mass_matrix(tree, q), factor_order(tree)[::-1]
+    block = [[matrix[i][j] for j in inward] for i in inward]
+    try:
+        factors = SymmetricFactors(block, [0.0] * tree.nv)
+    except ZeroPivot as found:
+        raise NoInertia(inward[found.index]) from found
+    last = tree.nv - 1
+    upper: SquareMatrix = [
+        [0.0] * row + [1.0] + [factors.lower[last - row][last - column]
+                               for column in range(row + 1, tree.nv)]
+        for row in range(tree.nv)
+    ]
+    return upper, factors.pivots[::-1]
 
 
 def _reduced(step: Elimination) -> list[Wrench]:

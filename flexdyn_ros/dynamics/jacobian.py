@@ -12,6 +12,7 @@ from flexdyn_ros.dynamics.placement import placements
 from flexdyn_ros.dynamics.placement import poses
 from flexdyn_ros.dynamics.placement import Twist
 from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.small_deflections import expanded
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import cross
@@ -23,6 +24,7 @@ from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
 
 
+@expanded(1)
 def frame_pose(tree: Multibody, q: list, frame: Frame) -> tuple[Matrix, Vector]:
     """Return rotation and origin of a frame in the root frame."""
     rotation, position = poses(placements(tree, q))[frame.body]
@@ -45,6 +47,7 @@ def body_twists(tree: Multibody, places: list[Placement], qd: list) -> list[Twis
     return twists
 
 
+@expanded(1, 1)
 def jacobian(tree: Multibody, q: list, frame: Frame) -> list[list[Scalar]]:
     """Return the (6, nv) Jacobian of a frame's origin, linear rows first, in root axes."""
     places = placements(tree, q)
@@ -112,6 +115,7 @@ def _carried_columns(
     }
 
 
+@expanded(2)
 def jacobian_rate_times_velocity(
     tree: Multibody, q: list, qd: list, frame: Frame
 ) -> list[Scalar]:

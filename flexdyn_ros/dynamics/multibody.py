@@ -102,6 +102,8 @@ class Multibody:
         friction: Losses of the joints.
         springs: Springs of the elastic joints, in their order, then those of links.
         loops: What closes between frames.
+        linearised: Places in q and in qd of the modal coordinates in which the equations are
+            expanded, see small_deflections.py.
     """
 
     bodies: tuple[Body, ...]
@@ -112,6 +114,7 @@ class Multibody:
     friction: tuple[FrictionTerm, ...] = ()
     springs: tuple[SpringTerm, ...] = ()
     loops: tuple[Closure, ...] = ()
+    linearised: tuple[tuple[int, int], ...] = ()
 
     @property
     def nv(self) -> int:
@@ -125,3 +128,13 @@ class Multibody:
         for body in self.bodies:
             owners += {term.velocity_index for axis in body.joint.terms for term in axis}
         return len(owners) != len(set(owners))
+
+    @property
+    def is_recursive(self) -> bool:
+        """
+        Whether accelerations can be found body by body.
+
+        A coordinate that moves several bodies breaks the recursion; and what a body does on its
+        parent is a fraction, which does not end with the degree that the mass matrix ends with.
+        """
+        return not self.shares_coordinates and not self.linearised

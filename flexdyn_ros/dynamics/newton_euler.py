@@ -29,6 +29,7 @@ from flexdyn_ros.dynamics.placement import placements
 from flexdyn_ros.dynamics.placement import poses
 from flexdyn_ros.dynamics.rotation import vector_spin_rate
 from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.small_deflections import expanded
 from flexdyn_ros.dynamics.spatial import acceleration_matrix
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import apply
@@ -60,6 +61,7 @@ class FrameWrench(NamedTuple):
     axes: Optional[str] = None
 
 
+@expanded(3, 0)
 def generalised_forces(
     tree: Multibody,
     q: list,

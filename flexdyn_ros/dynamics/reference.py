@@ -177,8 +177,7 @@ class ReferenceBackend:
         if not free:
             return list(self._zero)
         try:
-            # A coordinate that moves several bodies at once breaks the tree's recursion.
-            if method != 'cholesky' and not self._tree.shares_coordinates:
+            if method != 'cholesky' and self._tree.is_recursive:
                 steps = factorise(self._tree, q, frozenset(free))
                 return solve(self._tree, steps, forces)
             return self._solve_dense(q, forces, free)
@@ -213,6 +212,12 @@ class ReferenceBackend:
             advice = (
                 f'Give joint "{name[: -len("/elastic")]}" a rotor_inertia, since a spring '
                 'needs inertia on both sides, and the links behind it a mass'
+            )
+        if self._tree.linearised:
+            advice += (
+                '; or, as deflections are linearised, make them smaller: beyond some size the '
+                'mass matrix of that form is not positive definite. fd.reduced(robot, "exact") '
+                'has no such limit'
             )
         joint, _, axis = name.rpartition('/')
         if any(j.name == joint and j.type == 'multi_axis' for j in self._robot.joints):

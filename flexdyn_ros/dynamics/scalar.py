@@ -13,6 +13,17 @@ from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
 
 Scalar = Any
 
+
+class OuterScalar:
+    """
+    A scalar made of scalars, such as a power series.
+
+    It does the arithmetic with them itself: theirs leaves that to it (NotImplemented).
+    """
+
+    __slots__ = ()
+
+
 # Above this argument the closed forms lose no digits to cancellation; below it the series
 # reaches double precision within SERIES_TERMS terms.
 SERIES_LIMIT = 1.0

@@ -118,7 +118,10 @@ def _beam_link(
         notes.extend([note] if note else [])
     _check_options(item, beam)
     stiffening = item.value('geometric_stiffening')
-    return Link(link.name, hub, beam, item.value('rotation'), stiffening)
+    return Link(
+        link.name, hub, beam, item.value('rotation'), stiffening,
+        deflection=item.value('deflection'),
+    )
 
 
 def _modal_link(
@@ -146,14 +149,19 @@ def _modal_link(
     if hub is not None and item.value('inertial') == 'total':
         hub, note = rigid_rest(hub, modal.inertia, modal.size, 'file', modal_item.place)
         notes.extend([note] if note else [])
-    rotation = item.value('rotation')
-    return {link.name: Link(link.name, hub, None, rotation, False, modal=modal)}
+    _check_reduction(item)
+    return {link.name: Link(
+        link.name, hub, None, item.value('rotation'), False, modal=modal,
+        deflection=item.value('deflection'),
+    )}
 
 
 def _segmented_link(
     item: Item, segments_item: Item, link: Link, robot: Robot, notes: list[str]
 ) -> Link:
-    for name, inherent in (('rotation', 'exact'), ('geometric_stiffening', 'true')):
+    for name, inherent in (
+        ('rotation', 'exact'), ('geometric_stiffening', 'true'), ('deflection', 'exact')
+    ):
         if item.texts.get(name, inherent) != inherent:
             raise item.place.error(
                 f'{name}="{item.texts[name]}" is impossible with <segments>, whose bodies turn '
@@ -171,17 +179,30 @@ def _segmented_link(
 
 def _check_options(item: Item, beam: Beam) -> None:
     """Refuse what acts on modes where there are none, and stiffening of King's equations."""
-    for name, inactive in (('rotation', 'exact'), ('geometric_stiffening', 'false')):
+    for name, inactive in (
+        ('rotation', 'exact'), ('geometric_stiffening', 'false'), ('deflection', 'exact')
+    ):
         if not beam.families and item.texts.get(name, inactive) != inactive:
             raise item.place.error(
                 f'{name}="{item.texts[name]}" has no effect, as the beam has no modes',
                 'Take it out, or ask for modes',
             )
+    _check_reduction(item)
     if item.value('rotation') == 'linear' and item.texts.get('geometric_stiffening') == 'true':
         raise item.place.error(
             'geometric_stiffening="true" contradicts rotation="linear", King\'s equations, which '
             'do not draw a bent beam in',
             'Write rotation="exact", or geometric_stiffening="false"',
+        )
+
+
+def _check_reduction(item: Item) -> None:
+    """Refuse two reduced forms at once."""
+    if item.value('rotation') == 'linear' and item.value('deflection') == 'linearised':
+        raise item.place.error(
+            'deflection="linearised" contradicts rotation="linear", King\'s equations, which drop '
+            'terms of second order that the linearised model keeps',
+            'Write one of them',
         )
 
 

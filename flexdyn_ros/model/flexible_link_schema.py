@@ -241,6 +241,11 @@ FLEXIBLE_LINK = Element(
         Attribute('rotation', 'choice', NO_UNIT, 'How rotations follow from modes: exact '
                   '(exponential) or linear (first order).', default='exact',
                   choices=('exact', 'linear')),
+        Attribute('deflection', 'choice', NO_UNIT, 'How far the equations of motion go in the '
+                  "link's modes: exact (all terms), or linearised, the small-deflection model: "
+                  'linear in the deflections and their rates in the rows of the modes, of second '
+                  'order in those of the joints; see docs/reduced_forms.md.', default='exact',
+                  choices=('exact', 'linearised')),
     ),
     (BEAM, MODAL, SEGMENTS, MODE_SPRING),
     key='link',

@@ -217,6 +217,8 @@ class Link(Record):
         segments: The pseudo-rigid segments that the link is cut into, or None.
         mode_springs: Nonlinear springs of its modes.
         modal: Modes from a file, or None.
+        deflection: "exact", or "linearised" for the small-deflection model, in which the equations
+            are expanded in the link's modes (dynamics.small_deflections).
     """
 
     name: str
@@ -227,6 +229,12 @@ class Link(Record):
     segments: Optional[Segments] = None
     mode_springs: tuple[ModeSpring, ...] = ()
     modal: Optional[ModalData] = None
+    deflection: str = 'exact'
+
+    @property
+    def is_linearised(self) -> bool:
+        """Whether the equations are expanded in the link's modes."""
+        return self.deflection == 'linearised' and bool(self.mode_names)
 
     @property
     def mode_names(self) -> tuple[str, ...]:

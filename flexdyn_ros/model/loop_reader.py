@@ -33,11 +33,12 @@ def _loop(item: Item, robot: Robot) -> Loop:
         raise item.place.error(
             f'frame1 and frame2 are both "{first}"', 'A loop closes between two links'
         )
-    linear = _linear_link(robot)
-    if linear is not None:
+    reduced = _reduced_link(robot)
+    if reduced is not None:
+        name, written = reduced
         raise item.place.error(
-            f'Loops need rotations that are exact, and link "{linear}" has rotation="linear"',
-            'Take rotation="linear" out of its <flexible_link>',
+            f'Loops need rotations that are exact, and link "{name}" has {written}',
+            f'Take {written} out of its <flexible_link>',
         )
     if not _moves(first, second, robot):
         raise item.place.error(
@@ -64,10 +65,14 @@ def _moves(first: str, second: str, robot: Robot) -> bool:
     return any(j.type != 'fixed' or robot.link(j.parent).mode_names for j in between)
 
 
-def _linear_link(robot: Robot) -> Optional[str]:
-    """Return a link whose nodes turn by first-order rotations, which close no loop, or None."""
-    names = (x.name for x in robot.links if x.mode_names and x.rotation == 'linear')
-    return next(names, None)
+def _reduced_link(robot: Robot) -> Optional[tuple[str, str]]:
+    """Return a link whose nodes turn by rotations cut off, which close no loop, and why; or None."""
+    for link in robot.links:
+        if link.mode_names and link.rotation == 'linear':
+            return link.name, 'rotation="linear"'
+        if link.is_linearised:
+            return link.name, 'deflection="linearised"'
+    return None
 
 
 def read_actuated(extension: Item, robot: Robot) -> tuple[str, ...]:

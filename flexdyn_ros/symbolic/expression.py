@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from typing import Union
 
 from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import OuterScalar
 
 if TYPE_CHECKING:
     from flexdyn_ros.symbolic.graph import Graph
@@ -46,22 +47,30 @@ class Expression:
         self.number = number
 
     def __add__(self, other: Operand) -> Expression:
+        if isinstance(other, OuterScalar):
+            return NotImplemented
         return self.graph.add(self, self.graph.lift(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Operand) -> Expression:
+        if isinstance(other, OuterScalar):
+            return NotImplemented
         return self.graph.add(self, self.graph.negate(self.graph.lift(other)))
 
     def __rsub__(self, other: Operand) -> Expression:
         return self.graph.add(self.graph.lift(other), self.graph.negate(self))
 
     def __mul__(self, other: Operand) -> Expression:
+        if isinstance(other, OuterScalar):
+            return NotImplemented
         return self.graph.multiply(self, self.graph.lift(other))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Operand) -> Expression:
+        if isinstance(other, OuterScalar):
+            return NotImplemented
         return self.graph.divide(self, self.graph.lift(other))
 
     def __rtruediv__(self, other: Operand) -> Expression:

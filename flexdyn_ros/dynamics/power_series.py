@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Power series in one small number e, cut off beyond e^2: a_0 + a_1 e + a_2 e^2.
+
+The coefficients are scalars of any kind, so that algorithms that run on a series are expanded to
+second order without any formula of an expansion but those of the functions of one scalar below
+(Taylor arithmetic: Griewank and Walther, Evaluating Derivatives, 2008, chapter 13).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Union
+
+from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import cos
+from flexdyn_ros.dynamics.scalar import exp
+from flexdyn_ros.dynamics.scalar import OuterScalar
+from flexdyn_ros.dynamics.scalar import piecewise
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.scalar import sin
+from flexdyn_ros.dynamics.scalar import stumpff
+from flexdyn_ros.dynamics.scalar import tanh
+from flexdyn_ros.dynamics.spatial import is_zero
+
+DEGREE = 2
+
+
+class PowerSeries(OuterScalar):
+    """
+    A scalar and how it changes with e.
+
+    Attributes:
+        terms: Coefficients of 1, e and e^2.
+    """
+
+    __slots__ = ('terms',)
+    # Numbers of numpy leave the arithmetic to this class.
+    __array_ufunc__ = None
+
+    def __init__(self, constant: Scalar, linear: Scalar = 0.0, quadratic: Scalar = 0.0):
+        self.terms = (constant, linear, quadratic)
+
+    def up_to(self, degree: int) -> Scalar:
+        """Return the sum of the coefficients up to a degree: the value at e = 1."""
+        total: Scalar = 0.0
+        for term in self.terms[: degree + 1]:
+            total = _sum(total, term)
+        return total
+
+    def __add__(self, other: Operand) -> PowerSeries:
+        return PowerSeries(*map(_sum, self.terms, _terms(other)))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> PowerSeries:
+        return PowerSeries(*map(_negative, self.terms))
+
+    def __sub__(self, other: Operand) -> PowerSeries:
+        return PowerSeries(*map(_difference, self.terms, _terms(other)))
+
+    def __rsub__(self, other: Operand) -> PowerSeries:
+        return PowerSeries(*map(_difference, _terms(other), self.terms))
+
+    def __mul__(self, other: Operand) -> PowerSeries:
+        if not isinstance(other, PowerSeries):
+            return PowerSeries(*(_product(term, other) for term in self.terms))
+        (a0, a1, a2), (b0, b1, b2) = self.terms, other.terms
+        return PowerSeries(
+            _product(a0, b0),
+            _sum(_product(a0, b1), _product(a1, b0)),
+            _sum(_sum(_product(a0, b2), _product(a1, b1)), _product(a2, b0)),
+        )
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Operand) -> PowerSeries:
+        if not isinstance(other, PowerSeries):
+            return self * (1.0 / other)
+        return self * _inverse(other)
+
+    def __rtruediv__(self, other: Operand) -> PowerSeries:
+        return _inverse(self) * other
+
+    def __bool__(self) -> bool:
+        """Refuse to decide: a number that vanishes may still change with e."""
+        raise TypeError('a power series has no truth value: the algorithm branches on it')
+
+    def sin(self) -> PowerSeries:
+        """Return the sine."""
+        s, c = sin(self.terms[0]), cos(self.terms[0])
+        return self._function(s, c, -s)
+
+    def cos(self) -> PowerSeries:
+        """Return the cosine."""
+        s, c = sin(self.terms[0]), cos(self.terms[0])
+        return self._function(c, -s, -c)
+
+    def exp(self) -> PowerSeries:
+        """Return the exponential."""
+        value = exp(self.terms[0])
+        return self._function(value, value, value)
+
+    def tanh(self) -> PowerSeries:
+        """Return the hyperbolic tangent."""
+        value = tanh(self.terms[0])
+        slope = 1.0 - value * value
+        return self._function(value, slope, -2.0 * value * slope)
+
+    def stumpff(self, order: int) -> PowerSeries:
+        """Return Stumpff's function of this order, c_k' = (k c_(k+2) - c_(k+1)) / 2."""
+        u = self.terms[0]
+
+        def slope(k: int) -> Scalar:
+            return 0.5 * (k * stumpff(k + 2, u) - stumpff(k + 1, u))
+
+        curvature = 0.5 * (order * slope(order + 2) - slope(order + 1))
+        return self._function(stumpff(order, u), slope(order), curvature)
+
+    def piecewise(self, function: PiecewisePolynomial) -> PowerSeries:
+        """Return a piecewise polynomial; at a knot it is continued from above."""
+        x, first = self.terms[0], function.derivative()
+        return self._function(
+            piecewise(function, x), piecewise(first, x), piecewise(first.derivative(), x)
+        )
+
+    def _function(self, value: Scalar, slope: Scalar, curvature: Scalar) -> PowerSeries:
+        """Return f of the series from f, f' and f'' at its constant term."""
+        _, a1, a2 = self.terms
+        bend = _product(0.5, _product(curvature, _product(a1, a1)))
+        return PowerSeries(value, _product(slope, a1), _sum(_product(slope, a2), bend))
+
+
+Operand = Union[PowerSeries, Any]
+
+
+def _terms(x: Operand) -> tuple[Scalar, Scalar, Scalar]:
+    return x.terms if isinstance(x, PowerSeries) else (x, 0.0, 0.0)
+
+
+def _inverse(x: PowerSeries) -> PowerSeries:
+    """Return 1 / x."""
+    value = 1.0 / x.terms[0]
+    slope = -(value * value)
+    return x._function(value, slope, -2.0 * value * slope)
+
+
+# Most coefficients are zero: these leave out what they would add.
+
+
+def _sum(a: Scalar, b: Scalar) -> Scalar:
+    if is_zero(a):
+        return b
+    return a if is_zero(b) else a + b
+
+
+def _difference(a: Scalar, b: Scalar) -> Scalar:
+    if is_zero(b):
+        return a
+    return -b if is_zero(a) else a - b
+
+
+def _product(a: Scalar, b: Scalar) -> Scalar:
+    return 0.0 if is_zero(a) or is_zero(b) else a * b
+
+
+def _negative(a: Scalar) -> Scalar:
+    return a if is_zero(a) else -a

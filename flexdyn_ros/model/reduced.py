@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robots in reduced forms, each by its name: what the equations of their flexible links drop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Optional
+from typing import Sequence
+from typing import Union
+
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import did_you_mean
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.link import Link
+from flexdyn_ros.model.robot import Robot
+
+# Form to the attributes `deflection` and `rotation` of <flexible_link>.
+FORMS = {
+    'exact': ('exact', 'exact'),
+    'linearised': ('linearised', 'exact'),
+    'first_order_rotations': ('exact', 'linear'),
+}
+
+
+def reduced(
+    robot: Robot, form: str, links: Optional[Union[str, Sequence[str]]] = None
+) -> Robot:
+    """
+    Return a robot whose flexible links follow reduced equations, see docs/reduced_forms.md.
+
+    What the description says of the same links is replaced. `flexdyn info` and the robot's `notes`
+    name the form.
+
+    Args:
+        robot: From `load_robot`.
+        form: "linearised" (small deflections: linear in the modes' own rows),
+            "first_order_rotations" (King's equations, without geometric stiffening), or "exact".
+        links: Names of the links; None for all that have mode shapes.
+
+    Raises:
+        ArgumentError: There is no such form, or a link has no mode shapes.
+        FlexdynError: The robot has loops, whose closure needs rotations that are exact.
+        UnknownName: There is no such link.
+    """
+    if form not in FORMS:
+        advice = did_you_mean(str(form), FORMS)
+        if form == 'quasi_static':
+            advice = 'Modes that follow statically are no form of a robot: use QuasiStatic(dyn)'
+        raise ArgumentError('form', f'is "{form}", expected one of {tuple(FORMS)}. {advice}')
+    chosen = _chosen(robot, links)
+    if robot.loops and form != 'exact':
+        raise FlexdynError(
+            f'Loop "{robot.loops[0].name}" needs rotations that are exact, so that the links of '
+            f'robot "{robot.name}" cannot take the form "{form}".'
+        )
+    deflection, rotation = FORMS[form]
+    notes = [note for note in robot.notes if not note.startswith(tuple(map(_said_of, chosen)))]
+    if form != 'exact':
+        notes += [f'{_said_of(name)}{form}, as asked for.' for name in chosen]
+    return replace(
+        robot,
+        links=tuple(
+            replace(link, deflection=deflection, rotation=rotation) if link.name in chosen
+            else link
+            for link in robot.links
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _said_of(link: str) -> str:
+    return f'Link "{link}" in reduced form: '
+
+
+def _chosen(robot: Robot, links: Optional[Union[str, Sequence[str]]]) -> tuple[str, ...]:
+    """Return the names of the links that are meant."""
+    bent = [link.name for link in robot.links if _has_shapes(link)]
+    if links is None:
+        if not bent:
+            raise ArgumentError('robot', 'has no link with mode shapes, so that no form differs')
+        return tuple(bent)
+    names = (links,) if isinstance(links, str) else tuple(links)
+    for name in names:
+        if name not in robot.frame_names:
+            raise UnknownName('link', name, robot.frame_names)
+        if name not in bent:
+            raise ArgumentError(
+                'links', f'names "{name}", which has no mode shapes; these have: {", ".join(bent)}'
+            )
+    return names
+
+
+def _has_shapes(link: Link) -> bool:
+    """Return whether a link deforms by mode shapes: rigid ones and segments do not."""
+    return bool(link.mode_names) and link.segments is None

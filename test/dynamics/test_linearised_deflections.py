@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The linearised small-deflection model against expansions of the particles, and by hand."""
+
+from functools import lru_cache
+
+import flexdyn_ros as fd
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import SingularMassMatrix
+import numpy as np
+from oracles.compare import assert_agree
+from oracles.compare import assert_generalised_agree
+from oracles.compare import assert_matrices_agree
+from oracles.compare import reference_dynamics
+from oracles.expansion import ExpandedModel
+from oracles.expansion import linearised_places
+from oracles.expansion import scaled
+from oracles.particle_model import ParticleModel
+from oracles.random_robots import random_robot_urdf
+from oracles.random_robots import random_state
+import pytest
+
+TOLERANCE = 1e-9
+ROBOTS = {
+    'chain': {'seed': 12, 'n_joints': 3, 'flexible': 1.0, 'tree': False,
+              'kinds': ('revolute', 'revolute', 'prismatic')},
+    'root': {'seed': 25, 'n_joints': 2, 'flexible': 1.0},
+    'mimics': {'seed': 16, 'n_joints': 5, 'flexible': 0.4, 'mimic': True,
+               'kinds': ('revolute', 'continuous', 'prismatic')},
+    'floating': {'seed': 17, 'n_joints': 4, 'kinds': ('floating', 'revolute')},
+    'planar': {'seed': 18, 'n_joints': 4, 'kinds': ('planar', 'prismatic', 'continuous')},
+    'multi_axis': {'seed': 20, 'n_joints': 4, 'kinds': ('multi_axis', 'quaternion', 'revolute')},
+    'payload_on_beam': {'seed': 48, 'n_joints': 3, 'flexible': 1.0,
+                        'kinds': ('revolute', 'prismatic')},
+}
+
+
+@lru_cache(maxsize=None)
+def build(name):
+    """Return the exact robot, its linearised dynamics, the expanded particles and a state."""
+    robot = fd.load_robot(random_robot_urdf(**ROBOTS[name], max_modes=1))
+    rng = np.random.default_rng(ROBOTS[name]['seed'])
+    dyn = reference_dynamics(fd.reduced(robot, 'linearised'))
+    expanded = ExpandedModel(ParticleModel(robot), linearised_places(robot))
+    return robot, dyn, expanded, random_state(robot, rng)
+
+
+@pytest.fixture(params=list(ROBOTS))
+def case(request):
+    """Return a robot, twice modelled, with a state."""
+    return build(request.param)
+
+
+def wrenches_on(robot):
+    """Return wrenches on the last frame and one in the middle."""
+    rng = np.random.default_rng(4)
+    frames = {robot.frame_names[-1], robot.frame_names[len(robot.frame_names) // 2]}
+    return {frame: rng.normal(size=6) * 5.0 for frame in sorted(frames)}
+
+
+def test_forces(case):
+    """Torques and modal forces of a motion under wrenches."""
+    robot, dyn, expanded, (q, qd, qdd) = case
+    wrenches = wrenches_on(robot)
+    given = (q, qd, qdd, wrenches)
+    ours, theirs = (model.inverse_dynamics(*given) for model in (dyn, expanded))
+    assert_generalised_agree(robot, ours, theirs, TOLERANCE)
+
+
+def test_mass_matrix_and_energies(case):
+    """The matrix, entry by entry, and the energies that it and gravity belong to."""
+    _, dyn, expanded, (q, qd, _) = case
+    matrix = dyn.mass_matrix(q)
+    theirs = expanded.mass_matrix(q)
+    size = np.sqrt(np.abs(np.diag(theirs))) + 1e-3
+    assert np.max(np.abs(matrix - theirs) / np.outer(size, size)) < TOLERANCE
+    assert_agree(dyn.kinetic_energy(q, qd), expanded.kinetic_energy(q, qd), TOLERANCE)
+    assert_agree(dyn.kinetic_energy(q, qd), 0.5 * qd @ matrix @ qd, 1e-12)
+    assert_agree(dyn.potential_energy(q), expanded.potential_energy(q), TOLERANCE, floor=1.0)
+
+
+def test_frames(case):
+    """Poses, Jacobians and their rates; the Jacobian is what the wrenches' forces follow from."""
+    robot, dyn, expanded, (q, qd, _) = case
+    wrenches = wrenches_on(robot)
+    by_jacobian = np.zeros(robot.nv)
+    for frame, wrench in wrenches.items():
+        for name, given in (
+            ('frame_pose', (q, frame)), ('jacobian', (q, frame)),
+            ('jacobian_rate_qd', (q, qd, frame)),
+        ):
+            ours, theirs = (getattr(model, name)(*given) for model in (dyn, expanded))
+            assert_agree(ours, theirs, TOLERANCE, name)
+        by_jacobian -= dyn.jacobian(q, frame).T @ wrench
+    assert_agree(dyn.external_force_vector(q, wrenches), by_jacobian, 1e-12)
+
+
+def test_it_is_consistent_in_its_own_terms(case):
+    """M is symmetric, M qdd + bias is the force, terms add up, and accelerations come back."""
+    robot, dyn, _, (q, qd, qdd) = case
+    _, places = linearised_places(robot)
+    q = scaled(q, [robot.nq - robot.nv + k for k in places], 0.01)
+    wrenches = wrenches_on(robot)
+    matrix, tau = dyn.mass_matrix(q), dyn.inverse_dynamics(q, qd, qdd, wrenches)
+    assert_matrices_agree(matrix, matrix.T, 1e-14)
+    assert np.linalg.eigvalsh(matrix)[0] > 0.0
+    rest = dyn.bias_vector(q, qd)
+    terms = (
+        dyn.gravity_vector(q) + dyn.coriolis_vector(q, qd) + dyn.friction_vector(qd)
+        + dyn.elastic_vector(q, qd)
+    )
+    assert_agree(terms, rest, 1e-12)
+    assert_agree(dyn.inertia_vector(q, qdd), matrix @ qdd, 1e-12)
+    assert_agree(matrix @ qdd + rest + dyn.external_force_vector(q, wrenches), tau, 1e-12)
+    for method in ('auto', 'recursive', 'cholesky'):
+        found = dyn.forward_dynamics(q, qd, tau, wrenches, method=method)
+        assert_agree(found, qdd, 1e-8, method)
+        assert_agree(dyn.inverse_dynamics(q, qd, found, wrenches), tau, 1e-12, method)
+    n = robot.n_joints
+    torque, modal = dyn.hybrid_dynamics(q, qd, qdd[:n], wrenches)
+    whole = dyn.inverse_dynamics(q, qd, np.concatenate((qdd[:n], modal)), wrenches)
+    assert_agree(whole, np.concatenate((torque, np.zeros(robot.n_modes))), 1e-11)
+
+
+@pytest.mark.parametrize('name', ['chain', 'root'])
+def test_forces_are_lagranges_equations_of_its_energies(name):
+    """By central differences of the two energies, in rates of change along a motion."""
+    robot, dyn, _, (q, qd, qdd) = build(name)
+    assert robot.nq == robot.nv
+    step = 1e-5
+
+    def momentum(at, rate):
+        return dyn.mass_matrix(at) @ rate
+
+    ahead, behind = (
+        momentum(q + s * qd + 0.5 * s * s * qdd, qd + s * qdd) for s in (step, -step)
+    )
+    forces = (ahead - behind) / (2.0 * step)
+    for k in range(robot.nv):
+        moved = step * np.eye(robot.nv)[k]
+        for sign in (1.0, -1.0):
+            at = q + sign * moved
+            energy = dyn.kinetic_energy(at, qd) - dyn.potential_energy(at)
+            forces[k] -= sign * energy / (2.0 * step)
+    losses = dyn.friction_vector(qd) + dyn.elastic_vector(0 * q, qd)
+    assert_agree(forces + losses, dyn.inverse_dynamics(q, qd, qdd), 1e-7)
+
+
+@pytest.mark.parametrize('name', ['chain', 'planar', 'payload_on_beam'])
+def test_error_falls_with_the_deflection(name):
+    """By the square in the rows of the modes, by the cube in those of the joints."""
+    robot, dyn, _, state = build(name)
+    exact = reference_dynamics(robot)
+    q_places, v_places = linearised_places(robot)
+    other = [k for k in range(robot.nv) if k not in v_places]
+    errors = []
+    for e in (0.02, 0.01):
+        given = [scaled(v, p, e) for v, p in zip(state, (q_places, v_places, v_places))]
+        off = np.abs(dyn.inverse_dynamics(*given) - exact.inverse_dynamics(*given))
+        errors.append((off[other].max(), off[v_places].max()))
+    (joints, modes), (joints_half, modes_half) = errors
+    assert 7.0 < joints / joints_half < 9.0
+    assert 3.6 < modes / modes_half < 4.4
+    given = [scaled(v, p, 0.0) for v, p in zip(state, (q_places, v_places, v_places))]
+    ours, theirs = (m.inverse_dynamics(*given) for m in (dyn, exact))
+    assert_agree(ours, theirs, 1e-13)
+
+
+ONE_BEAM = """
+<robot name="one"><link name="base"/><link name="beam"/>
+<joint name="hub" type="continuous"><parent link="base"/><child link="beam"/><axis xyz="0 0 1"/>
+</joint>
+<flexdyn version="1.0"><gravity xyz="0 0 0"/>
+<flexible_link link="beam" deflection="linearised" {more}>
+<beam tip="{length} 0 0" y_axis="0 1 0" young="1e9" iz="{iz}" mass="{mass}">
+<bending axis="y" modes="1" basis="polynomial"/><point_mass at="1" mass="{tip}"/></beam>
+</flexible_link></flexdyn></robot>
+"""
+
+
+@pytest.mark.parametrize('drawn_in', [True, False])
+def test_one_beam_by_hand(drawn_in):
+    """
+    A beam with a tip mass m on a hub, deflecting along phi = (x / L)^2, written out by hand.
+
+    A point at x stands at (x - g(x) delta^2 / 2, phi delta) in the turning frame, with
+    g = int_0^x phi'^2 = 4 x^3 / (3 L^4). To second order in delta
+    2 T = (I + A delta^2) w^2 + 2 B w delta' + C delta'^2 with, M the mass of the beam,
+    I = (M/3 + m) L^2, B = (M/4 + m) L, C = M/5 + m and A = C - (4/15) M - (4/3) m; without the
+    drawing in A = C. With k = 4 E I / L^3 the equations follow.
+    """
+    length, mass, tip, iz = 1.3, 0.7, 0.4, 2e-8
+    more = '' if drawn_in else 'geometric_stiffening="false"'
+    robot = fd.load_robot(ONE_BEAM.format(length=length, mass=mass, tip=tip, iz=iz, more=more))
+    i, b, c = (mass / 3 + tip) * length**2, (mass / 4 + tip) * length, mass / 5 + tip
+    a = c - drawn_in * (4 / 15 * mass + 4 / 3 * tip)
+    k = 4 * 1e9 * iz / length**3
+    dyn = reference_dynamics(robot)
+    (angle, x), (w, v), (w1, v1) = (0.4, 0.11), (1.7, -0.6), (-2.0, 3.0)
+    tau = dyn.inverse_dynamics((angle, x), (w, v), (w1, v1))
+    torque = (i + a * x * x) * w1 + b * v1 + 2 * a * x * v * w
+    force = c * v1 + b * w1 - a * x * w * w + k * x
+    assert_agree(tau, [torque, force], 1e-12)
+    assert_agree(dyn.mass_matrix((angle, x)), [[i + a * x * x, b], [b, c]], 1e-12)
+
+
+@pytest.mark.parametrize(('name', 'backend'), [('mimics', 'python'), ('root', 'c')])
+def test_generated_backends(name, backend):
+    """The same numbers from generated code, with a payload, gravity and wrenches as arguments."""
+    robot, reference, _, (q, qd, qdd) = build(name)
+    q = scaled(q, linearised_places(robot)[0], 0.1)
+    dyn = fd.Dynamics(fd.reduced(robot, 'linearised'), backend=backend)
+    plain = reference_dynamics(fd.reduced(robot, 'linearised'))
+    wrenches = wrenches_on(robot)
+    for round_ in range(2):
+        for model in (dyn, plain):
+            if round_:
+                model.set_gravity((1.0, 2.0, -3.0))
+        tau = plain.inverse_dynamics(q, qd, qdd, wrenches)
+        assert_agree(dyn.inverse_dynamics(q, qd, qdd, wrenches), tau, 1e-12)
+        assert_agree(dyn.forward_dynamics(q, qd, tau, wrenches), qdd, 1e-8)
+    assert_matrices_agree(dyn.mass_matrix(q), plain.mass_matrix(q), 1e-12)
+    frame = robot.frame_names[-1]
+    assert_agree(dyn.jacobian(q, frame), plain.jacobian(q, frame), 1e-12)
+    assert_agree(dyn.potential_energy(q), plain.potential_energy(q), 1e-12)
+
+
+def test_derivatives():
+    """By dual numbers, by the graph, and by differences."""
+    robot, reference, _, (q, qd, qdd) = build('chain')
+    q = scaled(q, linearised_places(robot)[0], 0.1)
+    generated = fd.Dynamics(fd.reduced(robot, 'linearised'), backend='python')
+    found = reference.inverse_dynamics_derivatives(q, qd, qdd)
+    others = generated.inverse_dynamics_derivatives(q, qd, qdd)
+    for ours, theirs in zip(found, others):
+        assert_agree(ours, theirs, 1e-11)
+    step = 1e-6
+    columns = [
+        (reference.inverse_dynamics(q + d, qd, qdd) - reference.inverse_dynamics(q - d, qd, qdd))
+        / (2 * step)
+        for d in step * np.eye(robot.nv)
+    ]
+    assert_agree(found[0], np.array(columns).T, 1e-6)
+    tau = reference.inverse_dynamics(q, qd, qdd)
+    for ours, theirs in zip(
+        reference.forward_dynamics_derivatives(q, qd, tau),
+        generated.forward_dynamics_derivatives(q, qd, tau),
+    ):
+        assert_agree(ours, theirs, 1e-8)
+    link = next(name for name in robot.frame_names if robot.link(name).inertia)
+    given = (q, qd, qdd, [f'{link}/mass'])
+    assert_agree(
+        reference.inverse_dynamics_parameter_derivatives(*given),
+        generated.inverse_dynamics_parameter_derivatives(*given), 1e-11,
+    )
+
+
+@pytest.mark.parametrize('function', ['mass_matrix', 'mass_matrix_factors', 'hybrid_dynamics'])
+def test_generated_source(function):
+    """Sources for those who want the equations; U D U^T is the matrix."""
+    robot, dyn, _, (q, qd, qdd) = build('root')
+    q = scaled(q, linearised_places(robot)[0], 0.1)
+    code = fd.generate(fd.reduced(robot, 'linearised'), function, 'python').compile_python()
+    if function == 'mass_matrix':
+        assert_matrices_agree(np.array(code(q)), dyn.mass_matrix(q), 1e-12)
+    elif function == 'hybrid_dynamics':
+        joint_qdd = qdd[:robot.n_joints]
+        for ours, theirs in zip(
+            code(q, qd, joint_qdd), dyn.hybrid_dynamics(q, qd, joint_qdd)
+        ):
+            assert_agree(ours, theirs, 1e-9)
+    else:
+        from flexdyn_ros.dynamics.assemble import assemble
+        from flexdyn_ros.dynamics.factors import factor_order
+
+        upper, diagonal = map(np.array, code(q))
+        order = factor_order(assemble(robot, {p.link: p.inertia for p in robot.payloads}))
+        assert_matrices_agree(
+            upper @ np.diag(diagonal) @ upper.T, dyn.mass_matrix(q)[np.ix_(order, order)], 1e-11
+        )
+
+
+def test_energy_is_conserved():
+    """A swing without losses keeps its energy to the order of the integrator."""
+    robot = fd.load_robot(ONE_BEAM.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more=''))
+    dyn = reference_dynamics(robot)
+    drifts = []
+    for dt in (2e-3, 1e-3):
+        swing = fd.simulate(dyn, [0.0, 0.05], [2.0, 0.0], None, 0.1, dt)
+        drifts.append(np.abs(swing.energy - swing.energy[0]).max())
+    assert drifts[1] < 1e-5 * swing.energy[0]
+    assert drifts[0] / drifts[1] > 12.0
+
+
+def test_only_the_links_asked_for():
+    """Modes of other links stay exact; elastic joints always do."""
+    robot = build('chain')[0]
+    bent = [link.name for link in robot.links if link.mode_names]
+    assert len(bent) > 1
+    some = fd.reduced(robot, 'linearised', bent[0])
+    assert [link.name for link in some.links if link.is_linearised] == bent[:1]
+    states = random_state(robot, np.random.default_rng(2))
+    both, one, none = (
+        reference_dynamics(r).inverse_dynamics(*states)
+        for r in (fd.reduced(robot, 'linearised'), some, robot)
+    )
+    assert not np.allclose(one, none, rtol=1e-6)
+    assert not np.allclose(one, both, rtol=1e-6)
+    assert fd.reduced(fd.reduced(robot, 'linearised'), 'exact') == robot
+
+
+def test_a_deflection_beyond_its_range_is_said():
+    """Where the mass matrix is not positive definite any more, the error tells what to do."""
+    robot = fd.load_robot(ONE_BEAM.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more=''))
+    for backend in ('reference', 'python'):
+        dyn = fd.Dynamics(robot, backend=backend)
+        with pytest.raises(SingularMassMatrix, match='linearised, make them smaller'):
+            dyn.forward_dynamics([0.0, 1.0], [0.0, 0.0], [1.0, 0.0])
+
+
+def test_what_makes_no_sense_is_refused():
+    """Names, links without modes, loops, and two reduced forms at once."""
+    robot = build('chain')[0]
+    with pytest.raises(ArgumentError, match='linearised'):
+        fd.reduced(robot, 'linear')
+    with pytest.raises(ArgumentError, match='QuasiStatic'):
+        fd.reduced(robot, 'quasi_static')
+    rigid = fd.load_robot('<robot name="r"><link name="base"/></robot>')
+    with pytest.raises(ArgumentError, match='no link with mode shapes'):
+        fd.reduced(rigid, 'linearised')
+    rigid_link = next(x.name for x in build('mimics')[0].links if not x.mode_names)
+    robot = build('mimics')[0]
+    with pytest.raises(ArgumentError, match='no mode shapes'):
+        fd.reduced(robot, 'linearised', [rigid_link])
+    with pytest.raises(fd.FlexdynError, match='No link is called'):
+        fd.reduced(robot, 'linearised', ['link77'])
+    text = ONE_BEAM.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more='rotation="linear"')
+    with pytest.raises(fd.FlexdynError, match='contradicts rotation="linear"'):
+        fd.load_robot(text)
+    loop = '<loop name="tie" frame1="beam" frame2="base" constrain="ty"/></flexdyn>'
+    looped = ONE_BEAM.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more='').replace(
+        '</flexdyn>', loop)
+    with pytest.raises(fd.FlexdynError, match='has deflection="linearised"'):
+        fd.load_robot(looped)
+    with pytest.raises(fd.FlexdynError, match='Loop "tie" needs rotations'):
+        fd.reduced(fd.load_robot(looped.replace('deflection="linearised"', '')), 'linearised')
+    stiff = ONE_BEAM.replace('<bending axis="y" modes="1" basis="polynomial"/>', '')
+    with pytest.raises(fd.FlexdynError, match='deflection="linearised" has no effect'):
+        fd.load_robot(stiff.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more=''))
+
+
+def test_it_is_said_aloud():
+    """Notes and the command line name the form."""
+    from flexdyn_ros.cli.info import torque_terms
+
+    robot = build('chain')[0]
+    for form, words in (
+        ('linearised', 'linearised small deflections'),
+        ('first_order_rotations', 'first-order rotations'),
+    ):
+        other = fd.reduced(robot, form)
+        assert any(f'reduced form: {form}' in note for note in other.notes)
+        assert any(words in term for term in torque_terms(other))
+        assert not any(words in term for term in torque_terms(robot))
+        assert fd.reduced(other, 'exact').notes == robot.notes
