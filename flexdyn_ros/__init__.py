@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from flexdyn_ros.model.reduced import reduced
     from flexdyn_ros.model.robot import Robot
     from flexdyn_ros.model.urdf import load_robot
+    from flexdyn_ros.quasi_static import QuasiStatic
+    from flexdyn_ros.quasi_static import simulate_quasi_static
     from flexdyn_ros.robot_dynamics import Dynamics
     from flexdyn_ros.simulation import simulate
     from flexdyn_ros.simulation import Trajectory
@@ -25,9 +27,11 @@ __all__ = [
     'generate',
     'linearise',
     'load_robot',
+    'QuasiStatic',
     'reduced',
     'Robot',
     'simulate',
+    'simulate_quasi_static',
     'Trajectory',
 ]
 
@@ -38,9 +42,11 @@ _MODULES = {
     'generate': 'flexdyn_ros.codegen',
     'linearise': 'flexdyn_ros.linearisation',
     'load_robot': 'flexdyn_ros.model.urdf',
+    'QuasiStatic': 'flexdyn_ros.quasi_static',
     'reduced': 'flexdyn_ros.model.reduced',
     'Robot': 'flexdyn_ros.model.robot',
     'simulate': 'flexdyn_ros.simulation',
+    'simulate_quasi_static': 'flexdyn_ros.quasi_static',
     'Trajectory': 'flexdyn_ros.simulation',
 }
 

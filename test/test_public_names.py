@@ -11,8 +11,8 @@ import pytest
 
 def test_every_public_name_is_there_and_listed():
     assert flexdyn_ros.__all__ == [
-        '__version__', 'Dynamics', 'FlexdynError', 'generate', 'linearise', 'load_robot', 'reduced',
-        'Robot', 'simulate', 'Trajectory',
+        '__version__', 'Dynamics', 'FlexdynError', 'generate', 'linearise', 'load_robot',
+        'QuasiStatic', 'reduced', 'Robot', 'simulate', 'simulate_quasi_static', 'Trajectory',
     ]
     assert set(flexdyn_ros.__all__) <= set(dir(flexdyn_ros))
     for name in flexdyn_ros.__all__[1:]:

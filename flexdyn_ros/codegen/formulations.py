@@ -51,9 +51,9 @@ def solving_methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...
     """
     Return the ways to solve for accelerations that suit a robot; the cheapest may be taken.
 
-    Coordinates that move several bodies at once (mimic joints) break the tree's recursion, and so do
-    linearised deflections. With
-    derivatives, the ways to find these; they solve by the mass matrix.
+    Coordinates that move several bodies at once (mimic joints) break the tree's recursion, and so
+    do linearised deflections. With derivatives, the ways to find these; they solve by the mass
+    matrix.
     """
     if any(request.function.derives for request in requests):
         # Composite bodies seen through King's first-order rotations, no rotations, are others, and

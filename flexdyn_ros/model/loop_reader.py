@@ -66,7 +66,7 @@ def _moves(first: str, second: str, robot: Robot) -> bool:
 
 
 def _reduced_link(robot: Robot) -> Optional[tuple[str, str]]:
-    """Return a link whose nodes turn by rotations cut off, which close no loop, and why; or None."""
+    """Return a link whose rotations are cut off, so that they close no loop, and why; or None."""
     for link in robot.links:
         if link.mode_names and link.rotation == 'linear':
             return link.name, 'rotation="linear"'

@@ -43,7 +43,7 @@ class FreePlay:
         if free:
             raise FlexdynError(
                 f'Modes {", ".join(free)} have no stiffness, so that they have no quasi-static '
-                'deflection. Give them a stiffness or use mode "rigid".'
+                'deflection. Give them a stiffness, or hold them: mode "rigid" of the node.'
             )
 
     def _force(self, mode: int, deflection: float) -> float:

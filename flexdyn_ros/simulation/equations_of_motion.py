@@ -17,6 +17,7 @@ from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.prescribed import PrescribedBase
+from flexdyn_ros.simulation.stability import step_limit
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 
@@ -33,6 +34,7 @@ class EquationsOfMotion:
     Every method raises `Diverged` where the motion has grown beyond what can be computed.
 
     Attributes:
+        dyn: The dynamics.
         map: The configuration beside the velocity.
         loops: What holds the robot's loops; None where it has none.
     """
@@ -46,7 +48,7 @@ class EquationsOfMotion:
         """
         self.map = ConfigurationMap(dyn.robot)
         self.loops: Optional[LoopMotion] = None
-        self._dyn = dyn
+        self.dyn = dyn
         self._base = PrescribedBase.of(dyn, base_acceleration)
         self._function: Optional[TorqueFunction] = torque if callable(torque) else None
         self._constant = np.zeros(self.map.nv)
@@ -102,13 +104,23 @@ class EquationsOfMotion:
                     return self.loops.acceleration(q, qd, tau, stage, base)
                 if self._base is not None:
                     return self._base.acceleration(t, q, qd, tau)
-                return np.asarray(self._dyn.forward_dynamics(q, qd, tau))
+                return np.asarray(self.dyn.forward_dynamics(q, qd, tau))
         except SingularMassMatrix as error:
             if np.max(np.abs(np.concatenate((q, qd))), initial=0.0) > _HUGE:
                 raise self.divergence(q, qd) from error
             raise
         except (ArithmeticError, np.linalg.LinAlgError) as error:
             raise self.divergence(q, qd) from error
+
+    def sample(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return configuration, velocity and forces at one instant, as they are recorded."""
+        return q, qd, self.with_base_wrench(t, q, qd, tau)
+
+    def step_limit(self, q: np.ndarray, tableau: Tableau) -> Optional[float]:
+        """Return the largest stable time step about q [s], None where unknown."""
+        return step_limit(self.dyn, q, tableau)
 
     def with_base_wrench(
         self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray

@@ -22,8 +22,8 @@ from flexdyn_ros.simulation.progress import ProgressBar
 from flexdyn_ros.simulation.record import Recorder
 from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.runge_kutta import RungeKutta
-from flexdyn_ros.simulation.stability import step_limit
 from flexdyn_ros.simulation.tableaus import find_tableau
+from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 
 _MOST_STEPS = 10**8  # a run of more samples does not fit in memory
@@ -88,13 +88,6 @@ def simulate(
         SingularMassMatrix: Some motion of the robot meets no inertia.
     """
     tableau = find_tableau(method)
-    t_end, dt = positive_number(t_end, 't_end', 's'), positive_number(dt, 'dt', 's')
-    steps = max(1, math.ceil(t_end / dt - _ROUNDING))
-    if steps > _MOST_STEPS:
-        raise ArgumentError(
-            'dt', f'asks for {steps:.3g} steps of {dt:g} s, more than {_MOST_STEPS:.0e}; '
-            'use a larger dt or a shorter t_end'
-        )
     equations = EquationsOfMotion(dyn, torque, base_acceleration)
     q = equations.map.checked(finite_vector(q0, equations.map.nq, 'q0'), 'q0')
     qd = finite_vector(qd0, equations.map.nv, 'qd0')
@@ -104,7 +97,39 @@ def simulate(
         equations.loops = loops
     elif drift != 'projection' or drift_gains or loop_accelerations or loop_forces:
         raise ArgumentError('drift', 'and what is said about loops need a robot with <loop>')
-    recorder = Recorder(dyn, equations.map, tableau.name, steps + 1)
+    return integrate(equations, tableau, q, qd, t_end, dt, progress)
+
+
+def integrate(
+    equations: EquationsOfMotion,
+    tableau: Tableau,
+    q: np.ndarray,
+    qd: np.ndarray,
+    t_end: float,
+    dt: float,
+    progress: Progress = None,
+) -> Trajectory:
+    """
+    Integrate equations of motion from a state that was checked; see `simulate`.
+
+    Args:
+        equations: What moves, and the torque on it.
+        tableau: The method.
+        q: Initial configuration, (nq,).
+        qd: Initial velocities, (nv,).
+        t_end: Duration [s].
+        dt: Time step [s].
+        progress: What is told of the fraction done.
+    """
+    t_end, dt = positive_number(t_end, 't_end', 's'), positive_number(dt, 'dt', 's')
+    steps = max(1, math.ceil(t_end / dt - _ROUNDING))
+    if steps > _MOST_STEPS:
+        raise ArgumentError(
+            'dt', f'asks for {steps:.3g} steps of {dt:g} s, more than {_MOST_STEPS:.0e}; '
+            'use a larger dt or a shorter t_end'
+        )
+    recorder = Recorder(equations.dyn, equations.map, tableau.name, steps + 1)
+    q0 = q
     integrator = RungeKutta(equations, tableau)
     bar = ProgressBar(progress)
     t = 0.0
@@ -119,7 +144,8 @@ def simulate(
         _record(recorder, equations, t, q, qd, equations.torque(t, q, qd))
     except Diverged as cause:
         raise SimulationDiverged(
-            recorder.trajectory(), cause.coordinate, tableau, dt, step_limit(dyn, q0, tableau)
+            recorder.trajectory(), cause.coordinate, tableau, dt,
+            equations.step_limit(q0, tableau),
         ) from cause.__cause__
     finally:
         bar.close(recorder.count / (steps + 1))
@@ -136,6 +162,6 @@ def _record(
 ) -> None:
     try:
         with np.errstate(over='ignore', invalid='ignore'):
-            recorder.add(t, q, qd, equations.with_base_wrench(t, q, qd, tau))
+            recorder.add(t, *equations.sample(t, q, qd, tau))
     except ArithmeticError as error:
         raise equations.divergence(q, qd) from error

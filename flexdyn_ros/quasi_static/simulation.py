@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Integration of the joints' motion in time, the modes following statically."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Callable
+from typing import Optional
+from typing import Union
+
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.model.base_motion import BASE_COORDINATES
+from flexdyn_ros.quasi_static.dynamics import QuasiStatic
+from flexdyn_ros.simulation.arguments import finite_vector
+from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
+from flexdyn_ros.simulation.integrate import integrate
+from flexdyn_ros.simulation.prescribed import BaseAcceleration
+from flexdyn_ros.simulation.progress import Progress
+from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.tableaus import find_tableau
+from flexdyn_ros.simulation.tableaus import Tableau
+import numpy as np
+
+JointTorqueFunction = Callable[[float, np.ndarray, np.ndarray], Any]
+JointTorque = Union[None, np.ndarray, JointTorqueFunction]
+
+
+def simulate_quasi_static(
+    quasi_static: QuasiStatic,
+    q0: Any,
+    qd0: Any,
+    torque: JointTorque,
+    t_end: float,
+    dt: float,
+    method: str = 'rk4',
+    progress: Progress = None,
+    base_acceleration: BaseAcceleration = None,
+) -> Trajectory:
+    """
+    Integrate the joints' motion, every mode at its static deflection.
+
+    The step is bound by the motion of the joints alone: there are no vibrations to resolve.
+
+    Args:
+        quasi_static: The joints' dynamics.
+        q0: Initial joint positions, (n_positions,) [rad, m].
+        qd0: Initial joint velocities, (n_joints,) [rad/s, m/s].
+        torque: Joint torques, (n_joints,) [N m, N], held constant; or a callable(t, q, qd) of
+            joint positions and velocities that returns them, evaluated at every stage; or None.
+        t_end: Duration [s].
+        dt: Time step [s].
+        method: See `simulate`.
+        progress: See `simulate`.
+        base_acceleration: Of a prescribed base, see `simulate`.
+
+    Returns:
+        The motion of all coordinates: modes at their deflections, with rates of zero, as they are
+        in the equations. So the energy lacks that of their motion, and is not quite constant.
+
+    Raises:
+        ArgumentError: An argument has the wrong shape, type or range.
+        DeflectionNotFound: No deflection carries the load, as beyond buckling.
+        SimulationDiverged: The state stopped being finite; the error keeps the motion so far.
+        SingularMassMatrix: A joint moves no inertia.
+    """
+    robot = quasi_static.robot
+    equations = _JointMotion(quasi_static, torque, base_acceleration)
+    rest = np.zeros(robot.n_modes)
+    start = np.concatenate((finite_vector(q0, quasi_static.n_positions, 'q0'), rest))
+    q = equations.map.checked(start, 'q0')
+    qd = np.concatenate((finite_vector(qd0, robot.n_joints, 'qd0'), rest))
+    return integrate(equations, find_tableau(method), q, qd, t_end, dt, progress)
+
+
+class _JointMotion(EquationsOfMotion):
+    """The joints of a robot; the modes' entries of a state stand at zero until it is recorded."""
+
+    def __init__(
+        self, quasi_static: QuasiStatic, torque: JointTorque, base_acceleration: BaseAcceleration
+    ):
+        super().__init__(quasi_static.dyn, None, base_acceleration)
+        self._joints = quasi_static
+        self._torque: Optional[JointTorqueFunction] = torque if callable(torque) else None
+        self._held = self._whole(torque) if self._torque is None else None
+        self._last: Optional[np.ndarray] = None
+
+    def _whole(self, torque: Any) -> np.ndarray:
+        """Return joint torques with zeros on the modes, (nv,)."""
+        robot = self._joints.robot
+        own = np.zeros(robot.n_joints)
+        if torque is not None:
+            own = finite_vector(torque, robot.n_joints, 'torque')
+        return self._checked(np.concatenate((own, np.zeros(robot.n_modes))))
+
+    def torque(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Return the generalised forces, (nv,), at one instant."""
+        if self._torque is None:
+            assert self._held is not None
+            return self._held
+        self.require_finite(q, qd)
+        position, rate = q[: self._joints.n_positions], qd[: self._joints.robot.n_joints]
+        try:
+            return self._whole(self._torque(t, position.copy(), rate.copy()))
+        except ArgumentError as error:
+            if error.argument != 'torque':
+                raise
+            raise ArgumentError(
+                'torque', f'{error.problem}, as returned at t = {t:.6g} s'
+            ) from error
+
+    def acceleration(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, stage: int
+    ) -> np.ndarray:
+        """Return the joints' accelerations, zeros for the modes, (nv,)."""
+        self.require_finite(q, qd)
+        qdd, _ = self._solved(t, q, qd, tau)
+        return np.concatenate((qdd, np.zeros(self._joints.robot.n_modes)))
+
+    def _solved(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the joints' accelerations and the deflection, sought near the last one."""
+        robot, n = self._joints.robot, self._joints.n_positions
+        base = None if self._base is None else self._base.given(t, q, qd)
+        qdd, self._last = self._joints.forward_dynamics(
+            q[:n], qd[: robot.n_joints], tau[: robot.n_joints], None, base, self._last
+        )
+        return qdd, self._last
+
+    def sample(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the state with the deflection; on a prescribed base with the wrench on it."""
+        qdd, deflection = self._solved(t, q, qd, tau)
+        bent = np.concatenate((q[: self._joints.n_positions], deflection))
+        if self._base is not None:
+            whole = np.concatenate((qdd, np.zeros(self._joints.robot.n_modes)))
+            tau = tau.copy()
+            tau[:BASE_COORDINATES] = self.dyn.inverse_dynamics(bent, qd, whole)[:BASE_COORDINATES]
+        return bent, qd, tau
+
+    def step_limit(self, q: np.ndarray, tableau: Tableau) -> Optional[float]:
+        """Return None: vibrations bound no step."""
+        return None
