@@ -35,6 +35,7 @@ examples:
   flexdyn simulate arm.urdf --t-end 2 --q0 shoulder=0.5 elbow=-1 --out run1
   flexdyn simulate arm.urdf --t-end 1 --dt 0.0005 --torque shoulder=12 --json
   flexdyn simulate arm.urdf --q0 forearm/bending_y1=0.01 --method rk4
+  flexdyn simulate arm.urdf --torque shoulder=12 --modes quasi_static
   flexdyn simulate satellite.urdf --base-acceleration tx=0.1 rz=-0.02
 """
 METHODS = ('rk2', 'rk4', 'rk10')  # those of `simulate`, which is imported only when it runs
@@ -58,6 +59,11 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--method', choices=METHODS, default='rk4',
         help='Runge-Kutta method, named by its order (default: rk4)',
+    )
+    parser.add_argument(
+        '--modes', choices=('dynamic', 'quasi_static'), default='dynamic',
+        help='quasi_static: modes stand at their static deflection and do not vibrate, see '
+        'docs/reduced_forms.md (default: dynamic)',
     )
     for option, what in (
         ('--q0', 'initial configuration coordinates [rad | m] that are not zero'),
@@ -88,6 +94,8 @@ def add_parser(subparsers: Any) -> None:
 def run(call: argparse.Namespace) -> int:
     """Simulate, write the results and say where they lie."""
     from flexdyn_ros import Dynamics
+    from flexdyn_ros import QuasiStatic
+    from flexdyn_ros import simulate_quasi_static
     from flexdyn_ros.simulation import simulate
     from flexdyn_ros.simulation import SimulationDiverged
     from flexdyn_ros.simulation.configuration import ConfigurationMap
@@ -105,7 +113,10 @@ def run(call: argparse.Namespace) -> int:
     dyn = Dynamics(robot)
     if robot.loops:
         q0, qd0 = _closed(dyn, q0, qd0, [word.partition('=')[0] for word in call.q0])
-    limit = step_limit(dyn, q0, call.method)
+    dynamic = call.modes == 'dynamic'
+    if not dynamic:
+        _refuse_modal_values(robot, call)
+    limit = step_limit(dyn, q0, call.method) if dynamic else None
     dt = call.dt or min(_DEFAULT_STEP, _SAFETY * limit if limit else _DEFAULT_STEP)
     if limit is not None and dt > limit:
         _warn(
@@ -114,10 +125,18 @@ def run(call: argparse.Namespace) -> int:
         )
     start = time.perf_counter()
     try:
-        trajectory = simulate(
-            dyn, q0, qd0, torque, call.t_end, dt, call.method, base_acceleration=base,
-            drift=call.drift,
-        )
+        if dynamic:
+            trajectory = simulate(
+                dyn, q0, qd0, torque, call.t_end, dt, call.method, base_acceleration=base,
+                drift=call.drift,
+            )
+        else:
+            joints = QuasiStatic(dyn)
+            own = slice(robot.n_joints)
+            trajectory = simulate_quasi_static(
+                joints, q0[: joints.n_positions], qd0[own], torque[own], call.t_end, dt,
+                call.method, base_acceleration=base,
+            )
     except SimulationDiverged as error:
         _write(error.trajectory, folder, plots=False)
         _warn(f'the motion up to the divergence lies in {folder}')
@@ -132,6 +151,17 @@ def run(call: argparse.Namespace) -> int:
     else:
         _print(summary)
     return 0
+
+
+def _refuse_modal_values(robot: Any, call: argparse.Namespace) -> None:
+    """Raise an ArgumentError for values of modes, which follow the joints."""
+    for option, words in (('--q0', call.q0), ('--qd0', call.qd0), ('--torque', call.torque)):
+        for word in words:
+            name = word.partition('=')[0]
+            if name in robot.mode_names:
+                raise ArgumentError(
+                    option, f'gives "{name}", a mode, and --modes quasi_static lets it follow'
+                )
 
 
 def _base_acceleration(robot: Any, words: list[str]) -> Any:

@@ -83,9 +83,17 @@ class InfluenceModel:
         Return the model of a tree of bodies.
 
         Raises:
-            ArgumentError: If a cross-section turns by King's first-order rotation.
+            ArgumentError: If a cross-section turns by King's first-order rotation, or deflections
+                are linearised.
             ValueError: If inertia of a body was regrouped to its parent.
         """
+        if tree.linearised:
+            raise ArgumentError(
+                'formulation', 'is "kinematic_influence", which is exact in the deflections, and '
+                f'"{tree.coordinate_names[tree.linearised[0][1]]}" belongs to a link with '
+                'deflection="linearised"; use fd.reduced(robot, "exact"), or '
+                'formulation="recursive"',
+            )
         for body in tree.bodies:
             if body.node is not None and body.node.linear:
                 link = tree.bodies[body.parent].links[0]

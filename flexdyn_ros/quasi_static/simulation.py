@@ -75,6 +75,8 @@ def simulate_quasi_static(
 class _JointMotion(EquationsOfMotion):
     """The joints of a robot; the modes' entries of a state stand at zero until it is recorded."""
 
+    reduction = ', modes quasi-static'
+
     def __init__(
         self, quasi_static: QuasiStatic, torque: JointTorque, base_acceleration: BaseAcceleration
     ):

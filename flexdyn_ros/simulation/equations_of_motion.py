@@ -37,7 +37,10 @@ class EquationsOfMotion:
         dyn: The dynamics.
         map: The configuration beside the velocity.
         loops: What holds the robot's loops; None where it has none.
+        reduction: What a motion's method says beside its name, of a reduced form.
     """
+
+    reduction = ''
 
     def __init__(self, dyn: Any, torque: Torque, base_acceleration: BaseAcceleration):
         """

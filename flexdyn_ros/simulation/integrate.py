@@ -128,7 +128,8 @@ def integrate(
             'dt', f'asks for {steps:.3g} steps of {dt:g} s, more than {_MOST_STEPS:.0e}; '
             'use a larger dt or a shorter t_end'
         )
-    recorder = Recorder(equations.dyn, equations.map, tableau.name, steps + 1)
+    name = tableau.name + equations.reduction
+    recorder = Recorder(equations.dyn, equations.map, name, steps + 1)
     q0 = q
     integrator = RungeKutta(equations, tableau)
     bar = ProgressBar(progress)

@@ -47,6 +47,23 @@ def test_text_ends_with_the_folder(folder):
     assert written == ['trajectory.csv', 'trajectory.npz']
 
 
+def test_modes_may_follow_statically(folder):
+    """The joints move alone; what is said of modes then is refused."""
+    call = ('simulate', 'flexible.urdf', '--t-end', '0.1', '--dt', '0.05', '--modes',
+            'quasi_static', '--no-plots', '--out', 'slow', '--torque', 'shoulder=2.5',
+            '--q0', 'shoulder=0.3')
+    run = flexdyn(*call, '--json', cwd=folder)
+    assert (run.returncode, run.stderr) == (0, '')
+    motion = load_npz(folder / 'slow/trajectory.npz')
+    assert motion.method == 'rk4, modes quasi-static'
+    assert motion.q[0, 0] == 0.3
+    assert motion.q[0, 2:].any()
+    assert not motion.qd[:, 2:].any()
+    run = flexdyn(*call, 'upper_arm/bending_y1=0.01', cwd=folder)
+    assert run.returncode == 2
+    assert 'gives "upper_arm/bending_y1", a mode' in run.stderr
+
+
 def test_a_prescribed_base_moves_as_given(folder):
     """Its wrench is in the results; a base that is fixed, or an axis that is none, is refused."""
     text = (folder / 'flexible.urdf').read_text()

@@ -343,6 +343,11 @@ def test_what_makes_no_sense_is_refused():
         fd.load_robot(looped)
     with pytest.raises(fd.FlexdynError, match='Loop "tie" needs rotations'):
         fd.reduced(fd.load_robot(looped.replace('deflection="linearised"', '')), 'linearised')
+    with pytest.raises(ArgumentError, match='which is exact in the deflections'):
+        fd.Dynamics(
+            fd.reduced(robot, 'linearised'), backend='reference',
+            formulation='kinematic_influence',
+        )
     stiff = ONE_BEAM.replace('<bending axis="y" modes="1" basis="polynomial"/>', '')
     with pytest.raises(fd.FlexdynError, match='deflection="linearised" has no effect'):
         fd.load_robot(stiff.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more=''))

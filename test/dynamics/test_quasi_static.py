@@ -113,10 +113,11 @@ def test_segments_mode_springs_and_free_play():
     assert abs(deflection[0]) > 0.01
     forces = dyn.inverse_dynamics([0.3, *deflection], [1.0, 0.0], [4.0, 0.0])
     assert_agree(forces, [*tau, 0.0], 1e-9)
+    law = '<mode_spring mode="segment2_z" polynomial="0 0 1e4"/>'
     segments = BEAM.format(young=1e9).replace(
         '<beam tip="1 0 0"', '<segments count="4" directions="z" tip="1 0 0"').replace(
         '<bending axis="y" modes="2"/>', '').replace('</beam>', '</segments>').replace(
-        '</flexible_link>', '<mode_spring mode="segment2_z" polynomial="0 0 1e4"/></flexible_link>')
+        '</flexible_link>', f'{law}</flexible_link>')
     dyn = reference_dynamics(fd.load_robot(segments))
     tau, deflection = fd.QuasiStatic(dyn).inverse_dynamics([0.3], [1.0], [4.0])
     rest = np.zeros(len(deflection))
@@ -178,6 +179,7 @@ def test_simulation_comes_near_the_exact_one_as_stiffness_grows():
             fd.QuasiStatic(dyn), [0.0], [0.0], lambda t, q, qd: [20 * t**5], 1.0, 0.02)
         assert slow.q.shape == (51, 3)
         assert not np.any(slow.qd[:, 1:])
+        assert slow.method == 'rk4, modes quasi-static'
         errors.append(abs(slow.q[-1, 0] - exact.q[-1, 0]))
     assert 3.4 < errors[0] / errors[1] < 4.6
 
