@@ -223,11 +223,16 @@ def _swing(times: list[float]) -> dict[str, Any]:
     """Return the mechanism's free motion: it is a pendulum, the member floating in between."""
     dyn, step = two_chains(backend='python'), 1e-2
     q, qd = state(dyn)
-    run = simulate(dyn, q, qd, None, 1.0, step, progress=False)
+    run = simulate(dyn, q, qd, None, times[-1], step, progress=False)
     at = [round(t / step) for t in times]
+    angle, rate = run.coordinate('c1_joint1/ry'), run.qd[:, chain_places(dyn)[0]]
+    # At rest again after a period: the rate passes zero upwards.
+    turns = np.flatnonzero((rate[1:-1] < 0.0) & (rate[2:] >= 0.0)) + 1
+    k = int(turns[0])
+    period = run.t[k] - rate[k] * step / (rate[k + 1] - rate[k])
     return {
-        'angles': run.coordinate('c1_joint1/ry')[at], 'rates': run.qd[at, chain_places(dyn)[0]],
-        'energy': run.energy[-1], 'pose': dyn.frame_pose(run.q[-1], 'member')[:3, 3],
+        'angles': angle[at], 'rates': rate[at], 'energy': run.energy[-1], 'period': period,
+        'pose': dyn.frame_pose(run.q[round(1.0 / step)], 'member')[:3, 3],
     }
 
 
