@@ -37,6 +37,7 @@ examples:
 exit codes: 0 all as expected, 1 a row misses or a case breaks, 2 the call is wrong
 """
 _COLOURS = {'met': 'green', 'explained': 'yellow', 'missed': 'red', 'not run': 'yellow'}
+_QUIET_TIME = 3.0  # [s] before progress is shown
 _REPORT_INTERVAL = 20.0  # [s] between lines of progress where a line cannot be redrawn
 
 
@@ -216,7 +217,7 @@ class _Progress:
         self.total = total
         self.done = 0
         self._start = time.monotonic()
-        self._next = 0.0
+        self._next = self._start + _QUIET_TIME
         self._drawn = False
 
     def show(self, fractions: dict[str, float]) -> None:

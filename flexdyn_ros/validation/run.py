@@ -137,20 +137,29 @@ def run_cases(
     with context.Manager() as manager:
         fractions: Any = manager.dict()
         with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-            waiting: set[Future] = {
-                pool.submit(_run_named, case.name, folder, fractions) for case in slow_first
+            waiting: dict[Future, str] = {
+                pool.submit(_run_named, case.name, folder, fractions): case.name
+                for case in slow_first
             }
             try:
                 while waiting:
-                    done, waiting = wait(waiting, _POLL, FIRST_COMPLETED)
+                    done, _ = wait(waiting, _POLL, FIRST_COMPLETED)
                     for future in done:
-                        outcome = future.result()
-                        fractions.pop(outcome.name, None)
-                        yield outcome
+                        name = waiting.pop(future)
+                        fractions.pop(name, None)
+                        yield _outcome(future, name)
                     running(dict(fractions))
             finally:
                 for future in waiting:
                     future.cancel()
+
+
+def _outcome(future: Future, name: str) -> Outcome:
+    """Return what came of a case, also where its process died."""
+    try:
+        return future.result()
+    except Exception:
+        return Outcome(name, (), error=traceback.format_exc())
 
 
 def _tell(running: Callable[[dict[str, float]], None], name: str, fraction: float) -> None:

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verdicts of rows, what is said of them, and the page."""
 
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+
+from flexdyn_ros.cli.main import main
+from flexdyn_ros.validation import registry
+from flexdyn_ros.validation import run
 from flexdyn_ros.validation.case import Case
 from flexdyn_ros.validation.case import Finding
 from flexdyn_ros.validation.case import NotRun
@@ -92,6 +98,29 @@ def test_side_by_side_as_one_after_another():
     assert set(outcomes) == {'er_case1', 'er_case2'}
     assert not any(outcome.failed for outcome in outcomes.values())
     assert seen <= set(outcomes)
+
+
+def test_a_process_that_dies_is_a_case_that_breaks(monkeypatch):
+    """The others still have their outcome, and so has the page."""
+    failed = Future()
+    failed.set_exception(BrokenProcessPool('a process died'))
+    outcome = run._outcome(failed, 'er_case1')
+    assert outcome.failed and 'a process died' in outcome.error
+
+
+def test_the_command_writes_the_page(tmp_path, monkeypatch, capsys):
+    """All cases that there are, pictures in a folder beside it."""
+    few = {name: cases()[name] for name in ('er_stanford_constants', 'four_bar_torque')}
+    monkeypatch.setattr(registry, 'cases', lambda: few)
+    # The logger stays the other tests'.
+    monkeypatch.setattr('flexdyn_ros.cli.main._show_warnings', lambda: None)
+    file = tmp_path / 'validation.md'
+    assert main(['validate', '--all', '--page', str(file)]) == 0
+    text = file.read_text()
+    assert '`er_stanford_constants`' in text
+    assert '(validation/four_bar_torque.png)' in text
+    assert (tmp_path / 'validation' / 'four_bar_torque.png').exists()
+    assert 'er_stanford_constants' in capsys.readouterr().out
 
 
 def test_page(tmp_path):
