@@ -196,7 +196,29 @@ def printed_sums(progress: Progress = no_progress) -> list[Row]:
     )
     leahy = published()['jacobian']['Leahy, by hand']['counts']
     found['leahy_misprint'] = sum(leahy)
-    return make_rows('er_tables_sums', found)
+    return make_rows('er_tables_sums', {**found, **_claims(cases)})
+
+
+def _claims(cases: dict[str, Any]) -> dict[str, Any]:
+    """Return what the text says of tables 4.14 and 4.15, from their own numbers."""
+    total = {case: sum(entry['FLEXHB']) for case, entry in cases.items()}
+    other = {case: sum(entry['FLXDYN']) for case, entry in cases.items() if entry['FLXDYN']}
+    shares = [100.0 * total[case] / count for case, count in other.items()]
+    percent = [100.0 * total[c] / sum(entry['FLEXHB numeric']) for c, entry in cases.items()]
+    torsion = [total[b] - total[a] for a, b in ('AE', 'BF', 'CG', 'DH', 'KM')]
+    link = [total[b] - total[a] for a, b in ('AK', 'CL', 'EM', 'GN')]
+
+    def each_mode(pair: str) -> float:
+        a, b = pair[0], pair[1]
+        added = cases[b]['degrees_of_freedom'] - cases[a]['degrees_of_freedom']
+        return (total[b] - total[a]) / added
+
+    modes = [each_mode(pair) for pair in ('DI', 'HJ', 'LO', 'NP')]
+    return {
+        'claim_percent': [min(percent), max(percent)], 'claim_ratio': [min(shares), max(shares)],
+        'claim_torsion': [min(torsion), max(torsion)], 'claim_link': [min(link), max(link)],
+        'claim_modes': [min(modes), max(modes)], 'claim_last_mode': each_mode('QR'),
+    }
 
 
 CODE = {
