@@ -20,6 +20,7 @@ KINDS = {
     'other_code': 'other code, in the same run',
     'qualitative': 'statement of the source',
     'regression': 'regression: our own value, kept',
+    'source': 'the source against itself: sums and statements of its tables, nothing of ours',
 }
 RELATIONS = ('equal', 'at most', 'at least')
 COSTS = ('quick', 'slow')

@@ -41,7 +41,7 @@ digits allow.
 "Met" is within the tolerance. "Explained" does not come out, and the note says which side is
 wrong and why; a row that should miss and does not is a miss too. Rows without printed numbers are
 statements of the source, or our own values, kept so that they cannot change unseen; they are
-counted apart.
+counted apart, and so are rows that hold a source against its own tables.
 """
 
 
