@@ -157,6 +157,10 @@ def torque_terms(robot: 'Robot') -> list[str]:
         ('linearised small deflections (deflection="linearised") of', [
             link.name for link in robot.links if link.is_linearised
         ]),
+        ('inertia as of the undeformed arm (deflection="undeformed_kinetic_energy") of', [
+            link.name for link in robot.links
+            if link.reduced_form == 'deflection="undeformed_kinetic_energy"'
+        ]),
         ('first-order rotations (rotation="linear") of', [
             link.name for link in robot.links if link.mode_names and link.rotation == 'linear'
         ]),

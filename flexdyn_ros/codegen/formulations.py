@@ -57,9 +57,8 @@ def solving_methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...
     """
     if any(request.function.derives for request in requests):
         # Composite bodies seen through King's first-order rotations, no rotations, are others, and
-        # those of linearised deflections end with another degree.
-        bent = [link for link in robot.links if link.mode_names]
-        others = any(link.rotation == 'linear' or link.is_linearised for link in bent)
+        # so are those of equations that are cut off.
+        others = any(link.reduced_form for link in robot.links)
         return (DIRECTIONS,) if others else DERIVATIVE_METHODS
     if any(request.function.of_parameters and request.function.solves for request in requests):
         return (DENSE,)

@@ -33,6 +33,7 @@ from flexdyn_ros.dynamics.spatial import ZERO
 from flexdyn_ros.dynamics.spatial_inertia import BlockInertia
 from flexdyn_ros.dynamics.spatial_inertia import column_momentum
 from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
+from flexdyn_ros.dynamics.undeformed_energy import of_undeformed_inertia
 
 # A pivot below this fraction of the body's inertia meets no inertia but round-off.
 PIVOT_TOLERANCE = 1e-13
@@ -71,6 +72,7 @@ class Elimination:
     factors: SymmetricFactors
 
 
+@of_undeformed_inertia
 def factorise(tree: Multibody, q: list, free: frozenset[int]) -> list[Elimination]:
     """
     Eliminate the free coordinates, body by body from the tips.

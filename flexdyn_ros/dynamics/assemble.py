@@ -90,14 +90,14 @@ class _Assembly:
         frames: Frame of each link by name.
         chains: For each link in segments by name, the frame that the link's would be on each
             segment if it were part of that.
-        linearised: Places of the modal coordinates in which the equations are expanded.
+        reduced: Places of the modal coordinates by the form of their link's equations.
     """
 
     robot: Robot
     drafts: list[Draft] = field(default_factory=list)
     frames: dict[str, Frame] = field(default_factory=dict)
     chains: dict[str, tuple[Frame, ...]] = field(default_factory=dict)
-    linearised: list[tuple[int, int]] = field(default_factory=list)
+    reduced: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Find the place of each coordinate in q and in qd."""
@@ -181,11 +181,10 @@ class _Assembly:
         draft.second_moment = rows(flexible.second_moment)
         first = self.coordinates.term(link.mode_names[0])
         draft.modes = (first.position_index, first.velocity_index)
-        if link.is_linearised:
-            self.linearised += [
-                (first.position_index + k, first.velocity_index + k)
-                for k in range(len(link.mode_names))
-            ]
+        self.reduced.setdefault(link.deflection, []).extend(
+            (first.position_index + k, first.velocity_index + k)
+            for k in range(len(link.mode_names))
+        )
 
     def add_point_masses(self, link: Link) -> None:
         """Add the point masses of a link's beam, each riding on its cross-section."""
@@ -253,7 +252,8 @@ class _Assembly:
             friction=friction_terms(self.robot, self.coordinates),
             springs=spring_terms(self.robot, self.coordinates),
             loops=tuple(_closure(loop) for loop in self.robot.loops),
-            linearised=tuple(self.linearised),
+            linearised=tuple(self.reduced.get('linearised', ())),
+            undeformed=tuple(self.reduced.get('undeformed_kinetic_energy', ())),
         )
 
 

@@ -20,10 +20,12 @@ from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import ZERO
 from flexdyn_ros.dynamics.spatial_inertia import column_momentum
 from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
+from flexdyn_ros.dynamics.undeformed_energy import of_undeformed_inertia
 
 SquareMatrix = list[list[Scalar]]
 
 
+@of_undeformed_inertia
 @expanded(1, 0, 1)
 def mass_matrix(tree: Multibody, q: list) -> SquareMatrix:
     """Return the mass matrix at configuration q, (nv, nv), rotors included."""

@@ -19,8 +19,10 @@ from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.undeformed_energy import of_undeformed_inertia
 
 
+@of_undeformed_inertia
 @expanded(2)
 def kinetic_energy(tree: Multibody, q: list, qd: list) -> Scalar:
     """Return the kinetic energy of all bodies and rotors [J]."""

@@ -84,16 +84,19 @@ class InfluenceModel:
 
         Raises:
             ArgumentError: If a cross-section turns by King's first-order rotation, or deflections
-                are linearised.
+                are reduced.
             ValueError: If inertia of a body was regrouped to its parent.
         """
-        if tree.linearised:
-            raise ArgumentError(
-                'formulation', 'is "kinematic_influence", which is exact in the deflections, and '
-                f'"{tree.coordinate_names[tree.linearised[0][1]]}" belongs to a link with '
-                'deflection="linearised"; use fd.reduced(robot, "exact"), or '
-                'formulation="recursive"',
-            )
+        for form, places in (
+            ('linearised', tree.linearised), ('undeformed_kinetic_energy', tree.undeformed)
+        ):
+            if places:
+                raise ArgumentError(
+                    'formulation', 'is "kinematic_influence", which is exact in the deflections, '
+                    f'and "{tree.coordinate_names[places[0][1]]}" belongs to a link with '
+                    f'deflection="{form}"; use fd.reduced(robot, "exact"), or '
+                    'formulation="recursive"',
+                )
         for body in tree.bodies:
             if body.node is not None and body.node.linear:
                 link = tree.bodies[body.parent].links[0]

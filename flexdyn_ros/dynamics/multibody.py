@@ -104,6 +104,7 @@ class Multibody:
         loops: What closes between frames.
         linearised: Places in q and in qd of the modal coordinates in which the equations are
             expanded, see small_deflections.py.
+        undeformed: The same of those that the kinetic energy does not see, undeformed_energy.py.
     """
 
     bodies: tuple[Body, ...]
@@ -115,6 +116,7 @@ class Multibody:
     springs: tuple[SpringTerm, ...] = ()
     loops: tuple[Closure, ...] = ()
     linearised: tuple[tuple[int, int], ...] = ()
+    undeformed: tuple[tuple[int, int], ...] = ()
 
     @property
     def nv(self) -> int:

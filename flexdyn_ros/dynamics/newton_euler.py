@@ -42,6 +42,7 @@ from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import subtract
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.undeformed_energy import forces_of_undeformed_inertia
 
 
 class FrameWrench(NamedTuple):
@@ -61,6 +62,7 @@ class FrameWrench(NamedTuple):
     axes: Optional[str] = None
 
 
+@forces_of_undeformed_inertia
 @expanded(3, 0)
 def generalised_forces(
     tree: Multibody,

@@ -25,6 +25,7 @@ from flexdyn_ros.model.loop_reader import read_loops
 from flexdyn_ros.model.modal_reader import read_modal
 from flexdyn_ros.model.mode_spring import read_mode_springs
 from flexdyn_ros.model.multi_axis_reader import with_multi_axis_joints
+from flexdyn_ros.model.reduced import contradicting_forms
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.model.segment_reader import read_segments
 from flexdyn_ros.model.vectors import symmetric_matrix3
@@ -68,6 +69,9 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     _check_later(extension, robot, later)
     if later:
         raise later[0]
+    contradiction = contradicting_forms(changed.links)
+    if contradiction:
+        raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
     return with_shapes(replace(changed, loops=read_loops(extension, changed)))
 
 
@@ -198,10 +202,10 @@ def _check_options(item: Item, beam: Beam) -> None:
 
 def _check_reduction(item: Item) -> None:
     """Refuse two reduced forms at once."""
-    if item.value('rotation') == 'linear' and item.value('deflection') == 'linearised':
+    if item.value('rotation') == 'linear' and item.value('deflection') != 'exact':
         raise item.place.error(
-            'deflection="linearised" contradicts rotation="linear", King\'s equations, which drop '
-            'terms of second order that the linearised model keeps',
+            f'deflection="{item.value("deflection")}" contradicts rotation="linear", King\'s '
+            'equations, which drop terms of second order that it keeps',
             'Write one of them',
         )
 

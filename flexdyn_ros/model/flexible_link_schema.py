@@ -244,8 +244,9 @@ FLEXIBLE_LINK = Element(
         Attribute('deflection', 'choice', NO_UNIT, 'How far the equations of motion go in the '
                   "link's modes: exact (all terms), or linearised, the small-deflection model: "
                   'linear in the deflections and their rates in the rows of the modes, of second '
-                  'order in those of the joints; see docs/reduced_forms.md.', default='exact',
-                  choices=('exact', 'linearised')),
+                  'order in those of the joints; undeformed_kinetic_energy: inertia as of the '
+                  'undeformed arm; see docs/reduced_forms.md.', default='exact',
+                  choices=('exact', 'linearised', 'undeformed_kinetic_energy')),
     ),
     (BEAM, MODAL, SEGMENTS, MODE_SPRING),
     key='link',

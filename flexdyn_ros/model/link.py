@@ -217,8 +217,9 @@ class Link(Record):
         segments: The pseudo-rigid segments that the link is cut into, or None.
         mode_springs: Nonlinear springs of its modes.
         modal: Modes from a file, or None.
-        deflection: "exact", or "linearised" for the small-deflection model, in which the equations
-            are expanded in the link's modes (dynamics.small_deflections).
+        deflection: "exact", "linearised" for the small-deflection model, in which the equations
+            are expanded in the link's modes (dynamics.small_deflections), or
+            "undeformed_kinetic_energy", which does not see them (dynamics.undeformed_energy).
     """
 
     name: str
@@ -235,6 +236,14 @@ class Link(Record):
     def is_linearised(self) -> bool:
         """Whether the equations are expanded in the link's modes."""
         return self.deflection == 'linearised' and bool(self.mode_names)
+
+    @property
+    def reduced_form(self) -> str:
+        """What the link's equations are asked to drop, as it is written; empty for nothing."""
+        if self.mode_names and self.rotation == 'linear':
+            return 'rotation="linear"'
+        exact = self.deflection == 'exact' or not self.mode_names
+        return '' if exact else f'deflection="{self.deflection}"'
 
     @property
     def mode_names(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Optional
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension_reader import Item
 from flexdyn_ros.model.extension_reader import link_name
+from flexdyn_ros.model.link import Link
 from flexdyn_ros.model.loop import Loop
 from flexdyn_ros.model.robot import Robot
 
@@ -35,10 +36,10 @@ def _loop(item: Item, robot: Robot) -> Loop:
         )
     reduced = _reduced_link(robot)
     if reduced is not None:
-        name, written = reduced
         raise item.place.error(
-            f'Loops need rotations that are exact, and link "{name}" has {written}',
-            f'Take {written} out of its <flexible_link>',
+            f'Loops need motion that is exact, and link "{reduced.name}" has '
+            f'{reduced.reduced_form}',
+            f'Take {reduced.reduced_form} out of its <flexible_link>',
         )
     if not _moves(first, second, robot):
         raise item.place.error(
@@ -65,14 +66,9 @@ def _moves(first: str, second: str, robot: Robot) -> bool:
     return any(j.type != 'fixed' or robot.link(j.parent).mode_names for j in between)
 
 
-def _reduced_link(robot: Robot) -> Optional[tuple[str, str]]:
-    """Return a link whose rotations are cut off, so that they close no loop, and why; or None."""
-    for link in robot.links:
-        if link.mode_names and link.rotation == 'linear':
-            return link.name, 'rotation="linear"'
-        if link.is_linearised:
-            return link.name, 'deflection="linearised"'
-    return None
+def _reduced_link(robot: Robot) -> Optional[Link]:
+    """Return a link in a reduced form, whose motion closes no loop, or None."""
+    return next((link for link in robot.links if link.reduced_form), None)
 
 
 def read_actuated(extension: Item, robot: Robot) -> tuple[str, ...]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Iterable
 from typing import Optional
 from typing import Sequence
 from typing import Union
@@ -19,6 +20,7 @@ from flexdyn_ros.model.robot import Robot
 FORMS = {
     'exact': ('exact', 'exact'),
     'linearised': ('linearised', 'exact'),
+    'undeformed_kinetic_energy': ('undeformed_kinetic_energy', 'exact'),
     'first_order_rotations': ('exact', 'linear'),
 }
 
@@ -35,12 +37,14 @@ def reduced(
     Args:
         robot: From `load_robot`.
         form: "linearised" (small deflections: linear in the modes' own rows),
+            "undeformed_kinetic_energy" (inertia that does not depend on deflections),
             "first_order_rotations" (King's equations, without geometric stiffening), or "exact".
         links: Names of the links; None for all that have mode shapes.
 
     Raises:
         ArgumentError: There is no such form, or a link has no mode shapes.
-        FlexdynError: The robot has loops, whose closure needs rotations that are exact.
+        FlexdynError: The robot has loops, whose closure needs what is exact, or another link is
+            reduced otherwise.
         UnknownName: There is no such link.
     """
     if form not in FORMS:
@@ -51,14 +55,14 @@ def reduced(
     chosen = _chosen(robot, links)
     if robot.loops and form != 'exact':
         raise FlexdynError(
-            f'Loop "{robot.loops[0].name}" needs rotations that are exact, so that the links of '
+            f'Loop "{robot.loops[0].name}" needs motion that is exact, so that the links of '
             f'robot "{robot.name}" cannot take the form "{form}".'
         )
     deflection, rotation = FORMS[form]
     notes = [note for note in robot.notes if not note.startswith(tuple(map(_said_of, chosen)))]
     if form != 'exact':
         notes += [f'{_said_of(name)}{form}, as asked for.' for name in chosen]
-    return replace(
+    result = replace(
         robot,
         links=tuple(
             replace(link, deflection=deflection, rotation=rotation) if link.name in chosen
@@ -67,6 +71,22 @@ def reduced(
         ),
         notes=tuple(notes),
     )
+    contradiction = contradicting_forms(result.links)
+    if contradiction:
+        raise FlexdynError(f'{contradiction} Give all of them one form, or "exact".')
+    return result
+
+
+def contradicting_forms(links: Iterable[Link]) -> str:
+    """Return what is wrong with the forms of a robot's links, or nothing."""
+    forms: dict[str, str] = {}
+    for link in links:
+        if link.mode_names and link.deflection != 'exact':
+            forms.setdefault(link.deflection, link.name)
+    if len(forms) < 2:
+        return ''
+    said = ' and '.join(f'link "{name}" deflection="{form}"' for form, name in forms.items())
+    return f'The equations of a robot are reduced in one way, and {said}.'
 
 
 def _said_of(link: str) -> str:

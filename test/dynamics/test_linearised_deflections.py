@@ -341,7 +341,7 @@ def test_what_makes_no_sense_is_refused():
         '</flexdyn>', loop)
     with pytest.raises(fd.FlexdynError, match='has deflection="linearised"'):
         fd.load_robot(looped)
-    with pytest.raises(fd.FlexdynError, match='Loop "tie" needs rotations'):
+    with pytest.raises(fd.FlexdynError, match='Loop "tie" needs motion'):
         fd.reduced(fd.load_robot(looped.replace('deflection="linearised"', '')), 'linearised')
     with pytest.raises(ArgumentError, match='which is exact in the deflections'):
         fd.Dynamics(
