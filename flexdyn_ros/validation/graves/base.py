@@ -32,10 +32,9 @@ def moving_base(progress: Progress) -> list[Row]:
     body = _BODY.format(*start['base_inertia'], mass=start['base_mass'])
     text, end = arm_text(), '</flexdyn>'
     floating = load_robot(text.replace(end, f'<base motion="free"/>{body}{end}'))
-    jointed = load_robot(
-        text.replace(end, f'{_AXES}{body}{end}').replace('<link name="base"/>',
-                                                          f'<link name="base"/>{_JOINT}')
-    )
+    base = '<link name="base"/>'
+    with_axes = text.replace(end, f'{_AXES}{body}{end}').replace(base, f'{base}{_JOINT}')
+    jointed = load_robot(with_axes)
     by_joints, afloat = by_influence(jointed), reference(floating)
     rng = np.random.default_rng(start['seed'])
     arms, tips = [], []
