@@ -30,6 +30,7 @@ class InterpretedBackend(KernelBackend):
 
     runs_on = "the extension's interpreter"
     times_c = 3
+    leaves_traces = True
 
     def _as_program(self, *parts: Any) -> InterpretedProgram:
         return InterpretedProgram(*parts)

@@ -16,6 +16,7 @@ from typing import Callable
 from typing import Mapping
 from typing import Optional
 from typing import Sequence
+from typing import TypeVar
 
 from flexdyn_ros.codegen.chosen_parameters import ChosenParameters
 from flexdyn_ros.codegen.function_vectors import inputs_of
@@ -36,12 +37,24 @@ from flexdyn_ros.codegen.variants import Wrenches
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
 
+# Programs that wait for another backend: some megabytes each, at most.
+MOST_TRACES = 8
 # Told of a function without wrenches: its request, and the kernel.
 Listener = Callable[[Request, Any], None]
+Self = TypeVar('Self', bound='KernelBackend')
 
 
 class KernelBackend(PythonBackend):
-    """Evaluates one robot under one gravity and one set of payloads by kernels."""
+    """
+    Evaluates one robot under one gravity and one set of payloads by kernels.
+
+    Attributes:
+        listener: Told of each kernel that may be called without this backend.
+        traces: Programs that one backend leaves to another that will need them too, or None.
+    """
+
+    # Whether this is the backend that leaves them.
+    leaves_traces = False
 
     def __init__(
         self,
@@ -63,10 +76,13 @@ class KernelBackend(PythonBackend):
         """
         super().__init__(robot, gravity, payloads, digest)
         self.listener = listener
+        self.traces: Optional[dict[tuple, Trace]] = None
 
-    def under(self, gravity: Floats, payloads: Mapping[str, Inertia]) -> KernelBackend:
+    def under(self: Self, gravity: Floats, payloads: Mapping[str, Inertia]) -> Self:
         """Return a backend of the same robot under other gravity and payloads."""
-        return type(self)(self._robot, gravity, payloads, self._digest, self.listener)
+        made = type(self)(self._robot, gravity, payloads, self._digest, self.listener)
+        made.traces = self.traces
+        return made
 
     @abstractmethod
     def _as_program(
@@ -143,10 +159,22 @@ class KernelBackend(PythonBackend):
         takes_position = bool(inputs) and inputs[0].name == 'q'
         return self._as_program(
             ('dynamics', *key_of(self._digest, request, loads, solver)),
-            lambda: traced(robot, request, loads, solver),
+            lambda: self._trace(request, loads, solver),
             inputs, tuple(outputs_of(robot, request)),
             robot.quaternion_starts if takes_position else (),
         )
+
+    def _trace(self, request: Request, loads: Loads, solver: str) -> Trace:
+        """Return a function as the generated backends run it."""
+        if self.traces is None:
+            return traced(self._robot, request, loads, solver)
+        key = key_of(self._digest, request, loads, solver)
+        found = self.traces.pop(key, None) or traced(self._robot, request, loads, solver)
+        if self.leaves_traces:
+            self.traces[key] = found
+        while len(self.traces) > MOST_TRACES:
+            self.traces.pop(next(iter(self.traces)), None)
+        return found
 
     def _make(self, request: Request, places: Places) -> tuple[Callable, tuple]:
         """Return a kernel; payloads and gravity are part of it without wrenches."""

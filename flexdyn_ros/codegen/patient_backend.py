@@ -4,8 +4,9 @@ The backend behind "auto": compiled code, or "python" where there is no compiler
 
 What was generated before, in this process or another, answers from the first call on. Generating
 anew takes as long as thousands of calls, so the first calls of a function are left to the
-reference backend: who tries a model in a session or a script does not wait for a compiler. Calls
-are counted apart for each set of payloads and for changed gravity, and begin anew when such a set
+reference backend, and some more to the extension's interpreter where it is there, for which no
+compiler has to run: who tries a model in a session or a script does not wait for one. Calls are
+counted apart for each set of payloads and for changed gravity, and begin anew when such a set
 comes back, so that clearing a payload leads back to what computed before, bit for bit. All
 backends agree to round-off. Who would rather wait at the first call than later sets no patience.
 """
@@ -23,18 +24,21 @@ from typing import Union
 from flexdyn_ros.codegen.c_backend import CBackend
 from flexdyn_ros.codegen.compiler import CompilationFailed
 from flexdyn_ros.codegen.compiler import NoCompiler
+from flexdyn_ros.codegen.extension import extension
 from flexdyn_ros.codegen.functions import FUNCTIONS
+from flexdyn_ros.codegen.interpreted_backend import InterpretedBackend
 from flexdyn_ros.codegen.interpreted_backend import python_backend
 from flexdyn_ros.codegen.kernel_backend import Listener
 from flexdyn_ros.codegen.python_backend import PythonBackend
+from flexdyn_ros.codegen.turns import Turn
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
 
 # Calls of one function that the reference backend answers, without a change of loads between.
 PATIENCE = 20
-# The same with changes of loads between, as a multiple.
-LONG_PATIENCE = 10
+# Calls that are interpreted before a compiler runs, as a multiple of those.
+INTERPRETED = 10
 # Robots with more coordinates than this take long to generate code for.
 SMALL = 12
 
@@ -94,17 +98,23 @@ class PatientBackend:
         self._robot, self._gravity, self._payloads = robot, list(gravity), dict(payloads)
         self._reference: Optional[ReferenceBackend] = None
         self.patience = patience_with(robot.nv) if patient else 0
-        # Calls since the loads changed, and all of them, by function and loads.
-        self._calls: dict[tuple, list[int]] = {} if before is None else before._calls
         self._listener: Optional[Listener] = listener if before is None else before._listener
+        # By loads, function and variant.
+        self._turns: dict[tuple, Turn] = {} if before is None else before._turns
+        # What answers between the reference and compiled code, if anything does.
+        self._interpreted: Optional[InterpretedBackend] = None
         if before is not None:
             self._generated: Generated = before._generated.under(gravity, payloads)
+            if before._interpreted is not None:
+                self._interpreted = before._interpreted.under(gravity, payloads)
         else:
             self._generated = _best(robot, gravity, payloads, listener)
+            if patient and isinstance(self._generated, CBackend):
+                self._interpreted = _in_between(self._generated, robot, gravity, payloads)
         self._loads = repr(self._generated.loads)
-        for (loads, *_), counts in self._calls.items():
-            if loads == self._loads and counts[0] < self.patience:
-                counts[0] = 0
+        for (loads, *_), turn in self._turns.items():
+            if loads == self._loads:
+                turn.come_back()
 
     @property
     def name(self) -> str:
@@ -123,16 +133,18 @@ class PatientBackend:
         """Return the backend that answers a call."""
         if name not in FUNCTIONS:
             return self._generated  # which leaves it to the reference
+        stages: list[Generated] = [self._generated]
+        if self._interpreted is not None:
+            stages.insert(0, self._interpreted)
         key = (self._loads, name, *self._generated.variant(name, arguments))
-        counts = self._calls.get(key)
-        if counts is None:
-            known = self._generated.is_made(name, arguments)
-            counts = self._calls[key] = [self.patience if known else 0, 0]
-        if counts[0] >= self.patience or counts[1] >= LONG_PATIENCE * self.patience:
-            counts[0] = self.patience
-            return self._generated
-        counts[0] += 1
-        counts[1] += 1
+        turn = self._turns.get(key)
+        if turn is None:
+            made = [stage for stage, each in enumerate(stages, 1) if each.is_made(name, arguments)]
+            turn = self._turns[key] = Turn(max(made, default=0))
+        patience = (self.patience, INTERPRETED * self.patience)[: len(stages)]
+        stage = turn.next_call(patience)
+        if stage:
+            return stages[min(stage, len(stages)) - 1]
         if self._reference is None:
             self._reference = ReferenceBackend(self._robot, self._gravity, self._payloads)
         return self._reference
@@ -145,6 +157,7 @@ class PatientBackend:
     def give_up_compiling(self, error: CompilationFailed) -> None:
         """Use the backend "python" from now on, and say so."""
         _logger.warning('The backend "python" is used instead of compiled code. %s', error)
+        self._interpreted = None
         self._generated = python_backend(
             self._robot, self._gravity, self._payloads, self._listener
         )
@@ -194,6 +207,17 @@ def _best(
         return found
     _logger.info('Robot "%s" uses the backend "c": %s.', robot.name, backend.compiler.version)
     return backend
+
+
+def _in_between(
+    backend: CBackend, robot: Robot, gravity: list[float], payloads: Mapping[str, Inertia]
+) -> Optional[InterpretedBackend]:
+    """Return what answers while nothing is compiled yet; it leaves its traces to the compiler."""
+    if extension(build=False) is None:
+        return None
+    found = InterpretedBackend(robot, gravity, payloads, backend.digest)
+    found.traces = backend.traces = {}
+    return found
 
 
 @lru_cache(maxsize=None)

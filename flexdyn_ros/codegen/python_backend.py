@@ -76,6 +76,11 @@ class PythonBackend(GeneratedDerivatives):
         """What differs from the description and so is an argument of the generated code."""
         return self._loads
 
+    @property
+    def digest(self) -> str:
+        """Digest of the robot."""
+        return self._digest
+
     def under(self, gravity: Floats, payloads: Mapping[str, Inertia]) -> PythonBackend:
         """Return a backend of the same robot under other gravity and payloads."""
         return PythonBackend(self._robot, gravity, payloads, self._digest)

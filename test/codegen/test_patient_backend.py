@@ -4,14 +4,19 @@
 import pickle
 
 from codegen.compiled import needs_compiler
+from codegen.compiled import needs_extension
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.c_backend import CBackend
+from flexdyn_ros.codegen.extension import extension
+from flexdyn_ros.codegen.interpreted_backend import InterpretedBackend
 from flexdyn_ros.codegen.interpreted_backend import python_backend
-from flexdyn_ros.codegen.patient_backend import LONG_PATIENCE
+from flexdyn_ros.codegen.patient_backend import INTERPRETED
 from flexdyn_ros.codegen.patient_backend import PATIENCE
 from flexdyn_ros.codegen.patient_backend import patience_with
 from flexdyn_ros.codegen.patient_backend import PatientBackend
+from flexdyn_ros.codegen.turns import LONG_PATIENCE
+from flexdyn_ros.codegen.turns import Turn
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 import numpy as np
 from oracles.random_robots import random_robot_urdf
@@ -53,12 +58,62 @@ def test_generated_code_answers_what_is_called_often(generated):
     backend = PatientBackend(ROBOT, list(ROBOT.gravity_vector), {})
     q = list(ROBOT.neutral_configuration())
     turns = [type(backend.whose_turn('mass_matrix', q)) for _ in range(PATIENCE + 2)]
-    kind = {'c': CBackend, 'python': type(python_backend(ROBOT, [0.0] * 3, {}))}[generated]
+    if generated == 'c' and extension(build=False) is not None:
+        kind = InterpretedBackend
+    else:
+        kind = {'c': CBackend, 'python': type(python_backend(ROBOT, [0.0] * 3, {}))}[generated]
     assert turns == [ReferenceBackend] * PATIENCE + [kind] * 2
     assert isinstance(backend.whose_turn('inverse_dynamics', q, q, q, ()), ReferenceBackend)
     frames = ROBOT.frame_names[:2]
     for frame in frames:
         assert isinstance(backend.whose_turn('jacobian', q, frame), ReferenceBackend)
+
+
+def test_compiled_code_comes_last(generated):
+    """Without a compiler's work the interpreter answers; its trace is the compiler's too."""
+    if generated != 'c':
+        pytest.skip('nothing is compiled')
+    needs_extension()
+    backend = PatientBackend(ROBOT, list(ROBOT.gravity_vector), {})
+    q = list(ROBOT.neutral_configuration())
+    results = []
+    for kind, count in (
+        (ReferenceBackend, PATIENCE), (InterpretedBackend, INTERPRETED * PATIENCE), (CBackend, 2)
+    ):
+        for _ in range(count):
+            turn = backend.whose_turn('mass_matrix', q)
+            assert type(turn) is kind
+        results.append(np.ravel(turn.mass_matrix(q)))
+        if kind is InterpretedBackend:
+            assert len(backend.generated.traces) == 1
+    assert not backend.generated.traces
+    assert results[2] == pytest.approx(results[0], rel=1e-12, abs=1e-14)
+    assert results[2] == pytest.approx(results[1], rel=1e-12, abs=1e-14)
+    # What is on disk, of the best kind, answers from the first call on.
+    again = PatientBackend(ROBOT, list(ROBOT.gravity_vector), {})
+    assert type(again.whose_turn('mass_matrix', q)) is CBackend
+
+
+def test_kept_instructions_answer_before_anything_is_compiled(generated):
+    """From the first call on."""
+    if generated != 'c':
+        pytest.skip('nothing is compiled')
+    needs_extension()
+    q = list(ROBOT.neutral_configuration())
+    fd.Dynamics(ROBOT, 'python').mass_matrix(q)
+    backend = PatientBackend(ROBOT, list(ROBOT.gravity_vector), {})
+    assert type(backend.whose_turn('mass_matrix', q)) is InterpretedBackend
+
+
+@pytest.mark.parametrize('calls', [1, 3, 4, 7, 8, 9])
+def test_who_answered_before_other_loads_answers_after_them(calls):
+    """Also where it was the last call of its turn."""
+    turn, patience = Turn(), (3, 4)
+    stages = [turn.next_call(patience) for _ in range(calls)]
+    assert stages == [0, 0, 0, 1, 1, 1, 1, 2, 2][:calls]
+    for _ in range(3):
+        turn.come_back()
+        assert turn.next_call(patience) == stages[-1]
 
 
 def test_what_is_on_disk_answers_at_once(generated):
@@ -79,7 +134,7 @@ def test_both_give_the_same_numbers(generated):
     assert last == pytest.approx(first, rel=1e-12, abs=1e-12 * np.abs(first).max())
 
 
-@pytest.mark.parametrize('before', [1, PATIENCE + 1])
+@pytest.mark.parametrize('before', [1, PATIENCE, PATIENCE + 1])
 def test_clearing_a_payload_restores_bit_for_bit_however_long_it_was_there(before):
     """Many calls under a payload do not change who answers without one."""
     dyn = fd.Dynamics(ROBOT)
