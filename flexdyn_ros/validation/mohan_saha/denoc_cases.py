@@ -51,8 +51,9 @@ class _Arm:
         ]
         self.gravity = np.array(given['gravity'])
         self.dyn = reference(load_robot(beam_arm_urdf(
-            given['lengths'], given['masses'], given['rigidity'], *counts,
-            gravity=given['gravity'], tip_mass=given['payload'], twists=given['twists'],
+            given['lengths'], given['masses'], given['rigidity'], given['modes'][0],
+            out_of_plane_modes=given['modes'][1], gravity=given['gravity'],
+            tip_mass=given['payload'], twists=given['twists'],
         )))
         n, m = len(parts), sum(counts)
         self.order = [k for i in range(n) for k in (i, *range(n + m * i, n + m * (i + 1)))]

@@ -11,7 +11,7 @@ import numpy as np
 
 def complement(moving: Moving) -> np.ndarray:
     """Return N = N_l N_d, which gives all twists from the rates (eqs. 12 to 15)."""
-    rows = []
+    rows: list[np.ndarray] = []
     for i, (carry, joint) in enumerate(zip(moving.carry, moving.joint)):
         above = carry @ rows[-1] if i else np.zeros((len(joint), 0))
         rows.append(np.hstack((above, joint)))

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Section 7.2 put to the test, that only the recursive solution were stable.
+
+The paper's figures 6 to 8 show one arm, one step and one precision, none of which it names.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from flexdyn_ros.validation.case import Finding
+from flexdyn_ros.validation.case import Picture
+from flexdyn_ros.validation.case import Progress
+from flexdyn_ros.validation.case import Row
+from flexdyn_ros.validation.case_file import inputs
+from flexdyn_ros.validation.case_file import make_rows
+from flexdyn_ros.validation.mohan_saha.canadarm import canadarm
+from flexdyn_ros.validation.mohan_saha.driven_run import Run
+from flexdyn_ros.validation.mohan_saha.solution_errors import DOUBLE
+from flexdyn_ros.validation.mohan_saha.solution_errors import precisions
+from flexdyn_ros.validation.mohan_saha.solution_errors import SINGLE
+from flexdyn_ros.validation.mohan_saha.solution_errors import solution_errors
+from flexdyn_ros.validation.mohan_saha.two_solutions import DENSE
+from flexdyn_ros.validation.mohan_saha.two_solutions import RECURSIVE
+from flexdyn_ros.validation.mohan_saha.two_solutions_study import along_the_motion
+from flexdyn_ros.validation.mohan_saha.two_solutions_study import angle_errors
+from flexdyn_ros.validation.mohan_saha.two_solutions_study import energy_error
+from flexdyn_ros.validation.mohan_saha.two_solutions_study import is_good
+from flexdyn_ros.validation.mohan_saha.two_solutions_study import MODES
+from flexdyn_ros.validation.mohan_saha.two_solutions_study import power_differences
+from flexdyn_ros.validation.mohan_saha.two_solutions_study import run
+from flexdyn_ros.validation.mohan_saha.two_solutions_study import WAYS
+from flexdyn_ros.validation.registry import Code
+from flexdyn_ros.validation.studies import COLOURS
+from flexdyn_ros.validation.studies import frequencies_hz
+from flexdyn_ros.validation.studies import new_figure
+from flexdyn_ros.validation.studies import save_figure
+import numpy as np
+
+CASE = 'ms_recursive_and_dense'
+RK4_BOUND = 2.828  # |w| h of an undamped oscillation
+STYLES = {
+    (DOUBLE, RECURSIVE): {'color': COLOURS[0], 'linewidth': 3.0, 'alpha': 0.5},
+    (DOUBLE, DENSE): {'color': COLOURS[1], 'linewidth': 1.0},
+    (SINGLE, RECURSIVE): {'color': COLOURS[5], 'linewidth': 1.0, 'linestyle': '--'},
+    (SINGLE, DENSE): {'color': COLOURS[4], 'linewidth': 1.0, 'linestyle': ':'},
+}
+
+
+def brief(progress: Progress) -> list[Row]:
+    """Return the rows of a short run: both solutions in both precisions."""
+    given = inputs('ms_recursive_and_dense_brief')
+    runs = {way: run(*way, given['step'], given['duration']) for way in WAYS}
+    errors = solution_errors(canadarm(MODES), given['states'])
+    apart = _apart(runs)
+    return make_rows('ms_recursive_and_dense_brief', {
+        'double': apart[DOUBLE, DENSE],
+        'single': max(apart[SINGLE, RECURSIVE], apart[SINGLE, DENSE]),
+        'energy': max(energy_error(runs[DOUBLE, way]) for way in (RECURSIVE, DENSE)),
+        'single_ratio': errors.ratio(SINGLE),
+        'kept': Finding(
+            all(is_good(each) for each in runs.values()),
+            'all four end where they should',
+        ),
+    })
+
+
+def rows(progress: Progress) -> list[Row]:
+    """Return the rows of the whole study."""
+    given = inputs(CASE)
+    within = [dt for dt in given['steps'] if dt < _bound()]
+    for k, dt in enumerate(given['steps']):
+        for way in WAYS:
+            run(*way, dt, given['duration'])
+        progress((k + 1.0) / (len(given['steps']) + 2.0))
+    runs = {way: run(*way, given['step'], given['duration']) for way in WAYS}
+    good = {way: [dt for dt in given['steps'] if is_good(run(*way, dt, given['duration']))]
+            for way in WAYS}
+    conditions, difference = along_the_motion(given['duration'])
+    errors = solution_errors(canadarm(MODES), 40)
+    escapes = _escapes()
+    apart, power = _apart(runs), {way: power_differences(made) for way, made in runs.items()}
+    first = runs[DOUBLE, RECURSIVE]
+    peaks = {way: float(np.max(np.abs(made.qdd[:, 0] - first.qdd[:, 0])))
+             for way, made in runs.items()}
+    everywhere = all(steps == within for steps in good.values())
+    return make_rows(CASE, {
+        'recursive': Finding(
+            all(good[precision, RECURSIVE] == within for precision in (DOUBLE, SINGLE)),
+            f'it does with {_milliseconds(within)}, in double and in single precision',
+        ),
+        'dense': Finding(
+            not all(good[precision, DENSE] == within for precision in (DOUBLE, SINGLE)),
+            f'it lasts 10 s with {_milliseconds(within)}, in double and in single precision',
+        ),
+        'angles_double': apart[DOUBLE, DENSE],
+        'angles_single_recursive': apart[SINGLE, RECURSIVE],
+        'angles_single_dense': apart[SINGLE, DENSE],
+        'power': Finding(
+            bool(np.max(np.abs(power[DOUBLE, DENSE] - power[DOUBLE, RECURSIVE])) > 0.1),
+            _power_said(power),
+        ),
+        'acceleration': Finding(
+            peaks[DOUBLE, DENSE] > 0.01,
+            f'they differ by {peaks[DOUBLE, DENSE]:.0e} rad/s^2 in double precision, of '
+            f'{np.max(np.abs(first.qdd[:, 0])):.2f}',
+        ),
+        'acceleration_single': Finding(
+            peaks[SINGLE, DENSE] > 3.0 * peaks[SINGLE, RECURSIVE],
+            f'noise up to {peaks[SINGLE, DENSE]:.0e} rad/s^2 by the dense solution, '
+            f'{peaks[SINGLE, RECURSIVE]:.0e} by the recursive one',
+        ),
+        'energy_double': max(energy_error(runs[DOUBLE, way]) for way in (RECURSIVE, DENSE)),
+        'energy_single': max(energy_error(runs[SINGLE, way]) for way in (RECURSIVE, DENSE)),
+        'bound': Finding(
+            everywhere, f'{_milliseconds(good[DOUBLE, RECURSIVE])} are good by all, the bound '
+            f'is {1e3 * _bound():.2f} ms',
+        ),
+        'chance': Finding(
+            escapes['ruined'] == 2 * given['nudges'],
+            f'of {given["nudges"]} starts the dense solution escapes first {escapes[DENSE]} '
+            f'times, the recursive one {escapes[RECURSIVE]} times, neither '
+            f'{escapes["neither"]} times; what does not escape is as wrong',
+        ),
+        'condition': [float(np.min(conditions)), float(np.max(conditions))],
+        'accelerations': difference,
+        'more_exact': Finding(
+            all(errors.ratio(precision) > 1.0 for precision in precisions()),
+            ', '.join(f'{errors.ratio(p):.0f} times smaller errors in {p} precision'
+                      for p in precisions()),
+        ),
+    })
+
+
+def _bound() -> float:
+    """Return the largest stable step of RK4 for the stretched arm [s]."""
+    return RK4_BOUND / (2.0 * np.pi * float(frequencies_hz(canadarm(MODES))[-1]))
+
+
+def _apart(runs: dict[tuple[str, str], Run]) -> dict[tuple[str, str], float]:
+    """Return by how much joint angles differ from the recursive ones in double precision."""
+    first = angle_errors(runs[DOUBLE, RECURSIVE])
+    return {
+        way: float(np.max(np.abs(angle_errors(made) - first)))
+        if len(made.t) == len(first) else float('inf') for way, made in runs.items()
+    }
+
+
+def _power_said(power: dict[tuple[str, str], np.ndarray]) -> str:
+    first = power[DOUBLE, RECURSIVE]
+    apart = [float(np.max(np.abs(power[way] - first))) for way in WAYS[1:]]
+    return (f'at most {np.max(np.abs(first)):.1f} W from the desired power by all; from each '
+            f'other {apart[0]:.0e} W in double precision, {max(apart[1:]):.0e} W in single')
+
+
+def _milliseconds(steps: list[float]) -> str:
+    return 'steps of ' + ', '.join(f'{1e3 * dt:g}' for dt in steps) + ' ms'
+
+
+def _escapes() -> dict[str, int]:
+    """Return which solution escapes first beyond the bound, joint 1 starting 1e-12 rad aside."""
+    given = inputs(CASE)
+    found = {RECURSIVE: 0, DENSE: 0, 'neither': 0, 'ruined': 0}
+    for k in range(given['nudges']):
+        pair = {way: run(DOUBLE, way, given['steps'][-1], given['duration'], 1e-12 * k)
+                for way in (RECURSIVE, DENSE)}
+        found['ruined'] += sum(not is_good(made) for made in pair.values())
+        ends = {way: made.end for way, made in pair.items() if not made.finished}
+        found[min(ends, key=ends.__getitem__) if ends else 'neither'] += 1
+    return found
+
+
+def draw(folder: Path) -> list[Picture]:
+    """Draw figures 6 to 8 by both solutions, and the energy against the step."""
+    given = inputs(CASE)
+    figure = new_figure(11.0, 8.0)
+    (angle, power), (acceleration, energy) = figure.subplots(2, 2)
+    for way, style in STYLES.items():
+        made = run(*way, given['step'], given['duration'])
+        label = f'{way[1]}, {way[0]} precision'
+        angle.plot(made.t, 1e3 * angle_errors(made)[:, 0], label=label, **style)
+        power.plot(made.t, power_differences(made), label=label, **style)
+        acceleration.plot(made.t, made.qdd[:, 0], label=label, **style)
+    beyond = given['steps'][-1]
+    for solution, colour in ((RECURSIVE, COLOURS[2]), (DENSE, COLOURS[3])):
+        made = run(DOUBLE, solution, beyond, given['duration'])
+        angle.plot(made.t, 1e3 * angle_errors(made)[:, 0], color=colour, linewidth=0.8,
+                   label=f'{solution}, step of {1e3 * beyond:g} ms')
+    angle.set(title=f'Joint 1 (figure 6), step of {1e3 * given["step"]:g} ms', ylim=(-60.0, 60.0),
+              ylabel='angle less the desired one [mrad]')
+    power.set(title='Power (figure 7)', ylabel='desired power less simulated power [W]')
+    acceleration.set(title='Joint 1 (figure 8)', ylabel='angular acceleration [rad/s$^2$]')
+    for axes in (angle, power, acceleration):
+        axes.set_xlabel('time [s]')
+    angle.legend(frameon=False, fontsize=8, ncols=2, loc='lower left')
+    _draw_energy(energy, given)
+    save_figure(figure, folder, f'{CASE}.png')
+    return [Picture(
+        f'{CASE}.png',
+        'The Canadarm by the recursive and by the dense solution. In double precision the two are '
+        'one line over 10 s; in single precision, too, both stay on it, the dense solution with '
+        'more noise in the acceleration. What ruins a run is a step beyond the bound of RK4, for '
+        'both: there chance decides which one escapes, and when.',
+    )]
+
+
+def _draw_energy(axes: Any, given: dict[str, Any]) -> None:
+    for way, style in STYLES.items():
+        errors = [energy_error(run(*way, dt, given['duration'])) for dt in given['steps']]
+        axes.loglog(1e3 * np.array(given['steps']), np.minimum(errors, 1e6), marker='o',
+                    markersize=4, label=f'{way[1]}, {way[0]} precision', **style)
+    axes.axvline(1e3 * _bound(), color='0.4', linewidth=0.8)
+    axes.annotate('bound of RK4', (1e3 * _bound(), 1e-6), rotation=90, ha='right', fontsize=8)
+    axes.set(title='Energy', xlabel='step [ms]', ylabel='largest |work - energy| in 10 s [J]')
+    ticks = [1e3 * dt for dt in given['steps'][:-2]] + [1e3 * given['steps'][-1]]
+    axes.set_xticks(ticks, [f'{tick:g}' for tick in ticks])
+    axes.minorticks_off()
+    axes.legend(frameon=False, fontsize=8, loc='upper left')
+
+
+CODE = {
+    'ms_recursive_and_dense': Code(rows, draw),
+    'ms_recursive_and_dense_brief': Code(brief),
+}
