@@ -31,7 +31,8 @@ LOST = 0.1
 @lru_cache(maxsize=None)
 def parts(precision: str) -> TwoSolutions:
     """Return the Canadarm's equations on numbers of a precision."""
-    return TwoSolutions(canadarm(MODES), NUMBERS[precision])
+    number = NUMBERS[precision]
+    return TwoSolutions(canadarm(MODES), number, number)
 
 
 @lru_cache(maxsize=None)
@@ -41,15 +42,13 @@ def torques(dt: float, steps: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=None)
-def run(precision: str, solution: str, dt: float, t_end: float, nudge: float = 0.0) -> Run:
-    """Return the driven motion from rest; joint 1 may start a little aside [rad]."""
+def run(precision: str, solution: str, dt: float, t_end: float) -> Run:
+    """Return the driven motion from rest."""
     steps = round(t_end / dt)
     rest = np.zeros(parts(precision).nv)
-    start = rest.copy()
-    start[0] = nudge
     every = max(1, round(inputs('ms_recursive_and_dense')['sample'] / dt))
     return integrate(
-        parts(precision), solution, start, rest, dt, steps, torques(dt, steps), every
+        parts(precision), solution, rest, rest, dt, steps, torques(dt, steps), every
     )
 
 
@@ -62,6 +61,22 @@ def power_differences(made: Run) -> np.ndarray:
     """Return the desired power less the simulated one, (n,) [W] (figure 7)."""
     tau = np.array([rigid_torque(t) for t in made.t])
     return np.sum(tau * (desired(made.t)[1] - made.qd[:, :JOINTS]), axis=1)
+
+
+def acceleration_errors(made: Run) -> np.ndarray:
+    """
+    Return what single precision adds to joint 1's acceleration in each state of a run, (n,).
+
+    Against double precision on the same model, states and torques, [rad/s^2].
+    """
+    judge = TwoSolutions(canadarm(MODES), float, np.float32)
+    found = []
+    for t, q, qd, qdd in zip(made.t, made.q, made.qd, made.qdd):
+        tau = np.zeros(judge.nv)
+        tau[:JOINTS] = np.float32(rigid_torque(t))
+        exact = judge.accelerations(SOLUTIONS[0], q.tolist(), qd.tolist(), tau.tolist())
+        found.append(qdd[0] - exact[0])
+    return np.array(found)
 
 
 def energy_error(made: Run) -> float:
