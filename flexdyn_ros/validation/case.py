@@ -22,6 +22,11 @@ KINDS = {
     'regression': 'regression: our own value, kept',
     'source': 'the source against itself: sums and statements of its tables, nothing of ours',
 }
+# The same in a word.
+KIND_WORDS = {
+    'printed': 'printed', 'closed_form': 'closed form', 'second_formulation': 'model',
+    'other_code': 'code', 'qualitative': 'statement', 'regression': 'own', 'source': 'source',
+}
 RELATIONS = ('equal', 'at most', 'at least')
 COSTS = ('quick', 'slow')
 

@@ -2,6 +2,7 @@
 """
 The project's own file of cases: one YAML a source, in the folder `cases`.
 
+    heading: Authors and year       # of the page's section
     publication: Authors, title, year
     about: What is worth knowing of the source; shown above its table
     cases:
@@ -48,7 +49,7 @@ import yaml
 
 FOLDER = Path(__file__).with_name('cases')
 
-_SOURCE = {'publication', 'about', 'cases'}
+_SOURCE = {'heading', 'publication', 'about', 'cases'}
 _CASE = {'title', 'place', 'cost', 'needs', 'inputs', 'kind', 'rows'}
 _ROW = {
     'quantity', 'unit', 'expected', 'absolute', 'relative', 'kind', 'relation', 'place', 'note',

@@ -12,6 +12,7 @@ from typing import Sequence
 from flexdyn_ros import __version__
 from flexdyn_ros.validation.case import Case
 from flexdyn_ros.validation.case import EXPLAINED
+from flexdyn_ros.validation.case import KIND_WORDS
 from flexdyn_ros.validation.case import KINDS
 from flexdyn_ros.validation.case import MET
 from flexdyn_ros.validation.case import MISSED
@@ -42,6 +43,10 @@ digits allow.
 wrong and why; a row that should miss and does not is a miss too. Rows without printed numbers are
 statements of the source, or our own values, kept so that they cannot change unseen; they are
 counted apart, and so are rows that hold a source against its own tables.
+
+The kind of a row says what its number stands on: printed; closed form; model, an independent one
+or a second formulation; code, another program in the same run; statement; own; source, held
+against itself.
 """
 
 
@@ -55,7 +60,7 @@ def page(outcomes: Sequence[Outcome], cases: Sequence[Case], pictures: str) -> s
         pictures: Folder of the pictures, as the page names it.
     """
     by_name = {outcome.name: outcome for outcome in outcomes}
-    parts = [_HEAD, _summary(outcomes), _machine()]
+    parts = [_HEAD, _summary(outcomes), _machine(), _explained(cases, by_name)]
     for key, content in sources().items():
         own = [case for case in cases if case.source.key == key]
         if own:
@@ -92,6 +97,28 @@ def _machine() -> str:
     return f'Computed with {", ".join(versions)} on {_processor()}, {platform.system()}.\n'
 
 
+def _explained(cases: Sequence[Case], outcomes: dict[str, Outcome]) -> str:
+    """Return the table of what does not come out, and why."""
+    lines = [
+        _cells(
+            f'{_heading(sources()[case.source.key])}, {row.place or case.source.place}',
+            f'{case.title}: {row.quantity}', expected_text(row), ours_text(row),
+            row.expected_miss, f'`{case.name}`',
+        )
+        for case in cases for row in outcomes[case.name].rows if row.verdict == EXPLAINED
+    ]
+    if not lines:
+        return ''
+    head = ['## What does not come out, and why', '',
+            '| place | quantity | expected | ours | why | run again |',
+            '|---|---|---|---|---|---|']
+    return '\n'.join([*head, *lines, ''])
+
+
+def _heading(content: dict) -> str:
+    return content.get('heading', content['publication'])
+
+
 def _processor() -> str:
     try:
         lines = Path('/proc/cpuinfo').read_text(encoding='utf-8').splitlines()
@@ -104,11 +131,13 @@ def _processor() -> str:
 def _section(
     content: dict, cases: Sequence[Case], outcomes: dict[str, Outcome], pictures: str
 ) -> str:
-    lines = [f'## {content["publication"]}', '']
+    lines = [f'## {_heading(content)}', '']
+    if 'heading' in content:
+        lines += [f'{content["publication"]}.', '']
     if content.get('about'):
         lines += [content['about'].strip(), '']
-    lines += ['| place | quantity | expected | ours | difference | verdict | run again |',
-              '|---|---|---|---|---|---|---|']
+    lines += ['| place | quantity | kind | expected | ours | difference | verdict | run again |',
+              '|---|---|---|---|---|---|---|---|']
     notes: list[str] = []
     shown = []
     for case in cases:
@@ -116,7 +145,9 @@ def _section(
         for row in outcome.rows:
             lines.append(_line(case, row, notes))
         if not outcome.rows:
-            lines.append(f'| {case.source.place} | {case.title} | | | | **broke** | {case.name} |')
+            lines.append(
+                f'| {case.source.place} | {case.title} | | | | | **broke** | `{case.name}` |'
+            )
         shown += [
             f'![{picture.caption}]({pictures}/{picture.file})\n\n{picture.caption}\n'
             for picture in outcome.pictures
@@ -137,6 +168,11 @@ def _line(case: Case, row: Row, notes: list[str]) -> str:
         if note not in notes:
             notes.append(note)
         verdict += f' ({notes.index(note) + 1})'
-    cells = (row.place or place, row.quantity, expected_text(row), ours_text(row),
-             difference_text(row), verdict, f'`{case.name}`')
+    return _cells(
+        row.place or place, row.quantity, KIND_WORDS[row.kind], expected_text(row),
+        ours_text(row), difference_text(row), verdict, f'`{case.name}`',
+    )
+
+
+def _cells(*cells: str) -> str:
     return '| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |'
