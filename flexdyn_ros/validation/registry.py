@@ -45,6 +45,8 @@ MODULES = (
     'mohan_saha.long_chains',
     'mohan_saha.operation_counts',
     'mohan_saha.stability',
+    'reduced_forms.amplitude',
+    'reduced_forms.speed',
     'van_der_merwe.four_links',
     'van_der_merwe.open_chains',
     'van_der_merwe.three_legs',
