@@ -90,12 +90,12 @@ def test_what_is_not_installed_is_said():
 
 def test_side_by_side_as_one_after_another():
     """In processes of their own; each tells the fraction done."""
-    chosen = [cases()[name] for name in ('er_case1', 'er_case2')]
+    chosen = [cases()[name] for name in ('er_puma_gravity', 'vm_rotation_matrix')]
     seen = set()
     outcomes = {
         outcome.name: outcome for outcome in run_cases(chosen, None, 2, seen.update)
     }
-    assert set(outcomes) == {'er_case1', 'er_case2'}
+    assert set(outcomes) == {'er_puma_gravity', 'vm_rotation_matrix'}
     assert not any(outcome.failed for outcome in outcomes.values())
     assert seen <= set(outcomes)
 
