@@ -25,10 +25,12 @@ from flexdyn_ros.validation.mohan_saha.solution_errors import solution_errors
 from flexdyn_ros.validation.mohan_saha.two_solutions import DENSE
 from flexdyn_ros.validation.mohan_saha.two_solutions import RECURSIVE
 from flexdyn_ros.validation.mohan_saha.two_solutions_study import acceleration_errors
+from flexdyn_ros.validation.mohan_saha.two_solutions_study import adaptive
 from flexdyn_ros.validation.mohan_saha.two_solutions_study import along_the_motion
 from flexdyn_ros.validation.mohan_saha.two_solutions_study import angle_errors
 from flexdyn_ros.validation.mohan_saha.two_solutions_study import energy_error
 from flexdyn_ros.validation.mohan_saha.two_solutions_study import is_good
+from flexdyn_ros.validation.mohan_saha.two_solutions_study import LOST
 from flexdyn_ros.validation.mohan_saha.two_solutions_study import MODES
 from flexdyn_ros.validation.mohan_saha.two_solutions_study import power_differences
 from flexdyn_ros.validation.mohan_saha.two_solutions_study import run
@@ -82,6 +84,7 @@ def rows(progress: Progress) -> list[Row]:
     conditions, difference = along_the_motion(given['duration'])
     errors = solution_errors(canadarm(MODES), 40)
     escapes = _escapes()
+    chosen = {solution: adaptive(solution, given['duration']) for solution in (RECURSIVE, DENSE)}
     apart, power = _apart(runs), {way: power_differences(made) for way, made in runs.items()}
     first = runs[DOUBLE, RECURSIVE]
     apart_by = {way: float(np.max(np.abs(made.qdd[:, 0] - first.qdd[:, 0])))
@@ -127,6 +130,11 @@ def rows(progress: Progress) -> list[Row]:
             f'with {len(given["beyond"])} steps the dense solution escapes first {escapes[DENSE]} '
             f'times, the recursive one {escapes[RECURSIVE]} times, neither '
             f'{escapes["neither"]} times; what does not escape is as wrong',
+        ),
+        'adaptive': Finding(
+            all(off < LOST for off, _ in chosen.values()),
+            ', '.join(f'{solution}: {calls} evaluations, within {off:.4f} rad of the desired path'
+                      for solution, (off, calls) in chosen.items()),
         ),
         'condition': [float(np.min(conditions)), float(np.max(conditions))],
         'accelerations': difference,

@@ -19,6 +19,7 @@ from flexdyn_ros.validation.mohan_saha.solution_errors import SINGLE
 from flexdyn_ros.validation.mohan_saha.two_solutions import SOLUTIONS
 from flexdyn_ros.validation.mohan_saha.two_solutions import TwoSolutions
 import numpy as np
+from scipy.integrate import solve_ivp
 
 MODES = 2
 NUMBERS: dict[str, Any] = {SINGLE: np.float32, DOUBLE: float}
@@ -93,6 +94,31 @@ def energy_error(made: Run) -> float:
 def is_good(made: Run) -> bool:
     """Return whether a run got to its end near the desired motion."""
     return made.finished and bool(np.max(np.abs(angle_errors(made))) < LOST)
+
+
+def adaptive(solution: str, t_end: float) -> tuple[float, int]:
+    """
+    Let the integrator choose its steps: Dormand and Prince's 5(4), relative tolerance 1e-3.
+
+    Those are what MATLAB's ode45 does unasked. Double precision.
+
+    Returns:
+        The largest deviation from the desired angles, infinite where it breaks off [rad], and the
+        number of evaluations.
+    """
+    equations = parts(DOUBLE)
+    n, still = equations.nv, [0.0] * (equations.nv - JOINTS)
+
+    def slope(t: float, state: np.ndarray) -> list:
+        values = state.tolist()
+        tau = [*rigid_torque(t), *still]
+        return values[n:] + equations.accelerations(solution, values[:n], values[n:], tau)
+
+    samples = np.linspace(0.0, t_end, 201)
+    found = solve_ivp(slope, (0.0, t_end), np.zeros(2 * n), rtol=1e-3, atol=1e-6, t_eval=samples)
+    if not found.success:
+        return float('inf'), found.nfev
+    return float(np.max(np.abs(found.y[:JOINTS].T - desired(samples)[0]))), found.nfev
 
 
 def along_the_motion(t_end: float) -> tuple[np.ndarray, float]:
