@@ -48,7 +48,8 @@ def extensions():
         return []
     runtime = Path(PACKAGE, 'codegen', 'runtime')
     # The digest is `extension.source_digest`.
-    sources = [runtime / name for name in ('kernel.c', 'interpreter.h', 'program.h')]
+    names = ('kernel.c', 'interpreter.h', 'interpreter_loop.h', 'program.h', 'samples.h')
+    sources = [runtime / name for name in names]
     digest = hashlib.sha256(b''.join(path.read_bytes() for path in sources)).hexdigest()[:16]
     return [Extension(
         f'{PACKAGE}.codegen.runtime._kernel',

@@ -37,7 +37,9 @@ MODULE = 'flexdyn_ros.codegen.runtime._kernel'
 RUNTIME = Path(__file__).resolve().parent / 'runtime'
 SOURCE = RUNTIME / 'kernel.c'
 # All that the extension is built from.
-SOURCES = (SOURCE, RUNTIME / 'interpreter.h', RUNTIME / 'program.h')
+SOURCES = (SOURCE, *(
+    RUNTIME / f'{name}.h' for name in ('interpreter', 'interpreter_loop', 'program', 'samples')
+))
 # Set to "ctypes" it leaves the extension out.
 VARIABLE = 'FLEXDYN_CALLS'
 

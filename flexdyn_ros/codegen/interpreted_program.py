@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from threading import RLock
 from typing import Any
+from typing import Callable
 from typing import Optional
 from typing import Sequence
 
@@ -32,6 +33,17 @@ class InterpretedProgram(KernelProgram):
         """Return the interpreted function of one sample; see KernelProgram."""
         program, pivots = self._load()
         return made_kernel(extension(), program, self, constants, pivots)
+
+    def batch(self) -> Callable[..., None]:
+        """Return a function of (count, inputs, strides, outputs, flags, threads)."""
+        module, kernel = extension(), self.kernel()
+        assert module is not None
+        run = module.run_batch
+        return lambda *arguments: run(kernel, *arguments)
+
+    def is_batch_ready(self) -> bool:
+        """Return whether its instructions were made before."""
+        return self.is_ready()
 
     def is_ready(self) -> bool:
         """Return whether its instructions were made before, in this process or another."""

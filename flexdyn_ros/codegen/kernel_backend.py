@@ -36,11 +36,14 @@ from flexdyn_ros.codegen.variants import traced
 from flexdyn_ros.codegen.variants import Wrenches
 from flexdyn_ros.model.link import Inertia
 from flexdyn_ros.model.robot import Robot
+import numpy as np
 
 # Programs that wait for another backend: some megabytes each, at most.
 MOST_TRACES = 8
 # Told of a function without wrenches: its request, and the kernel.
 Listener = Callable[[Request, Any], None]
+# A function of (count, inputs, strides, outputs, flags, threads), and its last inputs.
+Batch = tuple[Callable[..., None], tuple[np.ndarray, ...]]
 Self = TypeVar('Self', bound='KernelBackend')
 
 
@@ -76,6 +79,7 @@ class KernelBackend(PythonBackend):
         """
         super().__init__(robot, gravity, payloads, digest)
         self.listener = listener
+        self._batches: dict[tuple[Request, Places], Batch] = {}
         self.traces: Optional[dict[tuple, Trace]] = None
 
     def under(self: Self, gravity: Floats, payloads: Mapping[str, Inertia]) -> Self:
@@ -152,6 +156,24 @@ class KernelBackend(PythonBackend):
         """Return a function as a program, and the values of payloads and gravity."""
         request, loads, solver, extra = self._resolved(request, places)
         return self._program(request, loads, solver), extra
+
+    def batch(self, request: Request, places: Places, wait: bool = True) -> Optional[Batch]:
+        """
+        Return a function over many samples, and the values of payloads and gravity.
+
+        Args:
+            request: The function.
+            places: Where wrenches act.
+            wait: Whether to make it; otherwise None says that this would be needed.
+        """
+        found = self._batches.get((request, places))
+        if found is None:
+            program, extra = self.program(request, places)
+            if not wait and not program.is_batch_ready():
+                return None
+            constants = tuple(np.array(values) for values in extra)
+            found = self._batches[request, places] = (program.batch(), constants)
+        return found
 
     def _program(self, request: Request, loads: Loads, solver: str) -> KernelProgram:
         robot = self._robot

@@ -49,6 +49,14 @@ class KernelProgram(ABC):
         """
 
     @abstractmethod
+    def batch(self) -> Callable[..., None]:
+        """Return a function of (count, inputs, strides, outputs, flags, threads)."""
+
+    @abstractmethod
+    def is_batch_ready(self) -> bool:
+        """Return whether the function over samples was made before."""
+
+    @abstractmethod
     def is_ready(self) -> bool:
         """Return whether it was made before, in this process or another."""
 

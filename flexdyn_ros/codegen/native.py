@@ -59,6 +59,10 @@ class NativeProgram(KernelProgram):
         run = _calls().run_batch
         return lambda *arguments: run(address, *arguments)
 
+    def is_batch_ready(self) -> bool:
+        """Return whether the function over samples was compiled before."""
+        return self.is_ready(BATCH)
+
     def is_ready(self, kind: str = CALL) -> bool:
         """Return whether it was compiled before, in this process or another."""
         entry = self._entry(kind)

@@ -10,10 +10,10 @@ from typing import Optional
 from typing import Sequence
 from typing import TYPE_CHECKING
 
-from flexdyn_ros.codegen.c_backend import CBackend
 from flexdyn_ros.codegen.compiler import CompilationFailed
 from flexdyn_ros.codegen.functions import FUNCTIONS
 from flexdyn_ros.codegen.functions import Request
+from flexdyn_ros.codegen.kernel_backend import KernelBackend
 from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.variants import FORWARD
 from flexdyn_ros.errors import ArgumentError
@@ -42,9 +42,10 @@ class BatchDynamics:
 
     Each argument has one row a sample; results have one entry a sample: (N, nv), matrices
     (N, nv, nv), energies (N,). A wrench is one for all samples, (6,), or one for each, (N, 6).
-    Payloads and gravity are those of the Dynamics. Compiled code takes several samples at once and
-    shares them among threads ($FLEXDYN_THREADS, by default one for each processor) while other
-    Python threads run; other backends go through the samples one by one.
+    Payloads and gravity are those of the Dynamics. Compiled code, and the extension's interpreter
+    for the backend "python", take several samples at once and share them among threads
+    ($FLEXDYN_THREADS, by default one for each processor) while other Python threads run; other
+    backends go through the samples one by one.
     """
 
     def __init__(self, dyn: Dynamics):
@@ -228,7 +229,7 @@ class BatchDynamics:
         backend: Any = self._dyn._backend
         patient = backend if isinstance(backend, PatientBackend) else None
         backend = backend if patient is None else patient.generated
-        if not isinstance(backend, CBackend) or not self._dyn._widths['qd']:
+        if not isinstance(backend, KernelBackend) or not self._dyn._widths['qd']:
             return None
         if self._robot.loops and name in OPEN_METHODS:
             return None  # a matter of rank, sample by sample

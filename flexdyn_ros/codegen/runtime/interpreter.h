@@ -11,6 +11,8 @@
  * are rounded first (this file is compiled with -ffp-contract=off), and functions are those of the
  * C library that Python's math module calls. program.h makes programs and checks them.
  */
+#include <float.h>
+
 #define FUNCTION_OPERAND 1
 
 /* Name, registers read, what follows them. a, b, c, d are what is read in order. */
@@ -113,60 +115,51 @@ static double piecewise(const numeric_function *function, double x)
     return value;
 }
 
-/* The operands of the present instruction. */
-#define WRITTEN r[i[0]]
-#define A r[i[1]]
-#define B r[i[2]]
-#define C r[i[3]]
-#define D r[i[4]]
-#define RUN(operation, statement)                   \
-    case operation:                                 \
-        do {                                        \
-            statement;                              \
-            i += operation_widths[operation];       \
-        } while (i < end);                          \
-        break;
+/* One number a register. */
+#define INTERPRET interpret_one
+#define REAL double
+#define REGISTERS REAL *
+#define PART
+#define FOR_PARTS
+#define TRUTH int
+#define ERROR (*error)
+#define EACH(function, x) function(x)
+#define EACH_OF(function, data, x) function(data, x)
+#include "interpreter_loop.h"
+#undef INTERPRET
+#undef REAL
+#undef REGISTERS
+#undef PART
+#undef FOR_PARTS
+#undef TRUTH
+#undef ERROR
+#undef EACH
+#undef EACH_OF
 
-/*
- * Run a program on registers that hold the inputs; return 0 where Python would raise an error.
- * NaN comes out where an argument is one for which math.sin raises an error.
- */
-static __attribute__((noinline)) int interpret(const Program *program, double *restrict r)
+/* Several samples at a time with the bits of one at a time; processors have vectors of two. */
+enum { PAIRS = 4, SAMPLES = 2 * PAIRS };
+typedef double sample_pair __attribute__((vector_size(16)));
+typedef long long sample_truth __attribute__((vector_size(16)));
+typedef sample_pair samples[PAIRS];
+
+#define INTERPRET interpret_samples
+#define REAL sample_pair
+#define REGISTERS samples *
+#define PART [part]
+#define FOR_PARTS _Pragma("GCC unroll 4") for (int part = 0; part < PAIRS; ++part)
+#define TRUTH sample_truth
+#define ERROR error[part]
+#define EACH(function, x) ((sample_pair){function((x)[0]), function((x)[1])})
+#define EACH_OF(function, data, x) ((sample_pair){function(data, (x)[0]), function(data, (x)[1])})
+#include "interpreter_loop.h"
+
+/* Run a program on registers that hold the inputs; return 0 where Python would raise an error. */
+static inline int interpret(const Program *program, double *r)
 {
-    const uint32_t *i = program->code, *end;
-
-    memcpy(r + program->n_inputs + program->n_results, program->constants,
-           sizeof(double) * program->n_constants);
-    for (;;) {
-        const uint32_t operation = i[0];
-        end = i + 2 + (size_t)i[1] * operation_widths[operation];
-        i += 2;
-        switch (operation) {
-        RUN(COPY, WRITTEN = A)
-        RUN(NEGATE, WRITTEN = -A)
-        RUN(ADD, WRITTEN = A + B)
-        RUN(SUBTRACT, WRITTEN = A - B)
-        RUN(MULTIPLY, WRITTEN = A * B)
-        RUN(DIVIDE, if (B == 0.0) return 0; WRITTEN = A / B)
-        RUN(ADD_PRODUCT, WRITTEN = A + B * C)
-        RUN(SUBTRACT_PRODUCT, WRITTEN = A - B * C)
-        RUN(PRODUCT_LESS, WRITTEN = B * C - A)
-        RUN(SUM_OF_PRODUCTS, WRITTEN = A * B + C * D)
-        RUN(DIFFERENCE_OF_PRODUCTS, WRITTEN = A * B - C * D)
-        RUN(SIN, WRITTEN = sin(A))
-        RUN(COS, WRITTEN = cos(A))
-        RUN(EXP, const double x = A; const double y = exp(x);
-            if (isinf(y) && !isinf(x)) return 0; WRITTEN = y)
-        RUN(TANH, WRITTEN = tanh(A))
-        RUN(STUMPFF, WRITTEN = stumpff(&program->functions[i[2]], A))
-        RUN(PIECEWISE, WRITTEN = piecewise(&program->functions[i[2]], A))
-        default:
-            return 1;
-        }
-    }
+    double *constants = r + program->n_inputs + program->n_results;
+    int error = 0;
+    for (Py_ssize_t k = 0; k < program->n_constants; ++k)
+        constants[k] = program->constants[k];
+    interpret_one(program, r, &error);
+    return !error;
 }
-
-#undef A
-#undef B
-#undef C
-#undef D

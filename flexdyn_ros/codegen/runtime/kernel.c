@@ -21,6 +21,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef FLEXDYN_DIGEST
@@ -765,21 +766,7 @@ static PyTypeObject MethodType = {
 
 /* ------------------------------------------------------------------ batches */
 
-typedef struct {
-    batch_function run;
-    long start, stop;
-    const double *const *in;
-    const long *strides;
-    double *const *out;
-    unsigned char *flags;
-} piece;
-
-static void *run_piece(void *argument)
-{
-    const piece *own = argument;
-    own->run(own->start, own->stop, own->in, own->strides, own->out, own->flags);
-    return NULL;
-}
+#include "samples.h"
 
 /* Collect the data of a tuple of C-contiguous arrays of doubles. */
 static int pointers(PyObject *tuple, double **found)
@@ -796,11 +783,12 @@ static int pointers(PyObject *tuple, double **found)
     return 0;
 }
 
-/* run_batch(address, count, inputs, strides, outputs, flags, threads) */
+/* run_batch(address or kernel, count, inputs, strides, outputs, flags, threads) */
 static PyObject *run_batch(PyObject *module, PyObject *args)
 {
-    PyObject *inputs, *strides, *outputs, *flags, *answer = NULL;
-    unsigned long long address;
+    PyObject *function, *inputs, *strides, *outputs, *flags, *answer = NULL;
+    unsigned long long address = 0;
+    Kernel *kernel = NULL;
     double **in, **out;
     Py_ssize_t n, n_out, *extent;
     long *steps, count, share;
@@ -809,9 +797,16 @@ static PyObject *run_batch(PyObject *module, PyObject *args)
     pthread_t ids[MOST_THREADS];
     (void)module;
 
-    if (!PyArg_ParseTuple(args, "KlO!O!O!Oi", &address, &count, &PyTuple_Type, &inputs,
+    if (!PyArg_ParseTuple(args, "OlO!O!O!Oi", &function, &count, &PyTuple_Type, &inputs,
                           &PyTuple_Type, &strides, &PyTuple_Type, &outputs, &flags, &threads))
         return NULL;
+    if (PyObject_TypeCheck(function, &KernelType))
+        kernel = (Kernel *)function;
+    else if ((address = PyLong_AsUnsignedLongLong(function)) == 0) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "a function has an address");
+        return NULL;
+    }
     if (PyTuple_GET_SIZE(strides) != PyTuple_GET_SIZE(inputs) || !PyArray_Check(flags) ||
         PyArray_TYPE((PyArrayObject *)flags) != NPY_UINT8 ||
         PyArray_SIZE((PyArrayObject *)flags) < count) {
@@ -829,7 +824,8 @@ static PyObject *run_batch(PyObject *module, PyObject *args)
         goto done;
     }
     out = in + n;
-    if (pointers(inputs, in) < 0 || pointers(outputs, out) < 0)
+    if (pointers(inputs, in) < 0 || pointers(outputs, out) < 0 ||
+        (kernel != NULL && !check_batch(kernel, count, inputs, extent, outputs)))
         goto done;
     for (Py_ssize_t k = 0; k < n; ++k)
         steps[k] = (long)extent[k];
@@ -840,6 +836,7 @@ static PyObject *run_batch(PyObject *module, PyObject *args)
     for (int k = 0; k < threads; ++k) {
         piece *own = &pieces[k];
         own->run = (batch_function)(uintptr_t)address;
+        own->kernel = kernel;
         own->start = k * share < count ? k * share : count;
         own->stop = (k + 1) * share < count ? (k + 1) * share : count;
         own->in = (const double *const *)in;
