@@ -12,8 +12,6 @@ import numpy as np
 from oracles.random_robots import random_state
 import pytest
 
-FRAME_FUNCTIONS = ('frame_pose', 'jacobian', 'jacobian_rate_qd')
-
 
 @pytest.fixture(params=['c', 'python'])
 def fast(request, monkeypatch):
