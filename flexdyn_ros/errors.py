@@ -64,7 +64,7 @@ class UnknownName(FlexdynError):
         known: The names that exist.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]):
+    def __init__(self, kind: str, name: object, known: Iterable[str]):
         self.kind = kind
         self.name = name
         self.known = tuple(known)
@@ -149,10 +149,10 @@ def _closed(sentence: str) -> str:
     return sentence if sentence.endswith(('?', '.')) else sentence + '.'
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return 'Did you mean "x"?', or the known names when none comes close."""
     names = list(known)
-    close = get_close_matches(name, names, n=1, cutoff=0.6)
+    close = get_close_matches(str(name), names, n=1, cutoff=0.6)
     if close:
         return f'Did you mean "{close[0]}"?'
     shown = ', '.join(names[:12]) + (', ...' if len(names) > 12 else '')

@@ -14,6 +14,7 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.interface.arguments import deliver
 from flexdyn_ros.interface.arguments import deliver_matrix
 from flexdyn_ros.interface.arguments import real_vector
+from flexdyn_ros.interface.arguments import targets
 from flexdyn_ros.interface.backend_owner import BackendOwner
 from flexdyn_ros.interface.batch_dynamics import BatchDynamics
 from flexdyn_ros.interface.checked_arguments import Wrenches
@@ -218,6 +219,7 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
 
         The joints follow `joint_qdd`, (n_joints,); the modes move freely, without modal forces.
         With loops the actuated joints follow it, and passive joints move as the loops have it.
+        `out` is two arrays of these shapes.
         """
         self._need_loops(loop_accelerations, loop_forces)
         given = (
@@ -231,7 +233,7 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
         else:
             loading = self._closed.loading(loop_accelerations, loop_forces)
             tau, qdd = self._closed.hybrid(self._backend, *given, loading)
-        tau_out, qdd_out = out if out is not None else (None, None)
+        tau_out, qdd_out = targets(out, 'two arrays', 2)
         return deliver(tau, tau_out), deliver(qdd, qdd_out)
 
     def mass_matrix(self, q: Any, out: Out = None) -> np.ndarray:

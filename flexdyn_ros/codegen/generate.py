@@ -28,6 +28,7 @@ from flexdyn_ros.codegen.simplify import simplify
 from flexdyn_ros.codegen.snap import ANGLE_TOLERANCE
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import did_you_mean
+from flexdyn_ros.model.robot import require_robot
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.symbolic.count import count_c
 from flexdyn_ros.symbolic.optimise import PassReport
@@ -124,9 +125,10 @@ def generate(
             multiple angles" too.
 
     Raises:
-        ArgumentError: If a function, language, argument or method is unknown.
+        ArgumentError: If a function, language, argument or method is unknown, or robot is none.
         UnknownName: If a link or frame is unknown.
     """
+    require_robot(robot)
     if language not in LANGUAGES:
         hint = did_you_mean(str(language), LANGUAGES)
         raise ArgumentError('language', f'is "{language}". {hint}')

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 from typing import Any
+from typing import Iterable
 from typing import Mapping
 from typing import Optional
 from typing import Sequence
@@ -114,6 +115,8 @@ def read_loads(robot: Robot, arguments: Sequence[str]) -> Loads:
     """
     if isinstance(arguments, str):
         arguments = (arguments,)
+    if not isinstance(arguments, Iterable):
+        raise ArgumentError('arguments', 'must be a sequence of names such as "payload"')
     loads = Loads()
     for text in arguments:
         kind, separator, name = str(text).partition(':')

@@ -10,6 +10,7 @@ from struct import Struct
 from typing import Any
 from typing import Callable
 from typing import Optional
+from typing import Sequence
 
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
@@ -84,6 +85,25 @@ def deliver(values: Any, out: Optional[np.ndarray]) -> np.ndarray:
     if not out.flags.writeable:
         raise ArgumentError('out', 'is read-only')
     out[...] = result
+    return out
+
+
+def targets(out: Any, words: str, count: int) -> Sequence[Optional[np.ndarray]]:
+    """
+    Return where each of `count` results is to be written, None where that is not given.
+
+    Args:
+        out: As many arrays, or None.
+        words: What they are, for the error: "two arrays".
+        count: Number of results.
+
+    Raises:
+        ArgumentError: If `out` is anything else.
+    """
+    if out is None:
+        return (None,) * count
+    if not isinstance(out, (tuple, list)) or len(out) != count:
+        raise ArgumentError('out', f'must be {words}, one for each result')
     return out
 
 

@@ -26,6 +26,7 @@ from flexdyn_ros.interface.checked_arguments import CheckedArguments
 from flexdyn_ros.interface.direct_calls import DirectCalls
 from flexdyn_ros.interface.direct_calls import HandOver
 from flexdyn_ros.interface.direct_calls import OPEN_METHODS
+from flexdyn_ros.model.robot import require_robot
 from flexdyn_ros.model.robot import Robot
 
 BACKENDS = ('auto', 'c', 'python', 'reference')
@@ -60,6 +61,7 @@ class BackendOwner(CheckedArguments):
                 not go together.
             NoCompiler: If "c" is asked for and there is no C compiler.
         """
+        require_robot(robot)
         if backend not in BACKENDS:
             raise ArgumentError('backend', f'is "{backend}", expected one of {BACKENDS}')
         self._formulation = formulation

@@ -17,6 +17,7 @@ from flexdyn_ros.codegen.kernel_backend import KernelBackend
 from flexdyn_ros.codegen.patient_backend import PatientBackend
 from flexdyn_ros.codegen.variants import FORWARD
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.interface.arguments import targets
 from flexdyn_ros.interface.checked_arguments import Wrenches
 from flexdyn_ros.interface.direct_calls import OPEN_METHODS
 from flexdyn_ros.interface.sample_arrays import must_copy
@@ -85,7 +86,7 @@ class BatchDynamics:
         """Return joint torques (N, n_joints) and modal accelerations (N, n_modes)."""
         vectors = {'q': q, 'qd': qd, 'joint_qdd': joint_qdd}
         if not self._robot.n_modes:
-            joint_out, modal_out = out if out is not None else (None, None)
+            joint_out, modal_out = targets(out, 'two arrays', 2)
             vectors = {'q': q, 'qd': qd, 'qdd': joint_qdd}
             tau = self._run('inverse_dynamics', vectors, joint_out, wrenches, renamed='joint_qdd')
             none = np.zeros((len(tau), 0))
@@ -140,15 +141,16 @@ class BatchDynamics:
 
     def frame_pose(self, q: Any, frame: str, out: Out = None) -> np.ndarray:
         """Return the transforms of a link's frame in the root frame, (N, 4, 4)."""
-        return self._run('frame_pose', {'q': q}, out, frame=frame)
+        return self._run('frame_pose', {'q': q}, out, frame=self._dyn._frame(frame))
 
     def jacobian(self, q: Any, frame: str, out: Out = None) -> np.ndarray:
         """Return the Jacobians at a frame's origin in root axes, linear first, (N, 6, nv)."""
-        return self._run('jacobian', {'q': q}, out, frame=frame)
+        return self._run('jacobian', {'q': q}, out, frame=self._dyn._frame(frame))
 
     def jacobian_rate_qd(self, q: Any, qd: Any, frame: str, out: Out = None) -> np.ndarray:
         """Return dJ/dt qd at a frame's origin in root axes, linear first, (N, 6)."""
-        return self._run('jacobian_rate_qd', {'q': q, 'qd': qd}, out, frame=frame)
+        vectors = {'q': q, 'qd': qd}
+        return self._run('jacobian_rate_qd', vectors, out, frame=self._dyn._frame(frame))
 
     def kinetic_energy(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
         """Return the kinetic energies [J], (N,)."""
@@ -169,14 +171,13 @@ class BatchDynamics:
         renamed: str = '',
     ) -> Any:
         """Evaluate a function over all samples."""
-        if frame is not None:
-            self._dyn._frame(frame)
         samples = sample_rows(vectors, self._dyn._widths, renamed)
         count = len(next(iter(samples.values())))
         loads = sample_wrenches(wrenches, count, self._dyn._frame)
         shapes = self._shapes(name, count)
         single = len(shapes) == 1
-        given = [out] if single else (out if out is not None else [None] * len(shapes))
+        words = 'two arrays' if len(shapes) == 2 else 'three arrays'
+        given = [out] if single else targets(out, words, len(shapes))
         results = [
             np.empty(shape) if each is None else target_array('out', each, shape)
             for each, shape in zip(given, shapes)

@@ -60,7 +60,7 @@ class CheckedArguments:
         return real_vector(argument, value, self._nv)
 
     def _frame(self, frame: str) -> str:
-        if frame not in self._frames:
+        if not isinstance(frame, str) or frame not in self._frames:
             raise UnknownName('frame', frame, self.robot.frame_names)
         return frame
 

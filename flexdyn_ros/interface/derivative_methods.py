@@ -8,12 +8,12 @@ from typing import Callable
 from typing import Iterable
 from typing import Optional
 from typing import Sequence
-from typing import Sized
 
 from flexdyn_ros.codegen.chosen_parameters import choose_parameters
 from flexdyn_ros.codegen.chosen_parameters import ChosenParameters
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.interface.arguments import deliver
+from flexdyn_ros.interface.arguments import targets
 from flexdyn_ros.interface.checked_arguments import CheckedArguments
 from flexdyn_ros.interface.checked_arguments import Wrenches
 from flexdyn_ros.model.robot import Robot
@@ -136,10 +136,8 @@ class DerivativeMethods(CheckedArguments):
 
     def _matrices(self, found: Any, out: Outs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         shape = (self._nv, self._nv)
-        if out is not None and (not isinstance(out, Sized) or len(out) != 3):
-            raise ArgumentError('out', 'must be three arrays, one for each matrix')
         first, second, third = (
             deliver(np.reshape(rows, shape), place)
-            for rows, place in zip(found, (None, None, None) if out is None else out)
+            for rows, place in zip(found, targets(out, 'three arrays', 3))
         )
         return first, second, third

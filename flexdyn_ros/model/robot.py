@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import field
 
+from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.joint import Joint
 from flexdyn_ros.model.link import Link
@@ -165,3 +166,11 @@ class Robot:
     def __repr__(self) -> str:
         """Return the same in brackets; the links and joints print one by one."""
         return f'<{self}>'
+
+
+def require_robot(value: object) -> None:
+    """Raise ArgumentError unless this is a robot."""
+    if not isinstance(value, Robot):
+        raise ArgumentError(
+            'robot', f'is of type {type(value).__name__}, expected what load_robot returns'
+        )

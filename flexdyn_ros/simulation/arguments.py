@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any
 
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.interface.arguments import real_vector
 import numpy as np
 
 
@@ -18,16 +19,7 @@ def finite_vector(value: Any, size: int, argument: str) -> np.ndarray:
     Raises:
         ArgumentError: It has another shape, or an entry that is not a finite number.
     """
-    try:
-        vector = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentError(argument, f'must be {size} numbers, not {value!r:.60}') from None
-    if vector.shape != (size,):
-        raise ArgumentError(argument, f'has shape {vector.shape}, and {(size,)} is needed')
-    if not np.isfinite(vector).all():
-        entry = int(np.argmin(np.isfinite(vector)))
-        raise ArgumentError(argument, f'is not finite in entry {entry}: {vector[entry]}')
-    return vector
+    return np.array(real_vector(argument, value, size))
 
 
 def positive_number(value: Any, argument: str, unit: str) -> float:

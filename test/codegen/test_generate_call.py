@@ -19,6 +19,7 @@ MODEL = cases.robot('flexible chain')
 
 
 @pytest.mark.parametrize('changes, message', [
+    ({'arguments': None}, 'must be a sequence of names'),
     ({'function': 'inverse_dynamic'}, 'inverse_dynamics'),
     ({'function': ''}, 'function'),
     ({'function': 'mass_matrix:link1'}, 'mass_matrix'),

@@ -144,6 +144,41 @@ def test_unknown_frames_are_named_with_a_suggestion():
         DYN.inverse_dynamics(Q, QD, QDD, wrenches={wrong: np.zeros(6)})
 
 
+@pytest.mark.parametrize('wrong', [None, 3, '', ['link1'], b'link1'])
+def test_names_that_are_no_text_are_refused_too(wrong):
+    """Of frames and links, wherever one is named."""
+    for call in (
+        lambda: DYN.frame_pose(Q, wrong),
+        lambda: DYN.jacobian(Q, wrong),
+        lambda: DYN.jacobian_rate_qd(Q, QD, wrong),
+        lambda: DYN.batch.frame_pose(Q[None], wrong),
+        lambda: DYN.set_payload(wrong, 1.0, [0, 0, 0], np.eye(3)),
+    ):
+        with pytest.raises(fd.FlexdynError, match='called'):
+            call()
+    with pytest.raises(fd.FlexdynError, match='called'):
+        DYN.clear_payload('' if wrong is None else wrong)
+
+
+@pytest.mark.parametrize('wrong', [
+    np.zeros(NV), np.zeros((2, 3)), (np.zeros(ROBOT.n_joints),), (None,) * 3, 1.0, 'no array',
+])
+def test_outs_of_a_wrong_number_are_refused(wrong):
+    """Where there are two results, or three."""
+    given = METHODS['hybrid_dynamics']
+    rows = {name: value[None] for name, value in given.items()}
+    for call in (
+        lambda: DYN.hybrid_dynamics(**given, out=wrong),
+        lambda: DYN.batch.hybrid_dynamics(**rows, out=wrong),
+    ):
+        with pytest.raises(fd.FlexdynError, match='"out" must be two arrays'):
+            call()
+    outs = wrong[:2] if isinstance(wrong, tuple) else wrong
+    for dyn, (q, qd, qdd) in ((DYN, (Q, QD, QDD)), (DYN.batch, (Q[None], QD[None], QDD[None]))):
+        with pytest.raises(fd.FlexdynError, match='"out" must be three arrays'):
+            dyn.inverse_dynamics_derivatives(q, qd, qdd, out=outs)
+
+
 def test_run_time_settings_refuse_bad_values():
     """Gravity and payload arguments are checked as the states are."""
     dyn = reference_dynamics(ROBOT)
@@ -181,3 +216,11 @@ def test_unknown_backends_and_methods_are_refused():
         fd.Dynamics(ROBOT, backend='fortran77')
     with pytest.raises(fd.FlexdynError, match='method'):
         DYN.forward_dynamics(Q, QD, TAU, method='guess')
+
+
+@pytest.mark.parametrize('wrong', [None, 'arm.urdf', DYN])
+def test_what_is_no_robot_is_refused(wrong):
+    """A path or a Dynamics where a Robot is needed."""
+    for call in (fd.Dynamics, lambda robot: fd.generate(robot, 'mass_matrix')):
+        with pytest.raises(fd.FlexdynError, match=f'"robot" is of type {type(wrong).__name__}'):
+            call(wrong)
