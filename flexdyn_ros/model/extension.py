@@ -26,6 +26,7 @@ from flexdyn_ros.model.modal_reader import read_modal
 from flexdyn_ros.model.mode_spring import read_mode_springs
 from flexdyn_ros.model.multi_axis_reader import with_multi_axis_joints
 from flexdyn_ros.model.reduced import contradicting_forms
+from flexdyn_ros.model.reduced import form_notes
 from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.model.segment_reader import read_segments
 from flexdyn_ros.model.vectors import symmetric_matrix3
@@ -72,6 +73,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     contradiction = contradicting_forms(changed.links)
     if contradiction:
         raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
+    changed = replace(changed, notes=changed.notes + form_notes(changed.links))
     return with_shapes(replace(changed, loops=read_loops(extension, changed)))
 
 

@@ -59,18 +59,13 @@ def reduced(
             f'robot "{robot.name}" cannot take the form "{form}".'
         )
     deflection, rotation = FORMS[form]
-    notes = [note for note in robot.notes if not note.startswith(tuple(map(_said_of, chosen)))]
-    if form != 'exact':
-        notes += [f'{_said_of(name)}{form}, as asked for.' for name in chosen]
-    result = replace(
-        robot,
-        links=tuple(
-            replace(link, deflection=deflection, rotation=rotation) if link.name in chosen
-            else link
-            for link in robot.links
-        ),
-        notes=tuple(notes),
+    changed = tuple(
+        replace(link, deflection=deflection, rotation=rotation) if link.name in chosen else link
+        for link in robot.links
     )
+    said = form_notes(robot.links)
+    notes = [note for note in robot.notes if note not in said]
+    result = replace(robot, links=changed, notes=(*notes, *form_notes(changed)))
     contradiction = contradicting_forms(result.links)
     if contradiction:
         raise FlexdynError(f'{contradiction} Give all of them one form, or "exact".')
@@ -89,8 +84,13 @@ def contradicting_forms(links: Iterable[Link]) -> str:
     return f'The equations of a robot are reduced in one way, and {said}.'
 
 
-def _said_of(link: str) -> str:
-    return f'Link "{link}" in reduced form: '
+def form_notes(links: Iterable[Link]) -> tuple[str, ...]:
+    """Return what is said of the links in reduced forms."""
+    return tuple(
+        f'Link "{link.name}" is in a reduced form, {link.reduced_form}: not all terms of its '
+        'equations are there, see docs/reduced_forms.md.'
+        for link in links if link.reduced_form
+    )
 
 
 def _chosen(robot: Robot, links: Optional[Union[str, Sequence[str]]]) -> tuple[str, ...]:

@@ -150,6 +150,11 @@ class Robot:
                 return joint
         raise UnknownName('joint', name, (j.name for j in self.joints))
 
+    @property
+    def reduced_forms(self) -> tuple[str, ...]:
+        """What links are asked to drop of their equations, as it is written, each once."""
+        return tuple(sorted({link.reduced_form for link in self.links} - {''}))
+
     def neutral_configuration(self) -> np.ndarray:
         """Return the configuration with all coordinates zero, quaternions at identity, (nq,)."""
         q = np.zeros(self.nq)

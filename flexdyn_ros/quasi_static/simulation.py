@@ -75,12 +75,11 @@ def simulate_quasi_static(
 class _JointMotion(EquationsOfMotion):
     """The joints of a robot; the modes' entries of a state stand at zero until it is recorded."""
 
-    reduction = ', modes quasi-static'
-
     def __init__(
         self, quasi_static: QuasiStatic, torque: JointTorque, base_acceleration: BaseAcceleration
     ):
         super().__init__(quasi_static.dyn, None, base_acceleration)
+        self.reduction += ', modes quasi-static'
         self._joints = quasi_static
         self._torque: Optional[JointTorqueFunction] = torque if callable(torque) else None
         self._held = self._whole(torque) if self._torque is None else None

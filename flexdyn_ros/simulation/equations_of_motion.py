@@ -37,10 +37,8 @@ class EquationsOfMotion:
         dyn: The dynamics.
         map: The configuration beside the velocity.
         loops: What holds the robot's loops; None where it has none.
-        reduction: What a motion's method says beside its name, of a reduced form.
+        reduction: What a motion's method says beside its name, of reduced forms.
     """
-
-    reduction = ''
 
     def __init__(self, dyn: Any, torque: Torque, base_acceleration: BaseAcceleration):
         """
@@ -50,6 +48,7 @@ class EquationsOfMotion:
             ArgumentError: A constant torque or acceleration does not fit the robot.
         """
         self.map = ConfigurationMap(dyn.robot)
+        self.reduction = ''.join(f', {form}' for form in dyn.robot.reduced_forms)
         self.loops: Optional[LoopMotion] = None
         self.dyn = dyn
         self._base = PrescribedBase.of(dyn, base_acceleration)

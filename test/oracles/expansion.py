@@ -89,10 +89,6 @@ class ExpandedModel:
         """Return the pose (4, 4)."""
         return self._cut('frame_pose', (q,), (frame,))
 
-    def kinetic_energy(self, q, qd):
-        """Return the kinetic energy [J]."""
-        return float(self._cut('kinetic_energy', (q, qd)))
-
     def potential_energy(self, q):
         """Return the potential energy [J]."""
         return float(self._cut('potential_energy', (q,)))
