@@ -73,7 +73,8 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     contradiction = contradicting_forms(changed.links)
     if contradiction:
         raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
-    changed = replace(changed, notes=changed.notes + form_notes(changed.links))
+    cut_off = [link for link in changed.links if link.deflection != 'exact']
+    changed = replace(changed, notes=changed.notes + form_notes(cut_off))
     return with_shapes(replace(changed, loops=read_loops(extension, changed)))
 
 
