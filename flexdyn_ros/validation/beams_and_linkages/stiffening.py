@@ -109,7 +109,7 @@ def rotating_beam(progress: Progress) -> list[Row]:
 
 def buckling_column(progress: Progress) -> list[Row]:
     """Return the rows of the column."""
-    upright = column(4)
+    upright = column(8)
     weight = brentq(lambda weight: column_square(upright, weight), 7.0, 8.5, xtol=1e-6)
     return make_rows('rb_column', {'weight': weight})
 

@@ -189,6 +189,7 @@ def printed_sums(progress: Progress = no_progress) -> list[Row]:
         ]
     found['f_misprint'] = found['flexhb_numeric'][list(cases).index('F')]
     found['percent_claim'] = max(found['flxdyn_percent'])
+    found['flxdyn_percent_a'], *found['flxdyn_percent'] = found['flxdyn_percent']
     found['arm_swapped'] = published()['rigid']['Stanford6']['inverse_dynamics']['ARM recursive']
     puma = published()['rigid']['Puma3']
     found['puma3_misprint'] = sum(puma['bias_vector']['BVECT']) + sum(

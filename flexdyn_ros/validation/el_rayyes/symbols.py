@@ -58,12 +58,15 @@ def clear(progress: Progress) -> list[Row]:
         'sum_of_angles': _sum_of_angles(graph), 'factor': _factor(graph),
     }
     places = {name: set(at) for name, at in inputs('er_clear_examples')['places'].items()}
-    pairs = (('C2', 'QD1'), ('C2', 'QD2'), ('QD1', 'QD2'))
-    found['pairs'] = [len(places[a] & places[b]) for a, b in pairs]
     statements = []
     for place in sorted(set().union(*places.values())):
         factors = [graph.symbol(name) for name, at in places.items() if place in at]
         statements.append(graph.product([*factors, graph.symbol(f'other{place}')]))
+    pairs = (('C2', 'QD1'), ('C2', 'QD2'), ('QD1', 'QD2'))
+    found['pairs'] = [
+        sum({graph.symbol(a), graph.symbol(b)} <= set(each.operands) for each in statements)
+        for a, b in pairs
+    ]
     shared = PASSES['common_products'](Program(graph, tuple(statements)))
     c2, qd1, qd2 = (graph.symbol(name) for name in ('C2', 'QD1', 'QD2'))
     needed = shared.needed()

@@ -70,14 +70,19 @@ def state(dyn: Dynamics, rate: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     angle = inputs(FIRST_STEP)['links'][0]['gamma'][1]
     q[[names.index(f'c{k}_joint1/ry') for k in (1, 2)]] = angle
     qd[chain_places(dyn)] = rate
-    first = robot.joint_names.index('floats/tx')
-    qd[first: first + 3] = 1.5 * rate * np.array([-np.sin(angle), 0, -np.cos(angle)])
+    qd[member_places(dyn)][:3] = 1.5 * rate * np.array([-np.sin(angle), 0, -np.cos(angle)])
     return q, qd
 
 
 def chain_places(dyn: Dynamics) -> list[int]:
     """Return the places of both chains' joints in qd."""
     return [dyn.robot.joint_names.index(f'c{k}_joint1/ry') for k in (1, 2)]
+
+
+def member_places(dyn: Dynamics) -> slice:
+    """Return the places of the member's velocity in qd, linear first."""
+    first = dyn.robot.joint_names.index('floats/tx')
+    return slice(first, first + 6)
 
 
 def member_acceleration(
@@ -100,6 +105,7 @@ def first_step(progress: Progress) -> list[Row]:
     forces = dyn.constraint_forces(q, qd, 0 * qd)
     found |= {
         'a_r_constraints': member_acceleration(dyn, q, qd, qdd),
+        'b_r': angular_first(dyn.coriolis_vector(q, qd)[member_places(dyn)]),
         'qdd_k': qdd[chain_places(dyn)][:1],
         'tip_acceleration': in_axes(axes, dyn.jacobian(q, 'c1_tip') @ qdd),
         'reference_point_acceleration_z_tip': (axes @ (dyn.jacobian(q, 'point1') @ qdd)[:3])[2],
@@ -141,7 +147,7 @@ def recipe(alone: dict[str, Any], load: np.ndarray) -> dict[str, Any]:
     data = inputs(FIRST_STEP)
     member, axes, kept = data['member'], alone['axes'], alone['kept']
     pushed, resisted = np.zeros(6), np.zeros((6, 6))
-    found: dict[str, Any] = {'P_k': kept @ alone['M_k'] @ alone['S_k'], 'b_r': np.zeros(6)}
+    found: dict[str, Any] = {'P_k': kept @ alone['M_k'] @ alone['S_k']}
     for number, point in enumerate(data['points'], 1):
         x = transform(axes, np.array(point))
         r = kept @ alone['M_k'] @ kept.T @ x
