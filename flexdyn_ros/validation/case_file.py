@@ -17,7 +17,8 @@ The project's own file of cases: one YAML a source, in the folder `cases`.
           a_key:
             quantity: Deflection of the tip
             unit: m
-            expected: 0.01637       # a number, nested lists of numbers, or a statement
+            expected: 0.01637       # a number, nested lists of numbers, or a statement; `computed`
+                                    # where another program computes it in the same run
             absolute: 5.0e-6        # tolerance; or relative: 1.0e-9
             kind: printed           # see KINDS in case.py
             relation: at most       # or at least; equal unless given
@@ -34,6 +35,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from typing import Mapping
 from typing import Union
@@ -48,6 +50,8 @@ import numpy as np
 import yaml
 
 FOLDER = Path(__file__).with_name('cases')
+# What stands in the file for an expected value that another program computes in the same run.
+COMPUTED = 'computed'
 
 _SOURCE = {'heading', 'publication', 'about', 'cases'}
 _CASE = {'title', 'place', 'cost', 'needs', 'inputs', 'kind', 'rows'}
@@ -111,7 +115,9 @@ def expected(name: str, key: str) -> Any:
 
 
 def make_rows(
-    name: str, results: Mapping[str, Union[Numbers, Finding, NotRun, list, tuple]]
+    name: str,
+    results: Mapping[str, Union[Numbers, Finding, NotRun, list, tuple]],
+    computed: Mapping[str, Numbers] = MappingProxyType({}),
 ) -> list[Row]:
     """
     Return the rows of a case with our results.
@@ -119,9 +125,11 @@ def make_rows(
     Args:
         name: The case.
         results: Results by the keys of the rows: numbers, a Finding, or NotRun.
+        computed: Expected values that another program computed, of rows whose expected value is
+            `computed` in the file; none of those that did not run.
 
     Raises:
-        ValueError: A row is without a result, or a result without a row.
+        ValueError: A row is without a result, or a result without a row; the same of `computed`.
     """
     case = case_entry(name)
     entries = case['rows']
@@ -130,13 +138,21 @@ def make_rows(
         unknown = sorted(set(results) - set(entries))
         raise ValueError(f'case "{name}": rows without a result {without}, results without a row '
                          f'{unknown}')
+    wanted = {
+        key for key, entry in entries.items()
+        if entry['expected'] == COMPUTED and not isinstance(results[key], NotRun)
+    }
+    if wanted != set(computed):
+        raise ValueError(f'case "{name}": expected values computed for {sorted(computed)}, '
+                         f'wanted for {sorted(wanted)}')
     return [
-        _row(entry, results[key], case.get('kind', 'printed')) for key, entry in entries.items()
+        _row(entry, results[key], computed.get(key, entry['expected']),
+             case.get('kind', 'printed'))
+        for key, entry in entries.items()
     ]
 
 
-def _row(entry: dict[str, Any], ours: Any, kind: str) -> Row:
-    value = entry['expected']
+def _row(entry: dict[str, Any], ours: Any, value: Any, kind: str) -> Row:
     if not isinstance(ours, (Finding, NotRun)):
         ours = np.array(ours, dtype=float)
     return Row(
@@ -168,8 +184,9 @@ class _Loader(yaml.SafeLoader):
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict:
         """Return a table."""
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        twice = {key for key in keys if keys.count(key) > 1 and key != '<<'}
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value
+                if key.tag != 'tag:yaml.org,2002:merge']
+        twice = {key for key in keys if keys.count(key) > 1}
         if twice:
             raise yaml.constructor.ConstructorError(
                 None, None, f'{sorted(map(str, twice))} given twice', node.start_mark

@@ -54,6 +54,8 @@ MODULES = (
     'martins_machado.integrators',
     'martins_machado.lumping',
     'martins_machado.segments',
+    'other_codes.three_links',
+    'other_codes.satellite',
 )
 
 
