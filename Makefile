@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: bench bench-codegen counts studies validate help setup setup-test demo test lint test-oldest build colcon-test clean
+.PHONY: bench bench-codegen counts studies validate help setup setup-test setup-validate demo test lint test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
@@ -18,6 +18,9 @@ setup: ## make .venv with what the demo and the nodes need (under 600 MB)
 setup-test:
 	@$(ENV) scripts/setup.sh test
 	@$(ENV) scripts/build_interfaces.sh
+
+setup-validate:
+	@$(ENV) scripts/setup.sh validate
 
 demo: setup ## simulate, control and draw two flexible arms over ROS 2
 	@scripts/demo.sh
@@ -47,7 +50,7 @@ studies: setup ## rotating beam and column beside printed values, convergence of
 	@$(ENV) python -m benchmarks.rotating_beam
 	@$(ENV) python -m benchmarks.mode_convergence
 
-validate: setup-test ## every published case and other codes beside our numbers, into docs/validation.md (an hour)
+validate: setup-validate ## every published case and other codes beside our numbers, into docs/validation.md (an hour)
 	@$(ENV) python -m flexdyn_ros validate --all --jobs $(WORKERS) --page docs/validation.md
 
 bench-codegen: setup-test ## speed of compiled code against Pinocchio, into docs/benchmarks.md (minutes)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/setup.sh run|test: make .venv with what the demo, or also the tests, need.
+# scripts/setup.sh run|test|validate: make .venv with what the demo, or also the tests, or also the
+# comparison with other codes need.
 # A second call with nothing changed returns at once.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -13,6 +14,7 @@ if [ "$level" != run ]; then
   requirements+=(-r requirements/test.txt)
   options=()
 fi
+if [ "$level" = validate ]; then requirements+=(-r requirements/validate.txt); fi
 
 wanted=$({ echo "$PWD"; cat requirements/*.txt package.xml setup.py setup.cfg \
   scripts/setup.sh scripts/link_package.py; } | sha256sum | cut -d' ' -f1)
@@ -21,7 +23,15 @@ minor() { "$1" -I -S -c 'import sys; print("%d%d" % sys.version_info[:2])' 2>/de
 # PYTHON=... rebuilds an environment that another Python made.
 same_python() { [ -z "${PYTHON:-}" ] || [ "$(minor "$PYTHON")" = "$(minor "$venv/bin/python")" ]; }
 
-if same_python && { matches "$level" || matches test; }; then exit 0; fi
+# Each level holds all of those before it.
+case $level in
+  run) enough='run test validate' ;;
+  test) enough='test validate' ;;
+  *) enough=$level ;;
+esac
+for one in $enough; do
+  if same_python && matches "$one"; then exit 0; fi
+done
 
 python=$(scripts/find_python.sh)
 # A folder that was moved leaves scripts that point to the old place.
@@ -49,3 +59,4 @@ fi
 "${pip[@]}" --no-deps --no-build-isolation --use-pep517 --editable .
 "$venv/bin/python" scripts/link_package.py "$venv"
 echo "$wanted" > "$venv/.ready-$level"
+if [ "$level" = validate ]; then echo "$wanted" > "$venv/.ready-test"; fi

@@ -28,6 +28,9 @@ in_full_environment = pytest.mark.skipif(
 NOT_ON_PYPI = {'launch', 'launch_ros'}
 """What flexdyn_ros.launching stands in for."""
 
+FOR_VALIDATION = {'exudyn', 'ngsolve'}
+"""Codes that `make validate` installs; a case says so where they are missing."""
+
 
 def requirements():
     """Return (name, exact version or None) of all that `make test` installs."""
@@ -59,6 +62,12 @@ def modules_asked_for():
             yield ast.literal_eval(node.args[0])
 
 
+def test_codes_for_validation_are_those_that_make_validate_installs():
+    """`requirements/validate.txt` names them."""
+    lines = (ROOT / 'requirements' / 'validate.txt').read_text().splitlines()
+    assert {line for line in lines if not line.startswith('#')} == FOR_VALIDATION
+
+
 @in_full_environment
 def test_every_module_of_the_tests_can_be_imported():
     """Oracles, message packages and tools are there, and their libraries load."""
@@ -66,6 +75,7 @@ def test_every_module_of_the_tests_can_be_imported():
     assert {'pinocchio', 'mujoco', 'xacro', 'colcon_core'} <= asked_for
     own = {path.stem for path in (ROOT / 'test').rglob('*')} | {'benchmarks', 'setup'}
     needed = imported_modules('test', 'examples', 'flexdyn_ros') - own - NOT_ON_PYPI
+    needed -= FOR_VALIDATION
     assert {'pycparser', 'rclpy', 'sensor_msgs'} <= needed
     if shutil.which('c++') is None:
         asked_for.discard('tf2_msgs.msg')  # built from source, see scripts/build_interfaces.sh

@@ -2,9 +2,9 @@
 """
 The arms in MuJoCo: rigid pieces behind hinges with springs, its own fourth-order Runge-Kutta.
 
-The tip is a body without mass that is welded to the last piece, so that MuJoCo itself moves a force
-on it into the joints at each stage of a step; a force handed over as joint torques would be held for
-the whole step, an error of first order in the step.
+The tip is a body that is welded to the last piece, so that MuJoCo itself moves a force on it into
+the joints at each stage of a step; a force handed over as joint torques would be held for a whole
+step, an error of first order in the step.
 """
 
 from __future__ import annotations

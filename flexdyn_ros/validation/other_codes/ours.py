@@ -140,11 +140,11 @@ def simulated(arm: Arm, form: Form, dt: float) -> tuple[Robot, Trajectory]:
     inside = np.zeros(robot.nv)
     inside[free:free + len(arm.bars)] = arm.torques
     wrench = np.array([*arm.tip_force, 0.0, 0.0, 0.0])
-    if np.any(wrench):
-        def torque(t, q, qd):
-            return inside + dyn.jacobian(q, 'tip').T @ wrench
-    else:
-        torque = inside
+
+    def pushed(t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        return inside + dyn.jacobian(q, 'tip').T @ wrench
+
+    torque = pushed if np.any(wrench) else inside
     return robot, simulate(dyn, q, np.zeros(robot.nv), torque, arm.t_end, dt, progress=False)
 
 

@@ -46,7 +46,7 @@ def draw_tips(
              title='Path of the tip')
     left.legend(frameon=False, fontsize='small')
     right.axhline(1e-3, color='black', linestyle=':', linewidth=1)
-    right.annotate('1 mm', (times[-1], 1e-3), (4, -3), textcoords='offset points')
+    right.annotate('1 mm', (times[0], 1e-3), (0, 4), textcoords='offset points')
     right.set(xlabel='time [s]', ylabel='[m]', ylim=(_SMALLEST, 1e-2),
               title=f'Distance from: {first}')
     right.legend(frameon=False, fontsize='small', ncols=2, loc='lower center')
