@@ -136,3 +136,18 @@ def test_satellite_base():
     whole, = line(output, 'of all links without joints:')
     assert whole == pytest.approx(12.449, abs=1e-3)
     assert 0.9 * whole < force < whole
+
+
+def test_reduced_forms():
+    output = run('reduced_forms.py')
+    off = {
+        form: line(output, f'{form}:')[2]
+        for form in ('exact', 'linearised', 'undeformed_kinetic_energy', 'first_order_rotations',
+                     'quasi_static')
+    }
+    assert off['exact'] == 0.0
+    assert 0.0 < off['linearised'] < off['first_order_rotations']
+    assert off['first_order_rotations'] < off['undeformed_kinetic_energy'] < 0.1
+    assert 0.1 < off['quasi_static'] < 10.0
+    assert 'deflection="linearised"' in output
+    assert 'modes quasi-static' in output
