@@ -791,9 +791,9 @@ static PyObject *run_batch(PyObject *module, PyObject *args)
     Kernel *kernel = NULL;
     double **in, **out;
     Py_ssize_t n, n_out, *extent;
-    long *steps, count, share;
+    long *steps, count, next = 0;
     int threads, started = 0;
-    piece pieces[MOST_THREADS];
+    piece all;
     pthread_t ids[MOST_THREADS];
     (void)module;
 
@@ -830,26 +830,15 @@ static PyObject *run_batch(PyObject *module, PyObject *args)
     for (Py_ssize_t k = 0; k < n; ++k)
         steps[k] = (long)extent[k];
     threads = threads < 1 ? 1 : threads > MOST_THREADS ? MOST_THREADS : threads;
-    /* Whole vectors of up to 8 lanes for each thread. */
-    share = (count / threads + 8) / 8 * 8;
+    all = (piece){
+        (batch_function)(uintptr_t)address, kernel, 0, count, (const double *const *)in, steps,
+        out, PyArray_DATA((PyArrayObject *)flags), &next,
+    };
     Py_BEGIN_ALLOW_THREADS
-    for (int k = 0; k < threads; ++k) {
-        piece *own = &pieces[k];
-        own->run = (batch_function)(uintptr_t)address;
-        own->kernel = kernel;
-        own->start = k * share < count ? k * share : count;
-        own->stop = (k + 1) * share < count ? (k + 1) * share : count;
-        own->in = (const double *const *)in;
-        own->strides = steps;
-        own->out = out;
-        own->flags = PyArray_DATA((PyArrayObject *)flags);
-    }
-    while (started < threads - 1 && pieces[started + 1].start < pieces[started + 1].stop &&
-           pthread_create(&ids[started], NULL, run_piece, &pieces[started + 1]) == 0)
+    while (started < threads - 1 &&
+           pthread_create(&ids[started], NULL, run_share, &all) == 0)
         ++started;
-    run_piece(&pieces[0]);
-    for (int k = started + 1; k < threads; ++k)
-        run_piece(&pieces[k]);
+    run_share(&all);
     for (int k = 0; k < started; ++k)
         pthread_join(ids[k], NULL);
     Py_END_ALLOW_THREADS

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread's piece of a batch: samples of a compiled function, or of an interpreted kernel.
+ * A batch, which threads share: samples of a compiled function, or of an interpreted kernel.
+ *
+ * Each thread takes the next samples until none are left: one that starts late, or is interrupted,
+ * does less.
  *
  * Interpreted samples go through the registers several at a time, which spreads the choice of what
  * to do over them, and give the bits of one at a time. It is part of kernel.c.
  */
+enum { TAKEN = 256 }; /* samples that a thread takes at a time: whole vectors */
+
 typedef struct {
     batch_function run;   /* compiled, or NULL: */
     const Kernel *kernel; /* interpreted */
@@ -13,6 +18,7 @@ typedef struct {
     const long *strides;
     double *const *out;
     unsigned char *flags;
+    long *next;           /* the first sample that nobody has taken */
 } piece;
 
 /* Put the samples from `first` on into the lanes of x; `row` has room for one. */
@@ -82,13 +88,18 @@ static void interpret_piece(const piece *own)
     free(row);
 }
 
-static void *run_piece(void *argument)
+/* Do a thread's share of a batch. */
+static void *run_share(void *argument)
 {
-    const piece *own = argument;
-    if (own->run != NULL)
-        own->run(own->start, own->stop, own->in, own->strides, own->out, own->flags);
-    else
-        interpret_piece(own);
+    piece own = *(const piece *)argument;
+    const long count = own.stop;
+    while ((own.start = __atomic_fetch_add(own.next, TAKEN, __ATOMIC_RELAXED)) < count) {
+        own.stop = count - own.start < TAKEN ? count : own.start + TAKEN;
+        if (own.run != NULL)
+            own.run(own.start, own.stop, own.in, own.strides, own.out, own.flags);
+        else
+            interpret_piece(&own);
+    }
     return NULL;
 }
 
