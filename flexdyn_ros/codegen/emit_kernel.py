@@ -22,6 +22,8 @@ from flexdyn_ros.codegen.chunks import split
 from flexdyn_ros.codegen.chunks import Statement
 from flexdyn_ros.codegen.chunks import TEMPORARY
 from flexdyn_ros.codegen.emit_c import helper_functions
+from flexdyn_ros.codegen.emit_x86 import CONDITION
+from flexdyn_ros.codegen.emit_x86 import x86_call
 from flexdyn_ros.codegen.instruction_order import angles_first
 from flexdyn_ros.codegen.instruction_order import delays_of
 from flexdyn_ros.codegen.instruction_order import is_angle
@@ -67,13 +69,23 @@ class _Kernel:
 
 def emit_call(trace: Trace) -> str:
     """Return C that computes one sample: `void flexdyn_call(const double *x, double *y)`."""
-    kernel = _prepare(trace, batch=False)
+    kernel, x86 = _prepare(trace, batch=False), x86_call(trace)
+    head = [*_head(trace), 'typedef double real;', '', *helper_functions(kernel.plan)]
+    portable = [
+        *_table(kernel), *_functions(kernel), '',
+        *_call(['    evaluate(x, y);']),
+    ]
+    if x86 is None:
+        return '\n'.join([*head, *portable])
+    first = [] if x86.first is None else _functions(_prepare(x86.first, batch=False, table=False))
     return '\n'.join([
-        *_head(trace), 'typedef double real;', '',
-        *helper_functions(kernel.plan), *_table(kernel), *_functions(kernel), '',
-        f'void {CALL_SYMBOL}(const double *x, double *y)', '{',
-        '    evaluate(x, y);', '}', '',
+        *head, CONDITION, *first, '', *x86.table, *x86.code, *_call(x86.call),
+        '#else', *portable, '#endif', '',
     ])
+
+
+def _call(statements: Sequence[str]) -> list[str]:
+    return [f'void {CALL_SYMBOL}(const double *x, double *y)', '{', *statements, '}', '']
 
 
 def emit_batch(trace: Trace, quaternions: Sequence[int] = ()) -> str:
@@ -99,14 +111,14 @@ def emit_batch(trace: Trace, quaternions: Sequence[int] = ()) -> str:
     ])
 
 
-def _prepare(trace: Trace, batch: bool) -> _Kernel:
+def _prepare(trace: Trace, batch: bool, table: bool = True) -> _Kernel:
     plan = angles_first(urgent_first(schedule(trace, store_calls=True)))
     parts = split(plan)
     symbols = [name for each in trace.inputs for name in each.symbols]
     places = {name: f'x[{k}]' for k, name in enumerate(symbols)}
     names = {**plan.names, **{node: f'work[{k}]' for node, k in parts.shared.items()}}
     function = _lane_name if batch else str
-    numbers = () if batch else _frequent_numbers(trace)
+    numbers = () if batch or not table else _frequent_numbers(trace)
     known = {value: f'n[{k - MIDDLE}]' for k, value in enumerate(numbers)}
     writer = LateLast(
         names, places.__getitem__, function, delays_of(trace.program.outputs),

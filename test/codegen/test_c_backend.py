@@ -62,7 +62,7 @@ def test_large_functions_are_compiled_in_parts(monkeypatch):
     from flexdyn_ros.codegen import emit_kernel
     from flexdyn_ros.codegen.chunks import split
 
-    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK + ' -DPARTS')
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK + ' -DFLEXDYN_PORTABLE')
     monkeypatch.setattr(emit_kernel, 'split', lambda plan: split(plan, 20, 30))
     model = cases.robot('flexible chain')
     cases.assert_close(
