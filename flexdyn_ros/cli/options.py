@@ -25,7 +25,10 @@ _OPTIONS = {
     'extension': '--extension',
     'base_dir': '--base-dir',
     'xacro_arguments': 'NAME:=VALUE',
+    'robot': 'URDF',
 }
+# Those of `reduced`, which is imported only when a robot is read.
+REDUCED_FORMS = ('linearised', 'undeformed_kinetic_energy', 'first_order_rotations')
 _XACRO_ARGUMENT = re.compile(r'\w[\w.-]*:=.*', re.DOTALL)
 
 _EPILOG = """
@@ -59,6 +62,10 @@ def add_parser(
         '(default: its own folder)',
     )
     parser.add_argument(
+        '--form', choices=REDUCED_FORMS,
+        help='reduced equations for all links with mode shapes, see docs/reduced_forms.md',
+    )
+    parser.add_argument(
         '--debug', action='store_true', help='show where in the program an error arose'
     )
     parser.set_defaults(xacro_arguments=[])
@@ -80,17 +87,19 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def load(call: argparse.Namespace) -> 'Robot':
     """Return the robot that a call names."""
     from flexdyn_ros import load_robot
+    from flexdyn_ros import reduced
 
     source = sys.stdin.read() if call.urdf == '-' else call.urdf
     if call.urdf == '-' and not source.lstrip('\ufeff \t\r\n').startswith('<'):
         raise ArgumentError('URDF', 'is -, and stdin holds no XML text')
     try:
-        return load_robot(
+        robot = load_robot(
             source,
             base_dir=call.base_dir,
             extension=call.extension or None,
             xacro_arguments=_xacro_arguments(call.xacro_arguments),
         )
+        return robot if call.form is None else reduced(robot, call.form)
     except ArgumentError as error:
         raise ArgumentError(_OPTIONS.get(error.argument, error.argument), error.problem) from error
 

@@ -98,7 +98,7 @@ def _chosen(robot: Robot, links: Optional[Union[str, Sequence[str]]]) -> tuple[s
     bent = [link.name for link in robot.links if _has_shapes(link)]
     if links is None:
         if not bent:
-            raise ArgumentError('robot', 'has no link with mode shapes, so that no form differs')
+            raise ArgumentError('robot', 'has no link with mode shapes for a form to reduce')
         return tuple(bent)
     names = (links,) if isinstance(links, str) else tuple(links)
     for name in names:

@@ -58,3 +58,21 @@ def test_text_has_tables_with_units(folder):
     assert 'elastic, 300' in text
     assert 'bending_y1, bending_z1, bending_z2' in text
     assert 'the torque contains' in text
+
+
+def test_reduced_forms_are_asked_for_and_said(folder):
+    """The option of every subcommand, the names of the library, and a robot that has none."""
+    from flexdyn_ros.cli.options import REDUCED_FORMS
+    from flexdyn_ros.model.reduced import FORMS
+
+    assert {*REDUCED_FORMS, 'exact'} == set(FORMS)
+    run = flexdyn('info', 'flexible.urdf', '--form', 'linearised', '--json', cwd=folder)
+    assert (run.returncode, run.stderr) == (0, '')
+    info = json.loads(run.stdout)
+    assert any(term.startswith('linearised small deflections') for term in info['torque_terms'])
+    assert any('deflection="linearised"' in note for note in info['notes'])
+    plain = json.loads(flexdyn('info', 'flexible.urdf', '--json', cwd=folder).stdout)
+    assert not any('linearised' in term for term in plain['torque_terms'])
+    run = flexdyn('info', 'arm.urdf', '--form', 'linearised', cwd=folder)
+    assert run.returncode == 2
+    assert '"URDF" has no link with mode shapes' in run.stderr
