@@ -151,7 +151,7 @@ def _closed(sentence: str) -> str:
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return 'Did you mean "x"?', or the known names when none comes close."""
-    names = list(known)
+    names = list(dict.fromkeys(known))
     close = get_close_matches(str(name), names, n=1, cutoff=0.6)
     if close:
         return f'Did you mean "{close[0]}"?'

@@ -123,6 +123,8 @@ class Row:
             ours, expected = np.shape(self.ours), np.shape(self.expected)
             if ours != expected:
                 raise ValueError(f'"{self.quantity}": {ours=} but {expected=}')
+            if not np.size(self.expected):
+                raise ValueError(f'"{self.quantity}": there is no number to compare')
 
     @property
     def difference(self) -> Optional[float]:

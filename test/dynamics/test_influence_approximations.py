@@ -131,7 +131,7 @@ def test_printed_recursion_is_exact_for_rigid_arms_in_the_plane():
 
 @pytest.mark.parametrize('names', [('printed_recursion',), ('lumped_mass', 'printed_recursion')])
 def test_printed_recursion_is_far_off_in_space(arm, names):
-    """By tens of percent of the largest entry, as the sheet of corrections found."""
+    """By tens of percent of the largest entry."""
     exact, printed = reference_dynamics(arm), approximating(arm, *names)
     errors = []
     for seed in range(8):

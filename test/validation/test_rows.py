@@ -61,6 +61,11 @@ def test_words():
     assert difference_text(row(2.05, tolerance=0.1)) == '5.0e-02, allowed 1.0e-01'
 
 
+def test_no_numbers_are_no_row():
+    with pytest.raises(ValueError, match='no number to compare'):
+        row(np.zeros(0), np.zeros(0))
+
+
 @pytest.mark.parametrize('wrong', [{'kind': 'told'}, {'relation': 'below'}])
 def test_unknown_words_are_errors(wrong):
     with pytest.raises(ValueError):
