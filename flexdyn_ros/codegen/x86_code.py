@@ -12,6 +12,8 @@ lies within one byte's reach of four pointers where it can.
 
 from __future__ import annotations
 
+from heapq import heappop
+from heapq import heappush
 from typing import Callable
 from typing import Optional
 from typing import Sequence
@@ -117,7 +119,7 @@ class _Assignment:
         if value in self._register:
             self._drop(self._register[value])
         if isinstance(value, int) and value in self._slots:
-            self._free_slots.append(self._slots.pop(value))
+            heappush(self._free_slots, self._slots.pop(value))
 
     def _allocate(self, kept: Sequence[Value]) -> int:
         """Return a register that holds nothing; what these values hold stays."""
@@ -133,11 +135,9 @@ class _Assignment:
         value = self._holds[register]
         assert value is not None
         if not self._in_memory(value) and self._next_use(value) != NEVER:
-            number = min(self._free_slots, default=self._n_slots)
-            if number == self._n_slots:
-                self._n_slots += 1
-            else:
-                self._free_slots.remove(number)
+            # The lowest one: addresses near the middle are short.
+            number = heappop(self._free_slots) if self._free_slots else self._n_slots
+            self._n_slots = max(self._n_slots, number + 1)
             assert isinstance(value, int)
             self._slots[value] = number
             self._write('movsd', f'%xmm{register}', self._slot_text(number))
