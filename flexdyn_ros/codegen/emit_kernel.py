@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.codegen.batch_loop import batch_loop
@@ -47,6 +48,7 @@ CALL_SYMBOL = 'flexdyn_call'
 # Numbers lie in a table that a pointer to its middle reaches: 16 on either side take an address
 # of one byte instead of four. Short code counts: it stays in the caches beside the interpreter's.
 MIDDLE, MOST_NUMBERS = 16, 96
+MOST_LANES = 8
 # Functions with a version for lanes of their own; others are called lane by lane.
 LANE_FUNCTIONS = ('exp', 'tanh')
 
@@ -229,14 +231,26 @@ def _angles(kernel: _Kernel, found: Sequence[Statement], number: int) -> list[st
                   for k, text in enumerate(texts)]
     else:
         size = f'({count} + LANES - 1) / LANES * LANES'
-        lines = [f'    const double angle{number}[{size}] = {{{", ".join(texts)}}};',
-                 f'    double {s}[{size}], {c}[{size}];',
-                 f'    sincos_all(angle{number}, {s}, {c}, {size});']
+        start = _run_of_inputs(kernel, arguments)
+        angles = f'angle{number}' if start is None else f'(x + {start})'
+        lines = [f'    double {s}[{size}], {c}[{size}];',
+                 f'    sincos_all({angles}, {s}, {c}, {size});']
+        if start is None:
+            lines.insert(0, f'    const double {angles}[{size}] = {{{", ".join(texts)}}};')
     for statement in found:
         place = arguments.index(statement.node.operands[0])
         array = s if statement.node.value == 'sin' else c
         lines.append(_assign(kernel, statement.node, f'{array}[{place}]'))
     return lines
+
+
+def _run_of_inputs(kernel: _Kernel, arguments: Sequence[Expression]) -> Optional[int]:
+    """Return where arguments lie in x one after the other, with as many more as fill vectors."""
+    symbols = [name for each in kernel.trace.inputs for name in each.symbols]
+    start = symbols.index(arguments[0].value) if arguments[0].kind == SYMBOL else len(symbols)
+    names = [argument.value for argument in arguments]
+    whole = start + -(-len(names) // MOST_LANES) * MOST_LANES <= len(symbols)
+    return start if whole and names == symbols[start : start + len(names)] else None
 
 
 def _lane_name(function: str) -> str:

@@ -83,23 +83,40 @@ static inline int all_finite(const double *numbers, Py_ssize_t count)
     return !((overflow[0] | overflow[1] | last) >> 63);
 }
 
-/* Copy numbers; return whether all are finite. */
-static inline int copy_finite(double *to, const double *from, Py_ssize_t count)
+typedef uint64_t four __attribute__((vector_size(32)));
+
+/*
+ * Copy numbers; `overflow` gets a sign where one is not finite. Vectors overlap where numbers are
+ * left over.
+ */
+static inline void copy_checked(double *to, const double *from, Py_ssize_t count, four *overflow)
 {
-    pair overflow = {0, 0}, bits;
-    uint64_t last = 0;
     Py_ssize_t k = 0;
-    for (; k + 2 <= count; k += 2) {
+    four bits;
+    if (count < 4) {
+        for (; k < count; ++k) {
+            uint64_t one;
+            memcpy(&one, from + k, sizeof one);
+            memcpy(to + k, &one, sizeof one);
+            (*overflow)[0] |= OVERFLOW_OF(one);
+        }
+        return;
+    }
+    for (; k + 4 <= count; k += 4) {
         memcpy(&bits, from + k, sizeof bits);
         memcpy(to + k, &bits, sizeof bits);
-        overflow |= OVERFLOW_OF(bits);
+        *overflow |= OVERFLOW_OF(bits);
     }
     if (k < count) {
-        memcpy(&last, from + k, sizeof last);
-        memcpy(to + k, &last, sizeof last);
-        last = OVERFLOW_OF(last);
+        memcpy(&bits, from + count - 4, sizeof bits);
+        memcpy(to + count - 4, &bits, sizeof bits);
+        *overflow |= OVERFLOW_OF(bits);
     }
-    return !((overflow[0] | overflow[1] | last) >> 63);
+}
+
+static inline int has_overflow(const four *overflow)
+{
+    return ((*overflow)[0] | (*overflow)[1] | (*overflow)[2] | (*overflow)[3]) >> 63;
 }
 
 /* Copy results: few are copied here, which calls nothing and waits for no vector of them. */
@@ -490,8 +507,8 @@ static int read_buffer(PyObject *value, Py_ssize_t size, double *to)
     return plain;
 }
 
-/* Copy a vector of finite doubles; return 0 where it is anything else. */
-static inline int read_vector(PyObject *value, Py_ssize_t size, double *to)
+/* Copy a vector of doubles; return 0 where it is anything else. See copy_checked. */
+static inline int read_vector(PyObject *value, Py_ssize_t size, double *to, four *overflow)
 {
     if (Py_TYPE(value) == ndarray_type) {
         PyArrayObject *array = (PyArrayObject *)value;
@@ -501,8 +518,10 @@ static inline int read_vector(PyObject *value, Py_ssize_t size, double *to)
             PyArray_DIM(array, 0) != size || !PyArray_ISALIGNED(array))
             return 0;
         stride = PyArray_STRIDE(array, 0);
-        if (stride == sizeof(double))
-            return copy_finite(to, (const double *)from, size);
+        if (stride == sizeof(double)) {
+            copy_checked(to, (const double *)from, size, overflow);
+            return 1;
+        }
         for (Py_ssize_t k = 0; k < size; ++k)
             to[k] = *(const double *)(from + k * stride);
         return all_finite(to, size);
@@ -526,8 +545,7 @@ static int can_take(PyObject *out, const result_shape *shape)
 {
     PyArrayObject *array = (PyArrayObject *)out;
     if (Py_TYPE(out) != ndarray_type || PyArray_DESCR(array) != double_type ||
-        PyArray_NDIM(array) != shape->rank || !PyArray_IS_C_CONTIGUOUS(array) ||
-        !PyArray_ISBEHAVED(array))
+        PyArray_NDIM(array) != shape->rank || !PyArray_CHKFLAGS(array, NPY_ARRAY_CARRAY))
         return 0;
     for (int k = 0; k < shape->rank; ++k)
         if (PyArray_DIM(array, k) != shape->shape[k])
@@ -607,6 +625,7 @@ static PyObject *evaluate(Kernel *kernel, PyObject *const *vectors, int count, P
 {
     double stack[ON_STACK], *x = stack, *y, *next;
     PyObject *answer = NULL;
+    four overflow = {0, 0, 0, 0};
 
     if (count != kernel->n_inputs ||
         (out != NULL && (kernel->n_results != 1 || !can_take(out, &kernel->results[0]))))
@@ -617,10 +636,12 @@ static PyObject *evaluate(Kernel *kernel, PyObject *const *vectors, int count, P
     y = x + kernel->n_x;
     next = x;
     for (int k = 0; k < count; ++k) {
-        if (!read_vector(vectors[k], kernel->sizes[k], next))
+        if (!read_vector(vectors[k], kernel->sizes[k], next, &overflow))
             goto done;
         next += kernel->sizes[k];
     }
+    if (has_overflow(&overflow))
+        goto done;
     if (kernel->n_quaternions && !normalise(kernel, x))
         goto done;
     for (Py_ssize_t k = 0; k < kernel->n_constants; ++k)
@@ -693,12 +714,24 @@ static PyObject *plain_call(const Method *self, PyObject *usual, PyObject *choic
     return answer;
 }
 
+/* Sort the arguments and evaluate where the call is plain; see `evaluate`. */
+static __attribute__((noinline)) PyObject *sorted_call(const Method *self, PyObject *kernels,
+                                                       PyObject *const *args, Py_ssize_t given,
+                                                       PyObject *keywords)
+{
+    PyObject *bound[MOST_PARAMETERS];
+    if (!bind(self, args, given, keywords, bound))
+        return NULL;
+    return plain_call(self, PyList_GET_ITEM(kernels, self->place),
+                      PyList_GET_ITEM(kernels, self->place + 1), bound);
+}
+
 /* Evaluate where the call is plain, given the compiled functions; see `evaluate`. */
 static inline PyObject *compiled_call(const Method *self, PyObject *kernels,
                                       PyObject *const *args, Py_ssize_t given,
                                       PyObject *keywords)
 {
-    PyObject *bound[MOST_PARAMETERS], *usual = PyList_GET_ITEM(kernels, self->place), *answer;
+    PyObject *usual = PyList_GET_ITEM(kernels, self->place), *answer;
 
     /* The vectors by position, and at most `out` by name: nearly every call. */
     if (given == self->vectors && Py_TYPE(usual) == &KernelType &&
@@ -711,9 +744,7 @@ static inline PyObject *compiled_call(const Method *self, PyObject *kernels,
         Py_DECREF(usual);
         return answer;
     }
-    if (!bind(self, args, given, keywords, bound))
-        return NULL;
-    return plain_call(self, usual, PyList_GET_ITEM(kernels, self->place + 1), bound);
+    return sorted_call(self, kernels, args, given, keywords);
 }
 
 /* method(object, ...): by compiled code where there is some and the call is plain. */
