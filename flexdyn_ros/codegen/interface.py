@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import replace
 import re
+from typing import Sequence
 
 from flexdyn_ros.symbolic.program import Program
 
@@ -89,6 +90,20 @@ def identifier(text: str) -> str:
     """Return text as a lower-case identifier that C, Python and Fortran accept."""
     name = re.sub(r'[^0-9a-z]+', '_', text.lower())[:LONGEST_NAME].strip('_')
     return name if name[:1].isalpha() else f'n{name}'
+
+
+def told_apart(inputs: Sequence[Input]) -> list[Input]:
+    """Return arguments with a number behind each identifier that one before them has."""
+    found: list[Input] = []
+    taken: set[str] = set()
+    for each in inputs:
+        name, number = each.name, 1
+        while name in taken:
+            number += 1
+            name = f'{each.name}_{number}'
+        taken.add(name)
+        found.append(replace(each, name=name))
+    return found
 
 
 def renamed(trace: Trace, name: str) -> Trace:

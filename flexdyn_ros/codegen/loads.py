@@ -26,6 +26,7 @@ from typing import Sequence
 from flexdyn_ros.codegen.functions import tip_link
 from flexdyn_ros.codegen.interface import identifier
 from flexdyn_ros.codegen.interface import Input
+from flexdyn_ros.codegen.interface import told_apart
 from flexdyn_ros.codegen.parameters import find_parameter
 from flexdyn_ros.codegen.parameters import Parameter
 from flexdyn_ros.codegen.parameters import parameter_names
@@ -87,22 +88,29 @@ class Loads:
         found = [Input('gravity', GRAVITY_ENTRIES)] if self.gravity else []
         for link in self.payloads:
             entries = tuple(f'payload of {link}: {entry}' for entry in PAYLOAD_ENTRIES)
-            found.append(Input(self.payload_name(link), entries))
+            plain = link == self.plain_payload
+            found.append(Input('payload' if plain else f'payload_{identifier(link)}', entries))
         for frame in self.wrenches:
             where = f' in axes of {self.axes[frame]}' if frame in self.axes else ''
             entries = tuple(f'wrench on {frame}{where}: {entry}' for entry in WRENCH_ENTRIES)
-            found.append(Input(wrench_name(frame), entries))
+            found.append(Input(f'wrench_{identifier(frame)}', entries))
         found += [parameter.input for parameter in self.parameters]
-        return found
+        return told_apart(found)
 
-    def payload_name(self, link: str) -> str:
-        """Return the identifier of a payload's argument."""
-        return 'payload' if link == self.plain_payload else f'payload_{identifier(link)}'
+    def payload_inputs(self) -> list[Input]:
+        """Return the arguments of the payloads."""
+        start = int(self.gravity)
+        return self.inputs()[start : start + len(self.payloads)]
 
+    def wrench_inputs(self) -> list[Input]:
+        """Return the arguments of the wrenches."""
+        start = int(self.gravity) + len(self.payloads)
+        return self.inputs()[start : start + len(self.wrenches)]
 
-def wrench_name(frame: str) -> str:
-    """Return the identifier of a wrench's argument."""
-    return f'wrench_{identifier(frame)}'
+    def named_parameters(self) -> tuple[Parameter, ...]:
+        """Return the parameters with the identifiers that their arguments have here."""
+        own = self.inputs()[int(self.gravity) + len(self.payloads) + len(self.wrenches) :]
+        return tuple(replace(each, input=given) for each, given in zip(self.parameters, own))
 
 
 def read_loads(robot: Robot, arguments: Sequence[str]) -> Loads:
@@ -139,10 +147,11 @@ def read_loads(robot: Robot, arguments: Sequence[str]) -> Loads:
             if parameter is None:
                 raise _unknown(robot, str(text))
             loads = replace(loads, parameters=(*loads.parameters, parameter))
-    names = [each.name for each in loads.inputs()]
-    if len(set(names)) != len(names) or len(set(arguments)) != len(arguments):
-        twice = next(n for n in [*names, *arguments] if [*names, *arguments].count(n) > 1)
-        raise ArgumentError('arguments', f'names "{twice}" twice')
+    names = [str(text) for text in arguments]
+    for each in (names, loads.payloads, loads.wrenches):
+        for name in each:
+            if each.count(name) > 1:
+                raise ArgumentError('arguments', f'names "{name}" twice')
     return loads
 
 
@@ -163,8 +172,8 @@ def loaded_tree(robot: Robot, loads: Loads, graph: Graph) -> Multibody:
     }
     tips = []
     places = {}
-    for link in loads.payloads:
-        values = _symbols(graph, loads.payload_name(link), len(PAYLOAD_ENTRIES))
+    for link, given in zip(loads.payloads, loads.payload_inputs()):
+        values = [graph.symbol(name) for name in given.symbols]
         mass, com, matrix = values[0], tuple(values[1:4]), symmetric_matrix(values[4:])
         if robot.link(link).segments is not None:
             places[link] = loads.sections.get(link) or _tip(robot, link)
@@ -176,7 +185,7 @@ def loaded_tree(robot: Robot, loads: Loads, graph: Graph) -> Multibody:
             com = section
         payloads[link] = Inertia(mass, com, matrix)
     tree = assemble(robot, payloads, places) if not loads.parameters else with_parameters(
-        robot, payloads, loads.parameters, graph, places
+        robot, payloads, loads.named_parameters(), graph, places
     )
     order = list(payloads)
     for link, mass, offset in tips:
@@ -236,8 +245,8 @@ def gravity_of(robot: Robot, loads: Loads, graph: Graph) -> tuple:
 def wrenches_of(loads: Loads, graph: Graph) -> list[FrameWrench]:
     """Return the wrenches as the algorithms take them."""
     found = []
-    for frame in loads.wrenches:
-        values = _symbols(graph, wrench_name(frame), 6)
+    for frame, given in zip(loads.wrenches, loads.wrench_inputs()):
+        values = [graph.symbol(name) for name in given.symbols]
         found.append(
             FrameWrench(frame, tuple(values[:3]), tuple(values[3:]), loads.axes.get(frame))
         )

@@ -89,7 +89,7 @@ def trace_requests(
     outputs: list[Output] = []
     values: list[Any] = []
     vectors[PARAMETERS] = [
-        graph.symbol(name) for each in loads.parameters for name in each.input.symbols
+        graph.symbol(name) for each in loads.named_parameters() for name in each.input.symbols
     ]
     for request in requests:
         results = request.function.compute(
