@@ -173,7 +173,7 @@ def loaded_tree(robot: Robot, loads: Loads, graph: Graph) -> Multibody:
     tips = []
     places = {}
     for link, given in zip(loads.payloads, loads.payload_inputs()):
-        values = [graph.symbol(name) for name in given.symbols]
+        values = _symbols(graph, given)
         mass, com, matrix = values[0], tuple(values[1:4]), symmetric_matrix(values[4:])
         if robot.link(link).segments is not None:
             places[link] = loads.sections.get(link) or _tip(robot, link)
@@ -233,20 +233,20 @@ def _off_section(tree: Multibody, index: int, mass: Any, offset: tuple) -> Multi
     return replace(tree, bodies=(*tree.bodies[:index], moved, *tree.bodies[index + 1 :]))
 
 
-def _symbols(graph: Graph, name: str, count: int) -> list:
-    return [graph.symbol(f'{name}[{k}]') for k in range(count)]
+def _symbols(graph: Graph, given: Input) -> list:
+    return [graph.symbol(name) for name in given.symbols]
 
 
 def gravity_of(robot: Robot, loads: Loads, graph: Graph) -> tuple:
     """Return gravity as numbers or symbols."""
-    return tuple(_symbols(graph, 'gravity', 3)) if loads.gravity else robot.gravity_vector
+    return tuple(_symbols(graph, loads.inputs()[0])) if loads.gravity else robot.gravity_vector
 
 
 def wrenches_of(loads: Loads, graph: Graph) -> list[FrameWrench]:
     """Return the wrenches as the algorithms take them."""
     found = []
     for frame, given in zip(loads.wrenches, loads.wrench_inputs()):
-        values = [graph.symbol(name) for name in given.symbols]
+        values = _symbols(graph, given)
         found.append(
             FrameWrench(frame, tuple(values[:3]), tuple(values[3:]), loads.axes.get(frame))
         )
