@@ -13,6 +13,7 @@ from typing import Union
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.check import refuse_errors
+from flexdyn_ros.model.coordinate_names import refuse_equal_names
 from flexdyn_ros.model.extension import apply_extension
 from flexdyn_ros.model.extension_reader import read_extension
 from flexdyn_ros.model.robot import Robot
@@ -64,6 +65,7 @@ def load_robot(
     robot = read_urdf(document)
     documents = [document, *(_extension(e, folder) for e in _extension_sources(extension))]
     robot = apply_extension(robot, read_extension(documents))
+    refuse_equal_names(robot)
     if strict:
         refuse_errors(robot)
     return robot
