@@ -14,6 +14,7 @@ from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.link import Link
+from flexdyn_ros.model.robot import require_robot
 from flexdyn_ros.model.robot import Robot
 
 # Form to the attributes `deflection` and `rotation` of <flexible_link>.
@@ -42,12 +43,13 @@ def reduced(
         links: Names of the links; None for all that have mode shapes.
 
     Raises:
-        ArgumentError: There is no such form, or a link has no mode shapes.
+        ArgumentError: There is no such form, a link has no mode shapes, or robot is none.
         FlexdynError: The robot has loops, whose closure needs what is exact, or another link is
             reduced otherwise.
         UnknownName: There is no such link.
     """
-    if form not in FORMS:
+    require_robot(robot)
+    if not isinstance(form, str) or form not in FORMS:
         advice = did_you_mean(str(form), FORMS)
         if form == 'quasi_static':
             advice = 'Modes that follow statically are no form of a robot: use QuasiStatic(dyn)'

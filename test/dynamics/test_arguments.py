@@ -221,6 +221,10 @@ def test_unknown_backends_and_methods_are_refused():
 @pytest.mark.parametrize('wrong', [None, 'arm.urdf', DYN])
 def test_what_is_no_robot_is_refused(wrong):
     """A path or a Dynamics where a Robot is needed."""
-    for call in (fd.Dynamics, lambda robot: fd.generate(robot, 'mass_matrix')):
+    for call in (
+        fd.Dynamics,
+        lambda robot: fd.generate(robot, 'mass_matrix'),
+        lambda robot: fd.reduced(robot, 'linearised'),
+    ):
         with pytest.raises(fd.FlexdynError, match=f'"robot" is of type {type(wrong).__name__}'):
             call(wrong)
