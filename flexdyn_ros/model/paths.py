@@ -56,7 +56,8 @@ def resolve_file(address: str, base_dir: Optional[Path]) -> Path:
     looked = '' if str(path) == address else f' (looked at {path})'
     if not path.exists():
         raise ValueError(f'does not exist{looked}')
-    if not path.is_file():
+    # A shell's <(command) is a pipe.
+    if not (path.is_file() or path.is_fifo()):
         raise ValueError(f'is not a file{looked}')
     return path
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The forms that a description may come in: text, bytes, paths, addresses, xacro."""
 
+import os
 from pathlib import Path
 import sys
 
@@ -45,6 +46,17 @@ XACRO = """<?xml version="1.0"?>
 ], ids=['str', 'Path', 'URI', 'text', 'bytes', 'BOM text', 'BOM bytes', 'UTF-16', 'no header'])
 def test_forms_of_a_description(source):
     assert load_robot(source) == load_robot(ARM)
+
+
+def test_a_description_through_a_pipe():
+    """As a shell's <(xacro arm.xacro) gives it."""
+    out, into = os.pipe()
+    os.write(into, ARM.read_bytes())
+    os.close(into)
+    try:
+        assert load_robot(f'/dev/fd/{out}') == load_robot(ARM)
+    finally:
+        os.close(out)
 
 
 def test_text_with_an_encoding_declaration():
