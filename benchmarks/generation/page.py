@@ -13,6 +13,7 @@ from flexdyn_ros.codegen.trace import trace
 from flexdyn_ros.model.urdf import load_robot
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.optimise import PASSES
+from flexdyn_ros.symbolic.passes.common_divisors import search_divisors
 from flexdyn_ros.symbolic.program import operation_counts
 from flexdyn_ros.symbolic.program import Program
 
@@ -34,6 +35,7 @@ EXPLAINED = {
     'reuse': 'sums are opened into parts that others share, where known sums then serve',
     'common_products': 'a pair of factors that several products share is computed once',
     'common_sums': 'a pair of terms that several sums share, up to a sign, is computed once',
+    'common_divisors': 'pairs of factors, and pairs of terms in any multiple, are computed once, the best first',
 }
 
 HEAD = """# Generated code: how it works
@@ -44,7 +46,9 @@ An algorithm of `dynamics/` runs on symbols instead of floats. What it computes 
 equal expressions are one node; numbers fold, zeros and ones vanish and signs move outward while the
 graph grows. Before that, inertial parameters are regrouped to base parameters (`dynamics/regroup.py`), numerically, so
 that they cost nothing at run time. Then the passes of `symbolic/passes/` run in order, again and again, while they save
-anything. A pass that would cost more is not kept. Where several formulations give the same function (mass
+anything. A pass that would cost more is not kept. Last, the cheapest program is searched for a cheaper one: a node, or a
+few, are multiplied out in what uses them and common divisors are taken out anew, another one first; what costs no more is
+kept (`symbolic/extraction.py`), about once for each operation, by random numbers that are always the same. Where several formulations give the same function (mass
 matrix and factors, or recursive elimination; closed forms for small arms), all are tried and the cheapest is written.
 
 Operations are multiplications (with divisions) and additions (with subtractions); negations are free, sines and cosines
@@ -112,6 +116,7 @@ def _column(
     found = {
         'traced': _total(trace(loaded, function).program.outputs),
         'all passes': _optimised(loaded, function),
+        'all passes and the search': _searched(loaded, function),
     }
     for name in PASSES:
         if name != 'dead_code':
@@ -124,6 +129,11 @@ def _column(
 def _optimised(robot, function: str, passes=tuple(PASSES), base_parameters: bool = True) -> int:
     program = trace(robot, function, base_parameters=base_parameters).program
     return _total(optimise(program, passes)[0].outputs)
+
+
+def _searched(robot, function: str) -> int:
+    program, _ = optimise(trace(robot, function).program)
+    return _total(search_divisors(program, _total(program.outputs)).outputs)
 
 
 def _total(outputs) -> int:

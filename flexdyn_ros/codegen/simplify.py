@@ -20,6 +20,7 @@ from flexdyn_ros.model.robot import Robot
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.optimise import PassReport
+from flexdyn_ros.symbolic.passes.common_divisors import search_divisors
 from flexdyn_ros.symbolic.passes.numbers import gather_numbers
 from flexdyn_ros.symbolic.passes.stumpff import descend_stumpff
 from flexdyn_ros.symbolic.program import operation_counts
@@ -30,8 +31,14 @@ SIZE_LIMIT = 100_000
 HASTY_SIZE_LIMIT = 3_000
 # Operations of a traced program up to which the passes start from two forms of it.
 TRIAL_LIMIT = 2_000
-# Passes that take most of the time for about one operation in a hundred.
-SLOW_PASSES = ('reuse',)
+# Passes that take most of the time: the cheapest formulation alone goes through them. The search
+# for divisors starts with the second.
+REUSE = 'reuse'
+SLOW_PASSES = (REUSE, 'common_divisors')
+QUICK_PASSES = tuple(name for name in PASSES if name not in SLOW_PASSES)
+# Steps of the search for a cheaper program, for each operation and in all.
+SEARCH_STEPS = 1.0
+SEARCH_LIMIT = 2_000
 # Formulations whose traced counts are beyond this multiple of the least are not optimised.
 HOPELESS = 1.15
 # A call of sine or cosine takes longer than an addition: formulations are compared so.
@@ -91,17 +98,17 @@ def simplify(
         chosen = traces[counts.index(least)]
         return Simplified(chosen, _traced(chosen))
     if hasty:
-        passes = tuple(name for name in PASSES if name not in SLOW_PASSES)
-        return _optimised(traces[counts.index(least)], least, HASTY_SIZE_LIMIT, passes)
+        return _optimised(traces[counts.index(least)], least, HASTY_SIZE_LIMIT, QUICK_PASSES)
     candidates = [
-        _optimised(each, count, SIZE_LIMIT, trials=TRIAL_LIMIT)
+        _optimised(each, count, SIZE_LIMIT, QUICK_PASSES, TRIAL_LIMIT)
         for each, count in zip(traces, counts) if count <= HOPELESS * least
     ]
-    return min(candidates, key=lambda each: _total(each.report[-1].counts))
+    found = min(candidates, key=lambda each: _total(each.report[-1].counts))
+    return _searched(found) if least <= SIZE_LIMIT else found
 
 
 def _optimised(
-    trace: Trace, count: int, limit: int, passes: Sequence[str] = tuple(PASSES), trials: int = 0
+    trace: Trace, count: int, limit: int, passes: Sequence[str], trials: int = 0
 ) -> Simplified:
     """
     Return a program after the passes.
@@ -129,6 +136,19 @@ def _optimised(
             first = (*first, PassReport(name, counts))
         ends.append(Simplified(replace(trace, program=end), (*first, *report[1:])))
     return min(ends, key=lambda each: _total(each.report[-1].counts))
+
+
+def _searched(found: Simplified) -> Simplified:
+    """Return a program after reuse, and after a search for a cheaper one."""
+    program, report = optimise(found.trace.program, (REUSE,))
+    before = report[-1].counts
+    steps = int(SEARCH_STEPS * (before['mul'] + before['add']))
+    searched = search_divisors(program, min(steps, SEARCH_LIMIT))
+    counts = operation_counts(searched.outputs)
+    report = (*found.report, *report[1:])
+    if _total(counts) < _total(before):
+        program, report = searched, (*report, PassReport('search', counts))
+    return Simplified(replace(found.trace, program=program), report)
 
 
 def _traced(trace: Trace) -> tuple[PassReport, ...]:

@@ -8,6 +8,7 @@ from typing import Callable
 from typing import Sequence
 
 from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.passes.common_divisors import common_divisors
 from flexdyn_ros.symbolic.passes.common_products import common_products
 from flexdyn_ros.symbolic.passes.common_sums import common_sums
 from flexdyn_ros.symbolic.passes.constants import constants
@@ -31,7 +32,10 @@ PASSES: dict[str, Pass] = {
     'reuse': reuse,
     'common_products': common_products,
     'common_sums': common_sums,
+    'common_divisors': common_divisors,
 }
+# Runs where the others save nothing more: it takes apart what they have built.
+LAST = 'common_divisors'
 ROUND_LIMIT = 8
 
 
@@ -61,6 +65,8 @@ def optimise(
         before = _total(reports[-1])
         for name in passes:
             if tried.get(name) == program.outputs:
+                continue
+            if name == LAST and _total(reports[-1]) < before:
                 continue
             candidate = PASSES[name](program)
             counts = operation_counts(candidate.outputs)
