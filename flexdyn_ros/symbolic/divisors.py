@@ -18,6 +18,7 @@ from heapq import heappush
 from itertools import combinations
 from math import frexp
 from math import ldexp
+from random import Random
 from typing import cast
 from typing import NamedTuple
 from typing import Optional
@@ -76,15 +77,17 @@ class DivisorIndex:
 
     Attributes:
         barred: A divisor that is passed over.
+        random: Decides between divisors of equal value, the order of atoms where it is None.
     """
 
     def __init__(self) -> None:
         self.barred: Optional[Divisor] = None
+        self.random: Optional[Random] = None
         self._factors: dict[FactorPair, dict[int, int]] = {}
         self._terms: dict[TermPair, dict[int, list[Multiple]]] = {}
         self._memory: dict[Polynomial, Divisors] = {}
         self._entered: dict[int, Divisors] = {}
-        self._heap: list[tuple[int, int, Divisor]] = []
+        self._heap: list[tuple[int, float, int, Divisor]] = []
         self._changed: set[Divisor] = set()
 
     def _divisors(self, polynomial: Polynomial) -> Divisors:
@@ -141,13 +144,15 @@ class DivisorIndex:
 
     def best(self) -> Optional[Divisor]:
         """Return the divisor that saves the most operations, None where none saves any."""
-        for divisor in self._changed:
-            value = self.value(divisor)[0]
-            if value > 0:
-                heappush(self._heap, (-value, len(divisor), divisor))
+        worthy = [(-self.value(divisor)[0], len(divisor), divisor) for divisor in self._changed]
+        worthy = [entry for entry in worthy if entry[0] < 0]
         self._changed.clear()
+        # Sets have an order of their own, and random numbers are to fall alike each time.
+        for value, length, divisor in sorted(worthy):
+            rank = 0.0 if self.random is None else self.random.random()
+            heappush(self._heap, (value, rank, length, divisor))
         while self._heap:
-            value, _, divisor = heappop(self._heap)
+            value, _, _, divisor = heappop(self._heap)
             # One that has changed since has been pushed anew.
             if self.value(divisor)[0] == -value:
                 return divisor

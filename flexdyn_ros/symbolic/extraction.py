@@ -107,8 +107,8 @@ def search(network: Network, steps: int, seed: int = 1) -> None:
         steps: How many steps to try.
         seed: Of the random numbers; the same one gives the same result.
     """
-    random = Random(seed)
     extract(network)
+    random = network.index.random = Random(seed)
     tried = 0
     while tried < steps:
         atoms = [atom for atom in network.polynomials if network.users[atom]]
