@@ -48,7 +48,7 @@ graph grows. Before that, inertial parameters are regrouped to base parameters (
 that they cost nothing at run time. Then the passes of `symbolic/passes/` run in order, again and again, while they save
 anything. A pass that would cost more is not kept. Last, the cheapest program is searched for a cheaper one: a node, or a
 few, are multiplied out in what uses them and common divisors are taken out anew, another one first; what costs no more is
-kept (`symbolic/extraction.py`), about once for each operation, by random numbers that are always the same. Where several formulations give the same function (mass
+kept (`symbolic/extraction.py`), about once for every other operation and each formulation tried, by random numbers that are always the same. Where several formulations give the same function (mass
 matrix and factors, or recursive elimination; closed forms for small arms), all are tried and the cheapest is written.
 
 Operations are multiplications (with divisions) and additions (with subtractions); negations are free, sines and cosines
@@ -133,7 +133,7 @@ def _optimised(robot, function: str, passes=tuple(PASSES), base_parameters: bool
 
 def _searched(robot, function: str) -> int:
     program, _ = optimise(trace(robot, function).program)
-    return _total(search_divisors(program, _total(program.outputs)).outputs)
+    return _total(search_divisors(program, _total(program.outputs) // 2).outputs)
 
 
 def _total(outputs) -> int:

@@ -36,9 +36,11 @@ TRIAL_LIMIT = 2_000
 REUSE = 'reuse'
 SLOW_PASSES = (REUSE, 'common_divisors')
 QUICK_PASSES = tuple(name for name in PASSES if name not in SLOW_PASSES)
-# Steps of the search for a cheaper program, for each operation and in all.
-SEARCH_STEPS = 1.0
-SEARCH_LIMIT = 2_000
+# Steps of the search for a cheaper program, for each operation and each formulation that went
+# through the passes, which take their time too; and in all, where programs are large.
+SEARCH_STEPS = 0.5
+SEARCH_LIMIT = 1_000
+LARGE_LIMIT = 200
 # Formulations whose traced counts are beyond this multiple of the least are not optimised.
 HOPELESS = 1.15
 # A call of sine or cosine takes longer than an addition: formulations are compared so.
@@ -104,7 +106,7 @@ def simplify(
         for each, count in zip(traces, counts) if count <= HOPELESS * least
     ]
     found = min(candidates, key=lambda each: _total(each.report[-1].counts))
-    return _searched(found) if least <= SIZE_LIMIT else found
+    return _searched(found, len(candidates)) if least <= SIZE_LIMIT else found
 
 
 def _optimised(
@@ -138,12 +140,13 @@ def _optimised(
     return min(ends, key=lambda each: _total(each.report[-1].counts))
 
 
-def _searched(found: Simplified) -> Simplified:
-    """Return a program after reuse, and after a search for a cheaper one."""
+def _searched(found: Simplified, effort: int) -> Simplified:
+    """Return a program after reuse, and after a search for a cheaper one of some effort."""
     program, report = optimise(found.trace.program, (REUSE,))
     before = report[-1].counts
-    steps = int(SEARCH_STEPS * (before['mul'] + before['add']))
-    searched = search_divisors(program, min(steps, SEARCH_LIMIT))
+    size = before['mul'] + before['add']
+    limit = SEARCH_LIMIT if size <= TRIAL_LIMIT else LARGE_LIMIT
+    searched = search_divisors(program, min(int(SEARCH_STEPS * effort * size), limit))
     counts = operation_counts(searched.outputs)
     report = (*found.report, *report[1:])
     if _total(counts) < _total(before):
