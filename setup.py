@@ -38,7 +38,7 @@ def extensions():
     """
     Return the extension that calls compiled functions, where its headers are.
 
-    It is optional: without it, it is built when first needed (codegen/extension.py).
+    It is optional: without it, it is built when first needed (codegen/native/extension.py).
     """
     try:
         import numpy

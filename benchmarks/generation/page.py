@@ -9,7 +9,7 @@ from typing import Callable
 from benchmarks.generation.example import example
 from benchmarks.generation.example import NAMES
 from benchmarks.generation.listing import listing
-from flexdyn_ros.codegen.trace import trace
+from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.model.urdf import load_robot
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.optimise import PASSES

@@ -16,8 +16,8 @@ from time import perf_counter
 from typing import Callable
 
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.extension import extension
-from flexdyn_ros.codegen.extension import VARIABLE
+from flexdyn_ros.codegen.native.extension import extension
+from flexdyn_ros.codegen.native.extension import VARIABLE
 import numpy as np
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'

@@ -43,9 +43,9 @@ def add_parser(subparsers: Any) -> None:
 def run(call: argparse.Namespace) -> int:
     """Print the counts of each function."""
     from flexdyn_ros.codegen import generate
-    from flexdyn_ros.codegen.functions import FUNCTIONS
-    from flexdyn_ros.codegen.functions import functions_of
-    from flexdyn_ros.codegen.functions import read_function
+    from flexdyn_ros.codegen.tracing.functions import FUNCTIONS
+    from flexdyn_ros.codegen.tracing.functions import functions_of
+    from flexdyn_ros.codegen.tracing.functions import read_function
 
     robot = load(call)
     # Derivatives by parameters are about parameters that the caller names.

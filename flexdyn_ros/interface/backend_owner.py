@@ -11,11 +11,11 @@ from typing import Union
 from weakref import ref
 
 from flexdyn_ros.closed_chains.chains import ClosedChains
-from flexdyn_ros.codegen.c_backend import CBackend
-from flexdyn_ros.codegen.functions import Request
-from flexdyn_ros.codegen.interpreted_backend import python_backend
-from flexdyn_ros.codegen.patient_backend import PatientBackend
-from flexdyn_ros.codegen.python_backend import PythonBackend
+from flexdyn_ros.codegen.backends.c_backend import CBackend
+from flexdyn_ros.codegen.backends.interpreted_backend import python_backend
+from flexdyn_ros.codegen.backends.patient_backend import PatientBackend
+from flexdyn_ros.codegen.backends.python_backend import PythonBackend
+from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.dynamics.influence_approximations import Approximations
 from flexdyn_ros.dynamics.influence_backend import InfluenceBackend
 from flexdyn_ros.dynamics.reference import ReferenceBackend

@@ -10,12 +10,12 @@ from typing import Optional
 from typing import Sequence
 from typing import TYPE_CHECKING
 
-from flexdyn_ros.codegen.compiler import CompilationFailed
-from flexdyn_ros.codegen.functions import FUNCTIONS
-from flexdyn_ros.codegen.functions import Request
-from flexdyn_ros.codegen.kernel_backend import KernelBackend
-from flexdyn_ros.codegen.patient_backend import PatientBackend
-from flexdyn_ros.codegen.variants import FORWARD
+from flexdyn_ros.codegen.backends.kernel_backend import KernelBackend
+from flexdyn_ros.codegen.backends.patient_backend import PatientBackend
+from flexdyn_ros.codegen.backends.variants import FORWARD
+from flexdyn_ros.codegen.native.compiler import CompilationFailed
+from flexdyn_ros.codegen.tracing.functions import FUNCTIONS
+from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.interface.arguments import targets
 from flexdyn_ros.interface.checked_arguments import Wrenches

@@ -9,8 +9,8 @@ from typing import Iterable
 from typing import Optional
 from typing import Sequence
 
-from flexdyn_ros.codegen.chosen_parameters import choose_parameters
-from flexdyn_ros.codegen.chosen_parameters import ChosenParameters
+from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
+from flexdyn_ros.codegen.tracing.chosen_parameters import ChosenParameters
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.interface.arguments import deliver
 from flexdyn_ros.interface.arguments import targets

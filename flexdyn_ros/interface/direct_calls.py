@@ -14,8 +14,8 @@ from __future__ import annotations
 from inspect import signature
 from typing import Any
 
-from flexdyn_ros.codegen.extension import extension
-from flexdyn_ros.codegen.functions import Request
+from flexdyn_ros.codegen.native.extension import extension
+from flexdyn_ros.codegen.tracing.functions import Request
 
 # What parameters are to the extension, by name: a vector (v), what chooses the function (c), where
 # the result goes (o); anything else (a) is absent from a plain call.

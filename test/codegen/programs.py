@@ -2,15 +2,15 @@
 """One traced program run in both ways of the backend "python", and their bits."""
 
 from codegen.compiled import needs_extension
-from flexdyn_ros.codegen.emit_python import emit_python
+from flexdyn_ros.codegen.emitting.emit_python import emit_python
+from flexdyn_ros.codegen.emitting.instructions import instructions_of
+from flexdyn_ros.codegen.emitting.registers import with_registers
+from flexdyn_ros.codegen.emitting.schedule import schedule
 from flexdyn_ros.codegen.generate import compile_python
-from flexdyn_ros.codegen.instructions import instructions_of
-from flexdyn_ros.codegen.interface import Input
-from flexdyn_ros.codegen.interface import Output
-from flexdyn_ros.codegen.interface import Trace
-from flexdyn_ros.codegen.interpreted_program import loaded
-from flexdyn_ros.codegen.registers import with_registers
-from flexdyn_ros.codegen.schedule import schedule
+from flexdyn_ros.codegen.native.interpreted_program import loaded
+from flexdyn_ros.codegen.tracing.interface import Input
+from flexdyn_ros.codegen.tracing.interface import Output
+from flexdyn_ros.codegen.tracing.interface import Trace
 from flexdyn_ros.symbolic.program import Program
 import numpy as np
 

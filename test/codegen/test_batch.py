@@ -6,8 +6,8 @@ from codegen.compiled import needs_compiler
 from codegen.compiled import needs_extension
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
-from flexdyn_ros.codegen import native
-from flexdyn_ros.codegen.patient_backend import PATIENCE
+from flexdyn_ros.codegen.backends.patient_backend import PATIENCE
+from flexdyn_ros.codegen.native import native
 import numpy as np
 from oracles.random_robots import random_state
 import pytest

@@ -9,13 +9,13 @@ from codegen import cases
 from codegen.compiled import needs_compiler
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
-from flexdyn_ros.codegen import native
-from flexdyn_ros.codegen import patient_backend
-from flexdyn_ros.codegen.c_backend import CBackend
-from flexdyn_ros.codegen.compiler import CompilationFailed
-from flexdyn_ros.codegen.compiler import find_compiler
-from flexdyn_ros.codegen.compiler import NoCompiler
-from flexdyn_ros.codegen.parameters import parameter_names
+from flexdyn_ros.codegen.backends import patient_backend
+from flexdyn_ros.codegen.backends.c_backend import CBackend
+from flexdyn_ros.codegen.native import native
+from flexdyn_ros.codegen.native.compiler import CompilationFailed
+from flexdyn_ros.codegen.native.compiler import find_compiler
+from flexdyn_ros.codegen.native.compiler import NoCompiler
+from flexdyn_ros.codegen.tracing.parameters import parameter_names
 import numpy as np
 import pytest
 
@@ -59,8 +59,8 @@ def test_optimised_code_equals_the_reference():
 
 def test_large_functions_are_compiled_in_parts(monkeypatch):
     """Parts that hand their temporaries on give the same numbers as one function."""
-    from flexdyn_ros.codegen import emit_kernel
-    from flexdyn_ros.codegen.chunks import split
+    from flexdyn_ros.codegen.emitting import emit_kernel
+    from flexdyn_ros.codegen.emitting.chunks import split
 
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK + ' -DFLEXDYN_PORTABLE')
     monkeypatch.setattr(emit_kernel, 'split', lambda plan: split(plan, 20, 30))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Common divisors of polynomials, and the search for better ones."""
 
-from flexdyn_ros.codegen.trace import trace
+from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.symbolic.divisors import cost
 from flexdyn_ros.symbolic.extraction import extract
 from flexdyn_ros.symbolic.extraction import search

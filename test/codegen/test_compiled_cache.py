@@ -10,14 +10,14 @@ from codegen import cases
 from codegen.compiled import needs_compiler
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
-from flexdyn_ros.codegen import libraries
-from flexdyn_ros.codegen import native
-from flexdyn_ros.codegen import source_cache
-from flexdyn_ros.codegen.compiler import CompilationFailed
-from flexdyn_ros.codegen.compiler import Compiler
-from flexdyn_ros.codegen.compiler import find_compiler
-from flexdyn_ros.codegen.libraries import Built
-from flexdyn_ros.codegen.libraries import load_library
+from flexdyn_ros.codegen.native import libraries
+from flexdyn_ros.codegen.native import native
+from flexdyn_ros.codegen.native import source_cache
+from flexdyn_ros.codegen.native.compiler import CompilationFailed
+from flexdyn_ros.codegen.native.compiler import Compiler
+from flexdyn_ros.codegen.native.compiler import find_compiler
+from flexdyn_ros.codegen.native.libraries import Built
+from flexdyn_ros.codegen.native.libraries import load_library
 from oracles.random_robots import random_robot_urdf
 import pytest
 
@@ -26,8 +26,8 @@ pytestmark = needs_compiler
 SCRIPT = """
 import sys
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.compiler import Compiler
-from flexdyn_ros.codegen import variants
+from flexdyn_ros.codegen.native.compiler import Compiler
+from flexdyn_ros.codegen.backends import variants
 if sys.argv[2] == 'warm':
     Compiler.build = variants.simplify = None
 model = fd.load_robot(sys.argv[1])
@@ -84,7 +84,7 @@ def library(number):
 
 def opened(path, note):
     """Return where a library was found, and its note, if it can be loaded."""
-    from flexdyn_ros.codegen.ctypes_calls import find_function
+    from flexdyn_ros.codegen.native.ctypes_calls import find_function
 
     find_function(str(path), 'number')
     return Path(path), note
@@ -126,7 +126,7 @@ def test_what_an_entry_depends_on(monkeypatch):
 
     def entry(robot=model):
         from codegen.test_c_backend import backend
-        from flexdyn_ros.codegen.functions import Request
+        from flexdyn_ros.codegen.tracing.functions import Request
 
         program, _ = backend(robot).program(Request('inverse_dynamics'), ())
         return program._entry(native.CALL)
@@ -134,17 +134,17 @@ def test_what_an_entry_depends_on(monkeypatch):
     found = {entry(), entry(other)}
     monkeypatch.setenv('FLEXDYN_CFLAGS', '-O1')
     found.add(entry())
-    monkeypatch.setattr('flexdyn_ros.codegen.compiler.processor', lambda: 'other')
+    monkeypatch.setattr('flexdyn_ros.codegen.native.compiler.processor', lambda: 'other')
     found.add(entry())
     found_compiler = Compiler(('/usr/bin/other',), 'other 1.0')
-    monkeypatch.setattr('flexdyn_ros.codegen.native.find_compiler', lambda: found_compiler)
+    monkeypatch.setattr('flexdyn_ros.codegen.native.native_program.find_compiler', lambda: found_compiler)
     found.add(entry())
     assert len(found) == 5
 
 
 def test_a_program_of_ones_own(folder):
     """Any trace with named inputs and results is compiled and kept."""
-    from flexdyn_ros.codegen.trace import trace
+    from flexdyn_ros.codegen.tracing.trace import trace
 
     model = cases.robot('rigid tree')
     made = trace(model, 'mass_matrix+bias_vector')

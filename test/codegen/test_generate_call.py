@@ -8,8 +8,8 @@ import subprocess
 
 from codegen import cases
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.parameters import parameter_names
-from flexdyn_ros.codegen.trace import trace
+from flexdyn_ros.codegen.tracing.parameters import parameter_names
+from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.symbolic.program import operation_counts
 import numpy as np
 import pytest

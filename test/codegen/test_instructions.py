@@ -11,14 +11,14 @@ from codegen.programs import as_kernel
 from codegen.programs import as_python
 from codegen.programs import bits
 from codegen.programs import traced_of
-from flexdyn_ros.codegen.instructions import Instructions
-from flexdyn_ros.codegen.instructions import instructions_of
-from flexdyn_ros.codegen.instructions import NUMBERS
-from flexdyn_ros.codegen.instructions import WORD
-from flexdyn_ros.codegen.interpreted_program import loaded
-from flexdyn_ros.codegen.lowering import lowered
-from flexdyn_ros.codegen.lowering import OPERATIONS
-from flexdyn_ros.codegen.schedule import schedule
+from flexdyn_ros.codegen.emitting.instructions import Instructions
+from flexdyn_ros.codegen.emitting.instructions import instructions_of
+from flexdyn_ros.codegen.emitting.instructions import NUMBERS
+from flexdyn_ros.codegen.emitting.instructions import WORD
+from flexdyn_ros.codegen.emitting.lowering import lowered
+from flexdyn_ros.codegen.emitting.lowering import OPERATIONS
+from flexdyn_ros.codegen.emitting.schedule import schedule
+from flexdyn_ros.codegen.native.interpreted_program import loaded
 from flexdyn_ros.dynamics.piecewise import monotone_cubic
 from flexdyn_ros.symbolic.graph import Graph
 import pytest

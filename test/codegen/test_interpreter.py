@@ -14,15 +14,15 @@ from codegen.programs import as_kernel
 from codegen.programs import as_python
 from codegen.programs import bits
 import flexdyn_ros as fd
-from flexdyn_ros.codegen import interpreted_program
-from flexdyn_ros.codegen.chosen_parameters import choose_parameters
-from flexdyn_ros.codegen.functions import FUNCTIONS
-from flexdyn_ros.codegen.functions import Request
-from flexdyn_ros.codegen.interpreted_backend import InterpretedBackend
-from flexdyn_ros.codegen.loads import Loads
-from flexdyn_ros.codegen.python_backend import PythonBackend
-from flexdyn_ros.codegen.simplify import simplify
-from flexdyn_ros.codegen.variants import traced
+from flexdyn_ros.codegen.backends.interpreted_backend import InterpretedBackend
+from flexdyn_ros.codegen.backends.python_backend import PythonBackend
+from flexdyn_ros.codegen.backends.variants import traced
+from flexdyn_ros.codegen.native import interpreted_program
+from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
+from flexdyn_ros.codegen.tracing.functions import FUNCTIONS
+from flexdyn_ros.codegen.tracing.functions import Request
+from flexdyn_ros.codegen.tracing.loads import Loads
+from flexdyn_ros.codegen.tracing.simplify import simplify
 from flexdyn_ros.model.link import Inertia
 import numpy as np
 from oracles.random_robots import random_robot_urdf
@@ -185,8 +185,8 @@ def test_wrenches_on_very_many_frames():
 SCRIPT = """
 import sys
 import flexdyn_ros as fd
-from flexdyn_ros.codegen import interpreted_program
-from flexdyn_ros.codegen.extension import extension
+from flexdyn_ros.codegen.native import interpreted_program
+from flexdyn_ros.codegen.native.extension import extension
 extension()
 if sys.argv[2] == 'warm':
     interpreted_program.instructions_of = None

@@ -7,16 +7,16 @@ from codegen.compiled import needs_compiler
 from codegen.compiled import needs_extension
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.c_backend import CBackend
-from flexdyn_ros.codegen.extension import extension
-from flexdyn_ros.codegen.interpreted_backend import InterpretedBackend
-from flexdyn_ros.codegen.interpreted_backend import python_backend
-from flexdyn_ros.codegen.patient_backend import INTERPRETED
-from flexdyn_ros.codegen.patient_backend import PATIENCE
-from flexdyn_ros.codegen.patient_backend import patience_with
-from flexdyn_ros.codegen.patient_backend import PatientBackend
-from flexdyn_ros.codegen.turns import LONG_PATIENCE
-from flexdyn_ros.codegen.turns import Turn
+from flexdyn_ros.codegen.backends.c_backend import CBackend
+from flexdyn_ros.codegen.backends.interpreted_backend import InterpretedBackend
+from flexdyn_ros.codegen.backends.interpreted_backend import python_backend
+from flexdyn_ros.codegen.backends.patient_backend import INTERPRETED
+from flexdyn_ros.codegen.backends.patient_backend import PATIENCE
+from flexdyn_ros.codegen.backends.patient_backend import patience_with
+from flexdyn_ros.codegen.backends.patient_backend import PatientBackend
+from flexdyn_ros.codegen.backends.turns import LONG_PATIENCE
+from flexdyn_ros.codegen.backends.turns import Turn
+from flexdyn_ros.codegen.native.extension import extension
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 import numpy as np
 from oracles.random_robots import random_robot_urdf
@@ -29,9 +29,9 @@ LINK = ROBOT.links[-1].name
 @pytest.fixture(params=['c', 'python'], autouse=True)
 def generated(request, monkeypatch, tmp_path):
     """Return the name of the backend that "auto" ends up with."""
-    from flexdyn_ros.codegen import generated_functions
-    from flexdyn_ros.codegen import interpreted_program
-    from flexdyn_ros.codegen import native
+    from flexdyn_ros.codegen.backends import generated_functions
+    from flexdyn_ros.codegen.native import interpreted_program
+    from flexdyn_ros.codegen.native import native
 
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path))
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)

@@ -9,9 +9,9 @@ import sys
 
 from codegen import cases
 import flexdyn_ros as fd
-from flexdyn_ros.codegen import generated_functions
-from flexdyn_ros.codegen import source_cache
-from flexdyn_ros.codegen.python_backend import PythonBackend
+from flexdyn_ros.codegen.backends import generated_functions
+from flexdyn_ros.codegen.backends.python_backend import PythonBackend
+from flexdyn_ros.codegen.native import source_cache
 from flexdyn_ros.model.link import Inertia
 import numpy as np
 from oracles.random_robots import random_robot_urdf
@@ -146,7 +146,7 @@ def test_robots_without_coordinates():
 SCRIPT = """
 import sys
 import flexdyn_ros as fd
-from flexdyn_ros.codegen import generated_functions
+from flexdyn_ros.codegen.backends import generated_functions
 if sys.argv[2] == 'warm':
     generated_functions._generate = None
 model = fd.load_robot(sys.argv[1])

@@ -2,13 +2,13 @@
 """Variables of generated Python that are used again."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.emit_python import emit_python
-from flexdyn_ros.codegen.functions import Request
+from flexdyn_ros.codegen.emitting.emit_python import emit_python
+from flexdyn_ros.codegen.emitting.registers import with_registers
+from flexdyn_ros.codegen.emitting.schedule import schedule
 from flexdyn_ros.codegen.generate import compile_python
-from flexdyn_ros.codegen.loads import Loads
-from flexdyn_ros.codegen.registers import with_registers
-from flexdyn_ros.codegen.schedule import schedule
-from flexdyn_ros.codegen.simplify import simplify
+from flexdyn_ros.codegen.tracing.functions import Request
+from flexdyn_ros.codegen.tracing.loads import Loads
+from flexdyn_ros.codegen.tracing.simplify import simplify
 import numpy as np
 from oracles.random_robots import random_robot_urdf
 import pytest

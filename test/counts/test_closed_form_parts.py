@@ -4,8 +4,8 @@
 from math import cos
 from math import sin
 
-from flexdyn_ros.codegen.multiple_angles import multiple_angles
-from flexdyn_ros.codegen.multiple_angles import turning_coordinates
+from flexdyn_ros.codegen.tracing.multiple_angles import multiple_angles
+from flexdyn_ros.codegen.tracing.multiple_angles import turning_coordinates
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import evaluate_program

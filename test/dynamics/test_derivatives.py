@@ -7,8 +7,8 @@ import math
 from codegen import cases
 from codegen.native import compiler
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.chosen_parameters import choose_parameters
-from flexdyn_ros.codegen.parameters import parameter_names
+from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
+from flexdyn_ros.codegen.tracing.parameters import parameter_names
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 import numpy as np
 from oracles.compare import assert_agree

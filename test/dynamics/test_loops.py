@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.functions import functions_of
-from flexdyn_ros.codegen.functions import OPEN_TREE_ONLY
+from flexdyn_ros.codegen.tracing.functions import functions_of
+from flexdyn_ros.codegen.tracing.functions import OPEN_TREE_ONLY
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.errors import UnattainableMotion

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The equations of motion in closed form: mass matrix, Christoffel symbols, gravity.
+
+For arms of few joints this takes fewer operations than the recursive form, which is why
+ARM (Neuman and Murray 1987) writes it out for the first three joints of an arm. From the
+mass matrix M, the forces of Coriolis are sum_jk c_ijk qd_j qd_k with
+c_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2.
+"""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from flexdyn_ros.codegen.tracing.multiple_angles import multiple_angles
+from flexdyn_ros.codegen.tracing.multiple_angles import turning_coordinates
+from flexdyn_ros.dynamics.composite_body import mass_matrix
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.newton_euler import generalised_forces
+from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.symbolic.differentiate import Direction
+from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.optimise import optimise
+from flexdyn_ros.symbolic.program import Program
+
+# The number of Christoffel symbols grows with the cube of the joints.
+JOINT_LIMIT = 4
+ONE_AXIS = ('revolute', 'continuous', 'prismatic', 'fixed')
+
+
+def suits_closed_form(robot: Robot) -> bool:
+    """Return whether a robot is a small arm of rigid links behind joints of one axis."""
+    plain = all(joint.type in ONE_AXIS and joint.mimic is None for joint in robot.joints)
+    return plain and not robot.n_modes and 0 < robot.nv <= JOINT_LIMIT
+
+
+class ClosedForm:
+    """
+    The equations of motion of a tree of rigid bodies at symbolic positions.
+
+    Attributes:
+        mass_matrix: Rows, (nv, nv).
+        gravity: Forces that hold the arm against gravity, (nv,).
+    """
+
+    def __init__(
+        self, tree: Multibody, q: list[Expression], gravity: Sequence[float], angles: bool
+    ):
+        """
+        Set the equations up.
+
+        Args:
+            tree: The bodies.
+            q: Symbols of the configuration, (nq,).
+            gravity: Acceleration of gravity in the root frame [m/s^2].
+            angles: Whether products of sines and cosines become sums of multiple angles.
+        """
+        self._q = q
+        rest = [0.0] * tree.nv
+        graph = q[0].graph
+        x, y, z = gravity
+        held = [graph.lift(force) for force in generalised_forces(tree, q, rest, rest, (x, y, z))]
+        full = mass_matrix(tree, q)
+        lower = [graph.lift(full[i][j]) for i in range(tree.nv) for j in range(i + 1)]
+        if angles:
+            turning = turning_coordinates([*lower, *held])
+            lower = [multiple_angles(node, turning) for node in lower]
+            held = [multiple_angles(node, turning) for node in held]
+        else:
+            lower = list(optimise(Program(graph, tuple(lower)))[0].outputs)
+        self.gravity = held
+        entries = iter(lower)
+        rows = [[next(entries) for _ in range(i + 1)] for i in range(tree.nv)]
+        self.mass_matrix = [
+            [rows[max(i, j)][min(i, j)] for j in range(tree.nv)] for i in range(tree.nv)
+        ]
+        self._slopes = self._differentiate()
+
+    def _differentiate(self) -> list[list[list[Expression]]]:
+        """Return dM_ij/dq_k, indexed [k][i][j]."""
+        slopes = []
+        for symbol in self._q:
+            along = Direction({symbol: symbol.graph.one})
+            slopes.append([[along.derivative(x) for x in row] for row in self.mass_matrix])
+        return slopes
+
+    def inertia(self, qdd: Sequence) -> list[Expression]:
+        """Return M qdd, (nv,)."""
+        graph = self._q[0].graph
+        return [
+            graph.sum(graph.lift(m * a) for m, a in zip(row, qdd)) for row in self.mass_matrix
+        ]
+
+    def coriolis(self, qd: Sequence) -> list[Expression]:
+        """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
+        graph, slopes, count = self._q[0].graph, self._slopes, len(self._q)
+        forces = []
+        for i in range(count):
+            terms = []
+            for j in range(count):
+                for k in range(j + 1):
+                    twice = slopes[k][i][j] + slopes[j][i][k] - slopes[i][j][k]
+                    weight = 0.5 if j == k else 1.0
+                    terms.append(graph.lift(weight * twice * (qd[j] * qd[k])))
+            forces.append(graph.sum(terms))
+        return forces

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A function ready to be written: traced, optimised, the cheapest of its formulations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.codegen.tracing.formulations import compared
+from flexdyn_ros.codegen.tracing.formulations import methods
+from flexdyn_ros.codegen.tracing.formulations import solving_methods
+from flexdyn_ros.codegen.tracing.functions import Request
+from flexdyn_ros.codegen.tracing.interface import Trace
+from flexdyn_ros.codegen.tracing.loads import Loads
+from flexdyn_ros.codegen.tracing.snap import ANGLE_TOLERANCE
+from flexdyn_ros.codegen.tracing.trace import trace_requests
+from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.symbolic.optimise import optimise
+from flexdyn_ros.symbolic.optimise import PASSES
+from flexdyn_ros.symbolic.optimise import PassReport
+from flexdyn_ros.symbolic.passes.common_divisors import search_divisors
+from flexdyn_ros.symbolic.passes.numbers import gather_numbers
+from flexdyn_ros.symbolic.passes.stumpff import descend_stumpff
+from flexdyn_ros.symbolic.program import operation_counts
+
+# Operations of a traced program above which the passes are left out, as they would take long; in
+# a hurry, as where code is made while someone waits for its first result, much earlier.
+SIZE_LIMIT = 100_000
+HASTY_SIZE_LIMIT = 3_000
+# Operations of a traced program up to which the passes start from two forms of it.
+TRIAL_LIMIT = 2_000
+# Passes that take most of the time: the cheapest formulation alone goes through them. The search
+# for divisors starts with the second.
+REUSE = 'reuse'
+SLOW_PASSES = (REUSE, 'common_divisors')
+QUICK_PASSES = tuple(name for name in PASSES if name not in SLOW_PASSES)
+# Steps of the search for a cheaper program, for each operation and each formulation that went
+# through the passes, which take their time too; and in all, where programs are large.
+SEARCH_STEPS = 0.5
+SEARCH_LIMIT = 1_000
+LARGE_LIMIT = 200
+# Formulations whose traced counts are beyond this multiple of the least are not optimised.
+HOPELESS = 1.15
+# A call of sine or cosine takes longer than an addition: formulations are compared so.
+CALL_WEIGHT = 2
+
+
+@dataclass(frozen=True)
+class Simplified:
+    """
+    A program ready to be written.
+
+    Attributes:
+        trace: The program with its arguments and results.
+        report: What each pass did.
+    """
+
+    trace: Trace
+    report: tuple[PassReport, ...]
+
+
+def simplify(
+    robot: Robot,
+    function: str,
+    requests: Sequence[Request],
+    loads: Loads,
+    *,
+    optimised: bool = True,
+    snap: float = ANGLE_TOLERANCE,
+    pivots: bool = False,
+    hasty: bool = False,
+    method: Optional[str] = None,
+) -> Simplified:
+    """
+    Return the cheapest program of a function.
+
+    Args:
+        robot: The robot.
+        function: What was asked for.
+        requests: The same, read.
+        loads: What stays an argument.
+        optimised: Whether inertial parameters are regrouped and the passes run.
+        snap: See `trace`.
+        pivots: See `trace`.
+        hasty: Whether equivalent formulations are compared before the passes instead of after,
+            slow passes are left out, and large programs go without any.
+        method: How accelerations are solved for, the cheapest way when None, or how the mass
+            matrix is found. It gives way where the robot does not allow it.
+    """
+    suitable = compared(robot, requests, hasty) if optimised else solving_methods(robot, requests)
+    traces = [
+        trace_requests(robot, function, requests, loads, way, optimised, snap, pivots)
+        for way in ((method,) if method in methods(robot, requests) else suitable)
+    ]
+    counts = [_total(operation_counts(each.program.outputs)) for each in traces]
+    least = min(counts)
+    if not optimised:
+        chosen = traces[counts.index(least)]
+        return Simplified(chosen, _traced(chosen))
+    if hasty:
+        return _optimised(traces[counts.index(least)], least, HASTY_SIZE_LIMIT, QUICK_PASSES)
+    candidates = [
+        _optimised(each, count, SIZE_LIMIT, QUICK_PASSES, TRIAL_LIMIT)
+        for each, count in zip(traces, counts) if count <= HOPELESS * least
+    ]
+    found = min(candidates, key=lambda each: _total(each.report[-1].counts))
+    return _searched(found, len(candidates)) if least <= SIZE_LIMIT else found
+
+
+def _optimised(
+    trace: Trace, count: int, limit: int, passes: Sequence[str], trials: int = 0
+) -> Simplified:
+    """
+    Return a program after the passes.
+
+    Args:
+        trace: The program as traced.
+        count: Its cost.
+        limit: Cost above which the passes are left out.
+        passes: Their names.
+        trials: Cost up to which they also start from products with the numbers of their factors,
+            and the better end is taken.
+    """
+    program = descend_stumpff(trace.program)
+    if count > limit:
+        return Simplified(replace(trace, program=program), _traced(trace))
+    starts = {'stumpff': program}
+    if count <= trials:
+        starts['numbers'] = gather_numbers(program)
+    ends = []
+    for name, start in starts.items():
+        first = _traced(trace)
+        counts = operation_counts(start.outputs)
+        end, report = optimise(start, passes)
+        if counts != first[0].counts:
+            first = (*first, PassReport(name, counts))
+        ends.append(Simplified(replace(trace, program=end), (*first, *report[1:])))
+    return min(ends, key=lambda each: _total(each.report[-1].counts))
+
+
+def _searched(found: Simplified, effort: int) -> Simplified:
+    """Return a program after reuse, and after a search for a cheaper one of some effort."""
+    program, report = optimise(found.trace.program, (REUSE,))
+    before = report[-1].counts
+    size = before['mul'] + before['add']
+    limit = SEARCH_LIMIT if size <= TRIAL_LIMIT else LARGE_LIMIT
+    searched = search_divisors(program, min(int(SEARCH_STEPS * effort * size), limit))
+    counts = operation_counts(searched.outputs)
+    report = (*found.report, *report[1:])
+    if _total(counts) < _total(before):
+        program, report = searched, (*report, PassReport('search', counts))
+    return Simplified(replace(found.trace, program=program), report)
+
+
+def _traced(trace: Trace) -> tuple[PassReport, ...]:
+    return (PassReport('traced', operation_counts(trace.program.outputs)),)
+
+
+def _total(counts: dict[str, int]) -> int:
+    """Return the cost that formulations are compared by."""
+    return counts['mul'] + counts['add'] + CALL_WEIGHT * counts['trig']

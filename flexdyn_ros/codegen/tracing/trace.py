@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a robot and the name of a function to a program: the algorithms run on symbols."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.codegen.tracing.formulations import solving_methods
+from flexdyn_ros.codegen.tracing.function_vectors import function_identifier
+from flexdyn_ros.codegen.tracing.function_vectors import inputs_of
+from flexdyn_ros.codegen.tracing.function_vectors import outputs_of
+from flexdyn_ros.codegen.tracing.functions import PARAMETERS
+from flexdyn_ros.codegen.tracing.functions import read_function
+from flexdyn_ros.codegen.tracing.functions import Request
+from flexdyn_ros.codegen.tracing.interface import Output
+from flexdyn_ros.codegen.tracing.interface import Trace
+from flexdyn_ros.codegen.tracing.loads import gravity_of
+from flexdyn_ros.codegen.tracing.loads import loaded_tree
+from flexdyn_ros.codegen.tracing.loads import Loads
+from flexdyn_ros.codegen.tracing.loads import read_loads
+from flexdyn_ros.codegen.tracing.loads import wrenches_of
+from flexdyn_ros.codegen.tracing.snap import ANGLE_TOLERANCE
+from flexdyn_ros.codegen.tracing.snap import snap as snap_rotations
+from flexdyn_ros.codegen.tracing.traced_derivatives import STRUCTURED
+from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
+from flexdyn_ros.codegen.tracing.traced_dynamics import TracedDynamics
+from flexdyn_ros.dynamics.regroup import regroup
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.program import Program
+
+
+def trace(
+    robot: Robot,
+    function: str,
+    arguments: Sequence[str] = (),
+    *,
+    method: Optional[str] = None,
+    base_parameters: bool = True,
+    snap: float = ANGLE_TOLERANCE,
+    pivots: bool = False,
+) -> Trace:
+    """
+    Return a function of a robot as a program.
+
+    Args:
+        robot: The robot; its numbers, gravity and payloads become constants.
+        function: See `functions.read_function`.
+        arguments: What stays an argument, see `loads.py`.
+        method: How accelerations are solved for, where several ways exist
+            (`solving_methods`); the first of them when None.
+        base_parameters: Whether inertial parameters are regrouped.
+        snap: Distance from 0, 1 and -1 within which entries of rotations are rounded; 0 for none.
+        pivots: Whether the pivots met while solving are a last output.
+
+    Raises:
+        ArgumentError: If a function or an argument is unknown.
+        UnknownName: If a link or frame is unknown.
+    """
+    requests = read_function(robot, function)
+    loads = read_loads(robot, arguments)
+    return trace_requests(robot, function, requests, loads, method, base_parameters, snap, pivots)
+
+
+def trace_requests(
+    robot: Robot,
+    function: str,
+    requests: Sequence[Request],
+    loads: Loads,
+    method: Optional[str] = None,
+    base_parameters: bool = True,
+    snap: float = ANGLE_TOLERANCE,
+    pivots: bool = False,
+) -> Trace:
+    """Return a function as a program; see `trace`."""
+    requests = [_about_parameters(request, loads) for request in requests]
+    graph = Graph()
+    inputs = inputs_of(robot, requests)
+    vectors = {each.name: [graph.symbol(name) for name in each.symbols] for each in inputs}
+    tree = snap_rotations(loaded_tree(robot, loads, graph), snap)
+    # Nothing moves the root body: frames on it need no inertia, and base parameters end there.
+    method = solving_methods(robot, requests)[0] if method is None else method
+    tree = regroup(tree, axisymmetric=method != STRUCTURED) if base_parameters else tree
+    dynamics = TracedDynamics(tree, robot.n_joints, gravity_of(robot, loads, graph), method)
+    outputs: list[Output] = []
+    values: list[Any] = []
+    vectors[PARAMETERS] = [
+        graph.symbol(name) for each in loads.named_parameters() for name in each.input.symbols
+    ]
+    for request in requests:
+        results = request.function.compute(
+            dynamics, vectors, request.frame, wrenches_of(loads, graph)
+        )
+        for output, result in zip(outputs_of(robot, request), results):
+            outputs.append(output)
+            values += _flat(result)
+    if pivots and dynamics.pivots:
+        names = tuple(f'pivot {k + 1}' for k in range(len(dynamics.pivots)))
+        outputs.append(Output('pivots', (len(names),), names))
+        values += dynamics.pivots
+    results = tuple(graph.lift(value) for value in values)
+    program = Program(graph, results, tuple(graph.nodes))
+    solved = any(request.function.solves for request in requests)
+    choices = (method,) if solved or method != RECURSIVE else ()
+    return Trace(
+        robot.name, function, function_identifier(requests), (*inputs, *loads.inputs()),
+        _distinct(outputs, requests), program, robot.coordinate_names, _positions(robot), choices,
+    )
+
+
+def _about_parameters(request: Request, loads: Loads) -> Request:
+    """Return a request with the parameters that it is about, all those among the arguments."""
+    if not request.function.of_parameters:
+        return request
+    if not loads.parameters:
+        raise ArgumentError(
+            'arguments', f'names no parameter, and "{request.name}" is about those that it names, '
+            'such as "<link>/mass"'
+        )
+    return replace(request, parameters=loads.parameters)
+
+
+def _flat(value: Any) -> list:
+    if isinstance(value, (list, tuple)):
+        return [number for item in value for number in _flat(item)]
+    return [value]
+
+
+def _distinct(outputs: list[Output], requests: Sequence[Request]) -> tuple[Output, ...]:
+    """Return the outputs with different names, which frames tell apart."""
+    names = [output.name for output in outputs]
+    result, frames = [], [r.frame for r in requests for _ in r.function.outputs] + [None]
+    for output, frame in zip(outputs, frames):
+        if names.count(output.name) > 1:
+            output = replace(output, name=f'{output.name}:{frame}')
+        result.append(output)
+    return tuple(result)
+
+
+def _positions(robot: Robot) -> tuple[int, ...]:
+    """Return the velocity coordinate that each entry of q belongs to, (nq,)."""
+    places: list[int] = []
+    start = 0
+    for joint in robot.joints:
+        count = len(joint.coordinate_names)
+        own = list(range(start, start + count))
+        at = joint.quaternion_place
+        if at is not None:
+            own.insert(at + 3, own[at + 2])
+        places += own
+        start += count
+    return (*places, *range(start, robot.nv))
