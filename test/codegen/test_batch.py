@@ -7,7 +7,7 @@ from codegen.compiled import needs_extension
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.backends.patient_backend import PATIENCE
-from flexdyn_ros.codegen.native import native
+from flexdyn_ros.codegen.native import native_program
 import numpy as np
 from oracles.random_robots import random_state
 import pytest
@@ -170,7 +170,7 @@ def test_auto_compiles_for_many_samples(monkeypatch, tmp_path):
     """Few samples do not wait for a compiler."""
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'cache'))
-    monkeypatch.setattr(native, '_loaded', {})
+    monkeypatch.setattr(native_program, '_loaded', {})
     model = cases.robot('rigid tree')
     dyn = fd.Dynamics(model)
     dyn.batch.mass_matrix(samples(model, PATIENCE - 1)[0])

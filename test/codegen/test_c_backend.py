@@ -11,7 +11,7 @@ from codegen.compiled import QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.backends import patient_backend
 from flexdyn_ros.codegen.backends.c_backend import CBackend
-from flexdyn_ros.codegen.native import native
+from flexdyn_ros.codegen.native import native_program
 from flexdyn_ros.codegen.native.compiler import CompilationFailed
 from flexdyn_ros.codegen.native.compiler import find_compiler
 from flexdyn_ros.codegen.native.compiler import NoCompiler
@@ -133,7 +133,7 @@ def test_other_values_of_a_load_need_no_new_code(monkeypatch):
         return dyn.inverse_dynamics(q, qd, qdd, {frame: [scale] * 6})
 
     cases.assert_close(use(dyn, 1.0), use(reference, 1.0))
-    monkeypatch.setattr(native.NativeProgram, '_build', None)
+    monkeypatch.setattr(native_program.NativeProgram, '_build', None)
     cases.assert_close(use(dyn, 2.0), use(reference, 2.0))
 
 

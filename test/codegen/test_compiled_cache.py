@@ -11,7 +11,7 @@ from codegen.compiled import needs_compiler
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.native import libraries
-from flexdyn_ros.codegen.native import native
+from flexdyn_ros.codegen.native import native_program
 from flexdyn_ros.codegen.native import source_cache
 from flexdyn_ros.codegen.native.compiler import CompilationFailed
 from flexdyn_ros.codegen.native.compiler import Compiler
@@ -129,7 +129,7 @@ def test_what_an_entry_depends_on(monkeypatch):
         from flexdyn_ros.codegen.tracing.functions import Request
 
         program, _ = backend(robot).program(Request('inverse_dynamics'), ())
-        return program._entry(native.CALL)
+        return program._entry(native_program.CALL)
 
     found = {entry(), entry(other)}
     monkeypatch.setenv('FLEXDYN_CFLAGS', '-O1')
@@ -137,7 +137,7 @@ def test_what_an_entry_depends_on(monkeypatch):
     monkeypatch.setattr('flexdyn_ros.codegen.native.compiler.processor', lambda: 'other')
     found.add(entry())
     found_compiler = Compiler(('/usr/bin/other',), 'other 1.0')
-    monkeypatch.setattr('flexdyn_ros.codegen.native.native_program.find_compiler', lambda: found_compiler)
+    monkeypatch.setattr(native_program, 'find_compiler', lambda: found_compiler)
     found.add(entry())
     assert len(found) == 5
 
@@ -150,7 +150,7 @@ def test_a_program_of_ones_own(folder):
     made = trace(model, 'mass_matrix+bias_vector')
 
     def program(produce):
-        return native.NativeProgram(
+        return native_program.NativeProgram(
             ('own', model.name), produce, made.inputs, made.outputs, model.quaternion_starts
         )
 

@@ -31,11 +31,11 @@ def generated(request, monkeypatch, tmp_path):
     """Return the name of the backend that "auto" ends up with."""
     from flexdyn_ros.codegen.backends import generated_functions
     from flexdyn_ros.codegen.native import interpreted_program
-    from flexdyn_ros.codegen.native import native
+    from flexdyn_ros.codegen.native import native_program
 
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path))
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
-    monkeypatch.setattr(native, '_loaded', {})
+    monkeypatch.setattr(native_program, '_loaded', {})
     monkeypatch.setattr(generated_functions, '_made', {})
     monkeypatch.setattr(interpreted_program, '_made', {})
     tmp_path.chmod(0o700)
