@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import contextmanager
 import logging
 import os
 import sys
 import traceback
+from typing import Iterator
 from typing import NoReturn
 from typing import Optional
 from typing import Sequence
@@ -56,8 +58,11 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     Returns:
         The exit code: 0, 1 (the model is wrong) or 2 (the call is wrong).
     """
-    parser = build_parser()
-    _show_warnings()
+    with _shown_warnings():
+        return _run(build_parser(), arguments)
+
+
+def _run(parser: argparse.ArgumentParser, arguments: Optional[Sequence[str]]) -> int:
     try:
         call = parser.parse_args(arguments)
         code = int(call.run(call))
@@ -145,10 +150,16 @@ class _Warnings(logging.Handler):
         print(f'{paint("warning:", "yellow", sys.stderr)} {record.getMessage()}', file=sys.stderr)
 
 
-def _show_warnings() -> None:
+@contextmanager
+def _shown_warnings() -> Iterator[None]:
+    """Show the library's warnings, and leave its logger as it was to a caller who goes on."""
     logger = logging.getLogger('flexdyn_ros')
-    logger.handlers = [_Warnings(logging.WARNING)]
-    logger.propagate = False
+    before = logger.handlers, logger.propagate
+    logger.handlers, logger.propagate = [_Warnings(logging.WARNING)], False
+    try:
+        yield
+    finally:
+        logger.handlers, logger.propagate = before
 
 
 def _exit_code(error: FlexdynError) -> int:

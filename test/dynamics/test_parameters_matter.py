@@ -80,6 +80,7 @@ CHANGES = [
     *(('flexdyn/gravity', 'xyz', v) for v in ('1.1 2 -9', '1 2.1 -9', '1 2 -9.1')),
     ('flexdyn/flexible_link', 'inertial', 'hub'), ('flexdyn/flexible_link', 'rotation', 'linear'),
     ('flexdyn/flexible_link', 'geometric_stiffening', 'true'),
+    ('flexdyn/flexible_link', 'deflection', 'linearised'),
     *((BEAM, 'tip', v) for v in ('0.95 0.2 0.1', '0.9 0.25 0.1', '0.9 0.2 0.15', 'joint2')),
     (BEAM, 'y_axis', '0.1 1 0.3'), (BEAM, 'young', '2.1e8'), (BEAM, 'shear', '8.1e7'),
     (BEAM, 'area', '1.1e-3'), (BEAM, 'iy', '2.1e-5'), (BEAM, 'iz', '3.1e-5'),

@@ -117,8 +117,6 @@ def test_the_command_writes_the_page(tmp_path, monkeypatch, capsys):
     """All cases that there are, pictures in a folder beside it."""
     few = {name: cases()[name] for name in ('er_stanford_constants', 'four_bar_torque')}
     monkeypatch.setattr(registry, 'cases', lambda: few)
-    # The logger stays the other tests'.
-    monkeypatch.setattr('flexdyn_ros.cli.main._show_warnings', lambda: None)
     file = tmp_path / 'validation.md'
     assert main(['validate', '--all', '--page', str(file)]) == 0
     text = file.read_text()

@@ -95,7 +95,7 @@ def draw(folder: Path) -> list[Picture]:
     draw_tips(folder / f'{NAME}.png', shown, _arm().t_end, (0, 1))
     return [Picture(
         f'{NAME}.png', 'Planar arm of three links, pushed at its tip: the path of the tip in all '
-        'codes, one line on the other, and the distance of each code\'s tip from ours.',
+        "codes, one line on the other, and the distance of each code's tip from ours.",
     )]
 
 
@@ -110,7 +110,7 @@ def draw_convergence(folder: Path) -> list[Picture]:
     draw_tips(folder / f'{CONVERGENCE}.png', shown, _arm().t_end, (0, 1))
     return [Picture(
         f'{CONVERGENCE}.png', 'The same arm with more modes and more segments a link: the path of '
-        'the tip, and the distance of ours from that of Exudyn\'s cables.',
+        "the tip, and the distance of ours from that of Exudyn's cables.",
     )]
 
 
