@@ -44,7 +44,7 @@ def on_numbers(outputs: Sequence[Expression], symbols: Sequence[str], number: Nu
             The arguments of the function must be of that kind already.
 
     Raises:
-        NotImplementedError: If an expression calls another function than sine and cosine.
+        ValueError: If an expression calls another function than sine and cosine.
     """
     places = {name: place for place, name in enumerate(symbols)}
     library = math if number is float else np
@@ -80,4 +80,4 @@ def _operation(node: Expression) -> str:
         return f'-{names[0]}'
     if node.kind == CALL and node.value in ('sin', 'cos'):
         return f'{node.value}({names[0]})'
-    raise NotImplementedError(f'{node.value} on numbers of any precision')
+    raise ValueError(f'numbers of any precision have sine and cosine only, not {node.value}')

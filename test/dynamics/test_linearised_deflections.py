@@ -1,61 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The linearised small-deflection model against expansions of the particles, and by hand."""
 
-from functools import lru_cache
-
 import flexdyn_ros as fd
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import SingularMassMatrix
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_generalised_agree
 from oracles.compare import assert_matrices_agree
 from oracles.compare import reference_dynamics
-from oracles.expansion import ExpandedModel
 from oracles.expansion import linearised_places
 from oracles.expansion import scaled
-from oracles.particle_model import ParticleModel
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
+from oracles.linearised_robots import build
+from oracles.linearised_robots import ONE_BEAM
+from oracles.linearised_robots import ROBOTS
+from oracles.linearised_robots import wrenches_on
 import pytest
 
 TOLERANCE = 1e-9
-ROBOTS = {
-    'chain': {'seed': 12, 'n_joints': 3, 'flexible': 1.0, 'tree': False,
-              'kinds': ('revolute', 'revolute', 'prismatic')},
-    'root': {'seed': 25, 'n_joints': 2, 'flexible': 1.0},
-    'two': {'seed': 49, 'n_joints': 2, 'flexible': 1.0, 'tree': False, 'kinds': ('revolute',)},
-    'mimics': {'seed': 16, 'n_joints': 5, 'flexible': 0.4, 'mimic': True,
-               'kinds': ('revolute', 'continuous', 'prismatic')},
-    'floating': {'seed': 17, 'n_joints': 4, 'kinds': ('floating', 'revolute')},
-    'planar': {'seed': 18, 'n_joints': 3, 'kinds': ('planar', 'prismatic', 'continuous')},
-    'multi_axis': {'seed': 20, 'n_joints': 4, 'kinds': ('multi_axis', 'quaternion', 'revolute')},
-    'payload_on_beam': {'seed': 48, 'n_joints': 3, 'flexible': 1.0,
-                        'kinds': ('revolute', 'prismatic')},
-}
-
-
-@lru_cache(maxsize=None)
-def build(name):
-    """Return the exact robot, its linearised dynamics, the expanded particles and a state."""
-    robot = fd.load_robot(random_robot_urdf(**ROBOTS[name], max_modes=1))
-    rng = np.random.default_rng(ROBOTS[name]['seed'])
-    dyn = reference_dynamics(fd.reduced(robot, 'linearised'))
-    expanded = ExpandedModel(ParticleModel(robot), linearised_places(robot))
-    return robot, dyn, expanded, random_state(robot, rng)
 
 
 @pytest.fixture(params=[name for name in ROBOTS if name != 'two'])
 def case(request):
     """Return a robot, twice modelled, with a state."""
     return build(request.param)
-
-
-def wrenches_on(robot):
-    """Return wrenches on the last frame and one in the middle."""
-    rng = np.random.default_rng(4)
-    frames = {robot.frame_names[-1], robot.frame_names[len(robot.frame_names) // 2]}
-    return {frame: rng.normal(size=6) * 5.0 for frame in sorted(frames)}
 
 
 def test_forces(case):
@@ -163,18 +129,6 @@ def test_error_falls_with_the_deflection(name):
     given = [scaled(v, p, 0.0) for v, p in zip(state, (q_places, v_places, v_places))]
     ours, theirs = (m.inverse_dynamics(*given) for m in (dyn, exact))
     assert_agree(ours, theirs, 1e-13)
-
-
-ONE_BEAM = """
-<robot name="one"><link name="base"/><link name="beam"/>
-<joint name="hub" type="continuous"><parent link="base"/><child link="beam"/><axis xyz="0 0 1"/>
-</joint>
-<flexdyn version="1.0"><gravity xyz="0 0 0"/>
-<flexible_link link="beam" deflection="linearised" {more}>
-<beam tip="{length} 0 0" y_axis="0 1 0" young="1e9" iz="{iz}" mass="{mass}">
-<bending axis="y" modes="1" basis="polynomial"/><point_mass at="1" mass="{tip}"/></beam>
-</flexible_link></flexdyn></robot>
-"""
 
 
 @pytest.mark.parametrize('drawn_in', [True, False])
@@ -326,87 +280,3 @@ def test_energy_is_conserved():
         drifts.append(np.abs(swing.energy - swing.energy[0]).max())
     assert drifts[1] < 1e-5 * swing.energy[0]
     assert drifts[0] / drifts[1] > 12.0
-
-
-def test_only_the_links_asked_for():
-    """Modes of other links stay exact; elastic joints always do."""
-    robot = build('chain')[0]
-    bent = [link.name for link in robot.links if link.mode_names]
-    assert len(bent) > 1
-    some = fd.reduced(robot, 'linearised', bent[0])
-    assert [link.name for link in some.links if link.is_linearised] == bent[:1]
-    states = random_state(robot, np.random.default_rng(2))
-    both, one, none = (
-        reference_dynamics(r).inverse_dynamics(*states)
-        for r in (fd.reduced(robot, 'linearised'), some, robot)
-    )
-    assert not np.allclose(one, none, rtol=1e-6)
-    assert not np.allclose(one, both, rtol=1e-6)
-    assert fd.reduced(fd.reduced(robot, 'linearised'), 'exact') == robot
-
-
-def test_a_deflection_beyond_its_range_is_said():
-    """Where the mass matrix is not positive definite any more, the error tells what to do."""
-    robot = fd.load_robot(ONE_BEAM.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more=''))
-    for backend in ('reference', 'python'):
-        dyn = fd.Dynamics(robot, backend=backend)
-        with pytest.raises(SingularMassMatrix, match='linearised, make them smaller'):
-            dyn.forward_dynamics([0.0, 1.0], [0.0, 0.0], [1.0, 0.0])
-
-
-def test_what_makes_no_sense_is_refused():
-    """Names, links without modes, loops, and two reduced forms at once."""
-    robot = build('chain')[0]
-    with pytest.raises(ArgumentError, match='linearised'):
-        fd.reduced(robot, 'linear')
-    with pytest.raises(ArgumentError, match='QuasiStatic'):
-        fd.reduced(robot, 'quasi_static')
-    rigid = fd.load_robot('<robot name="r"><link name="base"/></robot>')
-    with pytest.raises(ArgumentError, match='no link with mode shapes'):
-        fd.reduced(rigid, 'linearised')
-    rigid_link = next(x.name for x in build('mimics')[0].links if not x.mode_names)
-    robot = build('mimics')[0]
-    with pytest.raises(ArgumentError, match='no mode shapes'):
-        fd.reduced(robot, 'linearised', [rigid_link])
-    with pytest.raises(fd.FlexdynError, match='No link is called'):
-        fd.reduced(robot, 'linearised', ['link77'])
-    text = ONE_BEAM.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more='rotation="linear"')
-    with pytest.raises(fd.FlexdynError, match='contradicts rotation="linear"'):
-        fd.load_robot(text)
-    loop = '<loop name="tie" frame1="beam" frame2="base" constrain="ty"/></flexdyn>'
-    looped = ONE_BEAM.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more='').replace(
-        '</flexdyn>', loop)
-    with pytest.raises(fd.FlexdynError, match='has deflection="linearised"'):
-        fd.load_robot(looped)
-    with pytest.raises(fd.FlexdynError, match='Loop "tie" needs motion'):
-        fd.reduced(fd.load_robot(looped.replace('deflection="linearised"', '')), 'linearised')
-    with pytest.raises(ArgumentError, match='which is exact in the deflections'):
-        fd.Dynamics(
-            fd.reduced(robot, 'linearised'), backend='reference',
-            formulation='kinematic_influence',
-        )
-    stiff = ONE_BEAM.replace('<bending axis="y" modes="1" basis="polynomial"/>', '')
-    with pytest.raises(fd.FlexdynError, match='deflection="linearised" has no effect'):
-        fd.load_robot(stiff.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more=''))
-
-
-def test_it_is_said_aloud():
-    """Notes, the command line and simulated motions name the form."""
-    from flexdyn_ros.cli.info import torque_terms
-
-    robot = build('chain')[0]
-    for form, words in (
-        ('linearised', 'linearised small deflections'),
-        ('first_order_rotations', 'first-order rotations'),
-    ):
-        other = fd.reduced(robot, form)
-        written = {'linearised': 'deflection="linearised"'}.get(form, 'rotation="linear"')
-        assert sum(f'reduced form, {written}' in note for note in other.notes) == 4
-        assert any(words in term for term in torque_terms(other))
-        assert not any(words in term for term in torque_terms(robot))
-        assert fd.reduced(other, 'exact').notes == robot.notes
-    beam = fd.load_robot(ONE_BEAM.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more=''))
-    assert any('Link "beam" is in a reduced form' in note for note in beam.notes)
-    rest = [0.0, 0.0]
-    swing = fd.simulate(reference_dynamics(beam), rest, rest, None, 0.01, 0.01)
-    assert swing.method == 'rk4, deflection="linearised"'
