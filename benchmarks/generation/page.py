@@ -10,7 +10,7 @@ from benchmarks.generation.example import example
 from benchmarks.generation.example import NAMES
 from benchmarks.generation.listing import listing
 from flexdyn_ros.codegen.tracing.trace import trace
-from flexdyn_ros.model.urdf import load_robot
+from flexdyn_ros.model.load_robot import load_robot
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.passes.common_divisors import search_divisors

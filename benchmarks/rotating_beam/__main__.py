@@ -26,7 +26,7 @@ PAGE = """\
 
 A beam that bends without stretching is drawn in along its axis. The model carries that
 displacement exactly, `s(x) = -1/2 int_0^x |w'|^2`, for every point, point mass, payload and
-child joint (`flexdyn_ros/model/foreshortening.py`); loads along the beam do work on it. So a
+child joint (`flexdyn_ros/model/modal/foreshortening.py`); loads along the beam do work on it. So a
 rotating beam stiffens and a column under its weight softens, without a stiffness matrix that
 knows of either. Without it (`geometric_stiffening="false"`) a beam on a hub gives way in the
 plane of rotation as soon as the hub turns faster than the beam's first frequency.

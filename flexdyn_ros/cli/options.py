@@ -16,7 +16,7 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
 
 if TYPE_CHECKING:
-    from flexdyn_ros.model.robot import Robot
+    from flexdyn_ros.model.robot.robot import Robot
     import numpy as np
 
 # What a caller of the library knows by another name.

@@ -11,7 +11,7 @@ from flexdyn_ros.interface.arguments import real_matrix
 from flexdyn_ros.interface.arguments import real_number
 from flexdyn_ros.interface.arguments import real_vector
 from flexdyn_ros.interface.backend_owner import BackendOwner
-from flexdyn_ros.model.link import Inertia
+from flexdyn_ros.model.robot.link import Inertia
 import numpy as np
 
 # Part of the largest entry by which an inertia may miss symmetry, or a principal moment zero.

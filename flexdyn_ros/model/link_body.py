@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from flexdyn_ros.model.beam import modal_body
-from flexdyn_ros.model.link import Link
-from flexdyn_ros.model.modal_body import ModalBody
-from flexdyn_ros.model.modal_data import file_body
+from flexdyn_ros.model.beam.beam_body import modal_body
+from flexdyn_ros.model.modal.modal_body import ModalBody
+from flexdyn_ros.model.modal.modal_data import file_body
+from flexdyn_ros.model.robot.link import Link
 
 
 def link_body(link: Link) -> ModalBody:

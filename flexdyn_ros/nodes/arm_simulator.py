@@ -8,7 +8,7 @@ from typing import Sequence
 
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.model.base_motion import BASE_COORDINATES
+from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.closed_motion import what_follows
 from flexdyn_ros.nodes.deflection import ModalEquations

@@ -8,7 +8,7 @@ from typing import Mapping
 from typing import Optional
 from typing import Protocol
 
-from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.model.robot.robot import Robot
 from flexdyn_ros.nodes.gravity_frame import GravityFrame
 import numpy as np
 

@@ -14,8 +14,8 @@ from zipfile import BadZipFile
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.model.family_shapes import family_shapes
-from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.model.beam.family_shapes import family_shapes
+from flexdyn_ros.model.robot.robot import Robot
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.segment_tips import segment_tips
 import numpy as np

@@ -23,7 +23,7 @@ from flexdyn_ros.codegen.tracing.functions import FUNCTIONS
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.loads import Loads
 from flexdyn_ros.codegen.tracing.simplify import simplify
-from flexdyn_ros.model.link import Inertia
+from flexdyn_ros.model.robot.link import Inertia
 import numpy as np
 from oracles.random_robots import random_robot_urdf
 from oracles.random_robots import random_state

@@ -4,8 +4,8 @@
 from functools import lru_cache
 
 import flexdyn_ros as fd
-from flexdyn_ros.model.beam import modal_body
-from flexdyn_ros.model.foreshortening import axial_shapes
+from flexdyn_ros.model.beam.beam_body import modal_body
+from flexdyn_ros.model.modal.foreshortening import axial_shapes
 from flexdyn_ros.nodes.deformed_shape import link_shapes
 import numpy as np
 from oracles.compare import reference_dynamics

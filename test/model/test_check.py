@@ -6,9 +6,9 @@ from dataclasses import FrozenInstanceError
 from flexdyn_ros import Dynamics
 from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.check import check_robot
-from flexdyn_ros.model.joint import Pose
-from flexdyn_ros.model.mass_moments import MassMoments
+from flexdyn_ros.model.check.check import check_robot
+from flexdyn_ros.model.inertia.mass_moments import MassMoments
+from flexdyn_ros.model.robot.joint import Pose
 from model_texts import ARM
 from model_texts import arm_with
 from model_texts import beam

@@ -19,8 +19,8 @@ from flexdyn_ros.codegen.backends.python_backend import PythonBackend
 from flexdyn_ros.codegen.backends.variants import Floats
 from flexdyn_ros.codegen.native.extension import extension
 from flexdyn_ros.codegen.native.interpreted_program import InterpretedProgram
-from flexdyn_ros.model.link import Inertia
-from flexdyn_ros.model.robot import Robot
+from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.model.robot.robot import Robot
 
 _logger = logging.getLogger('flexdyn_ros.codegen')
 

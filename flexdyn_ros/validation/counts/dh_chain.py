@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from dataclasses import replace
 from typing import Sequence
 
-from flexdyn_ros.model.joint import Joint
-from flexdyn_ros.model.joint import Pose
-from flexdyn_ros.model.link import Beam
-from flexdyn_ros.model.link import Inertia
-from flexdyn_ros.model.link import Link
-from flexdyn_ros.model.robot import Robot
-from flexdyn_ros.model.vectors import Matrix3
-from flexdyn_ros.model.vectors import Vector3
+from flexdyn_ros.model.robot.joint import Joint
+from flexdyn_ros.model.robot.joint import Pose
+from flexdyn_ros.model.robot.link import Beam
+from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.model.robot.link import Link
+from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.robot.vectors import Matrix3
+from flexdyn_ros.model.robot.vectors import Vector3
 import numpy as np
 
 GRAVITY = (0.0, 0.0, -9.81)

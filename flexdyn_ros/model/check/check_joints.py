@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is doubtful in a joint: motion without inertia, limits, friction, springs that give way."""
+
+from __future__ import annotations
+
+from flexdyn_ros.model.check.check_springs import spring_findings
+from flexdyn_ros.model.check.findings import ERROR
+from flexdyn_ros.model.check.findings import Finding
+from flexdyn_ros.model.check.findings import WARNING
+from flexdyn_ros.model.inertia.composite_inertia import composite_moments
+from flexdyn_ros.model.inertia.mass_moments import MassMoments
+from flexdyn_ros.model.robot.joint import Joint
+from flexdyn_ros.model.robot.robot import Robot
+import numpy as np
+
+# Inertia [kg m^2] and mass [kg] below this fraction of the robot's mass count as none.
+NEGLIGIBLE = 1e-12
+
+
+def joint_findings(robot: Robot) -> list[Finding]:
+    """Return what is doubtful in the robot's joints."""
+    carried = composite_moments(robot)
+    payload = sum(p.inertia.mass for p in robot.payloads)
+    negligible = NEGLIGIBLE * max(robot.total_mass + payload, 1e-300)
+    findings = []
+    for joint in robot.joints:
+        if joint.coordinate_names:
+            findings += _motor_findings(joint, robot, carried, negligible)
+        if joint.elastic_name:
+            findings += _link_findings([(joint, 1.0)], robot, carried, negligible)
+    for joint in robot.joints:
+        findings += _limit_findings(joint) + _friction_findings(joint)
+        findings += spring_findings('joint', joint.name, joint.dynamics.spring)
+    return findings
+
+
+def _motor_findings(
+    joint: Joint, robot: Robot, carried: dict[str, MassMoments], negligible: float
+) -> list[Finding]:
+    """
+    Return whether a joint's own coordinate, the motor side, meets no inertia.
+
+    It meets the rotors of the joint and of its followers, and the links behind those of them
+    that have no spring.
+
+    Args:
+        joint: A joint with coordinates.
+        robot: Its robot.
+        carried: What each joint carries, about its child's frame.
+        negligible: Inertia [kg m^2] and mass [kg] that count as none.
+    """
+    moved = [(joint, 1.0)] + [
+        (j, j.mimic.multiplier) for j in robot.joints if j.mimic and j.mimic.leader == joint.name
+    ]
+    if any(m * j.dynamics.reflected_inertia for j, m in moved):
+        return []
+    stiff = [(j, m) for j, m in moved if not j.dynamics.elastic]
+    return _link_findings(stiff, robot, carried, negligible) if stiff else [_massless_motor(joint)]
+
+
+def _massless_motor(joint: Joint) -> Finding:
+    return Finding(
+        ERROR,
+        'joint',
+        joint.name,
+        'the motor side of the elastic joint has no inertia',
+        'Write rotor_inertia in its <joint_dynamics>; forward dynamics needs it',
+    )
+
+
+def _link_findings(
+    moved: list[tuple[Joint, float]],
+    robot: Robot,
+    carried: dict[str, MassMoments],
+    negligible: float,
+) -> list[Finding]:
+    """Return whether the links behind joints that move together, the first by 1, are massless."""
+    joint = moved[0][0]
+    if all(carried[j.name].negligible(negligible) for j, _ in moved):
+        links = [name for j, _ in moved for name in _links_beyond(j, robot)]
+        shown = ', '.join(f'"{name}"' for name in links[:6]) + (', ...' if len(links) > 6 else '')
+        return [
+            Finding(
+                ERROR,
+                'joint',
+                joint.name,
+                f'all links that it moves are without mass ({shown})',
+                'Give one of them an <inertial>, or make the joint fixed; forward dynamics needs '
+                'it',
+            )
+        ]
+    if sum(m * m * _smallest_inertia(j, carried[j.name]) for j, m in moved) <= negligible:
+        return [
+            Finding(
+                WARNING,
+                'joint',
+                joint.name,
+                'with all joints at zero, it moves no inertia about its axis',
+                'Check the <inertia> and <origin> of the links that it moves',
+            )
+        ]
+    return []
+
+
+def _links_beyond(joint: Joint, robot: Robot) -> list[str]:
+    """Return the names of the links that a joint moves, depth first."""
+    beyond = [joint.child]
+    for other in robot.joints:
+        if other.parent in beyond:
+            beyond.append(other.child)
+    return beyond
+
+
+def _smallest_inertia(joint: Joint, moved: MassMoments) -> float:
+    """Return the smallest inertia that a velocity of the joint meets [kg m^2 | kg]."""
+    axis = np.array(joint.axis)
+    turning = float(axis @ moved.inertia @ axis)
+    if joint.type == 'prismatic':
+        return moved.mass
+    if joint.type == 'planar':
+        return min(moved.mass, turning)
+    if joint.type in ('floating', 'multi_axis'):
+        kinds = {name[-2] for name in joint.coordinate_names}
+        smallest = {'t': moved.mass, 'r': float(np.linalg.eigvalsh(moved.inertia)[0])}
+        if kinds == {'t', 'r'}:
+            smallest['r'] = float(np.linalg.eigvalsh(moved.about_com())[0])
+        return min(smallest[kind] for kind in kinds)
+    return turning
+
+
+def _limit_findings(joint: Joint) -> list[Finding]:
+    limit, findings = joint.limit, []
+    if joint.type not in ('revolute', 'prismatic', 'continuous'):
+        return []
+    for name, value in (('effort', limit.effort), ('velocity', limit.velocity)):
+        if value == 0.0:
+            findings.append(
+                (
+                    f'<limit {name}="0"> leaves the joint no {name}',
+                    f'Write the real limit, or leave {name} out if there is none',
+                )
+            )
+    if limit.lower is not None and limit.upper is not None and joint.type != 'continuous':
+        if limit.lower > limit.upper:
+            findings.append(
+                (
+                    f'<limit> has lower {limit.lower:g} above upper {limit.upper:g}',
+                    'Exchange them',
+                )
+            )
+        elif limit.lower == limit.upper:
+            findings.append(
+                (
+                    f'<limit> has lower and upper at {limit.lower:g}: the joint cannot move',
+                    'Write the real limits, or make the joint fixed',
+                )
+            )
+    return [Finding(WARNING, 'joint', joint.name, *finding) for finding in findings]
+
+
+def _friction_findings(joint: Joint) -> list[Finding]:
+    friction = joint.dynamics.friction
+    if friction.breakaway >= friction.coulomb:
+        return []
+    return [
+        Finding(
+            WARNING,
+            'joint',
+            joint.name,
+            f'the break-away level stribeck="{friction.breakaway:g}" lies below '
+            f'coulomb="{friction.coulomb:g}", so that friction rises with speed',
+            'A Stribeck curve falls from break-away to the level at speed: exchange the two, '
+            'unless this was measured',
+        )
+    ]

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From <beam> to a `Beam`: its geometry, and what its families, sections and mass come to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+
+from flexdyn_ros.errors import did_you_mean
+from flexdyn_ros.model.extension.extension_reader import Item
+from flexdyn_ros.model.extension.family_reader import read_families
+from flexdyn_ros.model.extension.section_reader import check_sections
+from flexdyn_ros.model.extension.section_reader import read_sections
+from flexdyn_ros.model.robot.joint import Joint
+from flexdyn_ros.model.robot.link import Beam
+from flexdyn_ros.model.robot.link import Link
+from flexdyn_ros.model.robot.link import ModeFamily
+from flexdyn_ros.model.robot.link import PointMass
+from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.xml.values import vector3
+import numpy as np
+
+# Sine of the smallest angle between two directions that are not called parallel.
+_PARALLEL = 1e-6
+# Shortest length of a beam [m].
+_SHORTEST = 1e-9
+
+
+@dataclass(frozen=True)
+class BeamFrame:
+    """Length [m] of a beam and the rotation, shape (3, 3), from its axes to link axes."""
+
+    length: float
+    axes: np.ndarray
+
+
+def read_beam(item: Item, link: Link, robot: Robot, hub_only: bool) -> Beam:
+    """
+    Return the beam of a link.
+
+    Args:
+        item: The <beam> element.
+        link: The link as the URDF has it.
+        robot: The robot without its extension.
+        hub_only: Whether <inertial> describes the hub alone (inertial="hub").
+
+    Raises:
+        ModelError: The geometry is degenerate, or data that the modes need are missing.
+    """
+    frame = beam_frame(item, link, robot)
+    families = read_families(item)
+    sections = read_sections(item, link, frame.length, hub_only)
+    check_sections(item, families, sections)
+    _check_effects(item, families)
+    return replace(
+        plain_beam(item, frame, sections.mass),
+        rotary_inertia=item.value('rotary_inertia'),
+        families=families,
+        stations=sections.stations,
+        interpolation=item.value('interpolation'),
+        loaded=item.value('loaded'),
+        loss_factor=item.value('loss_factor'),
+        rayleigh_mass=item.value('rayleigh_mass'),
+        rayleigh_stiffness=item.value('rayleigh_stiffness'),
+    )
+
+
+def plain_beam(item: Item, frame: BeamFrame, mass: float) -> Beam:
+    """
+    Return what a <beam> and a <segments> say alike: a uniform beam without modes.
+
+    Args:
+        item: The element.
+        frame: Length and axes of the beam.
+        mass: Mass of the beam [kg].
+    """
+    x, y, z = (frame.axes + 0.0).tolist()
+    polar = item.value('polar')
+    return Beam(
+        tip=item.value('tip'),
+        axes=((x[0], x[1], x[2]), (y[0], y[1], y[2]), (z[0], z[1], z[2])),
+        length=frame.length,
+        mass=mass,
+        young=item.value('young'),
+        shear=item.value('shear'),
+        area=item.value('area'),
+        iy=item.value('iy'),
+        iz=item.value('iz'),
+        j=item.value('j'),
+        polar=item.value('j') if polar is None else polar,
+        point_masses=tuple(
+            PointMass(
+                at=point.value('at'),
+                mass=point.value('mass'),
+                inertia=(point.value('ixx'), point.value('iyy'), point.value('izz')),
+            )
+            for point in item.all('point_mass')
+        ),
+    )
+
+
+def _check_effects(item: Item, families: tuple[ModeFamily, ...]) -> None:
+    """Refuse what acts on modes, or between stations, where there are none."""
+    for name in ('loaded', 'loss_factor', 'rayleigh_mass', 'rayleigh_stiffness'):
+        if item.says(name) and not families:
+            raise item.place.error(
+                f'{name}="{item.texts[name]}" has no effect, as the beam has no modes',
+                'Take it out, or ask for modes',
+            )
+    if item.says('interpolation') and item.child('station') is None:
+        raise item.place.error(
+            f'interpolation="{item.texts["interpolation"]}" has no effect without stations',
+            'Write <station> elements, or take it out',
+        )
+
+
+def beam_frame(item: Item, link: Link, robot: Robot) -> BeamFrame:
+    """Return length and axes of a beam from its `tip` and, where it has one, its `y_axis`."""
+    tip = _tip_position(item, link, robot)
+    length = float(np.linalg.norm(tip))
+    if length < _SHORTEST:
+        raise item.place.error(
+            f'The tip "{item.value("tip")}" lies at the origin of the link, so the beam has no '
+            'length',
+            'Name a joint or link away from it, or write the tip as "x y z"',
+        )
+    x_axis = tip / length
+    written = item.value('y_axis') if item.schema.attribute('y_axis') else None
+    candidates = [written] if written is not None else [(0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+    for candidate in candidates:
+        towards = np.array(candidate) / np.linalg.norm(candidate)
+        across = towards - (towards @ x_axis) * x_axis
+        size = np.linalg.norm(across)
+        if size > _PARALLEL:
+            y_axis = across / size
+            axes = np.column_stack([x_axis, y_axis, np.cross(x_axis, y_axis)])
+            return BeamFrame(length, axes)
+    raise item.place.error(
+        f'y_axis="{item.texts["y_axis"]}" is parallel to the beam',
+        'Give a direction across the beam, in the link frame',
+    )
+
+
+def _tip_position(item: Item, link: Link, robot: Robot) -> np.ndarray:
+    """Return the tip in the link frame, all joints at zero."""
+    tip = item.value('tip')
+    children = {joint.name: joint for joint in robot.joints if joint.parent == link.name}
+    if tip in children:
+        return np.array(children[tip].origin.position)
+    if tip in robot.frame_names:
+        return _frame_position(item, tip, link, robot)
+    try:
+        return np.array(vector3(tip))
+    except ValueError as error:
+        if any(character.isalpha() for character in tip.replace('e', '')):
+            other = next((joint for joint in robot.joints if joint.name == tip), None)
+            problem = f'The tip "{tip}" is neither a child joint of the link nor a link'
+            if other is not None:
+                problem = (
+                    f'The tip "{tip}" is a joint of link "{other.parent}", not of this link'
+                )
+            raise item.place.error(
+                problem, did_you_mean(tip, [*children, *robot.frame_names])
+            ) from None
+        raise item.place.error(f'tip="{tip}" {error}') from None
+
+
+def _frame_position(item: Item, frame: str, link: Link, robot: Robot) -> np.ndarray:
+    parent_joint: dict[str, Joint] = {joint.child: joint for joint in robot.joints}
+    position, at = np.zeros(3), frame
+    while at != link.name:
+        if at not in parent_joint:
+            raise item.place.error(
+                f'The tip link "{frame}" does not hang on this link',
+                'Name a link further out, a child joint, or "x y z"',
+            )
+        joint = parent_joint[at]
+        origin = joint.origin
+        position = np.array(origin.rotation) @ position + np.array(origin.position)
+        at = joint.parent
+    return position

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From <modal> to a link's modes: the file, the modes kept, and what hangs on which node."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Optional
+
+from flexdyn_ros.errors import did_you_mean
+from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.model.extension.extension_reader import Item
+from flexdyn_ros.model.extension.extension_reader import joint_name
+from flexdyn_ros.model.modal.modal_arrays import ModalArrays
+from flexdyn_ros.model.modal.modal_data import ModalData
+from flexdyn_ros.model.modal.modal_file import read_modal_file
+from flexdyn_ros.model.robot.link import Link
+from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.robot.vectors import Vector3
+from flexdyn_ros.model.xml.paths import resolve_file
+import numpy as np
+
+# A node whose shapes move less than this fraction of their largest does not move.
+STILL = 1e-6
+
+
+def read_modal(
+    item: Item, link: Link, robot: Robot, later: list[NotYetSupported]
+) -> Optional[ModalData]:
+    """
+    Return the modes of a link out of a file; None where its format cannot be read yet.
+
+    Args:
+        item: The <modal> element.
+        link: The link as the URDF has it.
+        robot: The robot without its extension.
+        later: Gets what cannot be computed yet.
+
+    Raises:
+        ModelError: The file is missing or wrong, or does not go with the link.
+    """
+    address = item.value('file')
+    attached = _attached_nodes(item, link, robot)
+    try:
+        path = resolve_file(address, item.document.base_dir)
+    except ValueError as error:
+        raise item.place.error(
+            f'file="{address}" {error}', 'Correct the path, or give base_dir'
+        ) from None
+    if item.value('format') == 'sid':
+        later.append(
+            item.place.not_yet(
+                'format="sid" is understood but not computed yet',
+                'Convert the data to format="npz" (docs/modal_files.md)',
+            )
+        )
+        return None
+    try:
+        arrays = read_modal_file(path)
+    except ValueError as error:
+        raise item.place.error(
+            f'file="{address}" {error}', 'docs/modal_files.md describes the arrays'
+        ) from None
+    known = arrays.mode_numbers.tolist()
+    modes = item.value('modes') or tuple(known)
+    for number in modes:
+        if number not in known:
+            raise item.place.error(
+                f'modes="{item.texts["modes"]}" holds {number}, which the file does not',
+                f'It holds {" ".join(map(str, known))}',
+            )
+    arrays = arrays.with_modes(modes)
+    _check_root(item, arrays)
+    return ModalData(
+        file=address,
+        digest=hashlib.sha256(Path(path).read_bytes()).hexdigest(),
+        modes=tuple(modes),
+        damping_ratio=item.value('damping_ratio'),
+        attachments=_attachments(item, link, robot, arrays, attached),
+        arrays=arrays,
+    )
+
+
+def _attached_nodes(item: Item, link: Link, robot: Robot) -> dict[str, Item]:
+    """Return the <attach> element of each child joint that has one."""
+    children = [joint.name for joint in robot.joints if joint.parent == link.name]
+    found = {}
+    for attach in item.all('attach'):
+        name = joint_name(attach, attach.value('joint'), robot)
+        if name not in children:
+            raise attach.place.error(
+                f'Joint "{name}" is not a child joint of link "{link.name}"',
+                did_you_mean(name, children),
+            )
+        found[name] = attach
+    return found
+
+
+def _check_root(item: Item, arrays: ModalArrays) -> None:
+    """Refuse shapes that move the parent joint, where the link frame is clamped."""
+    places = np.linalg.norm(arrays.node_positions, axis=1)
+    for k in np.flatnonzero(places <= 1e-6 * places.max()):
+        for what, shape in (('move', arrays.translation), ('turn', arrays.rotation)):
+            largest = np.abs(shape).max(axis=(1, 2))
+            moved = np.abs(shape[:, k]).max(axis=1)
+            if np.any(moved > STILL * np.maximum(largest, 1e-300)):
+                mode = int(arrays.mode_numbers[int(np.argmax(moved > STILL * largest))])
+                raise item.place.error(
+                    f'Mode {mode} {what}s node {arrays.node_ids[k]}, which stands at the parent '
+                    'joint',
+                    'Give shapes relative to the parent joint: phi - phi(0) - psi(0) x r, '
+                    'psi - psi(0), and inertia to go with them',
+                )
+
+
+def _attachments(
+    item: Item, link: Link, robot: Robot, arrays: ModalArrays, attached: dict[str, Item]
+) -> tuple[tuple[Vector3, int], ...]:
+    """Return the node of each child joint: the one that is named, or the one that stands there."""
+    known, found = arrays.node_ids.tolist(), []
+    for joint in robot.joints:
+        if joint.parent != link.name:
+            continue
+        origin = np.array(joint.origin.position)
+        distance = np.linalg.norm(arrays.node_positions - origin, axis=1)
+        attach = attached.get(joint.name)
+        tolerance = item.value('tolerance')
+        if attach is None:
+            k = int(np.argmin(distance))
+        else:
+            node = attach.value('node')
+            if node not in known:
+                raise attach.place.error(
+                    f'The file has no node {node}',
+                    f'Nearest to joint "{joint.name}" is {known[int(np.argmin(distance))]}',
+                )
+            k = known.index(node)
+        if distance[k] > tolerance:
+            place = ' '.join(f'{x:.6g}' for x in arrays.node_positions[k])
+            there = ' '.join(f'{x:.6g}' for x in origin)
+            which = 'Node' if attach is not None else 'Nearest node'
+            raise (attach or item).place.error(
+                f'{which} {known[k]} at ({place}) m is {distance[k]:.4g} m away from joint '
+                f'"{joint.name}" at ({there}) m',
+                'Correct the positions (metres, link frame), or raise tolerance, and the joint '
+                'hangs on that node by a rigid arm',
+            )
+        found.append((joint.origin.position, known[k]))
+    return tuple(found)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cross-sections and the mass of a <beam>: read, spread, and compared with what modes need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+from flexdyn_ros.model.beam.beam_section import relative_area
+from flexdyn_ros.model.extension.extension_reader import Item
+from flexdyn_ros.model.robot.link import Link
+from flexdyn_ros.model.robot.link import ModeFamily
+from flexdyn_ros.model.robot.link import Station
+
+_UNITS = {
+    'young': 'Pa', 'shear': 'Pa', 'area': 'm^2', 'iy': 'm^4', 'iz': 'm^4', 'j': 'm^4',
+    'polar': 'm^4', 'linear_density': 'kg/m',
+}  # fmt: skip
+# What each kind of modes needs.
+_NEEDS = {
+    'bending_y': ('young', 'iz'),
+    'bending_z': ('young', 'iy'),
+    'torsion': ('shear', 'j', 'area'),
+    'axial': ('young', 'area'),
+}
+
+
+@dataclass(frozen=True)
+class Sections:
+    """
+    What a <beam> says of its cross-sections.
+
+    Attributes:
+        mass: Of the beam [kg].
+        given: Names of the properties that are known all along it.
+        stations: The stations, every property filled in; empty for a uniform beam.
+    """
+
+    mass: float
+    given: frozenset[str]
+    stations: tuple[Station, ...]
+
+
+def read_sections(item: Item, link: Link, length: float, hub_only: bool) -> Sections:
+    """
+    Return the sections and the mass of a beam.
+
+    Args:
+        item: The <beam> element.
+        link: The link as the URDF has it.
+        length: Of the beam [m].
+        hub_only: Whether <inertial> describes the hub alone.
+
+    Raises:
+        ModelError: Stations are out of order or incomplete, or mass is missing or given twice.
+    """
+    stations = list(item.all('station'))
+    if not stations:
+        given = frozenset(name for name in _UNITS if item.written(name))
+        return Sections(beam_mass(item, link, length, hub_only), given, ())
+    _check_places(item, stations)
+    values = {name: _along(item, stations, name) for name in _UNITS}
+    at = [station.value('at') for station in stations]
+    law = item.value('interpolation')
+    density, areas = values['linear_density'], values['area']
+    if density is None:
+        mean = None if areas is None else relative_area(at, areas, law)
+        mass = beam_mass(item, link, length, hub_only, mean)
+        share = [1.0] * len(at) if areas is None else [area / mean for area in areas]
+        density = [mass / length * part for part in share]
+    else:
+        _refuse_second_mass(item)
+        mass = length * relative_area(at, density, law)
+    if values['polar'] is None:
+        values['polar'] = values['j']
+    found = []
+    for k, place in enumerate(at):
+        section = {
+            name: None if value is None else value[k]
+            for name, value in values.items()
+            if name != 'linear_density'
+        }
+        found.append(Station(at=place, linear_density=density[k], **section))
+    given = frozenset(name for name, value in values.items() if value is not None)
+    return Sections(mass, given, tuple(found))
+
+
+def check_sections(item: Item, families: tuple[ModeFamily, ...], sections: Sections) -> None:
+    """
+    Compare the properties that are given with what modes and rotary inertia need.
+
+    Raises:
+        ModelError: A property is missing.
+    """
+    for family in families:
+        what = family.kind.replace('_', ' along ')
+        needs = [(name, f'Modes of {what} need') for name in _NEEDS[family.kind]]
+        if family.shear_correction is not None:
+            needs += [(name, 'shear_correction needs') for name in ('shear', 'area')]
+        for name, who in needs:
+            _check_given(item, sections, name, who)
+        if family.kind == 'torsion' and item.value('polar') == 0.0:
+            raise item.place.error(
+                'Torsion modes need polar inertia, but polar="0"',
+                'Write polar="..." [m^4], or leave it out for polar = j',
+            )
+    polar = item.value('polar') if item.written('polar') else item.value('j')
+    stationed = sections.stations and sections.given & {'polar', 'j'}
+    if (polar or stationed) and 'area' not in sections.given:
+        name = 'polar' if 'polar' in sections.given and item.written('polar') else 'j'
+        raise item.place.error(
+            f'{name} gives the beam inertia about its axis, rho {name} with rho = '
+            'mass / (area length), and so needs area',
+            'Write area="..." [m^2]',
+        )
+    if item.value('rotary_inertia'):
+        for name in ('area', 'iy', 'iz'):
+            _check_given(item, sections, name, 'rotary_inertia="true" needs')
+
+
+def _check_given(item: Item, sections: Sections, name: str, who: str) -> None:
+    if name not in sections.given:
+        raise item.place.error(f'{who} {name}', f'Write {name}="..." [{_UNITS[name]}]')
+
+
+def _check_places(item: Item, stations: list[Item]) -> None:
+    at = [station.value('at') for station in stations]
+    if len(at) < 2 or at[0] != 0.0 or at[-1] != 1.0:
+        raise item.place.error(
+            f'The stations stand at {" ".join(f"{place:g}" for place in at)}',
+            'Begin with one at="0" and end with one at="1"',
+        )
+    for before, after in zip(at, at[1:]):
+        if after < before:
+            raise item.place.error(
+                f'The station at="{after:g}" follows the one at="{before:g}"',
+                'Write the stations from root to tip',
+            )
+    for place in at:
+        most = 1 if place in (0.0, 1.0) else 2
+        if at.count(place) > most:
+            raise item.place.error(
+                f'{at.count(place)} stations stand at="{place:g}"',
+                'Two at one place inside the beam are a step; more say nothing',
+            )
+
+
+def _along(item: Item, stations: list[Item], name: str) -> Optional[list[float]]:
+    """Return a property at each station, None where nothing gives it."""
+    own = [station.value(name) if station.written(name) else None for station in stations]
+    if not any(value is not None for value in own):
+        return None if not item.written(name) else [item.value(name)] * len(stations)
+    if item.written(name):
+        if all(value is not None for value in own):
+            raise item.place.error(
+                f'{name}="{item.texts[name]}" of the beam has no effect, as every station '
+                'gives it',
+                'Take it out of <beam>',
+            )
+        return [item.value(name) if value is None else value for value in own]
+    for station, value in zip(stations, own):
+        if value is None:
+            raise station.place.error(
+                f'The station at="{station.texts["at"]}" does not give {name}, as others do',
+                f'Write {name}="..." [{_UNITS[name]}] there, or in <beam> for all that do not',
+            )
+    return [value for value in own if value is not None]
+
+
+def _refuse_second_mass(item: Item) -> None:
+    for name in ('mass', 'density'):
+        if item.written(name):
+            raise item.place.error(
+                f'The mass is given twice, by {name} and linear_density', 'Keep one of them'
+            )
+
+
+def beam_mass(
+    item: Item, link: Link, length: float, hub_only: bool, area: Optional[float] = None
+) -> float:
+    """
+    Return the mass of a beam [kg]: written in one of three ways, or that of <inertial>.
+
+    Args:
+        item: The <beam> or <segments> element.
+        link: The link as the URDF has it.
+        length: Of the beam [m].
+        hub_only: Whether <inertial> describes the hub alone.
+        area: Mean area of the cross-section [m^2]; the written one where None.
+    """
+    area = item.value('area') if area is None else area
+    given = [name for name in ('mass', 'density', 'linear_density') if item.written(name)]
+    if len(given) > 1:
+        raise item.place.error(
+            f'The mass is given twice, by {" and ".join(given)}', 'Keep one of them'
+        )
+    if item.written('density'):
+        if area is None:
+            raise item.place.error('density needs area', 'Write area="..." [m^2]')
+        return float(item.value('density') * area * length)
+    if item.written('linear_density'):
+        return float(item.value('linear_density') * length)
+    if item.written('mass'):
+        return float(item.value('mass'))
+    if hub_only:
+        raise item.place.error(
+            'The beam has no mass, and inertial="hub" leaves it none of <inertial>',
+            'Write mass="..." [kg], density or linear_density',
+        )
+    if link.inertia is None or link.inertia.mass == 0.0:
+        raise item.place.error(
+            'The beam has no mass, and the link has no <inertial> to take it from',
+            'Write mass="..." [kg], density or linear_density',
+        )
+    return link.inertia.mass

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Inertia integrals out of a modal file: given there, or summed over lumped masses at its nodes.
+
+See modal_body.py for what they are.
+"""
+
+from __future__ import annotations
+
+from flexdyn_ros.model.modal.eigenproblem import symmetric_part
+from flexdyn_ros.model.modal.modal_matrices import ROUNDING
+import numpy as np
+
+# Shape of each array: n nodes, m modes.
+INTEGRALS = {
+    'mass': '', 'first_moment': '3', 'second_moment': '33', 'modal_first_moment': 'm3',
+    'modal_second_moment': 'm33', 'modal_product': 'mm33', 'rotary_coupling': 'm3',
+}  # fmt: skip
+LUMPED = {'node_masses': 'n', 'node_inertias': 'n33'}
+
+
+def inertia_integrals(given: dict[str, np.ndarray], n_modes: int) -> dict[str, np.ndarray]:
+    """
+    Return the inertia integrals by name, summed over the nodes where the inertia is lumped.
+
+    Args:
+        given: The file's arrays by name, of the right shapes.
+        n_modes: Number of modes.
+
+    Raises:
+        ValueError: No mass distribution has such integrals; the text continues `file="path"`.
+    """
+    if 'node_masses' not in given:
+        found = {name: given[name] for name in INTEGRALS if name in given}
+        found.setdefault('rotary_coupling', np.zeros((n_modes, 3)))
+    else:
+        found = _lumped(given)
+    _check_integrals(given, found)
+    return found
+
+
+def _lumped(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    mass, place, phi = given['node_masses'], given['node_positions'], given['translation']
+    if np.any(mass < 0.0):
+        raise ValueError('holds a negative mass in node_masses')
+    own = given.get('node_inertias', np.zeros((len(mass), 3, 3)))
+    half_trace = 0.5 * np.trace(own, axis1=1, axis2=2)[:, None, None] * np.eye(3)
+    product = np.einsum('n,kna,lnb->klab', mass, phi, phi)
+    rotary = np.einsum('kna,nab,lnb->kl', given['rotation'], own, given['rotation'])
+    summed = np.trace(product, axis1=2, axis2=3) + rotary
+    claimed = np.diag(given['modal_mass'])
+    if np.any(np.abs(np.diag(summed) - claimed) > 0.05 * claimed):
+        raise ValueError(
+            f'holds modal_mass with the diagonal {np.round(claimed, 6).tolist()}, but its node '
+            f'masses give {np.round(np.diag(summed), 6).tolist()}: more than 5 percent apart'
+        )
+    return {
+        'mass': np.array(np.sum(mass)),
+        'first_moment': mass @ place,
+        'second_moment': np.einsum('n,na,nb->ab', mass, place, place)
+        + np.sum(half_trace - own, axis=0),
+        'modal_first_moment': np.einsum('n,kna->ka', mass, phi),
+        'modal_second_moment': np.einsum('n,na,knb->kab', mass, place, phi),
+        'modal_product': product,
+        'rotary_coupling': np.einsum('nab,knb->ka', own, given['rotation']),
+    }
+
+
+def _check_integrals(given: dict[str, np.ndarray], found: dict[str, np.ndarray]) -> None:
+    """Refuse inertia that no mass distribution has, at rest and undeformed."""
+    if found['mass'] <= 0.0:
+        raise ValueError(f'has the mass {found["mass"]:g} kg; it must be positive')
+    product = found['modal_product']
+    if np.abs(product - product.transpose(1, 0, 3, 2)).max() > ROUNDING * np.abs(product).max():
+        raise ValueError('holds modal_product with [k, l] other than the transpose of [l, k]')
+    first, second = found['first_moment'], found['second_moment']
+    coupling = [
+        np.array([m[1, 2] - m[2, 1], m[2, 0] - m[0, 2], m[0, 1] - m[1, 0]]) + spin
+        for m, spin in zip(found['modal_second_moment'], found['rotary_coupling'])
+    ]
+    x, y, z = first
+    lever = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
+    modal = np.array(found['modal_first_moment'])
+    whole = np.block([
+        [found['mass'] * np.eye(3), lever, modal.T],
+        [lever.T, np.trace(second) * np.eye(3) - second, np.array(coupling).T],
+        [modal, np.array(coupling), symmetric_part(given['modal_mass'])],
+    ])
+    size = np.diag(whole).copy()
+    size[3:6] = np.maximum(size[3:6], 1e-6 * size[3:6].max())  # a line has no moment about itself
+    scale = np.sqrt(np.maximum(size, 1e-300))
+    lowest = np.linalg.eigvalsh(whole / np.outer(scale, scale))[0]
+    if lowest < -1e-6:
+        raise ValueError(
+            'holds inertia integrals that contradict each other: some motion would have negative '
+            'kinetic energy. Check units (kg, m), origin (the link frame), and that modal_mass '
+            'comes from the same mass distribution'
+        )

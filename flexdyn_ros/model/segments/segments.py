@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Pseudo-rigid segments: a beam cut into rigid bodies that passive joints with springs connect.
+
+The reference's placement (Martins and Machado 1997) cuts the beam into `count` equal bodies of
+length s, the first one rigid with the link; each joint carries the stiffness EI / s (GJ / s in
+torsion). The static deflection of the tip under a force is then (2 n^2 - 3 n + 1) / (2 n^2) of the
+beam's, n the count: an error of first order in 1/n. The centred placement has bodies of half
+length at both ends, so that each spring stands in the middle of the length s that it stands for;
+the ratio is 1 - 1 / (4 (n - 1)^2), of second order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+
+from flexdyn_ros.model.inertia.hub import beam_inertia
+from flexdyn_ros.model.robot.joint import Friction
+from flexdyn_ros.model.robot.link import Beam
+from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.model.robot.record import Record
+from flexdyn_ros.model.robot.vectors import IDENTITY
+from flexdyn_ros.model.robot.vectors import Vector3
+import numpy as np
+
+AXES = ('x', 'y', 'z')
+# A point this fraction of the length beyond a passive joint still hangs on the body inside.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, repr=False)
+class Segments(Record):
+    """
+    How a link is cut into pseudo-rigid segments.
+
+    Attributes:
+        beam: The whole beam, without modes.
+        count: Number of bodies.
+        directions: Rotation axes of each passive joint, in beam axes, applied x, y, z.
+        placement: "centred" or "reference".
+        damping_ratio: Of the first vibration about each direction of the clamped link alone.
+        friction: In every passive joint, about each direction.
+    """
+
+    beam: Beam
+    count: int
+    directions: tuple[str, ...]
+    placement: str = 'centred'
+    damping_ratio: float = 0.0
+    friction: Friction = Friction()
+
+    @property
+    def spacing(self) -> float:
+        """Length that each passive joint stands for [m]."""
+        centred = self.placement == 'centred'
+        return self.beam.length / (self.count - 1 if centred else self.count)
+
+    @property
+    def places(self) -> tuple[float, ...]:
+        """Distance of each passive joint from the root along the beam [m]."""
+        first = 0.5 if self.placement == 'centred' else 1.0
+        return tuple((first + k) * self.spacing for k in range(self.count - 1))
+
+    @property
+    def mode_names(self) -> tuple[str, ...]:
+        """Names without the link, outward: segment2_y is the joint that body 2 turns in."""
+        return tuple(
+            f'segment{number}_{axis}'
+            for number in range(2, self.count + 1)
+            for axis in self.directions
+        )
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """Distance of the ends of all bodies from the root along the beam [m]."""
+        return (0.0, *self.places, self.beam.length)
+
+    def holder(self, point: Vector3) -> int:
+        """Return the number, from 0, of the body that holds a point of the link frame [m]."""
+        distance = sum(row[0] * x for row, x in zip(self.beam.axes, point))
+        inside = distance - ROUNDING * self.beam.length
+        return sum(place < inside for place in self.places)
+
+    def middle(self, number: int) -> Vector3:
+        """Return the middle of a body, from 0, on the axis of the straight beam [m]."""
+        at = 0.5 * (self.ends[number] + self.ends[number + 1])
+        x, y, z = (at * row[0] for row in self.beam.axes)
+        return x, y, z
+
+    def stiffness(self, axis: str) -> float:
+        """Return the stiffness of each passive joint about an axis [N m/rad]."""
+        beam = self.beam
+        modulus, section = {
+            'x': (beam.shear, beam.j), 'y': (beam.young, beam.iy), 'z': (beam.young, beam.iz),
+        }[axis]
+        assert modulus is not None and section is not None
+        return modulus * section / self.spacing
+
+    def damping(self, axis: str) -> float:
+        """
+        Return the damping of each passive joint about an axis [N m s/rad].
+
+        Proportional to the stiffness (Kelvin and Voigt's material), so that the first vibration of
+        the clamped link has the damping ratio.
+        """
+        if self.damping_ratio == 0.0:
+            return 0.0
+        return 2.0 * self.damping_ratio * self.stiffness(axis) / self.first_rate(axis)
+
+    def first_rate(self, axis: str) -> float:
+        """Return the lowest natural frequency of the clamped link about an axis [rad/s]."""
+        # All springs are equal, so that w^2 = k / (eigenvalue of the inertia matrix).
+        slowest = np.linalg.eigvalsh(self.inertia_matrix(axis))[-1]
+        return float(np.sqrt(self.stiffness(axis) / slowest))
+
+    def body(self, number: int) -> Inertia:
+        """Return the inertia of a body, from 0, in beam axes about its own inner end."""
+        length = self.ends[number + 1] - self.ends[number]
+        share = length / self.beam.length
+        part = replace(self.beam, axes=IDENTITY, length=length, mass=share * self.beam.mass)
+        return beam_inertia(part)
+
+    def inertia_matrix(self, axis: str) -> np.ndarray:
+        """Return the mass matrix of the passive joints about one axis, straight, (n-1, n-1)."""
+        places, turn = np.array(self.places), AXES.index(axis)
+        matrix = np.zeros((len(places), len(places)))
+        for number, place in enumerate(places, start=1):
+            body = self.body(number)
+            # Of the joints inside this body: rotation with it, and motion of its centre.
+            arms = (place + body.com[0] - places[:number]) * (axis != 'x')
+            own = body.mass * np.outer(arms, arms) + body.matrix[turn][turn]
+            matrix[:number, :number] += own
+        return matrix
