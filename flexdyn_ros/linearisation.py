@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 from typing import Iterator
 
+from flexdyn_ros.interface.backend_owner import require_dynamics
 from flexdyn_ros.model.robot.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.robot_dynamics import Wrenches
@@ -45,9 +46,11 @@ def linearise(
         A, (2 nv, 2 nv), and B, (2 nv, n_joints).
 
     Raises:
+        ArgumentError: An argument has the wrong shape or type.
         NotYetSupported: If the robot has loops.
         SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
     """
+    require_dynamics(dyn)
     by_position, by_rate, by_force = dyn.forward_dynamics_derivatives(q, qd, tau, wrenches)
     nv, n_joints = dyn.robot.nv, dyn.robot.n_joints
     a, b = np.zeros((2 * nv, 2 * nv)), np.zeros((2 * nv, n_joints))

@@ -11,10 +11,11 @@ from flexdyn_ros.interface.arguments import real_matrix
 from flexdyn_ros.interface.arguments import real_number
 from flexdyn_ros.interface.arguments import real_vector
 from flexdyn_ros.interface.backend_owner import BackendOwner
+from flexdyn_ros.model.inertia.rigid_body_tests import inertia_problem
 from flexdyn_ros.model.robot.link import Inertia
 import numpy as np
 
-# Part of the largest entry by which an inertia may miss symmetry, or a principal moment zero.
+# Part of the largest entry by which an inertia may miss symmetry.
 TOLERANCE = 1e-9
 
 
@@ -35,7 +36,8 @@ class LoadMethods(BackendOwner):
 
         Raises:
             UnknownName: If there is no such link.
-            ArgumentError: If the mass is negative, or the inertia not symmetric and positive.
+            ArgumentError: If the mass is negative, or the inertia not symmetric or that of no
+                rigid body, as `flexdyn check` tests it; zeros are a point mass.
         """
         self.robot.link(link)
         body = payload_body(mass, com, inertia)
@@ -68,7 +70,7 @@ def payload_body(mass: Any, com: Any, inertia: Any) -> Inertia:
     Return a payload's inertia; see `LoadMethods.set_payload`.
 
     Raises:
-        ArgumentError: If the mass is negative, or the inertia not symmetric and positive.
+        ArgumentError: If the mass is negative, or the inertia not symmetric or no rigid body's.
     """
     mass = real_number('mass', mass)
     if mass < 0.0:
@@ -78,7 +80,8 @@ def payload_body(mass: Any, com: Any, inertia: Any) -> Inertia:
     scale = max(np.abs(moments).max(), np.finfo(float).tiny)
     if np.abs(moments - moments.T).max() > TOLERANCE * scale:
         raise ArgumentError('inertia', 'is not symmetric')
-    if np.linalg.eigvalsh(moments).min() < -TOLERANCE * scale:
-        raise ArgumentError('inertia', 'has a negative principal moment')
+    problem = inertia_problem(mass, moments)
+    if problem is not None:
+        raise ArgumentError('inertia', f'cannot be: {problem}')
     xx, xy, xz, yx, yy, yz, zx, zy, zz = (0.5 * (moments + moments.T)).ravel().tolist()
     return Inertia(mass, (x, y, z), ((xx, xy, xz), (yx, yy, yz), (zx, zy, zz)))

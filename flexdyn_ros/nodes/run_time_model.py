@@ -8,6 +8,7 @@ from typing import Mapping
 from typing import Optional
 from typing import Protocol
 
+from flexdyn_ros.model.inertia.rigid_body_tests import inertia_problem
 from flexdyn_ros.model.robot.robot import Robot
 from flexdyn_ros.nodes.gravity_frame import GravityFrame
 import numpy as np
@@ -26,10 +27,8 @@ def payload_problem(values: Mapping[str, Any], robot: Optional[Robot]) -> Option
     link = values['payload.link']
     if link and robot is not None and link not in robot.frame_names:
         return f'payload.link "{link}" is no link of {robot.name}'
-    moments = np.linalg.eigvalsh(inertia_matrix(values['payload.inertia']))
-    if moments[0] < 0.0 or moments[2] > (moments[0] + moments[1]) * (1.0 + 1e-9) + 1e-300:
-        return 'payload.inertia is not the inertia of a body'
-    return None
+    problem = inertia_problem(values['payload.mass'], inertia_matrix(values['payload.inertia']))
+    return None if problem is None else f'payload.inertia cannot be: {problem}'
 
 
 def inertia_matrix(moments) -> np.ndarray:

@@ -21,6 +21,7 @@ from typing import Any
 from typing import Optional
 
 from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.interface.backend_owner import require_dynamics
 from flexdyn_ros.interface.checked_arguments import Wrenches
 from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
 from flexdyn_ros.prescribed_base import checked_base_acceleration
@@ -55,9 +56,11 @@ class QuasiStatic:
             dyn: The `Dynamics` of the robot.
 
         Raises:
+            ArgumentError: These are no dynamics.
             FlexdynError: A mode has no stiffness, and so no static deflection.
             NotYetSupported: The robot has loops.
         """
+        require_dynamics(dyn)
         self.dyn, self.robot = dyn, dyn.robot
         if self.robot.loops:
             raise NotYetSupported(

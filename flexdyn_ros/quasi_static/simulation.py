@@ -63,6 +63,11 @@ def simulate_quasi_static(
         SimulationDiverged: The state stopped being finite; the error keeps the motion so far.
         SingularMassMatrix: A joint moves no inertia.
     """
+    if not isinstance(quasi_static, QuasiStatic):
+        raise ArgumentError(
+            'quasi_static',
+            f'is of type {type(quasi_static).__name__}, expected what QuasiStatic(dyn) makes',
+        )
     robot = quasi_static.robot
     equations = _JointMotion(quasi_static, torque, base_acceleration)
     rest = np.zeros(robot.n_modes)

@@ -11,6 +11,7 @@ from typing import Optional
 from flexdyn_ros.closed_chains.stepping import LoopAccelerations
 from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.interface.backend_owner import require_dynamics
 from flexdyn_ros.simulation.arguments import finite_vector
 from flexdyn_ros.simulation.arguments import positive_number
 from flexdyn_ros.simulation.divergence import Diverged
@@ -87,6 +88,7 @@ def simulate(
         SimulationDiverged: The state stopped being finite; the error keeps the motion so far.
         SingularMassMatrix: Some motion of the robot meets no inertia.
     """
+    require_dynamics(dyn)
     tableau = find_tableau(method)
     equations = EquationsOfMotion(dyn, torque, base_acceleration)
     q = equations.map.checked(finite_vector(q0, equations.map.nq, 'q0'), 'q0')

@@ -179,6 +179,21 @@ def test_outs_of_a_wrong_number_are_refused(wrong):
             dyn.inverse_dynamics_derivatives(q, qd, qdd, out=outs)
 
 
+IMPOSSIBLE = {
+    (1.0, 1.0, 2.001): 'the largest .* exceeds the sum of the others by 0.05 percent',
+    (0.0, 0.0, 0.3): 'the largest .* exceeds the sum of the others by 100 percent',
+    (1.0, 1.0, -0.01): 'a principal moment is negative by 1 percent',
+    (-1.0, -1.0, -1.0): 'a principal moment is negative by 100 percent',
+}
+
+
+@pytest.mark.parametrize('moments', [(0, 0, 0), (0, 1, 1), (1, 1, 2.0001), (1, 1, -5e-5)])
+def test_payloads_within_the_tolerance_of_the_check_are_taken(moments):
+    """Point masses, thin rods, and moments that are rounded to few digits."""
+    dyn = reference_dynamics(ROBOT)
+    dyn.set_payload(FRAME, 1.0, [0, 0, 0], np.diag(moments))
+
+
 def test_run_time_settings_refuse_bad_values():
     """Gravity and payload arguments are checked as the states are."""
     dyn = reference_dynamics(ROBOT)
@@ -195,6 +210,9 @@ def test_run_time_settings_refuse_bad_values():
         dyn.set_payload(FRAME, 1.0, [0, 0], unit)
     with pytest.raises(fd.FlexdynError, match='inertia'):
         dyn.set_payload(FRAME, 1.0, [0, 0, 0], np.eye(2))
+    for moments, words in IMPOSSIBLE.items():
+        with pytest.raises(fd.FlexdynError, match=f'"inertia" cannot be: {words}.*CAD'):
+            dyn.set_payload(FRAME, 1.0, [0, 0, 0], np.diag(moments))
     dyn_plain = reference_dynamics(ROBOT)
     assert np.array_equal(dyn.inverse_dynamics(Q, QD, QDD), dyn_plain.inverse_dynamics(Q, QD, QDD))
 

@@ -100,12 +100,27 @@ def test_fixed_massless_link_is_fine():
 
 
 @pytest.mark.parametrize('extension', [
-    '<flexdyn><payload link="b" mass="1" izz="0.1"/></flexdyn>',
+    '<flexdyn><payload link="b" mass="1" ixx="0.1" iyy="0.1" izz="0.1"/></flexdyn>',
     '<flexdyn><joint_dynamics joint="j" rotor_inertia="1e-4"/></flexdyn>',
     '<flexdyn><flexible_link link="b"><beam tip="1 0 0" mass="1"/></flexible_link></flexdyn>',
 ])
 def test_inertia_from_the_extension_counts(extension):
     assert check_robot(load_robot(one_joint(inertial=''), extension=extension)).errors == ()
+
+
+@pytest.mark.parametrize(('moments', 'words'), [
+    ('ixx="1" iyy="1" izz="2.1"', 'the largest principal moment exceeds the sum of the others by'),
+    ('ixx="1" iyy="1" izz="2.0001"', None),  # within 1e-4 of the largest
+    ('', None),  # a point mass
+])
+def test_payloads_are_tested_as_links_are(moments, words):
+    extension = f'<flexdyn><payload link="b" mass="1" com="1 0 0" {moments}/></flexdyn>'
+    report = check_robot(load_robot(one_joint(), extension=extension))
+    assert [(f.element, f.name) for f in report.errors] == [('payload', 'b')] * bool(words)
+    if words:
+        assert words in report.errors[0].message
+        with pytest.raises(ModelError, match=words):
+            load_robot(one_joint(), extension=extension, strict=True)
 
 
 def test_mass_on_the_axis_is_a_warning():

@@ -160,11 +160,11 @@ def test_compute_times_count_overruns_of_budget_and_interval():
 
 
 def test_payloads_that_no_body_has_are_refused():
-    values = {'payload.link': '', 'payload.inertia': []}
+    values = {'payload.link': '', 'payload.mass': 1.0, 'payload.inertia': []}
     assert payload_problem(values, None) is None
     values['payload.inertia'] = [1.0, 0.0, 0.0, 1.0, 0.0, 3.0]
-    assert 'not the inertia' in payload_problem(values, None)
+    assert 'exceeds the sum of the others' in payload_problem(values, None)
     values['payload.inertia'] = [1.0, 2.0, 0.0, 1.0, 0.0, 1.0]
-    assert 'not the inertia' in payload_problem(values, None)
-    values = {'payload.link': 'nowhere', 'payload.inertia': []}
+    assert 'principal moment is negative' in payload_problem(values, None)
+    values = {'payload.link': 'nowhere', 'payload.mass': 1.0, 'payload.inertia': []}
     assert 'nowhere' in payload_problem(values, fd.load_robot(rigid_arm()))

@@ -12,23 +12,28 @@ from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.check.check_joints import joint_findings
 from flexdyn_ros.model.check.check_links import link_findings
 from flexdyn_ros.model.check.check_links import link_report
+from flexdyn_ros.model.check.check_links import payload_findings
 from flexdyn_ros.model.check.check_modes import boundary_findings
 from flexdyn_ros.model.check.findings import CheckReport
 from flexdyn_ros.model.check.findings import ERROR
 from flexdyn_ros.model.check.findings import Finding
 from flexdyn_ros.model.check.findings import NOTE
 from flexdyn_ros.model.check.findings import WARNING
+from flexdyn_ros.model.robot.robot import require_robot
 from flexdyn_ros.model.robot.robot import Robot
 
 
 def check_robot(robot: Robot) -> CheckReport:
     """Return what is doubtful in the robot, and a table of its links."""
+    require_robot(robot)
     reports = tuple(link_report(link) for link in robot.links)
     findings = [
         finding
         for link, report in zip(robot.links, reports)
         for finding in link_findings(link, report)
     ]
+    for payload in robot.payloads:
+        findings += payload_findings(payload)
     findings += boundary_findings(robot)
     findings += joint_findings(robot)
     if not robot.coordinate_names:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is doubtful in a link: an inertia that no rigid body has, or a beam's modes."""
+"""What is doubtful in a link or payload: an inertia that no rigid body has, or modes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from flexdyn_ros.model.check.findings import Finding
 from flexdyn_ros.model.check.findings import LinkReport
 from flexdyn_ros.model.check.findings import WARNING
 from flexdyn_ros.model.inertia.composite_inertia import link_moments
+from flexdyn_ros.model.inertia.rigid_body_tests import ADVICE
+from flexdyn_ros.model.inertia.rigid_body_tests import failed_tests
+from flexdyn_ros.model.inertia.rigid_body_tests import failure
+from flexdyn_ros.model.inertia.rigid_body_tests import principal_moments
 from flexdyn_ros.model.robot.link import Link
+from flexdyn_ros.model.robot.link import Payload
 import numpy as np
-
-# Tolerance of the tests on principal moments, relative to a link's largest moment.
-RELATIVE_TOLERANCE = 1e-4
-# Inertia below this fraction of mass times 1 m^2 counts as none.
-NEGLIGIBLE = 1e-12
 
 
 def link_report(link: Link) -> LinkReport:
@@ -27,24 +27,25 @@ def link_report(link: Link) -> LinkReport:
         matrix = np.array(link.inertia.matrix)  # as written, without rounding by shifts
     else:
         matrix = whole.about_com()
-    low, middle, high = np.linalg.eigvalsh(matrix).tolist()
-    if max(abs(low), abs(high)) <= NEGLIGIBLE * whole.mass:
-        low = middle = high = 0.0
-    largest = max(abs(low), abs(high))
-    failed = {}
-    if whole.mass == 0.0 and largest > 0.0:
-        failed['mass'] = 1.0
-    if low < -RELATIVE_TOLERANCE * largest:
-        failed['positive'] = -low / largest
-    elif high - low - middle > RELATIVE_TOLERANCE * largest:
-        failed['triangle'] = (high - low - middle) / largest
+    moments = principal_moments(whole.mass, matrix)
+    failed = failed_tests(whole.mass, moments)
     return LinkReport(
         link.name,
         whole.mass,
-        (low, middle, high),
+        moments,
         tuple(failed),
         max(failed.values(), default=0.0),
     )
+
+
+def payload_findings(payload: Payload) -> list[Finding]:
+    """Return the tests that a payload's inertia fails."""
+    mass = payload.inertia.mass
+    moments = principal_moments(mass, np.array(payload.inertia.matrix))
+    return [
+        Finding(ERROR, 'payload', payload.link, failure(test, moments, excess), ADVICE)
+        for test, excess in failed_tests(mass, moments).items()
+    ]
 
 
 def link_findings(link: Link, report: LinkReport) -> list[Finding]:
@@ -55,17 +56,15 @@ def link_findings(link: Link, report: LinkReport) -> list[Finding]:
 
 
 def _inertia_findings(report: LinkReport) -> list[Finding]:
-    moments = ' '.join(f'{m:.4g}' for m in report.principal_moments)
-    by = f'by {100.0 * report.excess:.3g} percent of the largest'
-    messages = {
-        'mass': f'inertia without mass, principal moments {moments} kg m^2',
-        'positive': f'a principal moment is negative {by}: {moments} kg m^2',
-        'triangle': f'the largest principal moment exceeds the sum of the others {by}: {moments} '
-        'kg m^2',
-    }
-    advice = 'No rigid body has this inertia: take it from the CAD model again, in kg m^2'
     findings = [
-        Finding(ERROR, 'link', report.name, messages[test], advice) for test in report.failed
+        Finding(
+            ERROR,
+            'link',
+            report.name,
+            failure(test, report.principal_moments, report.excess),
+            ADVICE,
+        )
+        for test in report.failed
     ]
     if report.mass > 0.0 and not any(report.principal_moments):
         findings.append(

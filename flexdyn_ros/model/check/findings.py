@@ -17,8 +17,8 @@ class Finding:
 
     Attributes:
         severity: "error" (strict loading refuses it), "warning" or "note".
-        element: The XML element, "link" or "joint", or "robot".
-        name: The name of the link or joint.
+        element: The XML element, "link", "joint" or "payload", or "robot".
+        name: The name of the link or joint; of a payload, of the link that carries it.
         message: What was found, with its value.
         advice: What the user should do next.
     """

@@ -21,6 +21,8 @@ from flexdyn_ros.model.extension.segment_reader import read_segments
 from flexdyn_ros.model.inertia.beam_loads import with_shapes
 from flexdyn_ros.model.inertia.hub import rigid_hub
 from flexdyn_ros.model.inertia.hub import rigid_rest
+from flexdyn_ros.model.inertia.rigid_body_tests import failed_tests
+from flexdyn_ros.model.inertia.rigid_body_tests import principal_moments
 from flexdyn_ros.model.robot.joint import Joint
 from flexdyn_ros.model.robot.link import Beam
 from flexdyn_ros.model.robot.link import Inertia
@@ -219,8 +221,8 @@ def _payload(item: Item, robot: Robot) -> Payload:
         item.value(name) for name in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
     )
     matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    moments = np.linalg.eigvalsh(matrix)
-    if moments[0] < -1e-9 * max(moments[-1], -moments[0]):
+    moments = principal_moments(item.value('mass'), matrix)
+    if 'positive' in failed_tests(item.value('mass'), moments):
         raise item.place.error(
             f'The inertia has a negative principal moment, {moments[0]:.4g} kg m^2',
             'Check the signs of ixy, ixz and iyz, and the units',

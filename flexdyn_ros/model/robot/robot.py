@@ -175,7 +175,9 @@ class Robot:
 
 def require_robot(value: object) -> None:
     """Raise ArgumentError unless this is a robot."""
-    if not isinstance(value, Robot):
-        raise ArgumentError(
-            'robot', f'is of type {type(value).__name__}, expected what load_robot returns'
-        )
+    if isinstance(value, Robot):
+        return
+    advice = 'expected a Robot, as load_robot returns it'
+    if isinstance(getattr(value, 'robot', None), Robot):
+        advice = 'expected its Robot: pass its attribute "robot"'
+    raise ArgumentError('robot', f'is of type {type(value).__name__}, {advice}')
