@@ -8,15 +8,17 @@ from typing import Sequence
 
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.arm_motion import ArmMotion
+from flexdyn_ros.nodes.arm_motion import MotionUnbounded
 from flexdyn_ros.nodes.closed_motion import what_follows
 from flexdyn_ros.nodes.deflection import ModalEquations
 from flexdyn_ros.nodes.deflection import QuasiStaticArm
 from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.frequencies import damping_matrix
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.runge_kutta import RungeKutta
+from flexdyn_ros.simulation.tableaus import RK4
 import numpy as np
 
 # The classical Runge-Kutta method is stable up to |lambda| h = 2.78; half of that leaves room for
@@ -74,7 +76,6 @@ class ArmSimulator:
         columns: Their indices among the velocities.
         controller: The joint controller of these joints.
         effort: Commanded torques, shape (n,) [N m | N].
-        wrenches: Wrench of the environment by frame, six numbers in root axes [N, N m].
         time: Simulated time [s]; a reset does not turn it back.
         q: Configuration, shape (nq,).
         qd: Velocities, shape (nv,).
@@ -111,10 +112,9 @@ class ArmSimulator:
         self.joints = tuple(joints)
         self.columns = self.coordinates.columns(joints)
         self.controller = controller
-        self._map = ConfigurationMap(dyn.robot)
-        # A base whose motion is prescribed keeps its velocity.
-        prescribed = dyn.robot.base_motion == 'prescribed'
-        self._base_acceleration = [0.0] * BASE_COORDINATES if prescribed else None
+        self._motion = ArmMotion(dyn, self.torque)
+        self._map = self._motion.map
+        self._integrator = RungeKutta(self._motion, RK4)
         self._positions_at = self._controlled_positions(controller, initial_positions)
         if len(initial_positions) not in (0, len(self.joints)):
             raise FlexdynError(
@@ -124,7 +124,8 @@ class ArmSimulator:
         self._initial = self._initial_state(initial_positions, static_deflection)
         self.time = 0.0
         self.reset()
-        self._acceleration(self.q, self.qd)  # refuses massless motions by name
+        self._motion.acceleration(
+            0.0, self.q, self.qd, self.torque(self.q, self.qd))  # refuses massless motions by name
         self.fastest_rate = self._fastest_rate()
         self.step = min(step, LARGEST_STEP_TIMES_RATE / max(self.fastest_rate, 1e-9))
 
@@ -169,9 +170,14 @@ class ArmSimulator:
         self.q = self._initial.copy()
         self.qd = np.zeros(self._map.nv)
         self.effort = np.zeros(len(self.joints))
-        self.wrenches: dict[str, np.ndarray] = {}
+        self._motion.wrenches = {}
         self.controller.position = self._positions(self.q)
         self.controller.velocity = np.zeros(len(self.joints))
+
+    @property
+    def wrenches(self) -> dict[str, np.ndarray]:
+        """Wrench of the environment by frame, six numbers in root axes [N, N m]."""
+        return self._motion.wrenches
 
     def _positions(self, q: np.ndarray) -> np.ndarray:
         """Return the positions of the commanded joints, zero where there is none."""
@@ -225,42 +231,14 @@ class ArmSimulator:
             self._take_step(duration / count)
         self.time += duration
 
-    def _acceleration(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        return self._dyn.forward_dynamics(
-            q, qd, self.torque(q, qd), self.wrenches or None,
-            base_acceleration=self._base_acceleration,
-        )
-
     def _take_step(self, h: float) -> None:
         q, qd = self.q, self.qd
-        rate, normalise = self._map.rate, self._map.normalise
         try:
-            r1, a1 = rate(q, qd), self._acceleration(q, qd)
-            q2, v2 = normalise(q + h / 2 * r1), qd + h / 2 * a1
-            r2, a2 = rate(q2, v2), self._acceleration(q2, v2)
-            q3, v3 = normalise(q + h / 2 * r2), qd + h / 2 * a2
-            r3, a3 = rate(q3, v3), self._acceleration(q3, v3)
-            q4, v4 = normalise(q + h * r3), qd + h * a3
-            r4, a4 = rate(q4, v4), self._acceleration(q4, v4)
-        except (FlexdynError, ArithmeticError) as error:
-            sentence = f'The simulation stopped at {self.time:.6g} s: {error}'
+            self.q, self.qd = self._integrator.step(self.time, h, q, qd, self.torque(q, qd))
+        except MotionUnbounded as error:
+            sentence = f'The simulation diverged at {self.time:.6g} s. {error}'
             raise SimulationStopped(sentence) from error
-        q = normalise(q + h / 6 * (r1 + 2 * r2 + 2 * r3 + r4))
-        qd = qd + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
-        if not (np.all(np.isfinite(q)) and np.all(np.isfinite(qd))):
-            raise SimulationStopped(
-                f'The simulation diverged at {self.time:.6g} s. Use a smaller step, or check the '
-                'torques and gains.'
-            )
-        self.q, self.qd = self._closed(q, qd)
-
-    def _closed(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the nearest state that meets the loops."""
-        if not self._dyn.robot.loops:
-            return q, qd
-        try:
-            return self._dyn.project(q, qd)
-        except FlexdynError as error:
+        except (FlexdynError, ArithmeticError) as error:
             sentence = f'The simulation stopped at {self.time:.6g} s: {error}'
             raise SimulationStopped(sentence) from error
 

@@ -3,9 +3,33 @@
 
 from __future__ import annotations
 
-from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
+from typing import Protocol
+
+from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
+
+
+class Motion(Protocol):
+    """What moves by a method: `EquationsOfMotion`, or a simulation with rules of its own."""
+
+    @property
+    def map(self) -> ConfigurationMap:
+        """The configuration beside the velocity."""
+
+    def begin_step(self, t: float, h: float, tableau: Tableau) -> None:
+        """Prepare a step from t to t + h [s]."""
+
+    def torque(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Return the generalised forces, (nv,)."""
+
+    def acceleration(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, stage: int
+    ) -> np.ndarray:
+        """Return the accelerations, (nv,), at a stage of the step, from 0."""
+
+    def end_step(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the state at the end of a step, as the next one is to start from it."""
 
 
 class RungeKutta:
@@ -16,7 +40,7 @@ class RungeKutta:
     quaternion's rate is that of the nearest unit one, a smooth field: a method keeps its order.
     """
 
-    def __init__(self, equations: EquationsOfMotion, tableau: Tableau):
+    def __init__(self, equations: Motion, tableau: Tableau):
         """
         Prepare the method.
 
@@ -44,7 +68,7 @@ class RungeKutta:
             tau: Generalised forces there, (nv,).
 
         Raises:
-            Diverged: The motion has grown beyond what can be computed.
+            Diverged: The motion has grown beyond what can be computed (`EquationsOfMotion`).
         """
         equations, tableau, rates, nq = self._equations, self._tableau, self._rates, self._nq
         to_rate, normalise = equations.map.rate, equations.map.normalise
