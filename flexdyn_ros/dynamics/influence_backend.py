@@ -15,11 +15,11 @@ from flexdyn_ros.dynamics.friction import friction_forces
 from flexdyn_ros.dynamics.influence_approximations import Approximations
 from flexdyn_ros.dynamics.influence_approximations import EXACT
 from flexdyn_ros.dynamics.influence_geometry import link_places
+from flexdyn_ros.dynamics.influence_model import InfluenceModel
 from flexdyn_ros.dynamics.influence_sections import lumps
 from flexdyn_ros.dynamics.kinematic_influence import frame_motion
 from flexdyn_ros.dynamics.kinematic_influence import frame_pose
 from flexdyn_ros.dynamics.kinematic_influence import generalised_forces
-from flexdyn_ros.dynamics.kinematic_influence import InfluenceModel
 from flexdyn_ros.dynamics.kinematic_influence import jacobian
 from flexdyn_ros.dynamics.kinematic_influence import mass_matrix
 from flexdyn_ros.dynamics.kinematic_influence import potential_energy

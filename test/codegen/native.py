@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import numpy as np
+import pytest
 
 COMPILERS = {'c': 'gcc', 'fortran': 'gfortran'}
 FLAGS = {
@@ -17,6 +18,12 @@ FLAGS = {
 def compiler(language):
     """Return the path of the language's compiler, or None."""
     return shutil.which(COMPILERS[language])
+
+
+def need_compiler(language):
+    """Skip where a language, or the backend of that name, needs a compiler that is not there."""
+    if language in COMPILERS and compiler(language) is None:
+        pytest.skip(f'NO COMPILER for {language}: its code is not tested')
 
 
 class Native:

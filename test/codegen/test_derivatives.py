@@ -8,8 +8,8 @@ from benchmarks.derivatives.page import count_row
 from benchmarks.derivatives.page import INTRODUCTION
 from benchmarks.derivatives.page import robots
 from codegen import cases
-from codegen.native import compiler
 from codegen.native import Native
+from codegen.native import need_compiler
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
 from flexdyn_ros.codegen.tracing.parameters import parameter_names
@@ -113,8 +113,7 @@ def test_parameters_equal_the_reference(name, function):
 @pytest.mark.parametrize('name', ['floating', 'spring table'])
 def test_generated_code_equals_the_reference(name, language, tmp_path):
     """Compiled, all three matrices of both."""
-    if compiler(language) is None:
-        pytest.skip(f'NO COMPILER for {language}: its code is not tested')
+    need_compiler(language)
     model = robot(name)
     for function in cases.DERIVATIVES:
         # As traced where the passes take long.

@@ -4,8 +4,8 @@
 import shutil
 
 from codegen import cases
-from codegen.native import compiler
 from codegen.native import Native
+from codegen.native import need_compiler
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.emitting.chunks import split
 from flexdyn_ros.codegen.emitting.emit_c import emit_c
@@ -30,8 +30,7 @@ def call(code, folder, values):
     """Return the results of generated code as one vector."""
     if code.language == 'python':
         return cases.flat(code.compile_python()(*values))
-    if compiler(code.language) is None:
-        pytest.skip(f'NO COMPILER for {code.language}: its code is not tested')
+    need_compiler(code.language)
     return Native(code, folder)(*values)
 
 
@@ -155,8 +154,7 @@ def test_every_pass_keeps_the_values(model_name, name):
 @pytest.mark.parametrize('language', ['c', 'fortran'])
 def test_parts_give_the_same_numbers(language, tmp_path):
     """A function split into many small parts, and the same in one piece."""
-    if compiler(language) is None:
-        pytest.skip(f'NO COMPILER for {language}: its code is not tested')
+    need_compiler(language)
     model = cases.robot('flexible chain')
     plan = schedule(trace(model, 'bias_vector+jacobian'))
     parts = split(plan, part_size=40, split_size=100)

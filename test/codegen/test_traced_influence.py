@@ -5,9 +5,9 @@ import flexdyn_ros as fd
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.influence_approximations import Approximations
 from flexdyn_ros.dynamics.influence_approximations import EXACT
+from flexdyn_ros.dynamics.influence_model import InfluenceModel
 from flexdyn_ros.dynamics.influence_sections import lumps
 from flexdyn_ros.dynamics.kinematic_influence import generalised_forces
-from flexdyn_ros.dynamics.kinematic_influence import InfluenceModel
 from flexdyn_ros.dynamics.kinematic_influence import mass_matrix
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import evaluate_program

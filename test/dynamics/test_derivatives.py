@@ -5,7 +5,7 @@ from functools import lru_cache
 import math
 
 from codegen import cases
-from codegen.native import compiler
+from codegen.native import need_compiler
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
 from flexdyn_ros.codegen.tracing.parameters import parameter_names
@@ -18,6 +18,7 @@ from oracles.random_robots import random_robot_urdf
 from oracles.segment_arms import boom
 from oracles.segment_arms import WRIST
 from oracles.small_robots import arm
+from oracles.small_robots import pendulum
 from oracles.vendor_robots import frictionless
 from oracles.vendor_robots import on_floating_base
 from oracles.vendor_robots import robots_folder
@@ -138,23 +139,6 @@ def test_rigid_arms_against_pinocchio(name, backend):
         assert_agree(ours, theirs, 1e-9)
 
 
-def need_compiler(backend):
-    """Skip where the backend needs a compiler that is not there."""
-    if backend == 'c' and compiler('c') is None:
-        pytest.skip('NO COMPILER for c: its code is not tested')
-
-
-def pendulum(damping=0.3):
-    """Return a point mass of 2 kg at 0.5 m that hangs on a joint about y."""
-    return fd.load_robot(
-        '<robot name="pendulum"><link name="base"/><link name="bob"><inertial>'
-        '<origin xyz="0 0 -0.5"/><mass value="2"/><inertia ixx="0" iyy="0" izz="0" ixy="0" '
-        'ixz="0" iyz="0"/></inertial></link><joint name="pivot" type="continuous"><parent '
-        'link="base"/><child link="bob"/><axis xyz="0 1 0"/>'
-        f'<dynamics damping="{damping}"/></joint></robot>'
-    )
-
-
 @pytest.mark.parametrize('backend', ['reference', 'python', 'c'])
 def test_a_pendulum(backend):
     """By state, force and parameters: m r^2 q'' + b q' + m g r sin q = tau."""
@@ -263,60 +247,3 @@ def test_a_payload_and_gravity_count():
     dyn.set_gravity(robot.gravity)
     for old, new in zip(before, dyn.inverse_dynamics_derivatives(q, qd, qdd), strict=True):
         assert np.array_equal(old, new)
-
-
-@pytest.mark.parametrize('backend', ['reference', 'python', 'c', 'auto'])
-def test_results_go_where_they_are_wanted(backend):
-    """As `out`, one array each; wrong ones are refused by name."""
-    need_compiler(backend)
-    robot = pendulum()
-    dyn = fd.Dynamics(robot, backend)
-    out = tuple(np.empty((1, 1)) for _ in range(3))
-    found = dyn.inverse_dynamics_derivatives([0.1], [0.2], [0.3], out=out)
-    assert all(a is b for a, b in zip(found, out, strict=True))
-    assert np.isfinite(found).all()
-    found = dyn.forward_dynamics_derivatives([0.1], [0.2], [0.3], out=out)
-    assert all(a is b for a, b in zip(found, out, strict=True))
-    place = np.empty((1, 1))
-    call = dyn.inverse_dynamics_parameter_derivatives
-    assert call([0.1], [0.2], [0.3], ['bob/mass'], out=place) is place
-    call = dyn.forward_dynamics_parameter_derivatives
-    assert call([0.1], [0.2], [0.3], ['bob/mass'], out=place) is place
-    with pytest.raises(fd.FlexdynError, match='out'):
-        dyn.inverse_dynamics_derivatives([0.1], [0.2], [0.3], out=(place, place, np.empty(2)))
-    for wrong in ((place, place), 3.0):
-        with pytest.raises(fd.FlexdynError, match='three'):
-            dyn.inverse_dynamics_derivatives([0.1], [0.2], [0.3], out=wrong)
-    with pytest.raises(fd.FlexdynError, match='qdd'):
-        dyn.inverse_dynamics_derivatives([0.1], [0.2], [float('nan')])
-
-
-@pytest.mark.parametrize(('names', 'message'), [
-    ([], 'empty'), (['bob/mas'], 'bob/mass'), (['bob/mass', 'bob/mass'], 'twice'),
-    (['gravity'], 'no parameter'), (None, 'sequence of names'), ([['bob/mass']], 'no parameter'),
-])
-def test_wrong_parameters_are_refused(names, message):
-    """With a hint."""
-    dyn = reference_dynamics(pendulum())
-    with pytest.raises(fd.FlexdynError, match=message):
-        dyn.inverse_dynamics_parameter_derivatives([0.1], [0.2], [0.3], names)
-
-
-@pytest.mark.parametrize('backend', ['reference', 'python'])
-def test_robots_that_do_not_move(backend):
-    """Empty matrices."""
-    dyn = fd.Dynamics(fd.load_robot('<robot name="r"><link name="base"/></robot>'), backend)
-    for function in (dyn.inverse_dynamics_derivatives, dyn.forward_dynamics_derivatives):
-        assert [each.shape for each in function([], [], [])] == [(0, 0)] * 3
-
-
-@pytest.mark.parametrize('backend', ['reference', 'python'])
-def test_what_moves_no_inertia_is_refused(backend):
-    """By name, as forward dynamics does."""
-    text = (
-        '<robot name="r"><link name="base"/><link name="tip"/><joint name="idle" '
-        'type="continuous"><parent link="base"/><child link="tip"/></joint></robot>'
-    )
-    dyn = fd.Dynamics(fd.load_robot(text), backend)
-    with pytest.raises(fd.FlexdynError, match='"idle"'):
-        dyn.forward_dynamics_derivatives([0.0], [0.0], [0.0])

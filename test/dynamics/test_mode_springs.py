@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import lru_cache
 import re
 
-from codegen.native import compiler
 from codegen.native import Native
+from codegen.native import need_compiler
 import flexdyn_ros as fd
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.draft import without_own_stiffness
@@ -257,8 +257,7 @@ def test_generated_code_in_every_language(language, tmp_path):
                        arguments=('strip/bending_y1/stiffness',))
     with pytest.raises(fd.FlexdynError, match='bending_z1/stiffness'):
         fd.generate(robot, 'elastic_vector', arguments=('strip/bending_z1/stiffness',))
-    if language != 'python' and compiler(language) is None:
-        pytest.skip(f'NO COMPILER for {language}: its code is not tested')
+    need_compiler(language)
     _, stiffness = linear(robot)
     dyn = reference_dynamics(robot)
     run = Native(code, tmp_path) if language != 'python' else None

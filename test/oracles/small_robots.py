@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small robots that several tests change in one place."""
 
+import flexdyn_ros as fd
 import numpy as np
 from oracles.random_robots import inertial_xml
 from oracles.random_robots import random_robot_urdf
@@ -31,4 +32,15 @@ def arm(drive='', dynamics=''):
         f'<robot name="arm"><link name="link0"/><link name="link1">{body}</link>'
         f'<link name="link2">{body}</link>{joint.format(1, 0, 1.0, "")}'
         f'{joint.format(2, 1, -0.5, dynamics)}<flexdyn version="1.0">{drive}</flexdyn></robot>'
+    )
+
+
+def pendulum(damping=0.3):
+    """Return a point mass of 2 kg at 0.5 m that hangs on a joint about y."""
+    return fd.load_robot(
+        '<robot name="pendulum"><link name="base"/><link name="bob"><inertial>'
+        '<origin xyz="0 0 -0.5"/><mass value="2"/><inertia ixx="0" iyy="0" izz="0" ixy="0" '
+        'ixz="0" iyz="0"/></inertial></link><joint name="pivot" type="continuous"><parent '
+        'link="base"/><child link="bob"/><axis xyz="0 1 0"/>'
+        f'<dynamics damping="{damping}"/></joint></robot>'
     )
