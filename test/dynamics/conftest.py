@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Let the tests import the oracles that stand beside this folder."""
+"""Let the tests here and below import the oracles that stand beside this folder."""
 
 from pathlib import Path
 import sys

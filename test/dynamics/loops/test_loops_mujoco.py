@@ -20,7 +20,7 @@ mujoco = pytest.importorskip(
     'mujoco', reason='the oracle MuJoCo is not installed here: `make test` installs it'
 )
 pytestmark = pytest.mark.oracle
-URDF = Path(__file__).resolve().parents[2] / 'urdf'
+URDF = Path(__file__).resolve().parents[3] / 'urdf'
 
 
 def model_of(text, robot, softness):

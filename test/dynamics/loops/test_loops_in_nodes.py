@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import xacro
 
-URDF = Path(__file__).resolve().parents[2] / 'urdf'
+URDF = Path(__file__).resolve().parents[3] / 'urdf'
 
 
 def simulator(name, joints, positions=(), kp=(), kd=()):

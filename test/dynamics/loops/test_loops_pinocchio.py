@@ -13,7 +13,7 @@ pin = pytest.importorskip(
     'pinocchio', reason='the oracle Pinocchio is not installed here: `make test` installs it'
 )
 pytestmark = pytest.mark.oracle
-URDF = Path(__file__).resolve().parents[2] / 'urdf'
+URDF = Path(__file__).resolve().parents[3] / 'urdf'
 CASES = {
     'four_bar': ({'constrain': 'tx ty tz'}, 'rocker_pin'),
     'delta': ({'modes': '0', 'payload_mass': '0'}, None),

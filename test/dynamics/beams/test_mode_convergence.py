@@ -14,7 +14,7 @@ from benchmarks.mode_convergence.study import TIP_MASS
 import numpy as np
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'mode_convergence.md'
+PAGE = Path(__file__).resolve().parents[3] / 'docs' / 'mode_convergence.md'
 
 
 def test_page_is_current():
