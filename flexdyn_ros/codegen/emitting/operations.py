@@ -9,9 +9,9 @@ is known late last, so that little waits for it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Hashable
 from typing import Mapping
 from typing import Sequence
-from typing import Union
 
 from flexdyn_ros.symbolic.expression import CALL
 from flexdyn_ros.symbolic.expression import CONSTANT
@@ -29,8 +29,8 @@ ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE, STORE = 'add', 'sub', 'mul', 'div', 'ne
 FUSED_ADD, FUSED_SUBTRACT, FUSED_REVERSED = 'fmadd', 'fmsub', 'fnmadd'
 FUSED = (FUSED_ADD, FUSED_SUBTRACT, FUSED_REVERSED)
 
-# A node of the program whose value lies in memory, or the number of an operation's result.
-Value = Union[Expression, int]
+# What lies in memory from the start, here a node, or the number of an operation's result.
+Value = Hashable
 
 
 @dataclass(frozen=True)
