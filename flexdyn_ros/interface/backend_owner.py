@@ -12,9 +12,9 @@ from weakref import ref
 
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.codegen.backends.c_backend import CBackend
-from flexdyn_ros.codegen.backends.interpreted_backend import python_backend
 from flexdyn_ros.codegen.backends.patient_backend import PatientBackend
 from flexdyn_ros.codegen.backends.python_backend import PythonBackend
+from flexdyn_ros.codegen.backends.without_compiler import python_backend
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.dynamics.influence_approximations import Approximations
 from flexdyn_ros.dynamics.influence_backend import InfluenceBackend

@@ -23,10 +23,10 @@ from typing import Union
 
 from flexdyn_ros.codegen.backends.c_backend import CBackend
 from flexdyn_ros.codegen.backends.interpreted_backend import InterpretedBackend
-from flexdyn_ros.codegen.backends.interpreted_backend import python_backend
 from flexdyn_ros.codegen.backends.kernel_backend import Listener
 from flexdyn_ros.codegen.backends.python_backend import PythonBackend
 from flexdyn_ros.codegen.backends.turns import Turn
+from flexdyn_ros.codegen.backends.without_compiler import python_backend
 from flexdyn_ros.codegen.native.compiler import CompilationFailed
 from flexdyn_ros.codegen.native.compiler import NoCompiler
 from flexdyn_ros.codegen.native.extension import extension

@@ -4,7 +4,7 @@ Values of straight-line code given to a processor's registers.
 
 A register is given to the value that is needed soonest (Belady 1966, "A study of replacement
 algorithms", IBM Systems Journal 5); what has to give way is put aside in a slot, unless it lies in
-memory anyway. How instructions are written, as text or as bytes, is left to who inherits from this.
+memory anyway. How instructions are written, as text or as bytes, is left to those who inherit it.
 """
 
 from __future__ import annotations

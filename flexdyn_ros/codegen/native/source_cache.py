@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Generated sources, instructions and compiled libraries kept on disk between processes.
+Sources, instructions, machine code and compiled libraries kept on disk between processes.
 
 They lie in $FLEXDYN_CACHE_DIR, or else in flexdyn_ros below $XDG_CACHE_HOME or ~/.cache. Since
 they are executed, a folder or file that other users could have written is not used. A key holds
@@ -29,7 +29,8 @@ FOLDER_VARIABLE = 'FLEXDYN_CACHE_DIR'
 SOURCE = '.py'
 LIBRARY = '.so'
 INSTRUCTIONS = '.instructions'
-KINDS = (SOURCE, LIBRARY, INSTRUCTIONS)
+MACHINE_CODE = '.code'
+KINDS = (SOURCE, LIBRARY, INSTRUCTIONS, MACHINE_CODE)
 # Entries beyond this number are removed, the oldest first.
 ENTRY_LIMIT = 1000
 # What generated code depends on besides the model.

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Instructions of x86-64 as bytes: those of SSE2, which every such processor has, and a few others.
+
+Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2: prefixes,
+REX, opcode, ModR/M, SIB, displacement, in this order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from typing import Union
+
+# General registers by number.
+RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI = range(8)
+R8, R9, R10, R11, R12, R13, R14, R15 = range(8, 16)
+
+# Opcodes after 0F, of one number (prefix F2) or of a pair (prefix 66).
+ARITHMETIC = {
+    'add': 0x58, 'mul': 0x59, 'sub': 0x5C, 'div': 0x5E, 'sqrt': 0x51, 'min': 0x5D, 'max': 0x5F,
+}
+# The same with the prefix 66 only: these read 16 bytes of memory, on a multiple of 16; ucomisd 8.
+OF_PAIRS = {'movapd': 0x28, 'xorpd': 0x57, 'andpd': 0x54, 'orpd': 0x56, 'ucomisd': 0x2E}
+# Conditions of jumps, after ucomisd: equal or unordered, above, unordered.
+JUMPS = {'je': 0x84, 'jne': 0x85, 'ja': 0x87, 'jae': 0x83, 'jp': 0x8A}
+# Of each number of a pair; false where either is not a number.
+COMPARISONS = {'equal': 0, 'less': 1}
+SCALAR, PAIR = 0xF2, 0x66
+
+
+class Memory(NamedTuple):
+    """
+    A place in memory.
+
+    Attributes:
+        base: A general register.
+        offset: Distance from where it points [bytes].
+    """
+
+    base: int
+    offset: int
+
+
+# A register for numbers, or a place in memory.
+Place = Union[int, Memory]
+
+
+class Encoder:
+    """Collects instructions; jumps and calls go to labels that may come later."""
+
+    def __init__(self) -> None:
+        self.code = bytearray()
+        self._labels: dict[str, int] = {}
+        self._open: list[tuple[int, str]] = []
+
+    def arithmetic(self, name: str, source: Place, target: int, prefix: int = SCALAR) -> None:
+        """Let a register be itself, changed by a source; of a square root, the source's."""
+        self._instruct(prefix, ARITHMETIC[name], source, target)
+
+    def pairs(self, name: str, source: Place, target: int) -> None:
+        """Let a register change by a source of two numbers; `ucomisd` compares it instead."""
+        self._instruct(PAIR, OF_PAIRS[name], source, target)
+
+    def load(self, source: Memory, target: int) -> None:
+        """Bring a number into a register."""
+        self._instruct(SCALAR, 0x10, source, target)
+
+    def store(self, source: int, target: Memory) -> None:
+        """Bring a register's number to memory."""
+        self._instruct(SCALAR, 0x11, target, source)
+
+    def store_pair(self, source: int, target: Memory) -> None:
+        """Bring a register's two numbers to memory, on a multiple of 16 bytes."""
+        self._instruct(PAIR, 0x29, target, source)
+
+    def compare(self, how: str, source: Place, target: int) -> None:
+        """Let a register be all ones where its numbers compare so to the source's, else zero."""
+        self._instruct(PAIR, 0xC2, source, target)
+        self.code.append(COMPARISONS[how])
+
+    def push(self, register: int) -> None:
+        """Put a general register on the stack."""
+        self._short(0x50, register)
+
+    def pop(self, register: int) -> None:
+        """Take a general register from the stack."""
+        self._short(0x58, register)
+
+    def add_to(self, register: int, number: int) -> None:
+        """Add a number of 32 bits to a general register."""
+        self.code += bytes((0x48 | register >> 3, 0x81, 0xC0 | register & 7))
+        self.code += _four_bytes(number)
+
+    def address(self, source: Memory, target: int) -> None:
+        """Let a general register point to a place in memory."""
+        self._general(0x8D, source, target)
+
+    def address_of_code(self, place: int, target: int) -> None:
+        """Let a general register point to a place, counted from the code's start."""
+        self.code += bytes((0x48 | target >> 3 << 2, 0x8D, target << 3 & 0x38 | 0x05))
+        self.code += _four_bytes(place - len(self.code) - 4)
+
+    def touch(self, place: Memory) -> None:
+        """Read and write a byte of the stack, which stays as it is."""
+        self._general(0x83, place, 1)
+        self.code.append(0)
+
+    def call_address_at(self, place: Memory) -> None:
+        """Call the function whose address lies in memory."""
+        if place.base > 7:
+            self.code.append(0x41)
+        self.code.append(0xFF)
+        self._operand(place, 2)
+
+    def call(self, label: str) -> None:
+        """Call a part of this code."""
+        self.code.append(0xE8)
+        self._to(label)
+
+    def jump_if(self, condition: str, label: str) -> None:
+        """Go on at a label under one of JUMPS."""
+        self.code += bytes((0x0F, JUMPS[condition]))
+        self._to(label)
+
+    def jump(self, label: str) -> None:
+        """Go on at a label."""
+        self.code.append(0xE9)
+        self._to(label)
+
+    def back(self) -> None:
+        """Return from a function."""
+        self.code.append(0xC3)
+
+    def mark(self, label: str) -> None:
+        """Put a label here."""
+        self._labels[label] = len(self.code)
+
+    def finished(self) -> bytes:
+        """Return the code with all labels found."""
+        for place, label in self._open:
+            distance = self._labels[label] - place - 4
+            self.code[place : place + 4] = _four_bytes(distance)
+        self._open = []
+        return bytes(self.code)
+
+    def _to(self, label: str) -> None:
+        self._open.append((len(self.code), label))
+        self.code += bytes(4)
+
+    def _instruct(self, prefix: int, opcode: int, operand: Place, register: int) -> None:
+        base = operand if isinstance(operand, int) else operand.base
+        rex = 0x40 | register >> 3 << 2 | base >> 3
+        self.code.append(prefix)
+        if rex != 0x40:
+            self.code.append(rex)
+        self.code += bytes((0x0F, opcode))
+        self._operand(operand, register & 7)
+
+    def _general(self, opcode: int, operand: Memory, register: int) -> None:
+        self.code += bytes((0x48 | register >> 3 << 2 | operand.base >> 3, opcode))
+        self._operand(operand, register & 7)
+
+    def _operand(self, operand: Place, field: int) -> None:
+        """Write ModR/M and what follows it; `field` is the other register, or more opcode."""
+        if isinstance(operand, int):
+            self.code.append(0xC0 | field << 3 | operand & 7)
+            return
+        base, offset = operand.base & 7, operand.offset
+        short = -128 <= offset < 128
+        self.code.append((0x40 if short else 0x80) | field << 3 | base)
+        if base == RSP:  # its number says that another byte follows, which names it
+            self.code.append(0x24)
+        self.code += bytes((offset & 0xFF,)) if short else _four_bytes(offset)
+
+    def _short(self, opcode: int, register: int) -> None:
+        if register > 7:
+            self.code.append(0x41)
+        self.code.append(opcode | register & 7)
+
+
+def _four_bytes(number: int) -> bytes:
+    return number.to_bytes(4, 'little', signed=True)

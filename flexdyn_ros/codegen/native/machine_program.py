@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Any traced program as machine code of our own: no compiler, no extension, the bits of Python.
+
+Code is kept on disk as compiled libraries are, and checked when it is read. It is called by the
+extension where that is there, and through ctypes otherwise.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from threading import RLock
+from typing import Any
+from typing import Callable
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.codegen.emitting.numbers_table import with_addresses
+from flexdyn_ros.codegen.emitting.sse2_code import machine_code_of
+from flexdyn_ros.codegen.emitting.sse2_code import MachineCode
+from flexdyn_ros.codegen.native import ctypes_calls
+from flexdyn_ros.codegen.native import executable_memory
+from flexdyn_ros.codegen.native import math_functions
+from flexdyn_ros.codegen.native import source_cache
+from flexdyn_ros.codegen.native.extension import extension
+from flexdyn_ros.codegen.native.kernel_program import KernelProgram
+from flexdyn_ros.codegen.native.kernel_program import made_kernel
+from flexdyn_ros.codegen.native.pair_batch import PairBatch
+
+SINGLE, PAIRS = 1, 2
+# Code loaded in this process, by entry, with its address.
+_loaded: dict[str, tuple[MachineCode, int]] = {}
+_lock = RLock()
+
+
+class MachineProgram(KernelProgram):
+    """A program that can become machine code."""
+
+    def kernel(self, constants: Sequence[float] = ()) -> Any:
+        """Return the function of one sample; see KernelProgram."""
+        code, address = self._load(SINGLE)
+        calls = extension(build=False) or ctypes_calls
+        return made_kernel(calls, address, self, constants, code.pivots)
+
+    def batch(self) -> Callable[..., None]:
+        """Return a function of (count, inputs, strides, outputs, flags, threads)."""
+        code, address = self._load(PAIRS)
+        sizes = tuple(len(each.symbols) for each in self.inputs)
+        return PairBatch(address, sizes, code.results, code.pivots, self.quaternions)
+
+    def is_batch_ready(self) -> bool:
+        """Return whether the code for pairs of samples was made before."""
+        return self.is_ready(PAIRS)
+
+    def is_ready(self, lanes: int = SINGLE) -> bool:
+        """Return whether its code was made before, in this process or another."""
+        entry = self._entry(lanes)
+        return entry in _loaded or source_cache.read_bytes(entry) is not None
+
+    def _entry(self, lanes: int) -> str:
+        return source_cache.entry_name(
+            'machine code', str(lanes), *self.key, suffix=source_cache.MACHINE_CODE
+        )
+
+    def _load(self, lanes: int) -> tuple[MachineCode, int]:
+        entry = self._entry(lanes)
+        with _lock:
+            found = _loaded.get(entry)
+            if found is None:
+                code = _kept(entry)
+                if code is None:
+                    code = machine_code_of(self.produce(), lanes)
+                    source_cache.write_bytes(entry, code.to_bytes())
+                found = _loaded[entry] = code, loaded(code)
+            return found
+
+
+def loaded(code: MachineCode) -> int:
+    """
+    Return the address of code in memory.
+
+    Raises:
+        OSError: If the system does not allow it.
+    """
+    content = with_addresses(code.content, math_functions.math_functions())
+    return executable_memory.memory.place(content) + code.entry
+
+
+def _kept(entry: str) -> Optional[MachineCode]:
+    """Return the code that the cache has, or None."""
+    content = source_cache.read_bytes(entry)
+    if content is None:
+        return None
+    try:
+        return MachineCode.from_bytes(content)
+    except (ValueError, TypeError):
+        return None  # made anew
+
+
+@lru_cache(maxsize=1)
+def problem() -> Optional[str]:
+    """Return why machine code cannot run in this process, or None."""
+    return executable_memory.problem() or math_functions.problem()
