@@ -3,13 +3,12 @@
 
 from array import array
 from dataclasses import replace
-import math
 import random
 
 from codegen.compiled import needs_extension
-from codegen.programs import as_kernel
-from codegen.programs import as_python
-from codegen.programs import bits
+from codegen.programs import COUNT
+from codegen.programs import random_trace
+from codegen.programs import symbols
 from codegen.programs import traced_of
 from flexdyn_ros.codegen.emitting.instructions import Instructions
 from flexdyn_ros.codegen.emitting.instructions import instructions_of
@@ -19,11 +18,8 @@ from flexdyn_ros.codegen.emitting.lowering import lowered
 from flexdyn_ros.codegen.emitting.lowering import OPERATIONS
 from flexdyn_ros.codegen.emitting.schedule import schedule
 from flexdyn_ros.codegen.native.interpreted_program import loaded
-from flexdyn_ros.dynamics.piecewise import monotone_cubic
 from flexdyn_ros.symbolic.graph import Graph
 import pytest
-
-COUNT = 4
 
 
 @pytest.fixture(autouse=True)
@@ -32,59 +28,11 @@ def with_extension():
     needs_extension()
 
 
-def symbols(graph):
-    """Return the names of the inputs, and their nodes."""
-    names = [f'given[{k}]' for k in range(COUNT)]
-    return names, [graph.symbol(name) for name in names]
-
-
-TABLE = monotone_cubic([(-1.0, -3.0), (0.0, 0.0), (0.5, 0.25), (2.0, 4.0)])
-FORMS = (
-    lambda a, b, c: a + b, lambda a, b, c: a - b, lambda a, b, c: a * b,
-    lambda a, b, c: -a * b - c, lambda a, b, c: a * b + c, lambda a, b, c: a - b * c,
-    lambda a, b, c: a * b - c, lambda a, b, c: a * b - c * a, lambda a, b, c: a * b + b * c,
-    lambda a, b, c: a * b * c, lambda a, b, c: a / (1.5 + b * b),
-    lambda a, b, c: c - a / (1.5 + b * b) * c, lambda a, b, c: a * (b / (2.5 + c * c)),
-    lambda a, b, c: a.sin(), lambda a, b, c: a.cos() * b, lambda a, b, c: (-a * a).exp(),
-    lambda a, b, c: a.tanh(), lambda a, b, c: (a * a).stumpff(2) * (a * a).stumpff(3),
-    lambda a, b, c: (a * a).stumpff(4) - (a * a).stumpff(5),
-    lambda a, b, c: a.piecewise(TABLE), lambda a, b, c: a.piecewise(TABLE.derivative()) - b,
-    lambda a, b, c: a.graph.sum((a, -b, c, a * b, -b * c, b)),
-    lambda a, b, c: a.graph.product((a, b, c, a)),
-)
-
-
-def random_trace(rng):
-    """Return expressions of all operations, nested at random, with shared parts and signs."""
-    graph = Graph()
-    names, nodes = symbols(graph)
-    nodes.append(graph.constant(0.1 * rng.random() + 1.0))
-    for _ in range(60):
-        made = rng.choice(FORMS)(*(rng.choice(nodes) for _ in range(3)))
-        # Bounded, so that no error of Python's ends the comparison.
-        nodes.append(made.tanh() if rng.random() < 0.3 else made.sin() * 1.5)
-    outputs = [rng.choice(nodes) for _ in range(6)]
-    outputs += [-nodes[-1], nodes[-1], graph.constant(-2.5), nodes[0], outputs[0], -nodes[1]]
-    return traced_of(graph, names, outputs)
-
-
-@pytest.mark.parametrize('seed', range(40))
-def test_random_expressions_give_the_bits_of_python(seed):
-    """Products in products, quotients in products, signs anywhere, results that are inputs."""
-    rng = random.Random(seed)
-    trace = random_trace(rng)
-    kernel, python = as_kernel(trace), as_python(trace)
-    for _ in range(20):
-        x = [rng.gauss(0.0, 2.0) for _ in range(COUNT)]
-        x[rng.randrange(COUNT)] = rng.choice((0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1e-9, 60.0))
-        assert bits(kernel(x)) == bits(python(x))
-
-
 def test_every_operation_is_used():
     """The random expressions above leave none out."""
     found = {
         operation.name for seed in range(40)
-        for operation in lowered(schedule(random_trace(random.Random(seed)))).operations
+        for operation in lowered(schedule(random_trace(seed))).operations
     }
     # Copies are made when registers are given out.
     assert found | {'copy', 'end'} == {name for name, _, _ in OPERATIONS}
@@ -95,51 +43,9 @@ def test_both_sides_name_the_operations_alike():
     assert needs_extension().OPERATIONS == OPERATIONS
 
 
-@pytest.mark.parametrize(('function', 'x'), [
-    ('stumpff0', 0.0), ('stumpff1', 0.999999), ('stumpff2', 1.0), ('stumpff3', 1.0),
-    ('stumpff4', 1e-300), ('stumpff5', 1e6), ('sin', 1e22), ('cos', -1e5), ('exp', -800.0),
-    ('tanh', 1e-310), ('tanh', 40.0),
-])
-def test_functions_where_they_change(function, x):
-    """At the limit of Stumpff's series, for large and for tiny arguments."""
-    graph = Graph()
-    names, (first, *_) = symbols(graph)
-    trace = traced_of(graph, names, [graph.call(function, first)])
-    given = [x, 0.0, 0.0, 0.0]
-    assert bits(as_kernel(trace)(given)) == bits(as_python(trace)(given))
-
-
-def test_tables_at_their_knots():
-    """On, just below and just above each knot, and far beyond the ends."""
-    graph = Graph()
-    names, (first, *_) = symbols(graph)
-    table = monotone_cubic([(-0.5, -90.0), (0.0, 0.0), (0.3, 40.0), (0.6, 40.0), (0.9, 41.0)])
-    trace = traced_of(graph, names, [
-        first.piecewise(each) for each in (table, table.derivative(), table.integral())
-    ])
-    kernel, python = as_kernel(trace), as_python(trace)
-    for knot in (*table.knots, -0.0, 100.0, -100.0):
-        for x in (knot, math.nextafter(knot, -1e9), math.nextafter(knot, 1e9)):
-            given = [x, 0.0, 0.0, 0.0]
-            assert bits(kernel(given)) == bits(python(given))
-
-
-@pytest.mark.parametrize(('make', 'x'), [
-    (lambda a, b: 1.0 / (1.0 / (a - b)), 1.0), (lambda a, b: 1.0 / a.exp(), 1000.0),
-    (lambda a, b: a * a, 1e200), (lambda a, b: a.sin().tanh(), float('inf')),
-])
-def test_what_python_refuses_is_refused(make, x):
-    """A division by zero, an overflow: an error, also where the result would be finite."""
-    graph = Graph()
-    names, (a, b, *_) = symbols(graph)
-    kernel = as_kernel(traced_of(graph, names, [make(a, b)]))
-    with pytest.raises(ArithmeticError):
-        kernel([x, 1.0, 0.0, 0.0])
-
-
 def example():
     """Return the instructions of some expressions."""
-    return instructions_of(random_trace(random.Random(1)))
+    return instructions_of(random_trace(1))
 
 
 def test_instructions_are_kept_as_they_are():

@@ -9,13 +9,13 @@ from codegen.compiled import QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.backends.c_backend import CBackend
 from flexdyn_ros.codegen.backends.interpreted_backend import InterpretedBackend
-from flexdyn_ros.codegen.backends.interpreted_backend import python_backend
 from flexdyn_ros.codegen.backends.patient_backend import INTERPRETED
 from flexdyn_ros.codegen.backends.patient_backend import PATIENCE
 from flexdyn_ros.codegen.backends.patient_backend import patience_with
 from flexdyn_ros.codegen.backends.patient_backend import PatientBackend
 from flexdyn_ros.codegen.backends.turns import LONG_PATIENCE
 from flexdyn_ros.codegen.backends.turns import Turn
+from flexdyn_ros.codegen.backends.without_compiler import python_backend
 from flexdyn_ros.codegen.native.extension import extension
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 import numpy as np
@@ -31,6 +31,7 @@ def generated(request, monkeypatch, tmp_path):
     """Return the name of the backend that "auto" ends up with."""
     from flexdyn_ros.codegen.backends import generated_functions
     from flexdyn_ros.codegen.native import interpreted_program
+    from flexdyn_ros.codegen.native import machine_program
     from flexdyn_ros.codegen.native import native_program
 
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path))
@@ -38,6 +39,7 @@ def generated(request, monkeypatch, tmp_path):
     monkeypatch.setattr(native_program, '_loaded', {})
     monkeypatch.setattr(generated_functions, '_made', {})
     monkeypatch.setattr(interpreted_program, '_made', {})
+    monkeypatch.setattr(machine_program, '_loaded', {})
     tmp_path.chmod(0o700)
     if request.param == 'python':
         monkeypatch.setenv('CC', '/nowhere/cc')
@@ -94,11 +96,12 @@ def test_compiled_code_comes_last(generated):
     assert type(again.whose_turn('mass_matrix', q)) is CBackend
 
 
-def test_kept_instructions_answer_before_anything_is_compiled(generated):
+def test_kept_instructions_answer_before_anything_is_compiled(generated, monkeypatch):
     """From the first call on."""
     if generated != 'c':
         pytest.skip('nothing is compiled')
     needs_extension()
+    monkeypatch.setenv('FLEXDYN_PYTHON', 'interpreter')
     q = list(ROBOT.neutral_configuration())
     fd.Dynamics(ROBOT, 'python').mass_matrix(q)
     backend = PatientBackend(ROBOT, list(ROBOT.gravity_vector), {})

@@ -158,7 +158,7 @@ print(dyn.inverse_dynamics([0.1] * model.nq, [0.2] * model.nv, [0.3] * model.nv)
 def test_a_second_process_generates_nothing(tmp_path, monkeypatch):
     """Sources are kept on disk, in one step, and give the same numbers."""
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'kept'))
-    monkeypatch.setenv('FLEXDYN_CALLS', 'ctypes')  # or the extension's interpreter runs it
+    monkeypatch.setenv('FLEXDYN_PYTHON', 'cpython')  # or others run it
     model = tmp_path / 'robot.urdf'
     model.write_text(random_robot_urdf(3, 3, flexible=0.0))
     results = [

@@ -9,6 +9,7 @@ and number is two; functions are called for one after the other.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Mapping
 from typing import NamedTuple
 from typing import Sequence
@@ -219,13 +220,13 @@ class _Code(RegisterAssignment[Place]):
         else:
             self._code.call(function)
 
+    @abstractmethod
     def _call_all(self, function: str) -> None:
         """Write the calls of a function for all samples."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _check_zero(self, register: int, kept: Sequence[Value]) -> None:
         """Write what finds out whether a divisor is zero."""
-        raise NotImplementedError
 
 
 class _Single(_Code):

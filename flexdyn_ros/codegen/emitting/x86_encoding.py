@@ -12,17 +12,15 @@ from typing import NamedTuple
 from typing import Union
 
 # General registers by number.
-RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI = range(8)
-R8, R9, R10, R11, R12, R13, R14, R15 = range(8, 16)
+RDX, RBX, RSP, RBP, RSI, RDI = range(2, 8)
+R12, R13, R14, R15 = range(12, 16)
 
 # Opcodes after 0F, of one number (prefix F2) or of a pair (prefix 66).
-ARITHMETIC = {
-    'add': 0x58, 'mul': 0x59, 'sub': 0x5C, 'div': 0x5E, 'sqrt': 0x51, 'min': 0x5D, 'max': 0x5F,
-}
+ARITHMETIC = {'add': 0x58, 'mul': 0x59, 'sub': 0x5C, 'div': 0x5E, 'sqrt': 0x51}
 # The same with the prefix 66 only: these read 16 bytes of memory, on a multiple of 16; ucomisd 8.
-OF_PAIRS = {'movapd': 0x28, 'xorpd': 0x57, 'andpd': 0x54, 'orpd': 0x56, 'ucomisd': 0x2E}
-# Conditions of jumps, after ucomisd: equal or unordered, above, unordered.
-JUMPS = {'je': 0x84, 'jne': 0x85, 'ja': 0x87, 'jae': 0x83, 'jp': 0x8A}
+OF_PAIRS = {'movapd': 0x28, 'xorpd': 0x57, 'orpd': 0x56, 'ucomisd': 0x2E}
+# Conditions of jumps. After ucomisd: equal or not a number, neither, above, not a number.
+JUMPS = {'je': 0x84, 'jne': 0x85, 'ja': 0x87, 'jp': 0x8A}
 # Of each number of a pair; false where either is not a number.
 COMPARISONS = {'equal': 0, 'less': 1}
 SCALAR, PAIR = 0xF2, 0x66
@@ -120,11 +118,6 @@ class Encoder:
     def jump_if(self, condition: str, label: str) -> None:
         """Go on at a label under one of JUMPS."""
         self.code += bytes((0x0F, JUMPS[condition]))
-        self._to(label)
-
-    def jump(self, label: str) -> None:
-        """Go on at a label."""
-        self.code.append(0xE9)
         self._to(label)
 
     def back(self) -> None:
