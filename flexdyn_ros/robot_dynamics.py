@@ -66,11 +66,11 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
         Args:
             robot: From `load_robot`.
             backend: "reference" (the algorithms as written), "python" (straight-line code
-                generated from them when a function is first used, kept on disk, and run by the
-                extension's interpreter or by CPython, with the same bits), "c" (the same
-                compiled), or "auto": "c" where there is a compiler, otherwise "python"; the
-                first calls of a function that is not on disk yet are the reference's, and
-                some more the interpreter's.
+                generated from them when a function is first used, kept on disk, and run as
+                machine code of our own, by the extension's interpreter or by CPython, with the
+                same bits), "c" (the same compiled), or "auto": "c" where there is a compiler,
+                otherwise "python"; the first calls of a function that is not on disk yet are
+                the reference's, and some more the interpreter's.
             patient: False lets "auto" generate code at a function's first call already, as
                 programs want that must not wait in the middle of their work. Where compiling
                 fails, "python" answers, and a warning is logged.

@@ -43,10 +43,10 @@ class BatchDynamics:
 
     Each argument has one row a sample; results have one entry a sample: (N, nv), matrices
     (N, nv, nv), energies (N,). A wrench is one for all samples, (6,), or one for each, (N, 6).
-    Payloads and gravity are those of the Dynamics. Compiled code, and the extension's interpreter
-    for the backend "python", take several samples at once and share them among threads
-    ($FLEXDYN_THREADS, by default one for each processor) while other Python threads run; other
-    backends go through the samples one by one.
+    Payloads and gravity are those of the Dynamics. Compiled code, machine code of our own and the
+    extension's interpreter take several samples at once and share them among threads
+    ($FLEXDYN_THREADS, by default one for each processor) while other Python threads run; the
+    reference and CPython go through the samples one by one.
     """
 
     def __init__(self, dyn: Dynamics):

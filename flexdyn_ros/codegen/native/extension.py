@@ -5,7 +5,7 @@ The extension module that runs generated functions: installed, built on demand, 
 `runtime/kernel.c` knows nothing of any robot. Installing the package builds it where that is
 possible; otherwise the backend "c" builds it when first needed, and it is kept in the cache.
 Without a compiler, or without the headers of Python and numpy, compiled functions are called
-through ctypes, and the backend "python" is run by CPython, not by the extension's interpreter.
+through ctypes, as machine code of our own is then, and the interpreter is not there.
 """
 
 from __future__ import annotations

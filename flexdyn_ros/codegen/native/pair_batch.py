@@ -97,16 +97,17 @@ class PairBatch:
             start += size
         if n % 2:
             x[-1, :, 1] = x[-1, :, 0]
+        flag = space.flag[:pairs]
+        flag[...] = 0
         with np.errstate(all='ignore'):
-            bad = ~np.isfinite(x).all(axis=1)
+            _mark(flag, BAD, x)
             for place in self._quaternions:
-                bad |= _normalise(x[:, place : place + 4])
+                flag[_normalise(x[:, place : place + 4])] |= BAD
             self._function(pairs, x.ctypes.data, y.ctypes.data)
-            doubtful = ~np.isfinite(y).all(axis=1)
+            _mark(flag, DOUBTFUL, y)
             if self._pivots:
-                pivots = y[:, self._results - self._pivots :]
-                doubtful |= ~(pivots.min(axis=1) > DOUBTFUL_PIVOT * pivots.max(axis=1))
-        flags[first:stop] = (BAD * bad + DOUBTFUL * doubtful).reshape(-1)[:n]
+                flag[self._in_doubt(y)] |= DOUBTFUL
+        flags[first:stop] = flag.reshape(-1)[:n]
         start = 0
         for result in results:
             size = result.shape[1]
@@ -114,13 +115,28 @@ class PairBatch:
             result[first + 1 : stop : 2] = y[: n // 2, start : start + size, 1]
             start += size
 
+    def _in_doubt(self, y: np.ndarray) -> np.ndarray:
+        """Return where a pivot is too far below the largest one."""
+        least, most = y[:, -1].copy(), y[:, -1].copy()
+        for k in range(self._results - self._pivots, self._results - 1):
+            np.minimum(least, y[:, k], out=least)
+            np.maximum(most, y[:, k], out=most)
+        return ~(least > DOUBTFUL_PIVOT * most)
+
 
 class _Space:
-    """Inputs and results of a block, on multiples of 16 bytes."""
+    """Inputs, results and flags of a block; numbers are on multiples of 16 bytes."""
 
     def __init__(self, sizes: tuple[int, ...], results: int):
         self.x = _aligned(sum(sizes))
         self.y = _aligned(results)
+        self.flag = np.zeros((BLOCK, 2), dtype=np.uint8)
+
+
+def _mark(flag: np.ndarray, what: int, numbers: np.ndarray) -> None:
+    """Mark samples with numbers that are not finite."""
+    if not np.isfinite(numbers.sum()):
+        flag[~np.isfinite(numbers).all(axis=1)] |= what
 
 
 def _aligned(numbers: int) -> np.ndarray:
