@@ -8,13 +8,13 @@ from flexdyn_ros.codegen.emitting.emit_python import emit_python
 from flexdyn_ros.codegen.emitting.instructions import instructions_of
 from flexdyn_ros.codegen.emitting.registers import with_registers
 from flexdyn_ros.codegen.emitting.schedule import schedule
+from flexdyn_ros.codegen.emitting.sse2_code import batch_code_of
 from flexdyn_ros.codegen.emitting.sse2_code import machine_code_of
 from flexdyn_ros.codegen.generate import compile_python
 from flexdyn_ros.codegen.native import ctypes_calls
 from flexdyn_ros.codegen.native import machine_program
 from flexdyn_ros.codegen.native.extension import extension
 from flexdyn_ros.codegen.native.interpreted_program import loaded
-from flexdyn_ros.codegen.native.pair_batch import PairBatch
 from flexdyn_ros.codegen.tracing.interface import Input
 from flexdyn_ros.codegen.tracing.interface import Output
 from flexdyn_ros.codegen.tracing.interface import Trace
@@ -111,10 +111,10 @@ def as_machine_code(trace):
     )
 
 
-def as_pairs(trace):
-    """Return a trace as machine code for pairs: from samples of all inputs to rows of results."""
-    made, sizes = machine_code_of(trace, 2), [len(each.symbols) for each in trace.inputs]
-    batch = PairBatch(machine_program.loaded(made), tuple(sizes), made.results, 0, ())
+def as_batch(trace):
+    """Return a trace as machine code over samples: from rows of inputs to rows of results."""
+    sizes = [len(each.symbols) for each in trace.inputs]
+    address = machine_program.loaded(batch_code_of(trace))
 
     def call(samples):
         rows = np.array(samples, dtype=float).reshape(len(samples), -1)
@@ -122,7 +122,7 @@ def as_pairs(trace):
         inputs = tuple(rows[:, a:b].copy() for a, b in zip(ends, ends[1:]))
         outputs = tuple(np.empty((len(rows), *each.shape)) for each in trace.outputs)
         flags = np.empty(len(rows), dtype=np.uint8)
-        batch(len(rows), inputs, tuple(sizes), outputs, flags, 1)
+        ctypes_calls.run_batch(address, len(rows), inputs, tuple(sizes), outputs, flags, 1)
         return np.hstack([each.reshape(len(rows), -1) for each in outputs]), flags
 
     return call

@@ -191,7 +191,7 @@ def test_what_is_kept_is_checked(monkeypatch):
     backend = MachineBackend(model, list(model.gravity_vector), {})
     program, _ = backend.program(Request('inverse_dynamics'), ())
     expected = program.kernel()(q, qd, qdd)
-    entry = program._entry(machine_program.SINGLE)
+    entry = program._entry(machine_program.CALL)
     path, content = source_cache.path_of(entry), source_cache.read_bytes(entry)
     made = []
     monkeypatch.setattr(machine_program, 'machine_code_of', lambda *given: made.append(
@@ -216,7 +216,7 @@ def test_code_is_kept_as_it_is():
     """To bytes and back; what is not code is no code."""
     made = machine_code_of(random_trace(1, 10))
     assert MachineCode.from_bytes(made.to_bytes()) == made
-    heads = (b'[99, 1, 1, 0, 2]', b'[-1, 1, 1, 0, 2]', b'[0, 1, -1, 0, 2]', b'{}')
+    heads = (b'[99, 1, 2]', b'[-1, 1, 2]', b'[0, -1, 2]', b'{}')
     for wrong in (made.to_bytes() + b' ', *(head + b'\nab' for head in heads)):
         with pytest.raises((ValueError, TypeError)):
             MachineCode.from_bytes(wrong)

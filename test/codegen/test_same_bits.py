@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 from codegen import cases
-from codegen.programs import as_pairs
+from codegen.programs import as_batch
 from codegen.programs import as_python
 from codegen.programs import bits
 from codegen.programs import kernels
@@ -56,7 +56,7 @@ def same_bits(trace, *vectors):
         assert [bits(kernel(*each)) for each in samples] == expected, name
     if machine_program.problem() is None:
         rows = [np.concatenate(each) for each in samples]
-        found, flags = as_pairs(trace)(rows)
+        found, flags = as_batch(trace)(rows)
         assert not flags.any()
         assert [bits(each) for each in found] == expected
 
@@ -119,7 +119,7 @@ def test_what_python_refuses_is_refused(make, x):
             kernel([x, 1.0, 0.0, 0.0])
     if machine_program.problem() is None:
         wrong, sound = [x, 1.0, 0.0, 0.0], [0.5, 1.0, 0.0, 0.0]
-        _, flags = as_pairs(trace)([wrong, sound, sound, wrong, wrong])
+        _, flags = as_batch(trace)([wrong, sound, sound, wrong, wrong])
         assert flags.astype(bool).tolist() == [True, False, False, True, True]
 
 

@@ -68,21 +68,40 @@ def forms():
             add(f'movsd {operands}', partial(Encoder.load, **given), place)
             add(f'movsd {back}', partial(Encoder.store, **given_back), place)
             add(f'movapd {back}', partial(Encoder.store_pair, **given_back), place)
+            add(f'movhpd {operands}', partial(Encoder.load_high, **given), place)
+            add(f'movhpd {back}', partial(Encoder.store_high, **given_back), place)
     for place in places:
         if isinstance(place, Memory):
             add(f'call *{text_of(place)}', partial(Encoder.call_address_at, place=place), place)
             add(f'orq $0, {text_of(place)}', partial(Encoder.touch, place=place), place)
             for number in (3, 12):
-                add(f'lea {text_of(place)}, %{GENERAL[number]}', partial(
-                    Encoder.address, source=place, target=number), place)
+                name, given = GENERAL[number], {'source': place, 'target': number}
+                add(f'lea {text_of(place)}, %{name}', partial(Encoder.address, **given), place)
+                add(f'add {text_of(place)}, %{name}', partial(Encoder.add_from, **given), place)
+                add(f'imul {text_of(place)}, %{name}',
+                    partial(Encoder.multiply_from, **given), place)
     for number, name in enumerate(GENERAL):
         add(f'push %{name}', partial(Encoder.push, register=number))
         add(f'pop %{name}', partial(Encoder.pop, register=number))
         if number:  # there is a shorter form for the first
             add(f'add $-4096, %{name}', partial(Encoder.add_to, register=number, number=-4096))
+        for other in (3, 12):
+            add(f'add %{GENERAL[other]}, %{name}',
+                partial(Encoder.add_register, source=other, target=number))
+            add(f'cmp %{GENERAL[other]}, %{name}',
+                partial(Encoder.compare_registers, first=number, second=other))
+            add(f'imul $4096, %{GENERAL[other]}, %{name}',
+                partial(Encoder.multiply, source=other, number=4096, target=number))
+        add(f'shl $3, %{name}', partial(Encoder.shift_left, register=number, count=3))
         add(f'lea 4096(%rip), %{name}', partial(
             Encoder.address_of_code, place=4096 + 7, target=number))
-    for condition in JUMPS:
+    for place in (Memory(x86_encoding.RSP, 8), Memory(x86_encoding.RBP, 8)):
+        # With the prefix of large registers, which changes nothing here.
+        add(f'rex.W movb {text_of(place)}, %al',
+            partial(Encoder.load_byte, source=place, target=x86_encoding.RAX))
+        add(f'rex.W movb %al, {text_of(place)}',
+            partial(Encoder.store_byte, source=x86_encoding.RAX, target=place))
+    for condition in (*JUMPS, 'jmp'):
         add(f'{condition} 1f; {PADDING}; 1:', partial(forward, name=condition))
         add(f'1: {PADDING}; {condition} 1b', partial(backward, name=condition))
     add(f'call 1f; {PADDING}; 1:', partial(forward, name='call'))
@@ -93,8 +112,8 @@ def forms():
 
 def go(code, name):
     """Write a jump or a call to a label."""
-    if name == 'call':
-        code.call('there')
+    if name in ('call', 'jmp'):
+        (code.call if name == 'call' else code.jump)('there')
     else:
         code.jump_if(name, 'there')
 

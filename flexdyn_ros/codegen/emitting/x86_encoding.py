@@ -12,18 +12,25 @@ from typing import NamedTuple
 from typing import Union
 
 # General registers by number.
-RDX, RBX, RSP, RBP, RSI, RDI = range(2, 8)
-R12, R13, R14, R15 = range(12, 16)
+RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI = range(8)
+R8, R9 = 8, 9
+R11, R12, R13, R14, R15 = range(11, 16)
 
 # Opcodes after 0F, of one number (prefix F2) or of a pair (prefix 66).
-ARITHMETIC = {'add': 0x58, 'mul': 0x59, 'sub': 0x5C, 'div': 0x5E, 'sqrt': 0x51}
+ARITHMETIC = {
+    'add': 0x58, 'mul': 0x59, 'sub': 0x5C, 'div': 0x5E, 'sqrt': 0x51, 'min': 0x5D, 'max': 0x5F,
+}
 # The same with the prefix 66 only: these read 16 bytes of memory, on a multiple of 16; ucomisd 8.
-OF_PAIRS = {'movapd': 0x28, 'xorpd': 0x57, 'orpd': 0x56, 'ucomisd': 0x2E}
-# Conditions of jumps. After ucomisd: equal or not a number, neither, above, not a number.
-JUMPS = {'je': 0x84, 'jne': 0x85, 'ja': 0x87, 'jp': 0x8A}
-# Of each number of a pair; false where either is not a number.
-COMPARISONS = {'equal': 0, 'less': 1}
+OF_PAIRS = {
+    'movapd': 0x28, 'xorpd': 0x57, 'orpd': 0x56, 'andpd': 0x54, 'andnpd': 0x55, 'ucomisd': 0x2E,
+}
+# Jumps. After ucomisd: equal or not a number, above, not a number. Of integers: less.
+JUMPS = {'je': 0x84, 'ja': 0x87, 'jp': 0x8A, 'jl': 0x8C}
+# Of each number of a pair; the first two are false where either is not a number.
+COMPARISONS = {'equal': 0, 'less': 1, 'unordered': 3}
 SCALAR, PAIR = 0xF2, 0x66
+# A frame is touched page by page, so that a stack that is too small is noticed.
+PAGE = 4096
 
 
 class Memory(NamedTuple):
@@ -67,6 +74,14 @@ class Encoder:
         """Bring a register's number to memory."""
         self._instruct(SCALAR, 0x11, target, source)
 
+    def load_high(self, source: Memory, target: int) -> None:
+        """Bring a number into the other half of a register."""
+        self._instruct(PAIR, 0x16, source, target)
+
+    def store_high(self, source: int, target: Memory) -> None:
+        """Bring the number of the other half of a register to memory."""
+        self._instruct(PAIR, 0x17, target, source)
+
     def store_pair(self, source: int, target: Memory) -> None:
         """Bring a register's two numbers to memory, on a multiple of 16 bytes."""
         self._instruct(PAIR, 0x29, target, source)
@@ -86,12 +101,52 @@ class Encoder:
 
     def add_to(self, register: int, number: int) -> None:
         """Add a number of 32 bits to a general register."""
-        self.code += bytes((0x48 | register >> 3, 0x81, 0xC0 | register & 7))
+        self._registers(0x81, 0, register)
         self.code += _four_bytes(number)
+
+    def add_register(self, source: int, target: int) -> None:
+        """Add a general register to another one."""
+        self._registers(0x01, source, target)
+
+    def add_from(self, source: Memory, target: int) -> None:
+        """Add an integer in memory to a general register."""
+        self._general(b'\x03', source, target)
+
+    def multiply_from(self, source: Memory, target: int) -> None:
+        """Multiply a general register by an integer in memory."""
+        self._general(b'\x0f\xaf', source, target)
+
+    def multiply(self, source: int, number: int, target: int) -> None:
+        """Let a general register be another one times a number of 32 bits."""
+        self._registers(0x69, target, source)
+        self.code += _four_bytes(number)
+
+    def shift_left(self, register: int, count: int) -> None:
+        """Multiply a general register by a power of two."""
+        self._registers(0xC1, 4, register)
+        self.code.append(count)
+
+    def compare_registers(self, first: int, second: int) -> None:
+        """Compare two general registers as integers."""
+        self._registers(0x39, second, first)
+
+    def load_byte(self, source: Memory, target: int) -> None:
+        """Bring a byte into a general register."""
+        self._general(b'\x8a', source, target)
+
+    def store_byte(self, source: int, target: Memory) -> None:
+        """Bring the last byte of a general register to memory."""
+        self._general(b'\x88', target, source)
+
+    def take_frame(self, size: int) -> None:
+        """Take room on the stack."""
+        self.add_to(RSP, -size)
+        for offset in range(size // PAGE * PAGE, 0, -PAGE):
+            self.touch(Memory(RSP, offset))
 
     def address(self, source: Memory, target: int) -> None:
         """Let a general register point to a place in memory."""
-        self._general(0x8D, source, target)
+        self._general(b'\x8d', source, target)
 
     def address_of_code(self, place: int, target: int) -> None:
         """Let a general register point to a place, counted from the code's start."""
@@ -100,7 +155,7 @@ class Encoder:
 
     def touch(self, place: Memory) -> None:
         """Read and write a byte of the stack, which stays as it is."""
-        self._general(0x83, place, 1)
+        self._general(b'\x83', place, 1)
         self.code.append(0)
 
     def call_address_at(self, place: Memory) -> None:
@@ -118,6 +173,11 @@ class Encoder:
     def jump_if(self, condition: str, label: str) -> None:
         """Go on at a label under one of JUMPS."""
         self.code += bytes((0x0F, JUMPS[condition]))
+        self._to(label)
+
+    def jump(self, label: str) -> None:
+        """Go on at a label."""
+        self.code.append(0xE9)
         self._to(label)
 
     def back(self) -> None:
@@ -149,9 +209,14 @@ class Encoder:
         self.code += bytes((0x0F, opcode))
         self._operand(operand, register & 7)
 
-    def _general(self, opcode: int, operand: Memory, register: int) -> None:
-        self.code += bytes((0x48 | register >> 3 << 2 | operand.base >> 3, opcode))
+    def _general(self, opcode: bytes, operand: Memory, register: int) -> None:
+        self.code.append(0x48 | register >> 3 << 2 | operand.base >> 3)
+        self.code += opcode
         self._operand(operand, register & 7)
+
+    def _registers(self, opcode: int, field: int, register: int) -> None:
+        self.code += bytes((0x48 | field >> 3 << 2 | register >> 3, opcode))
+        self._operand(register, field & 7)
 
     def _operand(self, operand: Place, field: int) -> None:
         """Write ModR/M and what follows it; `field` is the other register, or more opcode."""

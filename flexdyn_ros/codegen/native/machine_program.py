@@ -16,6 +16,7 @@ from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.codegen.emitting.numbers_table import with_addresses
+from flexdyn_ros.codegen.emitting.sse2_code import batch_code_of
 from flexdyn_ros.codegen.emitting.sse2_code import machine_code_of
 from flexdyn_ros.codegen.emitting.sse2_code import MachineCode
 from flexdyn_ros.codegen.native import ctypes_calls
@@ -25,9 +26,8 @@ from flexdyn_ros.codegen.native import source_cache
 from flexdyn_ros.codegen.native.extension import extension
 from flexdyn_ros.codegen.native.kernel_program import KernelProgram
 from flexdyn_ros.codegen.native.kernel_program import made_kernel
-from flexdyn_ros.codegen.native.pair_batch import PairBatch
 
-SINGLE, PAIRS = 1, 2
+CALL, BATCH = 'machine code', 'machine code of batches'
 # Code loaded in this process, by entry, with its address.
 _loaded: dict[str, tuple[MachineCode, int]] = {}
 _lock = RLock()
@@ -38,38 +38,38 @@ class MachineProgram(KernelProgram):
 
     def kernel(self, constants: Sequence[float] = ()) -> Any:
         """Return the function of one sample; see KernelProgram."""
-        code, address = self._load(SINGLE)
+        code, address = self._load(CALL)
         calls = extension(build=False) or ctypes_calls
         return made_kernel(calls, address, self, constants, code.pivots)
 
     def batch(self) -> Callable[..., None]:
         """Return a function of (count, inputs, strides, outputs, flags, threads)."""
-        code, address = self._load(PAIRS)
-        sizes = tuple(len(each.symbols) for each in self.inputs)
-        return PairBatch(address, sizes, code.results, code.pivots, self.quaternions)
+        _, address = self._load(BATCH)
+        run = (extension(build=False) or ctypes_calls).run_batch
+        return lambda *arguments: run(address, *arguments)
 
     def is_batch_ready(self) -> bool:
-        """Return whether the code for pairs of samples was made before."""
-        return self.is_ready(PAIRS)
+        """Return whether the code over samples was made before."""
+        return self.is_ready(BATCH)
 
-    def is_ready(self, lanes: int = SINGLE) -> bool:
+    def is_ready(self, kind: str = CALL) -> bool:
         """Return whether its code was made before, in this process or another."""
-        entry = self._entry(lanes)
+        entry = self._entry(kind)
         return entry in _loaded or source_cache.read_bytes(entry) is not None
 
-    def _entry(self, lanes: int) -> str:
-        return source_cache.entry_name(
-            'machine code', str(lanes), *self.key, suffix=source_cache.MACHINE_CODE
-        )
+    def _entry(self, kind: str) -> str:
+        return source_cache.entry_name(kind, *self.key, suffix=source_cache.MACHINE_CODE)
 
-    def _load(self, lanes: int) -> tuple[MachineCode, int]:
-        entry = self._entry(lanes)
+    def _load(self, kind: str) -> tuple[MachineCode, int]:
+        entry = self._entry(kind)
         with _lock:
             found = _loaded.get(entry)
             if found is None:
                 code = _kept(entry)
                 if code is None:
-                    code = machine_code_of(self.produce(), lanes)
+                    trace = self.produce()
+                    code = (machine_code_of(trace) if kind == CALL
+                            else batch_code_of(trace, self.quaternions))
                     source_cache.write_bytes(entry, code.to_bytes())
                 found = _loaded[entry] = code, loaded(code)
             return found
