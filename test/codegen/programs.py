@@ -4,6 +4,7 @@
 import random
 
 from codegen.compiled import needs_extension
+from flexdyn_ros.codegen.emitting.batch_loop import PIVOTS
 from flexdyn_ros.codegen.emitting.emit_python import emit_python
 from flexdyn_ros.codegen.emitting.instructions import instructions_of
 from flexdyn_ros.codegen.emitting.registers import with_registers
@@ -112,7 +113,12 @@ def as_machine_code(trace):
 
 
 def as_batch(trace):
-    """Return a trace as machine code over samples: from rows of inputs to rows of results."""
+    """
+    Return a trace as machine code over samples: from rows of inputs to rows of results.
+
+    Pivots, which are the last, are left out.
+    """
+    results = [each for each in trace.outputs if each.name != PIVOTS]
     sizes = [len(each.symbols) for each in trace.inputs]
     address = machine_program.loaded(batch_code_of(trace))
 
@@ -120,7 +126,7 @@ def as_batch(trace):
         rows = np.array(samples, dtype=float).reshape(len(samples), -1)
         ends = np.cumsum([0, *sizes])
         inputs = tuple(rows[:, a:b].copy() for a, b in zip(ends, ends[1:]))
-        outputs = tuple(np.empty((len(rows), *each.shape)) for each in trace.outputs)
+        outputs = tuple(np.empty((len(rows), *each.shape)) for each in results)
         flags = np.empty(len(rows), dtype=np.uint8)
         ctypes_calls.run_batch(address, len(rows), inputs, tuple(sizes), outputs, flags, 1)
         return np.hstack([each.reshape(len(rows), -1) for each in outputs]), flags

@@ -3,8 +3,7 @@
 The body of a function in machine code of SSE2: steps with two operands, and calls.
 
 An operation's result takes the place of its first value. Calls may change every register, so
-that what is needed later lies in slots of the stack then. In pairs of samples each register, slot
-and number is two; functions are called for one after the other.
+that what is needed later lies in slots of the stack then.
 """
 
 from __future__ import annotations
@@ -19,12 +18,9 @@ from flexdyn_ros.codegen.emitting.lowering import INPUT
 from flexdyn_ros.codegen.emitting.lowering import NUMBER
 from flexdyn_ros.codegen.emitting.numbers_table import fixed_place
 from flexdyn_ros.codegen.emitting.numbers_table import FUNCTIONS
-from flexdyn_ros.codegen.emitting.numbers_table import LARGEST
-from flexdyn_ros.codegen.emitting.numbers_table import NOT_A_NUMBER
 from flexdyn_ros.codegen.emitting.numbers_table import NumbersTable
 from flexdyn_ros.codegen.emitting.numbers_table import POINTER
 from flexdyn_ros.codegen.emitting.numbers_table import SIGN
-from flexdyn_ros.codegen.emitting.numbers_table import ZERO
 from flexdyn_ros.codegen.emitting.operations import ADD
 from flexdyn_ros.codegen.emitting.operations import DIVIDE
 from flexdyn_ros.codegen.emitting.operations import MULTIPLY
@@ -38,13 +34,11 @@ from flexdyn_ros.codegen.emitting.register_assignment import RegisterAssignment
 from flexdyn_ros.codegen.emitting.register_assignment import REGISTERS
 from flexdyn_ros.codegen.emitting.x86_encoding import Encoder
 from flexdyn_ros.codegen.emitting.x86_encoding import Memory
-from flexdyn_ros.codegen.emitting.x86_encoding import PAIR
 from flexdyn_ros.codegen.emitting.x86_encoding import Place
 from flexdyn_ros.codegen.emitting.x86_encoding import R14
 from flexdyn_ros.codegen.emitting.x86_encoding import RBP
 from flexdyn_ros.codegen.emitting.x86_encoding import RBX
 from flexdyn_ros.codegen.emitting.x86_encoding import RSP
-from flexdyn_ros.codegen.emitting.x86_encoding import SCALAR
 from flexdyn_ros.codegen.emitting.x86_functions import encode_piecewise
 from flexdyn_ros.codegen.emitting.x86_functions import encode_stumpff
 from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
@@ -54,8 +48,6 @@ from flexdyn_ros.symbolic.passes.stumpff import PREFIX
 INPUTS, SLOTS, RESULTS = RBX, RBP, R14
 REACH = 128
 ARITHMETIC = frozenset((ADD, SUBTRACT, MULTIPLY, DIVIDE))
-# Slots of pairs: what was wrong, a function's argument, its result.
-WRONG, ARGUMENT, RESULT = range(3)
 
 
 class Body(NamedTuple):
@@ -71,26 +63,15 @@ class Body(NamedTuple):
     frame: int
 
 
-def body_of(
-    steps: Sequence[Operation], results: int, numbers: NumbersTable,
-    tables: Mapping[str, PiecewisePolynomial], lanes: int,
-) -> Body:
+class StraightCode(RegisterAssignment[Place]):
     """
-    Return the instructions of steps.
+    Instructions of steps, for one sample or several.
 
-    Args:
-        steps: What to do, see `plain_steps.py`.
-        results: How many results they store.
-        numbers: Where numbers lie.
-        tables: Piecewise polynomials by the names of their functions.
-        lanes: 1, or 2 for pairs of samples.
+    Attributes:
+        size: Bytes of a number, of each sample one.
+        prefix: Of the instructions that compute.
+        own_slots: Slots before those of values.
     """
-    code = (_Single if lanes == 1 else _Pairs)(steps, numbers)
-    return code.body(results, tables)
-
-
-class _Code(RegisterAssignment[Place]):
-    """What both have in common."""
 
     size: int
     prefix: int
@@ -104,7 +85,6 @@ class _Code(RegisterAssignment[Place]):
             name: fixed_place(8 * place) for place, name in enumerate(FUNCTIONS)
         }
         self._called: list[str] = []
-        self._n_labels = 0
 
     def body(self, results: int, tables: Mapping[str, PiecewisePolynomial]) -> Body:
         """Return all instructions."""
@@ -227,91 +207,6 @@ class _Code(RegisterAssignment[Place]):
     @abstractmethod
     def _check_zero(self, register: int, kept: Sequence[Value]) -> None:
         """Write what finds out whether a divisor is zero."""
-
-
-class _Single(_Code):
-    """One sample: what is wrong ends it."""
-
-    size, prefix, own_slots = 8, SCALAR, 0
-
-    def _move(self, source: Place, target: Place) -> None:
-        if isinstance(target, Memory):
-            assert isinstance(source, int)
-            self._code.store(source, target)
-        elif isinstance(source, Memory):
-            self._code.load(source, target)
-        else:
-            self._code.pairs('movapd', source, target)
-
-    def _end(self, results: int, frame: int) -> None:
-        super()._end(results, frame)
-        self._code.mark('wrong')
-        if results:
-            self._code.load(fixed_place(NOT_A_NUMBER), 0)
-            self._code.store(0, Memory(RESULTS, -REACH))
-        super()._end(results, frame)
-
-    def _call_all(self, function: str) -> None:
-        self._call_one(function)
-        if function == 'exp':
-            self._code.pairs('ucomisd', fixed_place(LARGEST), 0)
-            self._code.jump_if('ja', 'wrong')
-
-    def _check_zero(self, register: int, kept: Sequence[Value]) -> None:
-        self._n_labels += 1
-        label = f'not zero {self._n_labels}'
-        self._code.pairs('ucomisd', fixed_place(ZERO), register)
-        self._code.jump_if('jp', label)
-        self._code.jump_if('je', 'wrong')
-        self._code.mark(label)
-
-
-class _Pairs(_Code):
-    """Two samples: what is wrong with either is remembered until the end."""
-
-    size, prefix, own_slots = 16, PAIR, 3
-
-    def _begin(self) -> None:
-        self._code.pairs('xorpd', 0, 0)
-        self._code.store_pair(0, self._own_slot(WRONG))
-
-    def _end(self, results: int, frame: int) -> None:
-        if results:  # all ones, which is not a number, where something is wrong
-            self._code.pairs('movapd', self._own_slot(WRONG), 0)
-            self._code.pairs('orpd', Memory(RESULTS, -REACH), 0)
-            self._code.store_pair(0, Memory(RESULTS, -REACH))
-        super()._end(results, frame)
-
-    def _move(self, source: Place, target: Place) -> None:
-        if isinstance(target, Memory):
-            assert isinstance(source, int)
-            self._code.store_pair(source, target)
-        else:
-            self._code.pairs('movapd', source, target)
-
-    def _call_all(self, function: str) -> None:
-        argument, result = self._own_slot(ARGUMENT), self._own_slot(RESULT)
-        self._code.store_pair(0, argument)
-        for offset in (0, 8):
-            if offset:
-                self._code.load(Memory(argument.base, argument.offset + offset), 0)
-            self._call_one(function)
-            self._code.store(0, Memory(result.base, result.offset + offset))
-        self._code.pairs('movapd', result, 0)
-        if function == 'exp':
-            self._code.pairs('movapd', fixed_place(LARGEST), 1)
-            self._code.compare('less', 0, 1)
-            self._remember(1)
-
-    def _check_zero(self, register: int, kept: Sequence[Value]) -> None:
-        free = self._allocate(kept)
-        self._code.pairs('movapd', register, free)
-        self._code.compare('equal', fixed_place(ZERO), free)
-        self._remember(free)
-
-    def _remember(self, register: int) -> None:
-        self._code.pairs('orpd', self._own_slot(WRONG), register)
-        self._code.store_pair(register, self._own_slot(WRONG))
 
 
 def _is_number(value: Value) -> bool:

@@ -24,12 +24,12 @@ from flexdyn_ros.codegen.emitting.numbers_table import POINTER
 from flexdyn_ros.codegen.emitting.plain_steps import plain_steps
 from flexdyn_ros.codegen.emitting.schedule import schedule
 from flexdyn_ros.codegen.emitting.sse2_assignment import Body
-from flexdyn_ros.codegen.emitting.sse2_assignment import body_of
 from flexdyn_ros.codegen.emitting.sse2_assignment import INPUTS
 from flexdyn_ros.codegen.emitting.sse2_assignment import REACH
 from flexdyn_ros.codegen.emitting.sse2_assignment import RESULTS
 from flexdyn_ros.codegen.emitting.sse2_assignment import SLOTS
 from flexdyn_ros.codegen.emitting.sse2_batch import BatchLoop
+from flexdyn_ros.codegen.emitting.sse2_lanes import body_of
 from flexdyn_ros.codegen.emitting.x86_encoding import Encoder
 from flexdyn_ros.codegen.emitting.x86_encoding import Memory
 from flexdyn_ros.codegen.emitting.x86_encoding import RDI
