@@ -129,6 +129,8 @@ def generate(
         UnknownName: If a link or frame is unknown.
     """
     require_robot(robot)
+    if name is not None:
+        _check_name(name)
     if language not in LANGUAGES:
         hint = did_you_mean(str(language), LANGUAGES)
         raise ArgumentError('language', f'is "{language}". {hint}')
@@ -141,7 +143,7 @@ def generate(
     found = simplify(
         robot, function, requests, loads, optimised=optimise, snap=snap, method=method
     )
-    trace = found.trace if name is None else renamed(found.trace, _checked_name(name))
+    trace = found.trace if name is None else renamed(found.trace, name)
     plan = schedule(trace)
     c_source = emit_c(plan)
     files: dict[str, str] = {}
@@ -157,7 +159,8 @@ def generate(
     )
 
 
-def _checked_name(name: str) -> str:
-    if not re.fullmatch(r'[A-Za-z][A-Za-z0-9_]{0,62}', name) or keyword.iskeyword(name):
+def _check_name(name: object) -> None:
+    """Raise ArgumentError unless this is an identifier in every language."""
+    valid = isinstance(name, str) and re.fullmatch(r'[A-Za-z][A-Za-z0-9_]{0,62}', name)
+    if not valid or keyword.iskeyword(str(name)):
         raise ArgumentError('name', f'is "{name}", expected an identifier of up to 63 letters')
-    return name

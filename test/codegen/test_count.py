@@ -13,6 +13,7 @@ try:
 except ImportError:
     pycparser = None
 
+pytestmark = pytest.mark.usefixtures('simplified_once')
 HEAD = 'void f(const double *q, double a, double *out) {'
 # Body of a function, and its multiplications, additions and calls counted by hand.
 BODIES = [

@@ -22,6 +22,7 @@ from flexdyn_ros.symbolic.program import evaluate_program
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.usefixtures('simplified_once')
 LANGUAGES = ['c', 'python', 'fortran']
 ALL = '+'.join(cases.FUNCTIONS[:8])
 
