@@ -69,16 +69,14 @@ def add_parser(subparsers: Any) -> None:
 
 def run(call: argparse.Namespace) -> int:
     """List or run cases; the exit code says whether all came out."""
+    if not call.listed:
+        _check(call)
     from flexdyn_ros.validation.registry import cases
     from flexdyn_ros.validation.registry import chosen
 
     known = list(cases().values())
     if call.listed:
         return _list(known, call.json)
-    if call.page and not call.everything:
-        raise ArgumentError('--page', 'needs --all: a page holds all cases')
-    if bool(call.names) + call.quick + call.everything != 1:
-        raise ArgumentError('NAME', 'is missing: give names of cases (--list), --quick or --all')
     if call.names:
         known = chosen(call.names)
     elif call.quick:
@@ -86,12 +84,20 @@ def run(call: argparse.Namespace) -> int:
     return _run(call, known)
 
 
+def _check(call: argparse.Namespace) -> None:
+    """Refuse options that contradict each other, before any case is read."""
+    if call.page and not call.everything:
+        raise ArgumentError('--page', 'needs --all: a page holds all cases')
+    if bool(call.names) + call.quick + call.everything != 1:
+        raise ArgumentError('NAME', 'is missing: give names of cases (--list), --quick or --all')
+    if not call.jobs.isdecimal() or int(call.jobs) < 1:
+        raise ArgumentError('--jobs', f'is "{call.jobs}", not a number of processes')
+
+
 def _run(call: argparse.Namespace, chosen: 'Sequence[Case]') -> int:
     from flexdyn_ros.validation.page import page
     from flexdyn_ros.validation.run import run_cases
 
-    if not call.jobs.isdecimal() or int(call.jobs) < 1:
-        raise ArgumentError('--jobs', f'is "{call.jobs}", not a number of processes')
     file = Path(call.page) if call.page else None
     folder = file.with_suffix('') if file else Path(call.out) if call.out else None
     progress = _Progress(len(chosen))
