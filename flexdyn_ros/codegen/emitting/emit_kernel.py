@@ -23,8 +23,10 @@ from flexdyn_ros.codegen.emitting.chunks import split
 from flexdyn_ros.codegen.emitting.chunks import Statement
 from flexdyn_ros.codegen.emitting.chunks import TEMPORARY
 from flexdyn_ros.codegen.emitting.emit_c import helper_functions
-from flexdyn_ros.codegen.emitting.emit_x86 import CONDITION
+from flexdyn_ros.codegen.emitting.emit_x86 import CONDITIONS
+from flexdyn_ros.codegen.emitting.emit_x86 import results_of
 from flexdyn_ros.codegen.emitting.emit_x86 import x86_call
+from flexdyn_ros.codegen.emitting.emit_x86 import X86Call
 from flexdyn_ros.codegen.emitting.instruction_order import angles_first
 from flexdyn_ros.codegen.emitting.instruction_order import delays_of
 from flexdyn_ros.codegen.emitting.instruction_order import is_angle
@@ -36,6 +38,8 @@ from flexdyn_ros.codegen.emitting.series import closed_form
 from flexdyn_ros.codegen.emitting.series import series
 from flexdyn_ros.codegen.emitting.series import stumpff_orders
 from flexdyn_ros.codegen.emitting.writer import Writer
+from flexdyn_ros.codegen.emitting.x86_code import FOUR
+from flexdyn_ros.codegen.emitting.x86_code import ONE
 from flexdyn_ros.codegen.tracing.interface import Trace
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
 from flexdyn_ros.symbolic.expression import CONSTANT
@@ -71,23 +75,12 @@ class _Kernel:
 
 def emit_call(trace: Trace) -> str:
     """Return C that computes one sample: `void flexdyn_call(const double *x, double *y)`."""
-    kernel, x86 = _prepare(trace, batch=False), x86_call(trace)
-    head = [*_head(trace), 'typedef double real;', '', *helper_functions(kernel.plan)]
-    portable = [
-        *_table(kernel), *_functions(kernel), '',
-        *_call(['    evaluate(x, y);']),
-    ]
-    if x86 is None:
-        return '\n'.join([*head, *portable])
-    first = [] if x86.first is None else _functions(_prepare(x86.first, batch=False, table=False))
+    kernel = _prepare(trace, batch=False)
     return '\n'.join([
-        *head, CONDITION, *first, '', *x86.table, *x86.code, *_call(x86.call),
-        '#else', *portable, '#endif', '',
+        *_head(trace), 'typedef double real;', '', *helper_functions(kernel.plan),
+        *_evaluate(kernel), '',
+        f'void {CALL_SYMBOL}(const double *x, double *y)', '{', '    evaluate(x, y);', '}', '',
     ])
-
-
-def _call(statements: Sequence[str]) -> list[str]:
-    return [f'void {CALL_SYMBOL}(const double *x, double *y)', '{', *statements, '}', '']
 
 
 def emit_batch(trace: Trace, quaternions: Sequence[int] = ()) -> str:
@@ -108,9 +101,44 @@ def emit_batch(trace: Trace, quaternions: Sequence[int] = ()) -> str:
     kernel = _prepare(trace, batch=True)
     return '\n'.join([
         *_head(trace), 'typedef lanes real;', '', *helper_functions(kernel.plan),
-        *_lane_functions(kernel.plan), *_functions(kernel), STORE,
+        *_lane_functions(kernel.plan), *_evaluate(kernel), STORE,
         *batch_loop(trace, quaternions), '',
     ])
+
+
+def _evaluate(kernel: _Kernel) -> list[str]:
+    """Return C that defines `evaluate`: with machine code where that is better."""
+    width, whole = (FOUR, 1) if kernel.batch else (ONE, MOST_LANES)
+    x86 = x86_call(kernel.trace, width, whole)
+    portable = [*_table(kernel), *_functions(kernel)]
+    if x86 is None:
+        return portable
+    return [CONDITIONS[width], *_around(kernel, x86), '#else', *portable, '#endif', '']
+
+
+def _around(kernel: _Kernel, x86: X86Call) -> list[str]:
+    """Return C that calls functions, then machine code."""
+    lines, calls = [], [f'    real work[{x86.size}];', '']
+    count, stride = len(x86.angles), x86.stride
+    if count:
+        size = f'{count}' if kernel.batch else f'({count} + LANES - 1) / LANES * LANES'
+        start = _run_of_inputs(kernel, x86.angles)
+        angles = 'angle' if start is None else f'x + {start}'
+        if start is None:
+            inner = _prepare(results_of(kernel.trace, x86.angles), kernel.batch, table=False)
+            lines += [*_functions(inner, 'take_angles'), '']
+            calls = [f'    real angle[{stride}] = {{0}};', *calls, '    take_angles(x, angle);']
+        function = 'lanes_sincos_all' if kernel.batch else 'sincos_all'
+        calls.append(f'    {function}({angles}, work, work + {stride}, {size});')
+    if x86.first is not None:
+        inner = _prepare(x86.first, kernel.batch, table=False)
+        lines += [*_functions(inner, 'first'), '']
+        calls.append(f'    first(x, work + {x86.place});')
+    return [
+        *lines, *x86.table, *x86.code,
+        'static inline void evaluate(const real *x, real *restrict y)', '{', *calls,
+        f'    {x86.run}', '}',
+    ]
 
 
 def _prepare(trace: Trace, batch: bool, table: bool = True) -> _Kernel:
@@ -150,20 +178,20 @@ def _head(trace: Trace) -> list[str]:
     return [text, f'/* {len(trace.program.outputs)} results of {trace.name}. */']
 
 
-def _functions(kernel: _Kernel) -> list[str]:
-    """Return the parts, and `evaluate`, which calls them."""
+def _functions(kernel: _Kernel, name: str = 'evaluate') -> list[str]:
+    """Return a function of this name and the parts that it calls."""
     parts = kernel.parts
     if len(parts.parts) == 1:
-        return ['static inline void evaluate(const real *x, real *restrict y)', '{',
+        return [f'static inline void {name}(const real *x, real *restrict y)', '{',
                 *_body(kernel, parts.parts[0]), '}']
     lines: list[str] = []
     arguments = 'const real *x, real *restrict work, real *restrict y'
     for number, part in enumerate(parts.parts):
-        lines += [f'static __attribute__((noinline)) void part{number}({arguments})', '{',
+        lines += [f'static __attribute__((noinline)) void {name}{number}({arguments})', '{',
                   *_body(kernel, part), '}', '']
-    lines += ['static void evaluate(const real *x, real *restrict y)', '{',
+    lines += [f'static void {name}(const real *x, real *restrict y)', '{',
               f'    real work[{max(len(parts.shared), 1)}];', '']
-    lines += [f'    part{number}(x, work, y);' for number in range(len(parts.parts))]
+    lines += [f'    {name}{number}(x, work, y);' for number in range(len(parts.parts))]
     return [*lines, '}']
 
 
@@ -249,7 +277,8 @@ def _run_of_inputs(kernel: _Kernel, arguments: Sequence[Expression]) -> Optional
     symbols = [name for each in kernel.trace.inputs for name in each.symbols]
     start = symbols.index(arguments[0].value) if arguments[0].kind == SYMBOL else len(symbols)
     names = [argument.value for argument in arguments]
-    whole = start + -(-len(names) // MOST_LANES) * MOST_LANES <= len(symbols)
+    multiple = 1 if kernel.batch else MOST_LANES
+    whole = start + -(-len(names) // multiple) * multiple <= len(symbols)
     return start if whole and names == symbols[start : start + len(names)] else None
 
 

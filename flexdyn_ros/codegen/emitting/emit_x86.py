@@ -3,7 +3,8 @@
 C with machine code in it: functions that are called first, then straight-line machine code.
 
 The machine code takes four pointers, each to the middle of what it reaches: the arguments, the
-results, what the calls gave and what it puts aside, and numbers.
+results, what the calls gave and what it puts aside, and numbers. Sines and cosines lie first
+among what the calls gave: all sines, then all cosines.
 """
 
 from __future__ import annotations
@@ -12,12 +13,21 @@ from collections import Counter
 from dataclasses import dataclass
 from dataclasses import replace
 from typing import Optional
+from typing import Sequence
 
 from flexdyn_ros.codegen.emitting.instruction_order import delays_of
+from flexdyn_ros.codegen.emitting.instruction_order import is_angle
+from flexdyn_ros.codegen.emitting.operation_order import cycles
+from flexdyn_ros.codegen.emitting.operation_order import orders
 from flexdyn_ros.codegen.emitting.operations import calls_and_before
+from flexdyn_ros.codegen.emitting.operations import Operation
 from flexdyn_ros.codegen.emitting.operations import operations
 from flexdyn_ros.codegen.emitting.operations import Value
+from flexdyn_ros.codegen.emitting.x86_code import Code
+from flexdyn_ros.codegen.emitting.x86_code import FOUR
 from flexdyn_ros.codegen.emitting.x86_code import machine_code
+from flexdyn_ros.codegen.emitting.x86_code import ONE
+from flexdyn_ros.codegen.emitting.x86_code import Width
 from flexdyn_ros.codegen.tracing.interface import Output
 from flexdyn_ros.codegen.tracing.interface import Trace
 from flexdyn_ros.symbolic.expression import CALL
@@ -27,42 +37,57 @@ from flexdyn_ros.symbolic.expression import SYMBOL
 from flexdyn_ros.symbolic.program import ordered
 
 NAME = 'flexdyn_rest'
-# With FLEXDYN_PORTABLE defined, all is C.
-CONDITION = (
-    '#if defined(__x86_64__) && defined(__FMA__) && defined(__ELF__) && !defined(FLEXDYN_PORTABLE)'
+# With FLEXDYN_PORTABLE defined, all is C. Wider vectors than four numbers are left to C.
+_CONDITION = (
+    '#if defined(__x86_64__) && defined(__FMA__) && defined(__ELF__) && '
+    '!defined(FLEXDYN_PORTABLE)'
 )
-# Shorter programs are left to the compiler: it knows better what a processor does side by side.
-LEAST = 500
-# Eight bytes each: so many on either side of a pointer are within the reach of one byte.
-MIDDLE = 16
+CONDITIONS = {ONE: _CONDITION, FOUR: f'{_CONDITION} && LANES == 4'}
+# Shorter programs are left to the compiler.
+LEAST = 100
 # Of all operations, those that calls need first; beyond that, C is as good.
 MOST_BEFORE_CALLS = 0.25
+# Bytes on either side of a pointer that an address of one byte reaches.
+REACH = 128
 
 
 @dataclass(frozen=True)
 class X86Call:
     """
-    The pieces of a function of one sample.
+    The pieces of a function.
 
     Attributes:
-        first: A trace whose results the machine code takes, or None where it needs none.
+        angles: Arguments of sines and cosines, which lie at the start of `work`, the cosines
+            `stride` numbers behind the sines.
+        stride: See angles.
+        first: A trace whose results follow them in `work`, or None where there is none.
+        place: Where they do.
         table: The table of numbers, C.
         code: The machine code, C.
-        call: Statements that evaluate the first trace, if any, and then run the code.
+        size: How many numbers `work` holds.
+        run: The statement that runs the code.
     """
 
+    angles: tuple[Expression, ...]
+    stride: int
     first: Optional[Trace]
+    place: int
     table: tuple[str, ...]
     code: tuple[str, ...]
-    call: tuple[str, ...]
+    size: int
+    run: str
 
 
-def x86_call(trace: Trace, least: int = LEAST) -> Optional[X86Call]:
+def x86_call(
+    trace: Trace, width: Width = ONE, whole: int = 1, least: int = LEAST
+) -> Optional[X86Call]:
     """
     Return the pieces, or None where C is better: calls come late, or there is little to do.
 
     Args:
         trace: The function.
+        width: How many samples an instruction handles.
+        whole: Sines are taken in multiples of so many.
         least: The number of operations from which on it is done.
     """
     outputs = trace.program.outputs
@@ -71,43 +96,86 @@ def x86_call(trace: Trace, least: int = LEAST) -> Optional[X86Call]:
     before = sum(node.kind != CALL for node in known)
     if len(steps) < least or before > MOST_BEFORE_CALLS * len(steps):
         return None
-    shared, numbers = _shared(outputs, known), _numbers(outputs, known)
-    lines, slots = machine_code(
-        steps, _addresses(trace, shared, numbers).__getitem__,
-        lambda k: _at(len(shared) + k, '%rdx'), lambda k: _at(k, '%rsi'), _at(0, '%rcx'),
-    )
-    size = max(MIDDLE, len(numbers) + 2)
-    text = ', '.join(map(repr, [-0.0, *numbers, *[0.0] * (size - 1 - len(numbers))]))
+    shared = _shared(outputs, known)
+    simple = [node for node in shared if is_angle(node) and not _calls(node.operands[0])]
+    others = [node for node in shared if node not in set(simple)]
+    angles = _angles(trace, simple)
+    stride = -(-len(angles) // whole) * whole
+    places = {node: angles.index(node.operands[0]) + (0 if node.value == 'sin' else stride)
+              for node in simple}
+    places.update({node: 2 * stride + k for k, node in enumerate(others)})
+    numbers = _numbers(outputs, known)
+    code, size = _best_code(trace, steps, places, numbers, width)
+    middle = _middle(width)
     return X86Call(
-        _trace_of(trace, shared) if shared else None,
-        (f'static const double numbers[] = {{{text}}};', ''), _function(lines),
-        (
-            f'    double work[{max(MIDDLE, len(shared) + slots)}];', '',
-            *(['    evaluate(x, work);'] if shared else []),
-            f'    {NAME}(x + {MIDDLE}, y + {MIDDLE}, work + {MIDDLE}, numbers + {MIDDLE});',
-        ),
+        angles, stride, results_of(trace, others) if others else None, 2 * stride,
+        _table(numbers, width), _function(code.lines), max(size, middle),
+        f'{NAME}(x + {middle}, y + {middle}, work + {middle}, '
+        f'(const real *)numbers + {middle});',
     )
 
 
-def _addresses(trace: Trace, shared: list[Expression], numbers: list[float]) -> dict[Value, str]:
+def _best_code(
+    trace: Trace, steps: Sequence[Operation], places: dict[Expression, int],
+    numbers: list[float], width: Width,
+) -> tuple[Code, int]:
+    """Return the code in the order that takes the least time, and the size of its work array."""
+    used = max(places.values(), default=-1) + 1
+    addresses = _addresses(trace, places, numbers, width)
+    found = []
+    for order in orders(steps):
+        code = machine_code(
+            order, addresses.__getitem__, lambda k: _at(used + k, '%rdx', width),
+            lambda k: _at(k, '%rsi', width), _at(0, '%rcx', width), width,
+        )
+        found.append((cycles(order, code.ends), len(found), code))
+    code = min(found)[-1]
+    return code, used + code.slots
+
+
+def _table(numbers: list[float], width: Width) -> tuple[str, ...]:
+    """Return the table of numbers, -0.0 first, which changes signs."""
+    size = max(_middle(width), len(numbers) + 2)
+    padded = [-0.0, *numbers, *[0.0] * (size - 1 - len(numbers))]
+    text = ', '.join(', '.join([repr(number)] * width.numbers) for number in padded)
+    declared = f'static const double numbers[] __attribute__((aligned({max(16, width.size)})))'
+    return (f'{declared} = {{{text}}};', '')
+
+
+def _angles(trace: Trace, nodes: Sequence[Expression]) -> tuple[Expression, ...]:
+    """Return the arguments of calls, inputs in their order first."""
+    symbols = [name for each in trace.inputs for name in each.symbols]
+    found = dict.fromkeys(node.operands[0] for node in nodes)
+    return tuple(sorted(found, key=lambda node: (
+        symbols.index(node.value) if node.kind == SYMBOL else len(symbols)
+    )))
+
+
+def _calls(node: Expression) -> bool:
+    return any(each.kind == CALL for each in ordered((node,)))
+
+
+def _addresses(
+    trace: Trace, places: dict[Expression, int], numbers: list[float], width: Width
+) -> dict[Value, str]:
     """Return where all lies that operations find in memory."""
     inputs = [name for each in trace.inputs for name in each.symbols]
-    symbols = {name: _at(k, '%rdi') for k, name in enumerate(inputs)}
-    constants = {value: _at(k + 1, '%rcx') for k, value in enumerate(numbers)}
+    symbols = {name: _at(k, '%rdi', width) for k, name in enumerate(inputs)}
+    constants = {value: _at(k + 1, '%rcx', width) for k, value in enumerate(numbers)}
     found: dict[Value, str] = {}
     for node in ordered(trace.program.outputs):
         if node.kind == SYMBOL:
             found[node] = symbols[node.value]
         elif node.kind == CONSTANT and node.value in constants:
             found[node] = constants[node.value]
-    return {**found, **{node: _at(k, '%rdx') for k, node in enumerate(shared)}}
+    return {**found, **{node: _at(k, '%rdx', width) for node, k in places.items()}}
 
 
 def _function(lines: list[str]) -> tuple[str, ...]:
     """Return C that declares and defines a function of these instructions."""
     return (
         f'extern __attribute__((visibility("hidden"))) void {NAME}(',
-        '    const double *x, double *y, double *work, const double *n);', '__asm__(',
+        '    const real *x, real *y, real *work, const real *n);', '__asm__(',
         f'    ".text\\n.p2align 6\\n.globl {NAME}\\n.hidden {NAME}\\n"',
         f'    ".type {NAME}, @function\\n{NAME}:\\n"',
         *(f'    "{line}\\n"' for line in lines),
@@ -115,18 +183,20 @@ def _function(lines: list[str]) -> tuple[str, ...]:
     )
 
 
-def _at(place: int, pointer: str) -> str:
-    return f'{8 * (place - MIDDLE)}({pointer})'
+def _middle(width: Width) -> int:
+    return REACH // width.size
+
+
+def _at(place: int, pointer: str, width: Width) -> str:
+    return f'{width.size * (place - _middle(width))}({pointer})'
 
 
 def _shared(outputs: tuple[Expression, ...], known: frozenset[Expression]) -> list[Expression]:
-    """Return the known nodes that others use: calls of one function side by side."""
+    """Return the known nodes that others use, the oldest first."""
     users = [node for node in ordered(outputs) if node not in known]
     used = [operand for node in users for operand in node.operands]
     found = {node for node in (*outputs, *used) if node in known}
-    return sorted(
-        found, key=lambda node: (str(node.value) if node.kind == CALL else '', node.number)
-    )
+    return sorted(found, key=lambda node: node.number)
 
 
 def _numbers(outputs: tuple[Expression, ...], known: frozenset[Expression]) -> list[float]:
@@ -139,8 +209,8 @@ def _numbers(outputs: tuple[Expression, ...], known: frozenset[Expression]) -> l
     return [value for value, _ in uses.most_common()]
 
 
-def _trace_of(trace: Trace, nodes: list[Expression]) -> Trace:
-    """Return a trace with these results."""
+def results_of(trace: Trace, nodes: Sequence[Expression]) -> Trace:
+    """Return a trace of the same program that gives these numbers alone."""
     program = replace(trace.program, outputs=tuple(nodes), statements=())
     output = Output('work', (len(nodes),), ('',) * len(nodes))
     return replace(trace, program=program, outputs=(output,))

@@ -2,6 +2,8 @@
 """
 Machine code of straight-line operations for x86-64 with fused products (AVX2, FMA).
 
+One number at a time, or four of them side by side.
+
 Compilers make long straight-line code slowly, and long: they keep what does not fit into
 registers at addresses of four bytes, and load what an operation could read. Beside Python's
 interpreter, whose loop takes much of the cache of decoded instructions, length is what counts.
@@ -11,6 +13,7 @@ four pointers where it can.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Callable
 from typing import Sequence
 
@@ -25,15 +28,59 @@ from flexdyn_ros.codegen.emitting.register_assignment import NEVER
 from flexdyn_ros.codegen.emitting.register_assignment import RegisterAssignment
 
 
+@dataclass(frozen=True)
+class Width:
+    """
+    How many numbers an instruction handles.
+
+    Attributes:
+        numbers: How many.
+        register: What registers are called.
+        kind: The end of the names of operations.
+        move: The name of loads and stores.
+    """
+
+    numbers: int
+    register: str
+    kind: str
+    move: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of a value."""
+        return 8 * self.numbers
+
+
+ONE = Width(1, 'xmm', 'sd', 'movsd')
+FOUR = Width(4, 'ymm', 'pd', 'movapd')
+
+
+@dataclass(frozen=True)
+class Code:
+    """
+    Straight-line code.
+
+    Attributes:
+        lines: Instructions (AT&T syntax).
+        slots: How many slots they use for what they put aside.
+        ends: Place of the last instruction of each operation.
+    """
+
+    lines: list[str]
+    slots: int
+    ends: list[int]
+
+
 def machine_code(
     steps: Sequence[Operation],
     address: Callable[[Value], str],
     slot: Callable[[int], str],
     result: Callable[[int], str],
     sign: str,
-) -> tuple[list[str], int]:
+    width: Width = ONE,
+) -> Code:
     """
-    Return instructions (AT&T syntax), and how many slots they use for what they put aside.
+    Return instructions for operations.
 
     Args:
         steps: What to do.
@@ -41,10 +88,11 @@ def machine_code(
         slot: The address of a slot.
         result: The address of an output.
         sign: The address of -0.0.
+        width: Of instructions; more than one number lies where its size divides the address.
     """
-    code = _FusedCode(steps, address, slot, result, sign)
+    code = _FusedCode(steps, address, slot, result, sign, width)
     slots = code.assign()
-    return code.lines, slots
+    return Code(code.lines, slots, code.ends)
 
 
 class _FusedCode(RegisterAssignment[str]):
@@ -52,11 +100,12 @@ class _FusedCode(RegisterAssignment[str]):
 
     def __init__(
         self, steps: Sequence[Operation], address: Callable[[Value], str],
-        slot: Callable[[int], str], result: Callable[[int], str], sign: str,
+        slot: Callable[[int], str], result: Callable[[int], str], sign: str, width: Width,
     ):
         super().__init__(steps, address, slot)
-        self._result, self._sign = result, sign
+        self._result, self._sign, self._width = result, sign, width
         self.lines: list[str] = []
+        self.ends: list[int] = []
 
     def _write_step(self, step: Operation) -> None:
         if step.kind == STORE:
@@ -67,12 +116,13 @@ class _FusedCode(RegisterAssignment[str]):
             self._negate(step)
         else:
             self._binary(step)
+        self.ends.append(len(self.lines) - 1)
 
     def _move(self, source: str, target: str) -> None:
-        self._write('movsd', source, target)
+        self._write(self._width.move, source, target)
 
     def _named(self, register: int) -> str:
-        return f'%xmm{register}'
+        return f'%{self._width.register}{register}'
 
     def _write(self, name: str, *operands: str) -> None:
         self.lines.append(f'v{name} {", ".join(operands)}')
@@ -80,7 +130,7 @@ class _FusedCode(RegisterAssignment[str]):
     def _store(self, step: Operation) -> None:
         value = step.operands[0]
         self._load(value, ())
-        self._write('movsd', self._place(value), self._result(step.result))
+        self._write(self._width.move, self._place(value), self._result(step.result))
 
     def _negate(self, step: Operation) -> None:
         value = step.operands[0]
@@ -88,7 +138,7 @@ class _FusedCode(RegisterAssignment[str]):
         source = self._place(value)
         self._release(step.operands)
         register = self._allocate(())
-        self._write('xorpd', self._sign, source, f'%xmm{register}')
+        self._write('xorpd', self._sign, source, self._named(register))
         self._take(step, register)
 
     def _binary(self, step: Operation) -> None:
@@ -101,7 +151,7 @@ class _FusedCode(RegisterAssignment[str]):
         texts = self._place(second), self._place(first)
         self._release(step.operands)
         register = self._allocate(())
-        self._write(f'{step.kind}sd', *texts, f'%xmm{register}')
+        self._write(f'{step.kind}{self._width.kind}', *texts, self._named(register))
         self._take(step, register)
 
     def _fused(self, step: Operation) -> None:
@@ -118,7 +168,7 @@ class _FusedCode(RegisterAssignment[str]):
             self._load(value, step.operands)
         lost, register = self._destination(step)
         texts = {value: self._place(value) for value in step.operands}
-        taken = f'%xmm{register}'
+        taken = self._named(register)
         if lost == c:
             if texts[a].startswith('%'):
                 a, b = b, a
@@ -134,7 +184,7 @@ class _FusedCode(RegisterAssignment[str]):
                 order, reads = '132', (texts[b], texts[c])
         self._release(step.operands)
         self._drop(register)
-        self._write(f'{step.kind}{order}sd', *reads, taken)
+        self._write(f'{step.kind}{order}{self._width.kind}', *reads, taken)
         self._take(step, register)
 
     def _destination(self, step: Operation) -> tuple[Value, int]:
@@ -152,5 +202,5 @@ class _FusedCode(RegisterAssignment[str]):
         lost = step.operands[2]
         source = self._place(lost)
         register = self._allocate(step.operands)
-        self._write('movapd', source, f'%xmm{register}')
+        self._write('movapd', source, self._named(register))
         return lost, register

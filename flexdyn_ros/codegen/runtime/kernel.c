@@ -61,62 +61,38 @@ typedef struct {
     int next_spare[SPARED];
 } Kernel;
 
-typedef uint64_t pair __attribute__((vector_size(16)));
-
 /* A number that is not finite has an exponent of all ones, and one more overflows. */
 #define OVERFLOW_OF(bits) (((bits) & 0x7ff0000000000000u) + 0x0010000000000000u)
 
-/* Whether all numbers are finite. Pairs, as most processors have vectors of two. */
+/* Pairs, as most processors have vectors of two. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+/* Whether all numbers are finite; one by one, as a pair that was just stored in halves is slow. */
 static inline int all_finite(const double *numbers, Py_ssize_t count)
 {
-    pair overflow = {0, 0}, bits;
-    uint64_t last = 0;
+    uint64_t overflow = 0;
+    for (Py_ssize_t k = 0; k < count; ++k)
+        overflow |= OVERFLOW_OF(((const volatile uint64_t *)numbers)[k]);
+    return !(overflow >> 63);
+}
+
+/* Copy numbers; return `overflow` with a sign where one is not finite. */
+static inline pair copy_checked(double *to, const double *from, Py_ssize_t count, pair overflow)
+{
     Py_ssize_t k = 0;
     for (; k + 2 <= count; k += 2) {
-        memcpy(&bits, numbers + k, sizeof bits);
+        pair bits;
+        memcpy(&bits, from + k, sizeof bits);
+        memcpy(to + k, &bits, sizeof bits);
         overflow |= OVERFLOW_OF(bits);
     }
     if (k < count) {
-        memcpy(&last, numbers + k, sizeof last);
-        last = OVERFLOW_OF(last);
+        uint64_t last;
+        memcpy(&last, from + k, sizeof last);
+        memcpy(to + k, &last, sizeof last);
+        overflow[0] |= OVERFLOW_OF(last);
     }
-    return !((overflow[0] | overflow[1] | last) >> 63);
-}
-
-typedef uint64_t four __attribute__((vector_size(32)));
-
-/*
- * Copy numbers; `overflow` gets a sign where one is not finite. Vectors overlap where numbers are
- * left over.
- */
-static inline void copy_checked(double *to, const double *from, Py_ssize_t count, four *overflow)
-{
-    Py_ssize_t k = 0;
-    four bits;
-    if (count < 4) {
-        for (; k < count; ++k) {
-            uint64_t one;
-            memcpy(&one, from + k, sizeof one);
-            memcpy(to + k, &one, sizeof one);
-            (*overflow)[0] |= OVERFLOW_OF(one);
-        }
-        return;
-    }
-    for (; k + 4 <= count; k += 4) {
-        memcpy(&bits, from + k, sizeof bits);
-        memcpy(to + k, &bits, sizeof bits);
-        *overflow |= OVERFLOW_OF(bits);
-    }
-    if (k < count) {
-        memcpy(&bits, from + count - 4, sizeof bits);
-        memcpy(to + count - 4, &bits, sizeof bits);
-        *overflow |= OVERFLOW_OF(bits);
-    }
-}
-
-static inline int has_overflow(const four *overflow)
-{
-    return ((*overflow)[0] | (*overflow)[1] | (*overflow)[2] | (*overflow)[3]) >> 63;
+    return overflow;
 }
 
 /* Copy results: few are copied here, which calls nothing and waits for no vector of them. */
@@ -261,7 +237,7 @@ static int normalise(const Kernel *kernel, double *q)
 }
 
 /* Return whether the results are finite and the pivots, at their end, are of one size. */
-static int is_sound(const Kernel *kernel, const double *y)
+static inline int is_sound(const Kernel *kernel, const double *y)
 {
     const Py_ssize_t count = kernel->n_y - kernel->n_pivots;
     if (!all_finite(y, kernel->n_y))
@@ -508,7 +484,7 @@ static int read_buffer(PyObject *value, Py_ssize_t size, double *to)
 }
 
 /* Copy a vector of doubles; return 0 where it is anything else. See copy_checked. */
-static inline int read_vector(PyObject *value, Py_ssize_t size, double *to, four *overflow)
+static inline int read_vector(PyObject *value, Py_ssize_t size, double *to, pair *overflow)
 {
     if (Py_TYPE(value) == ndarray_type) {
         PyArrayObject *array = (PyArrayObject *)value;
@@ -519,7 +495,7 @@ static inline int read_vector(PyObject *value, Py_ssize_t size, double *to, four
             return 0;
         stride = PyArray_STRIDE(array, 0);
         if (stride == sizeof(double)) {
-            copy_checked(to, (const double *)from, size, overflow);
+            *overflow = copy_checked(to, (const double *)from, size, *overflow);
             return 1;
         }
         for (Py_ssize_t k = 0; k < size; ++k)
@@ -541,7 +517,7 @@ static inline int read_vector(PyObject *value, Py_ssize_t size, double *to, four
 }
 
 /* Return whether an array can take a result as it is. */
-static int can_take(PyObject *out, const result_shape *shape)
+static inline int can_take(PyObject *out, const result_shape *shape)
 {
     PyArrayObject *array = (PyArrayObject *)out;
     if (Py_TYPE(out) != ndarray_type || PyArray_DESCR(array) != double_type ||
@@ -625,7 +601,7 @@ static PyObject *evaluate(Kernel *kernel, PyObject *const *vectors, int count, P
 {
     double stack[ON_STACK], *x = stack, *y, *next;
     PyObject *answer = NULL;
-    four overflow = {0, 0, 0, 0};
+    pair overflow = {0, 0};
 
     if (count != kernel->n_inputs ||
         (out != NULL && (kernel->n_results != 1 || !can_take(out, &kernel->results[0]))))
@@ -640,7 +616,7 @@ static PyObject *evaluate(Kernel *kernel, PyObject *const *vectors, int count, P
             goto done;
         next += kernel->sizes[k];
     }
-    if (has_overflow(&overflow))
+    if ((overflow[0] | overflow[1]) >> 63)
         goto done;
     if (kernel->n_quaternions && !normalise(kernel, x))
         goto done;

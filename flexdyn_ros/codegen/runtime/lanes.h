@@ -149,6 +149,14 @@ static __attribute__((noinline, unused)) void sincos_all(const double *x, double
         sincos_far(x, s, c, size);
 }
 
+/* Sines and cosines of several vectors. */
+static __attribute__((noinline, unused)) void lanes_sincos_all(const lanes *x, lanes *s, lanes *c,
+                                                               int count)
+{
+    for (int k = 0; k < count; ++k)
+        lanes_sincos(x[k], s + k, c + k);
+}
+
 static inline lanes lanes_sin(lanes x)
 {
     lanes s, c;
