@@ -12,6 +12,14 @@ from codegen.compiled import QUICK
 from flexdyn_ros.codegen.backends.c_backend import CBackend
 from flexdyn_ros.codegen.emitting import emit_kernel
 from flexdyn_ros.codegen.emitting.emit_x86 import x86_call
+from flexdyn_ros.codegen.emitting.instruction_order import delays_of
+from flexdyn_ros.codegen.emitting.operation_order import cycles
+from flexdyn_ros.codegen.emitting.operation_order import orders
+from flexdyn_ros.codegen.emitting.operations import calls_and_before
+from flexdyn_ros.codegen.emitting.operations import operations
+from flexdyn_ros.codegen.emitting.operations import STORE
+from flexdyn_ros.codegen.emitting.x86_code import FOUR
+from flexdyn_ros.codegen.emitting.x86_code import ONE
 from flexdyn_ros.codegen.native.compiler import find_compiler
 from flexdyn_ros.codegen.tracing.interface import Input
 from flexdyn_ros.codegen.tracing.interface import Output
@@ -65,38 +73,70 @@ def random_trace(seed, steps):
     )
 
 
-def compiled(trace, folder, *flags):
-    """Return the compiled function."""
-    source = emit_kernel.emit_call(trace)
-    path = folder / f'code{len(flags)}.so'
-    path.write_bytes(find_compiler().build(source, ('-O1', *flags)))
-    function = ctypes.CDLL(str(path)).flexdyn_call
+def results(trace, samples, folder, *flags):
+    """Return the results of some samples one by one, and in a batch."""
+    name = f'code{len(flags)}.so'
+    answers = []
+    for emit in (emit_kernel.emit_call, emit_kernel.emit_batch):
+        path = folder / f'{emit.__name__}_{name}'
+        path.write_bytes(find_compiler().build(emit(trace), ('-O1', *flags)))
+        library = ctypes.CDLL(str(path))
+        y = np.full((len(samples), RESULTS), np.nan)
+        if emit is emit_kernel.emit_call:
+            for x, row in zip(samples, y):
+                library.flexdyn_call(pointer(x), pointer(row))
+        else:
+            told = np.full(len(samples), 9, np.uint8)
+            library.flexdyn_batch(
+                ctypes.c_long(0), ctypes.c_long(len(samples)),
+                (ctypes.c_void_p * 1)(samples.ctypes.data), (ctypes.c_long * 1)(INPUTS),
+                (ctypes.c_void_p * 1)(y.ctypes.data), pointer(told),
+            )
+            assert not told.any()
+        answers.append(y)
+    return answers
 
-    def call(x):
-        y = np.full(RESULTS, np.nan)
-        function(ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data))
-        return y
 
-    return call
+def pointer(array):
+    """Return where an array's numbers are."""
+    return ctypes.c_void_p(array.ctypes.data)
 
 
 @pytest.mark.parametrize('seed', range(4))
 def test_random_programs(seed, tmp_path):
     """Values that many later operations need come back from where they were put aside."""
     trace = random_trace(seed, 30 + 60 * seed)
-    code = x86_call(trace, 0)
-    assert code is not None
-    if seed:  # more than registers hold
-        assert int(code.call[0].partition('[')[2].partition(']')[0]) > 16
-    function, portable = (
-        compiled(trace, tmp_path, *flags) for flags in ((), ('-DFLEXDYN_PORTABLE',))
-    )
-    for _ in range(5):
-        x = np.random.default_rng(seed).normal(size=INPUTS)
-        values = {f'x[{k}]': value for k, value in enumerate(x.tolist())}
-        expected = evaluate_program(trace.program, values)
-        assert np.allclose(function(x), expected, rtol=1e-11, atol=1e-12)
-        assert np.allclose(portable(x), expected, rtol=1e-11, atol=1e-12)
+    for width in (ONE, FOUR):
+        code = x86_call(trace, width, least=0)
+        assert code is not None
+        if seed:  # more than registers hold
+            assert code.size > code.place + 10
+    samples = np.random.default_rng(seed).normal(size=(7, INPUTS))
+    expected = [
+        evaluate_program(trace.program, {f'x[{k}]': value for k, value in enumerate(x)})
+        for x in samples.tolist()
+    ]
+    for flags in ((), ('-DFLEXDYN_PORTABLE',)):
+        for found in results(trace, samples, tmp_path, *flags):
+            assert np.allclose(found, expected, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize('size', [0, 1, 40, 700])
+def test_orders(size):
+    """All steps are there, each behind those whose results it uses; the estimate is sensible."""
+    outputs = random_trace(5, size).program.outputs
+    known = calls_and_before(outputs)
+    steps = operations(outputs, known, delays_of(outputs))
+    for order in orders(steps):
+        assert sorted(map(id, order)) == sorted(map(id, steps))
+        made = set()
+        for each in order:
+            assert made.issuperset(operand for operand in each.operands
+                                   if isinstance(operand, int))
+            made.add(each.result if each.kind != STORE else None)
+        ends = list(range(2, 2 + len(order)))
+        assert len(order) / 4 < cycles(order, ends) < 20 * (len(order) + 1)
+        assert cycles(order, [3 * end for end in ends]) >= cycles(order, ends)
 
 
 def test_it_is_taken_where_the_processor_has_it(tmp_path):
@@ -123,7 +163,7 @@ def test_calls_that_come_late_stay_in_c():
         x = (0.5 * x * x + x).sin()
     trace = Trace('robot', 'f', 'f', (Input('x', ('',), scalar=True),), (Output('y', (), ('',)),),
                   Program(graph, (x,)), (), ())
-    assert x86_call(trace, 0) is None
+    assert x86_call(trace, least=0) is None
     assert 'flexdyn_rest' not in emit_kernel.emit_call(trace)
 
 

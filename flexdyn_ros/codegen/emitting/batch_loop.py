@@ -12,23 +12,95 @@ PIVOTS = 'pivots'
 # A pivot this far below the largest one may be round-off: the reference backend then decides.
 DOUBTFUL_PIVOT = 1e-10
 
-STORE = """
-/* Samples past the last one are left out. */
-static inline void store(const lanes *y, int size, double *out, long i, long stop)
+# Numbers of a sample lie side by side, lanes hold one number of several samples.
+ROWS = """
+#if LANES == 4
+#ifdef __clang__
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (lanes_mask){__VA_ARGS__})
+#endif
+typedef double loose __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+
+/* Four vectors as rows become columns, `step` numbers apart. */
+static inline void transpose(lanes p, lanes q, lanes r, lanes s, double *to, int step)
 {
-    if (i + LANES <= stop) {
-        double *row = out + i * size;
-        for (int j = 0; j < size; ++j) {
-            const lanes value = y[j];
-            UNROLL
-            for (int k = 0; k < LANES; ++k)
-                row[k * size + j] = value[k];
-        }
+    const lanes a = PICK(p, q, 0, 4, 2, 6), b = PICK(p, q, 1, 5, 3, 7);
+    const lanes c = PICK(r, s, 0, 4, 2, 6), d = PICK(r, s, 1, 5, 3, 7);
+    *(loose *)to = PICK(a, c, 0, 1, 4, 5);
+    *(loose *)(to + step) = PICK(b, d, 0, 1, 4, 5);
+    *(loose *)(to + 2 * step) = PICK(a, c, 2, 3, 6, 7);
+    *(loose *)(to + 3 * step) = PICK(b, d, 2, 3, 6, 7);
+}
+
+static inline void read_four(const double *const *row, int j, lanes *x)
+{
+    transpose(*(const loose *)(row[0] + j), *(const loose *)(row[1] + j),
+              *(const loose *)(row[2] + j), *(const loose *)(row[3] + j), (double *)(x + j), LANES);
+}
+#endif
+
+/* Read one vector of each of LANES samples. */
+static inline void read_rows(const double *const *row, int size, lanes *x)
+{
+    int j = 0;
+#if LANES == 4
+    UNROLL
+    for (; j + 4 <= size; j += 4)
+        read_four(row, j, x);
+    if (size > 4 && j < size) {
+        read_four(row, size - 4, x);
         return;
     }
-    for (long k = 0; i + k < stop; ++k)
+#endif
+    for (; j < size; ++j) {
+        UNROLL
+        for (int k = 0; k < LANES; ++k)
+            x[j][k] = row[k][j];
+    }
+}
+
+/* Write one vector of each of LANES samples; samples past the last one are left out. */
+static inline void write_rows(const lanes *y, int size, double *out, long i, long stop)
+{
+    int j = 0;
+    if (i + LANES > stop) {
+        for (long k = 0; i + k < stop; ++k)
+            for (j = 0; j < size; ++j)
+                out[(i + k) * size + j] = y[j][k];
+        return;
+    }
+    out += i * size;
+#if LANES == 4
+    UNROLL
+    for (; j + 4 <= size; j += 4)
+        transpose(y[j], y[j + 1], y[j + 2], y[j + 3], out + j, size);
+    if (size > 4 && j < size) {
+        j = size - 4;
+        transpose(y[j], y[j + 1], y[j + 2], y[j + 3], out + j, size);
+        return;
+    }
+#endif
+    for (; j < size; ++j) {
+        const lanes value = y[j];
+        UNROLL
+        for (int k = 0; k < LANES; ++k)
+            out[k * size + j] = value[k];
+    }
+}
+
+/* Where a number is not finite. */
+static inline lanes_mask not_finite(const lanes *x, int size)
+{
+    lanes sum = {0};
+    lanes_mask found = {0};
+    for (int j = 0; j < size; ++j)
+        sum += x[j];
+    if (__builtin_expect(lanes_any(sum - sum != 0.0), 0))
+        /* It is of finite numbers too where they are huge. */
         for (int j = 0; j < size; ++j)
-            out[(i + k) * size + j] = y[j][k];
+            found |= x[j] - x[j] != 0.0;
+    return found;
 }
 """
 
@@ -48,7 +120,7 @@ def batch_loop(trace: Trace, quaternions: Sequence[int]) -> list[str]:
         '                   const long *strides, double *const *out, unsigned char *flags)', '{',
         '    for (long i = start; i < stop; i += LANES) {',
         f'        lanes x[{max(total, 1)}], y[{max(pivots, 1)}];',
-        '        lanes_mask bad = {0}, doubtful = {0};',
+        '        lanes_mask bad = {0}, doubtful;',
         '        const double *row[LANES];', '        long row_of[LANES];', '',
         '        for (int k = 0; k < LANES; ++k)',
         '            row_of[k] = i + k < stop ? i + k : stop - 1;',
@@ -58,13 +130,8 @@ def batch_loop(trace: Trace, quaternions: Sequence[int]) -> list[str]:
         lines += [
             '        for (int k = 0; k < LANES; ++k)',
             f'            row[k] = in[{number}] + strides[{number}] * row_of[k];',
-            f'        for (int j = 0; j < {size}; ++j) {{',
-            '            lanes value;',
-            '            UNROLL', '            for (int k = 0; k < LANES; ++k)',
-            '                value[k] = row[k][j];',
-            '            bad |= (lanes_mask)(value - value);',
-            f'            x[{place} + j] = value;',
-            '        }',
+            f'        read_rows(row, {size}, x + {place});',
+            f'        bad |= not_finite(x + {place}, {size});',
         ]
         place += size
     for first in quaternions:
@@ -77,8 +144,7 @@ def batch_loop(trace: Trace, quaternions: Sequence[int]) -> list[str]:
         ]
     lines += [
         '        evaluate(x, y);',
-        f'        for (int j = 0; j < {pivots}; ++j)',
-        '            doubtful |= (lanes_mask)(y[j] - y[j]);',
+        f'        doubtful = not_finite(y, {pivots});',
     ]
     if pivots > count:
         lines += [
@@ -89,12 +155,16 @@ def batch_loop(trace: Trace, quaternions: Sequence[int]) -> list[str]:
             f'            doubtful |= ~(lanes_mask)(least > {DOUBTFUL_PIVOT!r} * most);',
             '        }',
         ]
-    lines.append('        for (int k = 0; k < LANES && i + k < stop; ++k)')
-    lines.append('            flags[i + k] = (bad[k] ? 1 : 0) | (doubtful[k] ? 2 : 0);')
+    lines += [
+        '        for (int k = 0; k < LANES && i + k < stop; ++k)', '            flags[i + k] = 0;',
+        '        if (lanes_any(bad | doubtful))',
+        '            for (int k = 0; k < LANES && i + k < stop; ++k)',
+        '                flags[i + k] = (bad[k] ? 1 : 0) | (doubtful[k] ? 2 : 0);',
+    ]
     place = 0
     for number, output in enumerate(results):
         lines += [
-            f'        store(y + {place}, {output.size}, out[{number}], i, stop);',
+            f'        write_rows(y + {place}, {output.size}, out[{number}], i, stop);',
         ]
         place += output.size
     return [*lines, '    }', '}']

@@ -16,7 +16,7 @@ from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.codegen.emitting.batch_loop import batch_loop
-from flexdyn_ros.codegen.emitting.batch_loop import STORE
+from flexdyn_ros.codegen.emitting.batch_loop import ROWS
 from flexdyn_ros.codegen.emitting.chunks import Part
 from flexdyn_ros.codegen.emitting.chunks import Parts
 from flexdyn_ros.codegen.emitting.chunks import split
@@ -92,7 +92,7 @@ def emit_batch(trace: Trace, quaternions: Sequence[int] = ()) -> str:
 
     Each input and result is an array by samples; a stride of zero gives one value to all
     samples. Flags tell samples whose inputs are not finite (1) or whose results cannot be
-    relied on (2): the bits of x - x are zero where x is finite.
+    relied on (2).
 
     Args:
         trace: The program; pivots, where it has them, are its last output.
@@ -101,7 +101,7 @@ def emit_batch(trace: Trace, quaternions: Sequence[int] = ()) -> str:
     kernel = _prepare(trace, batch=True)
     return '\n'.join([
         *_head(trace), 'typedef lanes real;', '', *helper_functions(kernel.plan),
-        *_lane_functions(kernel.plan), *_evaluate(kernel), STORE,
+        *_lane_functions(kernel.plan), *_evaluate(kernel), ROWS,
         *batch_loop(trace, quaternions), '',
     ])
 

@@ -33,6 +33,17 @@ static inline lanes lanes_select(lanes_mask where, lanes yes, lanes no)
     return (lanes)((where & (lanes_mask)yes) | (~where & (lanes_mask)no));
 }
 
+/* As lanes_select, where the sign bit alone tells. */
+static inline lanes lanes_by_sign(lanes_mask signs, lanes yes, lanes no)
+{
+#if LANES == 4
+    return (lanes)__builtin_ia32_blendvpd256(no, yes, (lanes)signs);
+#else
+    return lanes_select(signs >> 63, yes, no);
+#endif
+}
+
+/* Whether the sign bit of any is set. */
 static inline int lanes_any(lanes_mask where)
 {
 #if LANES == 4
@@ -41,7 +52,7 @@ static inline int lanes_any(lanes_mask where)
     long long found = 0;
     for (int k = 0; k < LANES; ++k)
         found |= where[k];
-    return found != 0;
+    return found < 0;
 #endif
 }
 
@@ -106,9 +117,9 @@ static inline lanes_mask lanes_sincos_near(lanes x, lanes *sine, lanes *cosine)
     one = 1.0 - half;
     s = r + (r * z * s + tail * one);
     c = one + (((1.0 - one) - half) + (z2 * c - r * tail));
-    odd = -(quadrant & 1);
-    *sine = (lanes)((lanes_mask)lanes_select(odd, c, s) ^ ((quadrant & 2) << 62));
-    *cosine = (lanes)((lanes_mask)lanes_select(odd, s, c) ^ (((quadrant + 1) & 2) << 62));
+    odd = quadrant << 63;
+    *sine = (lanes)((lanes_mask)lanes_by_sign(odd, c, s) ^ ((quadrant & 2) << 62));
+    *cosine = (lanes)((lanes_mask)lanes_by_sign(odd, s, c) ^ (((quadrant + 1) & 2) << 62));
     return (lanes_mask)(lanes_absolute(x) > 1e6);
 }
 
@@ -153,6 +164,7 @@ static __attribute__((noinline, unused)) void sincos_all(const double *x, double
 static __attribute__((noinline, unused)) void lanes_sincos_all(const lanes *x, lanes *s, lanes *c,
                                                                int count)
 {
+    NO_UNROLL
     for (int k = 0; k < count; ++k)
         lanes_sincos(x[k], s + k, c + k);
 }
