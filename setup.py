@@ -48,8 +48,11 @@ def extensions():
         return []
     runtime = Path(PACKAGE, 'codegen', 'runtime')
     # The digest is `extension.source_digest`.
-    names = ('kernel.c', 'interpreter.h', 'interpreter_loop.h', 'program.h', 'samples.h')
-    sources = [runtime / name for name in names]
+    headers = (
+        'arrays', 'batch', 'direct_call', 'interpreter', 'interpreter_loop', 'kernel', 'numbers',
+        'program', 'samples', 'workers',
+    )
+    sources = [runtime / 'kernel.c', *(runtime / f'{name}.h' for name in headers)]
     digest = hashlib.sha256(b''.join(path.read_bytes() for path in sources)).hexdigest()[:16]
     return [Extension(
         f'{PACKAGE}.codegen.runtime._kernel',

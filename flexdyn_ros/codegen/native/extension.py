@@ -37,9 +37,10 @@ MODULE = 'flexdyn_ros.codegen.runtime._kernel'
 RUNTIME = Path(__file__).resolve().parents[1] / 'runtime'
 SOURCE = RUNTIME / 'kernel.c'
 # All that the extension is built from.
-SOURCES = (SOURCE, *(
-    RUNTIME / f'{name}.h' for name in ('interpreter', 'interpreter_loop', 'program', 'samples')
-))
+SOURCES = (SOURCE, *(RUNTIME / f'{name}.h' for name in (
+    'arrays', 'batch', 'direct_call', 'interpreter', 'interpreter_loop', 'kernel', 'numbers',
+    'program', 'samples', 'workers',
+)))
 # Set to "ctypes" it leaves the extension out.
 VARIABLE = 'FLEXDYN_CALLS'
 

@@ -11,6 +11,8 @@
  * are rounded first (this file is compiled with -ffp-contract=off), and functions are those of the
  * C library that Python's math module calls. program.h makes programs and checks them.
  */
+#pragma once
+
 #include <float.h>
 
 #define FUNCTION_OPERAND 1

@@ -6,6 +6,8 @@
  * written before, inputs and constants are never written, every result is, and every place and
  * function is one that there is.
  */
+#pragma once
+
 static void program_free(Program *self)
 {
     for (Py_ssize_t k = 0; k < self->n_functions; ++k) {

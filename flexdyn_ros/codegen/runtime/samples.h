@@ -6,9 +6,16 @@
  * does less.
  *
  * Interpreted samples go through the registers several at a time, which spreads the choice of what
- * to do over them, and give the bits of one at a time. It is part of kernel.c.
+ * to do over them, and give the bits of one at a time.
  */
+#pragma once
+
+#include "kernel.h"
+
 enum { TAKEN = 256 }; /* samples that a thread takes at a time: whole vectors */
+
+typedef void (*batch_function)(long, long, const double *const *, const long *, double *const *,
+                               unsigned char *);
 
 typedef struct {
     batch_function run;   /* compiled, or NULL: */
@@ -89,7 +96,7 @@ static void interpret_piece(const piece *own)
 }
 
 /* Do a thread's share of a batch. */
-static void *run_share(void *argument)
+static void run_share(void *argument)
 {
     piece own = *(const piece *)argument;
     const long count = own.stop;
@@ -100,7 +107,6 @@ static void *run_share(void *argument)
         else
             interpret_piece(&own);
     }
-    return NULL;
 }
 
 /* Check that the arrays of a batch are large enough for an interpreted kernel. */

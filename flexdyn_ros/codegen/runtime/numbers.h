@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Numbers: whether they are finite, copies of them, and sizes out of Python's tuples.
+ */
+#pragma once
+
+/* A number that is not finite has an exponent of all ones, and one more overflows. */
+#define OVERFLOW_OF(bits) (((bits) & 0x7ff0000000000000u) + 0x0010000000000000u)
+
+/* Pairs, as most processors have vectors of two. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+/* Whether all numbers are finite; one by one, as a pair that was just stored in halves is slow. */
+static inline int all_finite(const double *numbers, Py_ssize_t count)
+{
+    uint64_t overflow = 0;
+    for (Py_ssize_t k = 0; k < count; ++k)
+        overflow |= OVERFLOW_OF(((const volatile uint64_t *)numbers)[k]);
+    return !(overflow >> 63);
+}
+
+/* Gathers overflows of numbers that were copied: a sign says that one is not finite. */
+typedef struct {
+    pair pairs;
+    uint64_t rest;
+} overflows;
+
+static inline int any_overflow(const overflows *found)
+{
+    return (found->pairs[0] | found->pairs[1] | found->rest) >> 63;
+}
+
+static inline void copy_checked(double *to, const double *from, Py_ssize_t count, overflows *found)
+{
+    Py_ssize_t k = 0;
+    for (; k + 2 <= count; k += 2) {
+        pair bits;
+        memcpy(&bits, from + k, sizeof bits);
+        memcpy(to + k, &bits, sizeof bits);
+        found->pairs |= OVERFLOW_OF(bits);
+    }
+    if (k < count) {
+        uint64_t last;
+        memcpy(&last, from + k, sizeof last);
+        memcpy(to + k, &last, sizeof last);
+        found->rest |= OVERFLOW_OF(last);
+    }
+}
+
+/* Copy results: few are copied here, which calls nothing and waits for no vector of them. */
+static inline void copy_results(double *to, const double *from, Py_ssize_t count)
+{
+    if (count > 16)
+        memcpy(to, from, sizeof(double) * count);
+    else
+        for (Py_ssize_t k = 0; k < count; ++k)
+            ((volatile double *)to)[k] = from[k];
+}
+
+/* Return the sizes of a tuple in new memory, or NULL with an error. */
+static Py_ssize_t *read_sizes(PyObject *tuple, Py_ssize_t *count)
+{
+    Py_ssize_t *sizes;
+    if (!PyTuple_Check(tuple)) {
+        PyErr_SetString(PyExc_TypeError, "expected a tuple of sizes");
+        return NULL;
+    }
+    *count = PyTuple_GET_SIZE(tuple);
+    sizes = PyMem_Calloc(*count + 1, sizeof(Py_ssize_t));
+    if (sizes == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t k = 0; k < *count; ++k) {
+        sizes[k] = PyLong_AsSsize_t(PyTuple_GET_ITEM(tuple, k));
+        if (sizes[k] < 0) {
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_ValueError, "a size is negative");
+            PyMem_Free(sizes);
+            return NULL;
+        }
+    }
+    return sizes;
+}
