@@ -52,7 +52,6 @@ CALL_SYMBOL = 'flexdyn_call'
 # Numbers lie in a table that a pointer to its middle reaches: 16 on either side take an address
 # of one byte instead of four. Short code counts: it stays in the caches beside the interpreter's.
 MIDDLE, MOST_NUMBERS = 16, 96
-MOST_LANES = 8
 # Functions with a version for lanes of their own; others are called lane by lane.
 LANE_FUNCTIONS = ('exp', 'tanh')
 
@@ -108,8 +107,8 @@ def emit_batch(trace: Trace, quaternions: Sequence[int] = ()) -> str:
 
 def _evaluate(kernel: _Kernel) -> list[str]:
     """Return C that defines `evaluate`: with machine code where that is better."""
-    width, whole = (FOUR, 1) if kernel.batch else (ONE, MOST_LANES)
-    x86 = x86_call(kernel.trace, width, whole)
+    width = FOUR if kernel.batch else ONE
+    x86 = x86_call(kernel.trace, width)
     portable = [*_table(kernel), *_functions(kernel)]
     if x86 is None:
         return portable
@@ -119,17 +118,16 @@ def _evaluate(kernel: _Kernel) -> list[str]:
 def _around(kernel: _Kernel, x86: X86Call) -> list[str]:
     """Return C that calls functions, then machine code."""
     lines, calls = [], [f'    real work[{x86.size}];', '']
-    count, stride = len(x86.angles), x86.stride
+    count = len(x86.angles)
     if count:
-        size = f'{count}' if kernel.batch else f'({count} + LANES - 1) / LANES * LANES'
         start = _run_of_inputs(kernel, x86.angles)
         angles = 'angle' if start is None else f'x + {start}'
         if start is None:
             inner = _prepare(results_of(kernel.trace, x86.angles), kernel.batch, table=False)
             lines += [*_functions(inner, 'take_angles'), '']
-            calls = [f'    real angle[{stride}] = {{0}};', *calls, '    take_angles(x, angle);']
-        function = 'lanes_sincos_all' if kernel.batch else 'sincos_all'
-        calls.append(f'    {function}({angles}, work, work + {stride}, {size});')
+            calls = [f'    real angle[{count}];', *calls, '    take_angles(x, angle);']
+        function = _sincos(kernel, start, count)
+        calls.append(f'    {function}({angles}, work, work + {count}, {count});')
     if x86.first is not None:
         inner = _prepare(x86.first, kernel.batch, table=False)
         lines += [*_functions(inner, 'first'), '']
@@ -258,13 +256,12 @@ def _angles(kernel: _Kernel, found: Sequence[Statement], number: int) -> list[st
         lines += [f'    lanes_sincos({text}, {s} + {k}, {c} + {k});'
                   for k, text in enumerate(texts)]
     else:
-        size = f'({count} + LANES - 1) / LANES * LANES'
         start = _run_of_inputs(kernel, arguments)
-        angles = f'angle{number}' if start is None else f'(x + {start})'
-        lines = [f'    double {s}[{size}], {c}[{size}];',
-                 f'    sincos_all({angles}, {s}, {c}, {size});']
+        angles = f'angle{number}' if start is None else f'x + {start}'
+        lines = [f'    double {s}[{count}], {c}[{count}];',
+                 f'    {_sincos(kernel, start, count)}({angles}, {s}, {c}, {count});']
         if start is None:
-            lines.insert(0, f'    const double {angles}[{size}] = {{{", ".join(texts)}}};')
+            lines.insert(0, f'    const double {angles}[{count}] = {{{", ".join(texts)}}};')
     for statement in found:
         place = arguments.index(statement.node.operands[0])
         array = s if statement.node.value == 'sin' else c
@@ -273,13 +270,25 @@ def _angles(kernel: _Kernel, found: Sequence[Statement], number: int) -> list[st
 
 
 def _run_of_inputs(kernel: _Kernel, arguments: Sequence[Expression]) -> Optional[int]:
-    """Return where arguments lie in x one after the other, with as many more as fill vectors."""
+    """Return where arguments lie in x one after the other."""
     symbols = [name for each in kernel.trace.inputs for name in each.symbols]
     start = symbols.index(arguments[0].value) if arguments[0].kind == SYMBOL else len(symbols)
     names = [argument.value for argument in arguments]
-    multiple = 1 if kernel.batch else MOST_LANES
-    whole = start + -(-len(names) // multiple) * multiple <= len(symbols)
-    return start if whole and names == symbols[start : start + len(names)] else None
+    return start if names == symbols[start : start + len(names)] else None
+
+
+def _sincos(kernel: _Kernel, start: Optional[int], count: int) -> str:
+    """Return the function for sines and cosines of angles that lie in x from there on, if any."""
+    if kernel.batch:
+        return 'lanes_sincos_all'
+    first = 0
+    for each in kernel.trace.inputs:
+        last = first + len(each.symbols)
+        # Each input's pairs end with its last number.
+        if start is not None and first <= start < last and start + count <= last:
+            return 'sincos_all' if count % 2 or (last - start) % 2 else 'sincos_pairs'
+        first = last
+    return 'sincos_all'
 
 
 def _lane_name(function: str) -> str:

@@ -57,9 +57,8 @@ class X86Call:
     The pieces of a function.
 
     Attributes:
-        angles: Arguments of sines and cosines, which lie at the start of `work`, the cosines
-            `stride` numbers behind the sines.
-        stride: See angles.
+        angles: Arguments of sines and cosines, which lie at the start of `work`: all sines,
+            then all cosines.
         first: A trace whose results follow them in `work`, or None where there is none.
         place: Where they do.
         table: The table of numbers, C.
@@ -69,7 +68,6 @@ class X86Call:
     """
 
     angles: tuple[Expression, ...]
-    stride: int
     first: Optional[Trace]
     place: int
     table: tuple[str, ...]
@@ -78,16 +76,13 @@ class X86Call:
     run: str
 
 
-def x86_call(
-    trace: Trace, width: Width = ONE, whole: int = 1, least: int = LEAST
-) -> Optional[X86Call]:
+def x86_call(trace: Trace, width: Width = ONE, least: int = LEAST) -> Optional[X86Call]:
     """
     Return the pieces, or None where C is better: calls come late, or there is little to do.
 
     Args:
         trace: The function.
         width: How many samples an instruction handles.
-        whole: Sines are taken in multiples of so many.
         least: The number of operations from which on it is done.
     """
     outputs = trace.program.outputs
@@ -100,15 +95,14 @@ def x86_call(
     simple = [node for node in shared if is_angle(node) and not _calls(node.operands[0])]
     others = [node for node in shared if node not in set(simple)]
     angles = _angles(trace, simple)
-    stride = -(-len(angles) // whole) * whole
-    places = {node: angles.index(node.operands[0]) + (0 if node.value == 'sin' else stride)
+    places = {node: angles.index(node.operands[0]) + (0 if node.value == 'sin' else len(angles))
               for node in simple}
-    places.update({node: 2 * stride + k for k, node in enumerate(others)})
+    places.update({node: 2 * len(angles) + k for k, node in enumerate(others)})
     numbers = _numbers(outputs, known)
     code, size = _best_code(trace, steps, places, numbers, width)
     middle = _middle(width)
     return X86Call(
-        angles, stride, results_of(trace, others) if others else None, 2 * stride,
+        angles, results_of(trace, others) if others else None, 2 * len(angles),
         _table(numbers, width), _function(code.lines), max(size, middle),
         f'{NAME}(x + {middle}, y + {middle}, work + {middle}, '
         f'(const real *)numbers + {middle});',

@@ -29,8 +29,8 @@ from flexdyn_ros.codegen.emitting.operations import SUBTRACT
 LATENCIES = {
     ADD: 3, SUBTRACT: 3, MULTIPLY: 3, DIVIDE: 13, NEGATE: 1, STORE: 1, **dict.fromkeys(FUSED, 4),
 }
-# An operation may be placed so many cycles before its operands are known.
-AHEAD = 3
+# An operation may be placed some cycles before its operands are known: so many, or so many.
+AHEAD = (2, 3)
 # What a processor does for one of two threads that share it: instructions a cycle, and how many
 # it looks ahead.
 PER_CYCLE, WINDOW = 2.25, 112
@@ -48,9 +48,12 @@ def orders(steps: Sequence[Operation]) -> list[list[Operation]]:
     for place in range(len(steps) - 1, -1, -1):
         for need in needs[place]:
             waiting[need] = max(waiting[need], LATENCIES[steps[need].kind] + waiting[place])
-    urgent = _Listing(steps, needs, [-cycles for cycles in waiting]).run()
-    near = _Listing(steps, needs, list(range(len(steps)))).run()
-    return [list(steps), *([steps[place] for place in order] for order in (urgent, near))]
+    found = [list(steps)]
+    for ranks in ([-cycles for cycles in waiting], list(range(len(steps)))):
+        for ahead in AHEAD:
+            order = _Listing(steps, needs, ranks, ahead).run()
+            found.append([steps[place] for place in order])
+    return found
 
 
 def cycles(steps: Sequence[Operation], ends: Sequence[int]) -> float:
@@ -89,9 +92,10 @@ class _Listing:
     """Lists steps; among those that leave equally many values, by rank."""
 
     def __init__(
-        self, steps: Sequence[Operation], needs: Sequence[set[int]], ranks: Sequence[int]
+        self, steps: Sequence[Operation], needs: Sequence[set[int]], ranks: Sequence[int],
+        ahead: int,
     ):
-        self._steps, self._needs, self._ranks = steps, needs, ranks
+        self._steps, self._needs, self._ranks, self._ahead = steps, needs, ranks, ahead
         self._users: list[list[int]] = [[] for _ in steps]
         for place, each in enumerate(needs):
             for need in each:
@@ -114,8 +118,8 @@ class _Listing:
         cycle, waiting = 0, 0
         while len(order) < len(self._steps):
             if not waiting:
-                cycle = max(cycle, coming[0][0] - AHEAD)
-            while coming and coming[0][0] <= cycle + AHEAD:
+                cycle = max(cycle, coming[0][0] - self._ahead)
+            while coming and coming[0][0] <= cycle + self._ahead:
                 place = heappop(coming)[1]
                 self._is_ready[place] = True
                 self._offer(place)

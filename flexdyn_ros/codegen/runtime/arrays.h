@@ -28,7 +28,7 @@ static int read_buffer(PyObject *value, Py_ssize_t size, double *to)
 }
 
 /* Copy a vector of doubles; return 0 where it is anything else. See copy_checked. */
-static inline int read_vector(PyObject *value, Py_ssize_t size, double *to, overflows *found)
+static inline int read_vector(PyObject *value, Py_ssize_t size, double *to, bit_pair *found)
 {
     if (Py_TYPE(value) == ndarray_type) {
         PyArrayObject *array = (PyArrayObject *)value;

@@ -118,7 +118,7 @@ static PyObject *evaluate(Kernel *kernel, PyObject *const *vectors, int count, P
 {
     double stack[ON_STACK], *x = stack, *y, *next;
     PyObject *answer = NULL;
-    overflows overflow = {{0, 0}, 0};
+    bit_pair not_finite = {0, 0};
 
     if (count != kernel->n_inputs ||
         (out != NULL && (kernel->n_results != 1 || !can_take(out, &kernel->results[0]))))
@@ -129,11 +129,11 @@ static PyObject *evaluate(Kernel *kernel, PyObject *const *vectors, int count, P
     y = x + kernel->n_x;
     next = x;
     for (int k = 0; k < count; ++k) {
-        if (!read_vector(vectors[k], kernel->sizes[k], next, &overflow))
+        if (!read_vector(vectors[k], kernel->sizes[k], next, &not_finite))
             goto done;
         next += kernel->sizes[k];
     }
-    if (any_overflow(&overflow))
+    if (not_finite[0] | not_finite[1])
         goto done;
     if (kernel->n_quaternions && !normalise(kernel, x))
         goto done;

@@ -116,7 +116,7 @@ static inline lanes_mask lanes_sincos_near(lanes x, lanes *sine, lanes *cosine)
     half = 0.5 * z;
     one = 1.0 - half;
     s = r + (r * z * s + tail * one);
-    c = one + (((1.0 - one) - half) + (z2 * c - r * tail));
+    c = one + (((1.0 - one) - half - r * tail) + z2 * c);
     odd = quadrant << 63;
     *sine = (lanes)((lanes_mask)lanes_by_sign(odd, c, s) ^ ((quadrant & 2) << 62));
     *cosine = (lanes)((lanes_mask)lanes_by_sign(odd, s, c) ^ (((quadrant + 1) & 2) << 62));
@@ -141,23 +141,74 @@ static inline double fresh(const double *x)
     return *(const volatile double *)x;
 }
 
-/* Sines and cosines of whole vectors: a loop, as short code stays in the processor's caches. */
-static __attribute__((noinline, unused)) void sincos_all(const double *x, double *s, double *c,
-                                                         int size)
+typedef double lanes_pair __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* Numbers that were just stored one by one or, `paired`, two by two; see `fresh`. */
+static inline lanes lanes_fresh(const double *x, int paired)
+{
+    lanes found;
+    UNROLL
+    for (int k = 0; k < LANES; k += 2)
+        if (paired) {
+            const lanes_pair pair = *(const volatile lanes_pair *)(x + k);
+            found[k] = pair[0];
+            found[k + 1] = pair[1];
+        } else {
+            found[k] = fresh(x + k);
+            found[k + 1] = fresh(x + k + 1);
+        }
+    return found;
+}
+
+/*
+ * Sines and cosines: a loop, as short code stays in the processor's caches. The last vector ends
+ * with the last angle.
+ */
+static inline void sincos_vectors(const double *x, double *s, double *c, int count, int paired)
 {
     lanes_mask far = {0};
     NO_UNROLL
-    for (int k = 0; k < size; k += LANES) {
-        lanes from, sine, cosine;
-        UNROLL
-        for (int j = 0; j < LANES; ++j)
-            from[j] = fresh(x + k + j);
-        far |= lanes_sincos_near(from, &sine, &cosine);
-        memcpy(s + k, &sine, sizeof sine);
-        memcpy(c + k, &cosine, sizeof cosine);
+    for (int k = 0; k < count; k += LANES) {
+        const int first = k + LANES <= count ? k : count - LANES;
+        lanes sine, cosine;
+        far |= lanes_sincos_near(lanes_fresh(x + first, paired), &sine, &cosine);
+        memcpy(s + first, &sine, sizeof sine);
+        memcpy(c + first, &cosine, sizeof cosine);
     }
     if (__builtin_expect(lanes_any(far), 0))
-        sincos_far(x, s, c, size);
+        sincos_far(x, s, c, count);
+}
+
+/* Sines and cosines of fewer angles than lanes. */
+static __attribute__((noinline)) void sincos_few(const double *x, double *s, double *c, int count)
+{
+    double angle[LANES] = {0}, sine[LANES], cosine[LANES];
+    for (int k = 0; k < count; ++k)
+        angle[k] = x[k];
+    sincos_vectors(angle, sine, cosine, LANES, 0);
+    for (int k = 0; k < count; ++k) {
+        s[k] = sine[k];
+        c[k] = cosine[k];
+    }
+}
+
+static __attribute__((noinline, unused)) void sincos_all(const double *x, double *s, double *c,
+                                                         int count)
+{
+    if (count < LANES)
+        sincos_few(x, s, c, count);
+    else
+        sincos_vectors(x, s, c, count, 0);
+}
+
+/* The same of angles that were stored in pairs, an even number of them. */
+static __attribute__((noinline, unused)) void sincos_pairs(const double *x, double *s, double *c,
+                                                           int count)
+{
+    if (count < LANES)
+        sincos_few(x, s, c, count);
+    else
+        sincos_vectors(x, s, c, count, 1);
 }
 
 /* Sines and cosines of several vectors. */

@@ -7,8 +7,9 @@
 /* A number that is not finite has an exponent of all ones, and one more overflows. */
 #define OVERFLOW_OF(bits) (((bits) & 0x7ff0000000000000u) + 0x0010000000000000u)
 
-/* Pairs, as most processors have vectors of two. */
-typedef uint64_t pair __attribute__((vector_size(16)));
+/* Most processors have vectors of two. */
+typedef double pair __attribute__((vector_size(16)));
+typedef uint64_t bit_pair __attribute__((vector_size(16)));
 
 /* Whether all numbers are finite; one by one, as a pair that was just stored in halves is slow. */
 static inline int all_finite(const double *numbers, Py_ssize_t count)
@@ -19,31 +20,23 @@ static inline int all_finite(const double *numbers, Py_ssize_t count)
     return !(overflow >> 63);
 }
 
-/* Gathers overflows of numbers that were copied: a sign says that one is not finite. */
-typedef struct {
-    pair pairs;
-    uint64_t rest;
-} overflows;
-
-static inline int any_overflow(const overflows *found)
+/*
+ * Copy numbers; `found` gets a bit where one is not finite, as x - x is then not zero. An odd one
+ * comes first: `sincos_all` of lanes.h counts on pairs that end with the last number.
+ */
+static inline void copy_checked(double *to, const double *from, Py_ssize_t count, bit_pair *found)
 {
-    return (found->pairs[0] | found->pairs[1] | found->rest) >> 63;
-}
-
-static inline void copy_checked(double *to, const double *from, Py_ssize_t count, overflows *found)
-{
-    Py_ssize_t k = 0;
-    for (; k + 2 <= count; k += 2) {
-        pair bits;
-        memcpy(&bits, from + k, sizeof bits);
-        memcpy(to + k, &bits, sizeof bits);
-        found->pairs |= OVERFLOW_OF(bits);
+    Py_ssize_t k = count & 1;
+    pair numbers;
+    if (k) {
+        numbers = (pair){from[0], 0.0};
+        to[0] = from[0];
+        *found |= (bit_pair)(numbers - numbers);
     }
-    if (k < count) {
-        uint64_t last;
-        memcpy(&last, from + k, sizeof last);
-        memcpy(to + k, &last, sizeof last);
-        found->rest |= OVERFLOW_OF(last);
+    for (; k < count; k += 2) {
+        memcpy(&numbers, from + k, sizeof numbers);
+        memcpy(to + k, &numbers, sizeof numbers);
+        *found |= (bit_pair)(numbers - numbers);
     }
 }
 
