@@ -11,33 +11,63 @@
 typedef double pair __attribute__((vector_size(16)));
 typedef uint64_t bit_pair __attribute__((vector_size(16)));
 
-/* Whether all numbers are finite; one by one, as a pair that was just stored in halves is slow. */
-static inline int all_finite(const double *numbers, Py_ssize_t count)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+#define UNROLLED _Pragma("GCC unroll 8")
+
+/* Most arms have six or seven joints: for so many numbers, code without a loop. */
+#define FOR_COUNT(count, call_6, call_7, call) \
+    ((count) == 7 ? (call_7) : (count) == 6 ? (call_6) : (call))
+
+ALWAYS_INLINE int finite_any(const double *numbers, Py_ssize_t count)
 {
     uint64_t overflow = 0;
+    UNROLLED
     for (Py_ssize_t k = 0; k < count; ++k)
         overflow |= OVERFLOW_OF(((const volatile uint64_t *)numbers)[k]);
     return !(overflow >> 63);
 }
 
-/*
- * Copy numbers; `found` gets a bit where one is not finite, as x - x is then not zero. An odd one
- * comes first: `sincos_all` of lanes.h counts on pairs that end with the last number.
- */
-static inline void copy_checked(double *to, const double *from, Py_ssize_t count, bit_pair *found)
+/* Whether all numbers are finite; one by one, as a pair that was just stored in halves is slow. */
+static inline int all_finite(const double *numbers, Py_ssize_t count)
+{
+    return FOR_COUNT(count, finite_any(numbers, 6), finite_any(numbers, 7),
+                     finite_any(numbers, count));
+}
+
+ALWAYS_INLINE void copy_any(double *to, const double *from, Py_ssize_t count, bit_pair *found)
 {
     Py_ssize_t k = count & 1;
     pair numbers;
+
     if (k) {
         numbers = (pair){from[0], 0.0};
         to[0] = from[0];
         *found |= (bit_pair)(numbers - numbers);
     }
+    UNROLLED
     for (; k < count; k += 2) {
         memcpy(&numbers, from + k, sizeof numbers);
         memcpy(to + k, &numbers, sizeof numbers);
         *found |= (bit_pair)(numbers - numbers);
     }
+}
+
+/*
+ * Copy numbers; `found` gets a bit where one is not finite, as x - x is then not zero. An odd one
+ * comes first: `sincos_pairs` of lanes.h counts on pairs that end with the last number.
+ */
+static inline void copy_checked(double *to, const double *from, Py_ssize_t count, bit_pair *found)
+{
+    FOR_COUNT(count, copy_any(to, from, 6, found), copy_any(to, from, 7, found),
+              copy_any(to, from, count, found));
+}
+
+ALWAYS_INLINE void copy_one_by_one(double *to, const double *from, Py_ssize_t count)
+{
+    UNROLLED
+    for (Py_ssize_t k = 0; k < count; ++k)
+        ((volatile double *)to)[k] = from[k];
 }
 
 /* Copy results: few are copied here, which calls nothing and waits for no vector of them. */
@@ -46,8 +76,8 @@ static inline void copy_results(double *to, const double *from, Py_ssize_t count
     if (count > 16)
         memcpy(to, from, sizeof(double) * count);
     else
-        for (Py_ssize_t k = 0; k < count; ++k)
-            ((volatile double *)to)[k] = from[k];
+        FOR_COUNT(count, copy_one_by_one(to, from, 6), copy_one_by_one(to, from, 7),
+                  copy_one_by_one(to, from, count));
 }
 
 /* Return the sizes of a tuple in new memory, or NULL with an error. */
