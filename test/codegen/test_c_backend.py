@@ -59,11 +59,11 @@ def test_optimised_code_equals_the_reference():
 
 def test_large_functions_are_compiled_in_parts(monkeypatch):
     """Parts that hand their temporaries on give the same numbers as one function."""
-    from flexdyn_ros.codegen.emitting import emit_kernel
+    from flexdyn_ros.codegen.emitting import kernel_functions
     from flexdyn_ros.codegen.emitting.chunks import split
 
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK + ' -DFLEXDYN_PORTABLE')
-    monkeypatch.setattr(emit_kernel, 'split', lambda plan: split(plan, 20, 30))
+    monkeypatch.setattr(kernel_functions, 'split', lambda plan: split(plan, 20, 30))
     model = cases.robot('flexible chain')
     cases.assert_close(
         cases.answer(model, 'forward_dynamics', backend=backend(model)),

@@ -36,7 +36,8 @@ static inline void transpose(lanes p, lanes q, lanes r, lanes s, double *to, int
 static inline void read_four(const double *const *row, int j, lanes *x)
 {
     transpose(*(const loose *)(row[0] + j), *(const loose *)(row[1] + j),
-              *(const loose *)(row[2] + j), *(const loose *)(row[3] + j), (double *)(x + j), LANES);
+              *(const loose *)(row[2] + j), *(const loose *)(row[3] + j), (double *)(x + j),
+              LANES);
 }
 #endif
 

@@ -116,7 +116,7 @@ def _best_code(
     """Return the code in the order that takes the least time, and the size of its work array."""
     used = max(places.values(), default=-1) + 1
     addresses = _addresses(trace, places, numbers, width)
-    found = []
+    found: list[tuple[float, int, Code]] = []
     for order in orders(steps):
         code = machine_code(
             order, addresses.__getitem__, lambda k: _at(used + k, '%rdx', width),

@@ -102,7 +102,7 @@ class _Listing:
                 self._users[need].append(place)
         self._left = [len(users) for users in self._users]
         # How many more values are held once a step is done.
-        self._more = [bool(users) for users in self._users]
+        self._more = [int(bool(users)) for users in self._users]
         for users in self._users:
             if len(users) == 1:
                 self._more[users[0]] -= 1
