@@ -17,6 +17,7 @@ from codegen.compiled import needs_compiler
 from codegen.compiled import needs_extension
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
+from flexdyn_ros.errors import ArgumentError
 import numpy as np
 import pytest
 
@@ -234,17 +235,35 @@ def test_a_replaced_method_is_called(monkeypatch, backend):
     assert dyn.mass_matrix(q) == 'of the object'
 
 
-def test_two_results(backend):
-    """Hybrid dynamics gives a pair, also into two arrays."""
+def test_several_results(backend, monkeypatch):
+    """They are written into a tuple of arrays without Python in between, into others with it."""
     model = cases.robot('flexible chain')
-    dyn = called(backend, 'flexible chain', 'hybrid_dynamics')
     q, qd, qdd = state('flexible chain')
-    arguments = q, qd, qdd[:model.n_joints]
-    expected = fd.Dynamics(model, 'reference').hybrid_dynamics(*arguments)
-    out = np.zeros(model.n_joints), np.zeros(model.n_modes)
-    for found in (dyn.hybrid_dynamics(*arguments), dyn.hybrid_dynamics(*arguments, out=out)):
-        for pair in zip(found, expected, strict=True):
-            cases.assert_close(*pair)
+    n, joints = model.nv, model.n_joints
+    for name, arguments, shapes in (
+        ('hybrid_dynamics', (q, qd, qdd[:joints]), [(joints,), (n - joints,)]),
+        ('inverse_dynamics_derivatives', (q, qd, qdd), [(n, n)] * 3),
+    ):
+        dyn = called(backend, 'flexible chain', 'hybrid_dynamics')
+        method = getattr(dyn, name)
+        expected = getattr(fd.Dynamics(model, 'reference'), name)(*arguments)
+        found = [method(*arguments)]
+        for make in (tuple, list):
+            out = make(np.full(shape, np.nan) for shape in shapes)
+            found.append(method(*arguments, out=out))
+            assert all(each is place for each, place in zip(found[-1], out, strict=True))
+        for each in found:
+            for pair in zip(each, expected, strict=True):
+                cases.assert_close(*pair)
+        strided = tuple(np.zeros((*shape, 2))[..., 1] for shape in shapes)
+        for place, each in zip(method(*arguments, out=strided), found[0], strict=True):
+            assert np.array_equal(place, each)
+        with pytest.raises(ArgumentError, match='out'):
+            method(*arguments, out=out[:1])
+        monkeypatch.setattr(dyn, '_backend', None)
+        assert method(*arguments, out=tuple(out))[0] is out[0]
+        with pytest.raises(AttributeError):
+            method(*arguments, out=list(out))
 
 
 def test_subclasses_keep_their_methods(backend):

@@ -110,6 +110,30 @@ static PyObject *method_get(PyObject *self, PyObject *object, PyObject *type)
     return self;
 }
 
+/* Whether `out` can take the results: an array, or a tuple of arrays where there are several. */
+static inline int takes_results(const Kernel *kernel, PyObject *out)
+{
+    if (kernel->n_results == 1)
+        return can_take(out, &kernel->results[0]);
+    if (!PyTuple_CheckExact(out) || PyTuple_GET_SIZE(out) != kernel->n_results)
+        return 0;
+    for (Py_ssize_t k = 0; k < kernel->n_results; ++k)
+        if (!can_take(PyTuple_GET_ITEM(out, k), &kernel->results[k]))
+            return 0;
+    return 1;
+}
+
+/* Write the results where `takes_results` allowed it. */
+static inline void write_results(const Kernel *kernel, PyObject *out, const double *y)
+{
+    if (kernel->n_results == 1)
+        copy_results(PyArray_DATA((PyArrayObject *)out), y, kernel->results[0].size);
+    else
+        for (Py_ssize_t k = 0; k < kernel->n_results; y += kernel->results[k++].size)
+            copy_results(PyArray_DATA((PyArrayObject *)PyTuple_GET_ITEM(out, k)), y,
+                         kernel->results[k].size);
+}
+
 /*
  * Evaluate a kernel and return a new reference, or NULL, without an error where the arguments or
  * the results are not plain.
@@ -120,8 +144,7 @@ static PyObject *evaluate(Kernel *kernel, PyObject *const *vectors, int count, P
     PyObject *answer = NULL;
     bit_pair not_finite = {0, 0};
 
-    if (count != kernel->n_inputs ||
-        (out != NULL && (kernel->n_results != 1 || !can_take(out, &kernel->results[0]))))
+    if (count != kernel->n_inputs || (out != NULL && !takes_results(kernel, out)))
         return NULL;
     if (kernel->n_work > ON_STACK &&
         (x = PyMem_Malloc(sizeof(double) * kernel->n_work)) == NULL)
@@ -142,7 +165,7 @@ static PyObject *evaluate(Kernel *kernel, PyObject *const *vectors, int count, P
     if (!compute(kernel, x, y))
         goto done;
     if (out != NULL) {
-        copy_results(PyArray_DATA((PyArrayObject *)out), y, kernel->results[0].size);
+        write_results(kernel, out, y);
         Py_INCREF(out);
         answer = out;
     } else {
