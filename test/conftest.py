@@ -16,6 +16,8 @@ import sys
 import tempfile
 
 import pytest
+from simplified import simplified  # noqa: F401  (a fixture)
+from simplified import simplified_once  # noqa: F401  (a fixture)
 
 ROOT = Path(__file__).resolve().parents[1]
 _RESTARTED = 'FLEXDYN_TESTS_RESTARTED'

@@ -1,49 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Let the tests import the oracles, keep sources out of the user's cache, and simplify once."""
+"""Let the tests import the oracles and keep generated sources out of the user's cache."""
 
-from importlib import import_module
 from pathlib import Path
 import sys
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-# Steps of a search for common divisors that writes code for a test of something else.
-FEW_STEPS = 40
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory, monkeypatch):
     """Keep generated sources in a folder of this test run."""
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path_factory.getbasetemp() / 'cache'))
-
-
-@pytest.fixture(scope='session')
-def simplified():
-    """Return what `generate` has simplified in this run, by robot and call."""
-    return {}
-
-
-@pytest.fixture
-def simplified_once(simplified, monkeypatch):
-    """
-    Let `generate` write all languages from one program a function, and its search end early.
-
-    Passes take most of its time, and their result depends on no language. How cheap the programs
-    become is for test_common_divisors.py and test/counts to say.
-    """
-    writing = import_module('flexdyn_ros.codegen.generate')
-    passes = import_module('flexdyn_ros.codegen.tracing.simplify')
-    simplify, search = passes.simplify, passes.search_divisors
-
-    def brief(program, *steps):
-        return search(program, *(min(each, FEW_STEPS) for each in steps))
-
-    def once(robot, *function, **options):
-        key = (id(robot), repr(function), repr(sorted(options.items())))
-        if key not in simplified:
-            simplified[key] = robot, simplify(robot, *function, **options)
-        return simplified[key][1]  # beside the robot, so that no other takes its id
-
-    monkeypatch.setattr(passes, 'search_divisors', brief)
-    monkeypatch.setattr(writing, 'simplify', once)

@@ -236,6 +236,7 @@ def twisting(attribute):
     )
 
 
+@pytest.mark.usefixtures('simplified_once')
 @pytest.mark.parametrize(('make', 'expected'), [
     (lambda attribute: blade('', attribute, 1), False), (twisting, True),
 ])

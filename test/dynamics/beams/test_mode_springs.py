@@ -246,6 +246,7 @@ def test_derivatives_know_the_springs():
     assert_agree(found, np.array(expected).T, 1e-8)
 
 
+@pytest.mark.usefixtures('simplified_once')
 @pytest.mark.parametrize('language', ['c', 'python', 'fortran'])
 def test_generated_code_in_every_language(language, tmp_path):
     """Forces and energy of a polynomial and a table; a replaced stiffness is no parameter."""

@@ -201,6 +201,7 @@ def test_random_robots_against_particles(seed):
     assert_agree(dyn.forward_dynamics(q, qd, tau), qdd, 1e-7)
 
 
+@pytest.mark.usefixtures('simplified_once')
 @pytest.mark.parametrize('language', ['c', 'python', 'fortran'])
 def test_generated_code_in_every_language(language, tmp_path):
     """Torques and energies of generated code equal the reference's."""

@@ -190,6 +190,7 @@ def test_derivatives():
     assert_agree(by_q, -np.linalg.solve(found[2], found[0]), 1e-7)
 
 
+@pytest.mark.usefixtures('simplified_once')
 def test_factors_of_the_mass_matrix():
     """U D U^T from the recursion is the matrix."""
     from flexdyn_ros.dynamics.assemble import assemble

@@ -220,6 +220,7 @@ def test_a_payload_rides_on_the_segment_that_holds_it(backend):
     assert np.array_equal(dyn.inverse_dynamics(q, qd, qdd), before)
 
 
+@pytest.mark.usefixtures('simplified_once')
 @pytest.mark.parametrize('language', ['c', 'python', 'fortran'])
 def test_generated_code_in_every_language(language, tmp_path):
     """Torques, a payload argument on the last segment, and stiffness and damping as arguments."""
