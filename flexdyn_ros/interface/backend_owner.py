@@ -145,18 +145,6 @@ class BackendOwner(CheckedArguments):
         self._backend = self._new_backend()
 
 
-def require_dynamics(value: object) -> None:
-    """Raise ArgumentError unless these are the dynamics of a robot."""
-    if isinstance(value, BackendOwner):
-        return
-    advice = 'expected a Dynamics, as Dynamics(robot) makes it'
-    if isinstance(value, Robot):
-        advice = 'expected its Dynamics: pass Dynamics(robot)'
-    elif isinstance(getattr(value, 'dyn', None), BackendOwner):
-        advice = 'expected its Dynamics: pass its attribute "dyn"'
-    raise ArgumentError('dyn', f'is of type {type(value).__name__}, {advice}')
-
-
 def _checked_approximations(
     formulation: str, approximations: Union[str, Iterable[str]], backend: str
 ) -> Approximations:

@@ -75,3 +75,15 @@ class CheckedArguments:
             force, moment = (six[0], six[1], six[2]), (six[3], six[4], six[5])
             checked.append(FrameWrench(self._frame(frame), force, moment))
         return checked
+
+
+def require_dynamics(value: object) -> None:
+    """Raise ArgumentError unless these are the dynamics of a robot."""
+    if isinstance(value, CheckedArguments):
+        return
+    advice = 'expected a Dynamics, as Dynamics(robot) makes it'
+    if isinstance(value, Robot):
+        advice = 'expected its Dynamics: pass Dynamics(robot)'
+    elif isinstance(getattr(value, 'dyn', None), CheckedArguments):
+        advice = 'expected its Dynamics: pass its attribute "dyn"'
+    raise ArgumentError('dyn', f'is of type {type(value).__name__}, {advice}')
