@@ -53,7 +53,7 @@ def test_thousands_of_programs_take_few_mappings():
     q, qd, qdd, _ = cases.state(model)
     fd.Dynamics(model, 'python').inverse_dynamics(q, qd, qdd)
     loaded = len(machine_program._loaded)
-    for _ in range(1000):
+    for _ in range(200):
         program, _ = MachineBackend(model, list(model.gravity_vector), {}).program(
             Request('inverse_dynamics'), ()
         )
@@ -95,6 +95,14 @@ def test_where_memory_cannot_be_executed_others_compute(monkeypatch, caplog):
         for function in (machine_program.problem, executable_memory.problem,
                          without_compiler._machine_code_runs):
             function.cache_clear()
+
+
+@pytest.mark.parametrize(('system', 'processor'), [('linux', 'aarch64'), ('darwin', 'x86_64')])
+def test_other_platforms_have_none(system, processor, monkeypatch):
+    """They are named."""
+    monkeypatch.setattr(executable_memory.sys, 'platform', system)
+    monkeypatch.setattr(executable_memory.platform, 'machine', lambda: processor)
+    assert f'{system} on {processor}' in executable_memory.problem.__wrapped__()
 
 
 def test_functions_other_than_those_of_python_are_noticed(monkeypatch):

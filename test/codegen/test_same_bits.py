@@ -29,6 +29,7 @@ from flexdyn_ros.dynamics.piecewise import monotone_cubic
 from flexdyn_ros.model.robot.link import Inertia
 from flexdyn_ros.symbolic.graph import Graph
 import numpy as np
+from oracles.random_robots import random_robot_urdf
 from oracles.random_robots import random_state
 import pytest
 
@@ -152,6 +153,26 @@ def test_every_example_gives_the_bits_of_python(name):
     for request in functions(model, SOME):
         found = simplify(model, request.name, [request], Loads(), optimised=False, pivots=True)
         same_bits_of(model, found.trace)
+
+
+def test_a_long_chain():
+    """Forty links."""
+    model = fd.load_robot(random_robot_urdf(
+        2, 40, flexible=0.0, kinds=('revolute', 'prismatic'), tree=False
+    ))
+    request = Request('inverse_dynamics')
+    found = simplify(model, request.name, [request], Loads(), optimised=False, pivots=True)
+    same_bits_of(model, found.trace)
+
+
+def test_angles_however_large():
+    """Their sines are those of Python."""
+    model = fd.load_robot(URDF / 'puma560.urdf.xacro')
+    trace = traced(model, Request('mass_matrix'), Loads(), '')
+    same_bits(trace, [
+        [scale * (k + 0.7) for k in range(model.nq)]
+        for scale in (1e-300, 1e-8, -30.0, 1e5, -1e15, 1e22)
+    ])
 
 
 @pytest.mark.parametrize('name', SMALL)

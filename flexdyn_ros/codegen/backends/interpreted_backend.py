@@ -18,7 +18,7 @@ class InterpretedBackend(KernelBackend):
     """Evaluates one robot under one gravity and one set of payloads by instructions."""
 
     runs_on = "the extension's interpreter"
-    times_c = 3
+    times_c = 3.0
     leaves_traces = True
 
     def _as_program(self, *parts: Any) -> InterpretedProgram:

@@ -23,7 +23,7 @@ class MachineBackend(KernelBackend):
     """Evaluates one robot under one gravity and one set of payloads by machine code."""
 
     runs_on = 'machine code'
-    times_c = 2
+    times_c = 1.4
 
     def _program(self, request: Request, loads: Loads, solver: str) -> KernelProgram:
         found = super()._program(request, loads, solver)

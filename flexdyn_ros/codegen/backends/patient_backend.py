@@ -221,8 +221,8 @@ def _in_between(
 
 
 @lru_cache(maxsize=None)
-def _say_once(runs_on: str, times: int, problem: str) -> None:
+def _say_once(runs_on: str, times: float, problem: str) -> None:
     _logger.warning(
-        'The backend is "python", run by %s, some %d times slower than "c". %s',
+        'The backend is "python", run by %s, some %g times slower than "c". %s',
         runs_on, times, problem,
     )

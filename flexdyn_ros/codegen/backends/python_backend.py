@@ -44,7 +44,7 @@ class PythonBackend(GeneratedDerivatives):
     name = 'python'
     # What runs the functions, and how many times slower than compiled ones they are, about.
     runs_on = 'CPython'
-    times_c = 30
+    times_c = 30.0
 
     def __init__(
         self,

@@ -26,6 +26,10 @@ class ExecutableMemory:
     """Blocks of memory, filled page by page."""
 
     def __init__(self) -> None:
+        self.start_anew()
+
+    def start_anew(self) -> None:
+        """Leave the block alone: a process that was forked may have it half done, and locked."""
         self._lock = Lock()
         self._block: Optional[mmap.mmap] = None
         self._next = 0
@@ -58,6 +62,8 @@ class ExecutableMemory:
 # Blocks in use, for good.
 _kept: set[mmap.mmap] = set()
 memory = ExecutableMemory()
+if hasattr(os, 'register_at_fork'):
+    os.register_at_fork(after_in_child=memory.start_anew)
 
 
 def _protect(address: int, size: int) -> None:
