@@ -12,7 +12,7 @@
 
 #include "kernel.h"
 
-enum { TAKEN = 256 }; /* samples that a thread takes at a time: whole vectors */
+enum { TAKEN = 128 }; /* samples that a thread takes at a time: whole vectors */
 
 typedef void (*batch_function)(long, long, const double *const *, const long *, double *const *,
                                unsigned char *);

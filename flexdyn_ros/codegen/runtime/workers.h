@@ -8,8 +8,8 @@
  */
 #pragma once
 
-/* How often to look whether helpers are done before sleeping: some microseconds. */
-enum { LOOKS = 500 };
+/* How often to look whether helpers are done before sleeping: about as long as it takes to wake. */
+enum { LOOKS = 4000 };
 
 typedef struct {
     pthread_mutex_t lock;
