@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the command line as users do, in a process of its own, and the models that it reads."""
 
+import json
 import os
 from pathlib import Path
 import subprocess
@@ -55,6 +56,16 @@ def flexdyn(*words, cwd, stdin=None, **environment):
         cwd=cwd, env=surroundings(**environment), input=stdin, capture_output=True, text=True,
         timeout=120,
     )
+
+
+def flexdyn_many(calls, cwd):
+    """Run each list of words in a fork that has imported the package; return the answers."""
+    done = subprocess.run(
+        [sys.executable, str(REPOSITORY / 'test' / 'run_commands.py')], cwd=cwd,
+        env=surroundings(), input=json.dumps(calls), capture_output=True, text=True, timeout=120,
+        check=True,
+    )
+    return json.loads(done.stdout)
 
 
 def surroundings(**changes):

@@ -11,6 +11,7 @@ import sys
 import time
 
 from command import flexdyn
+from command import flexdyn_many
 from command import surroundings
 from flexdyn_ros.cli.main import build_parser
 import pytest
@@ -76,45 +77,59 @@ def test_version_is_that_of_the_package(folder):
     assert (run.returncode, run.stdout) == (0, f'flexdyn {flexdyn_ros.__version__}\n')
 
 
-@pytest.mark.parametrize(
-    ('words', 'code', 'message'),
-    [
-        ([], 2, 'COMMAND'),
-        (['fly', 'arm.urdf'], 2, "invalid choice: 'fly'"),
-        (['info'], 2, 'required: URDF'),
-        (['info', 'nowhere.urdf'], 2, '"URDF" names a file, "nowhere.urdf"'),
-        (['info', 'arm.urdf', '--fast'], 2, '--fast'),
-        (['info', 'arm.urdf', '--extension', 'none.xml'], 2, '"--extension" names a file'),
-        (['info', 'broken.urdf'], 1, 'broken.urdf'),
-        (['modes', 'arm.urdf', '--at', 'elbow'], 2, '"--at" needs name=value, not "elbow"'),
-        (['modes', 'arm.urdf', '--at', 'elbo=1'], 2, 'Did you mean "elbow"?'),
-        (['modes', 'arm.urdf', '--at', 'elbow=x'], 2, 'value "x"'),
-        (['modes', 'arm.urdf', '--at', 'elbow=nan'], 2, 'value "nan"'),
-        (['modes', 'arm.urdf', '--at', 'elbow=1', 'elbow=2'], 2, 'gives "elbow" twice'),
-        (['modes', '--at', 'elbow=1', 'arm.urdf'], 2, 'before the options'),
-        (['simulate', 'arm.urdf', '--dt', '-1'], 2, 'not positive'),
-        (['simulate', 'arm.urdf', '--dt', 'soon'], 2, 'soon'),
-        (['simulate', 'arm.urdf', '--t-end', 'inf'], 2, 'inf'),
-        (['simulate', 'arm.urdf', '--method', 'euler'], 2, 'euler'),
-        (['simulate', 'arm.urdf', '--out', 'arm.urdf/x'], 2, '"--out" names arm.urdf/x'),
-        (['generate', 'arm.urdf', '--function', 'inverse'], 2, 'Did you mean'),
-        (['generate', 'arm.urdf', '--argument', 'gravty'], 2, '"--argument" names "gravty"'),
-        (['generate', 'arm.urdf', '-o', 'arm.urdf/x'], 2, 'arm.urdf'),
-        (['generate', 'nowhere.urdf'], 2, 'nowhere.urdf'),
-        (['generate', 'arm.urdf', '--language', 'cobol'], 2, 'cobol'),
-        (['count', 'arm.urdf', '--function', 'jacobian:hand'], 2, 'No frame is called "hand"'),
-    ],
-)
-def test_errors_are_a_sentence_on_stderr_with_the_exit_code(folder, words, code, message):
-    """No traceback, nothing on stdout; 1 for the model, 2 for the call."""
+# Words, exit code and what the sentence says: 1 for the model, 2 for the call.
+WRONG = [
+    ([], 2, 'COMMAND'),
+    (['fly', 'arm.urdf'], 2, "invalid choice: 'fly'"),
+    (['info'], 2, 'required: URDF'),
+    (['info', 'nowhere.urdf'], 2, '"URDF" names a file, "nowhere.urdf"'),
+    (['info', 'arm.urdf', '--fast'], 2, '--fast'),
+    (['info', 'arm.urdf', '--extension', 'none.xml'], 2, '"--extension" names a file'),
+    (['info', 'broken.urdf'], 1, 'broken.urdf'),
+    (['modes', 'arm.urdf', '--at', 'elbow'], 2, '"--at" needs name=value, not "elbow"'),
+    (['modes', 'arm.urdf', '--at', 'elbo=1'], 2, 'Did you mean "elbow"?'),
+    (['modes', 'arm.urdf', '--at', 'elbow=x'], 2, 'value "x"'),
+    (['modes', 'arm.urdf', '--at', 'elbow=nan'], 2, 'value "nan"'),
+    (['modes', 'arm.urdf', '--at', 'elbow=1', 'elbow=2'], 2, 'gives "elbow" twice'),
+    (['modes', '--at', 'elbow=1', 'arm.urdf'], 2, 'before the options'),
+    (['simulate', 'arm.urdf', '--dt', '-1'], 2, 'not positive'),
+    (['simulate', 'arm.urdf', '--dt', 'soon'], 2, 'soon'),
+    (['simulate', 'arm.urdf', '--t-end', 'inf'], 2, 'inf'),
+    (['simulate', 'arm.urdf', '--method', 'euler'], 2, 'euler'),
+    (['simulate', 'arm.urdf', '--out', 'arm.urdf/x'], 2, '"--out" names arm.urdf/x'),
+    (['generate', 'arm.urdf', '--function', 'inverse'], 2, 'Did you mean'),
+    (['generate', 'arm.urdf', '--argument', 'gravty'], 2, '"--argument" names "gravty"'),
+    (['generate', 'arm.urdf', '-o', 'arm.urdf/x'], 2, 'arm.urdf'),
+    (['generate', 'nowhere.urdf'], 2, 'nowhere.urdf'),
+    (['generate', 'arm.urdf', '--language', 'cobol'], 2, 'cobol'),
+    (['count', 'arm.urdf', '--function', 'jacobian:hand'], 2, 'No frame is called "hand"'),
+]
+
+
+@pytest.fixture(scope='module')
+def answers(folder):
+    """Return exit code, stdout and stderr of all wrong calls."""
     (folder / 'broken.urdf').write_text('<robot name="x"><link name="a"></robot>')
-    run = flexdyn(*words, cwd=folder)
-    assert run.returncode == code, run.stderr
-    assert message in run.stderr
-    assert run.stdout == ''
-    assert 'Traceback' not in run.stderr
-    assert run.stderr.startswith('error: ')
-    assert run.stderr.count('\n') == 1
+    return flexdyn_many([words for words, *_ in WRONG], folder)
+
+
+@pytest.mark.parametrize('k', range(len(WRONG)), ids=[' '.join(words) for words, *_ in WRONG])
+def test_errors_are_a_sentence_on_stderr_with_the_exit_code(answers, k):
+    """No traceback, nothing on stdout."""
+    _, expected, message = WRONG[k]
+    code, out, err = answers[k]
+    assert code == expected, err
+    assert message in err
+    assert out == ''
+    assert 'Traceback' not in err
+    assert err.startswith('error: ')
+    assert err.count('\n') == 1
+
+
+@pytest.mark.parametrize('k', range(0, len(WRONG), 6))
+def test_a_fresh_interpreter_says_the_same(folder, answers, k):
+    run = flexdyn(*WRONG[k][0], cwd=folder)
+    assert [run.returncode, run.stdout, run.stderr] == answers[k]
 
 
 def test_debug_shows_where_an_error_arose(folder):

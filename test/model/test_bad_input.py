@@ -81,7 +81,7 @@ def _run(command, **options):
 @pytest.fixture(scope='module')
 def answers():
     """Exit code, stdout and stderr of `flexdyn check` for each file."""
-    server = str(Path(__file__).with_name('run_commands.py'))
+    server = str(Path(__file__).parents[1] / 'run_commands.py')
     done = _run([server], input=json.dumps([_words(row) for row in ROWS]))
     assert done.returncode == 0, done.stderr
     return {row['file']: answer
