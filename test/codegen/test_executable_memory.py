@@ -4,7 +4,10 @@
 import logging
 import math
 import mmap
+import os
 from pathlib import Path
+import subprocess
+import sys
 
 from codegen import cases
 from codegen.programs import as_machine_code
@@ -20,6 +23,7 @@ from flexdyn_ros.codegen.native.executable_memory import ExecutableMemory
 from flexdyn_ros.codegen.tracing.functions import Request
 import pytest
 
+URDF = Path(__file__).resolve().parents[2] / 'urdf'
 # A function that does nothing: ret.
 NOTHING = b'\xc3'
 
@@ -95,6 +99,34 @@ def test_where_memory_cannot_be_executed_others_compute(monkeypatch, caplog):
         for function in (machine_program.problem, executable_memory.problem,
                          without_compiler._machine_code_runs):
             function.cache_clear()
+
+
+SCRIPT = """
+import ctypes
+import logging
+import sys
+import flexdyn_ros as fd
+logging.basicConfig(level=logging.INFO, stream=sys.stdout, format='%(message)s')
+# PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN of Linux 6.3 and later
+if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) != 0:
+    sys.exit(77)
+dyn = fd.Dynamics(fd.load_robot(sys.argv[1]), 'python')
+dyn.mass_matrix([0.1] * dyn.robot.nq)
+"""
+
+
+def test_a_system_that_refuses():
+    """The kernel itself: a process that may not make memory executable."""
+    done = subprocess.run(
+        [sys.executable, '-c', SCRIPT, str(URDF / 'puma560.urdf.xacro')], capture_output=True,
+        text=True, env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
+    )
+    if done.returncode == 77:
+        pytest.skip('the kernel has no PR_SET_MDWE; Linux 6.3 runs it')
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()[:2]
+    assert 'does without machine code' in first and 'Permission denied' in first
+    assert 'run by' in second and 'run by machine code' not in second
 
 
 @pytest.mark.parametrize(('system', 'processor'), [('linux', 'aarch64'), ('darwin', 'x86_64')])

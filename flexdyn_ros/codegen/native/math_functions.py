@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 from functools import lru_cache
 import math
+from typing import Any
 from typing import Optional
 
 NAMES = ('sin', 'cos', 'exp', 'tanh')
@@ -34,17 +35,22 @@ def math_functions() -> dict[str, int]:
 
 
 def _address(name: str) -> int:
-    for library in (None, getattr(math, '__file__', None)):
+    """Return an address; wherever the linker could have found it, it has to be the same."""
+    found: dict[int, Any] = {}
+    for library in {None, getattr(math, '__file__', None)}:
         try:
-            found = getattr(ctypes.CDLL(library), name)
+            function = getattr(ctypes.CDLL(library), name)
         except (OSError, AttributeError):
             continue
-        if _is_same(name, found):
-            return ctypes.cast(found, ctypes.c_void_p).value or 0
+        found[ctypes.cast(function, ctypes.c_void_p).value or 0] = function
+    if len(found) == 1:
+        (address, function), = found.items()
+        if _is_same(name, function):
+            return address
     raise OSError(f'the {name} of Python\'s math module was not found')
 
 
-def _is_same(name: str, found: ctypes._CFuncPtr) -> bool:  # type: ignore[name-defined]
+def _is_same(name: str, found: Any) -> bool:
     """Return whether a function gives the bits of Python's."""
     found.restype, found.argtypes = ctypes.c_double, (ctypes.c_double,)
     own = getattr(math, name)
