@@ -12,6 +12,8 @@ PIVOTS = 'pivots'
 # A pivot this far below the largest one may be round-off: the reference backend then decides.
 DOUBTFUL_PIVOT = 1e-10
 
+# Vectors of an array, at least: `emit_x86` points behind so many.
+LEAST = 4
 # Numbers of a sample lie side by side, lanes hold one number of several samples.
 ROWS = """
 #if LANES == 4
@@ -120,7 +122,7 @@ def batch_loop(trace: Trace, quaternions: Sequence[int]) -> list[str]:
         f'void {BATCH_SYMBOL}(long start, long stop, const double *const *in,',
         '                   const long *strides, double *const *out, unsigned char *flags)', '{',
         '    for (long i = start; i < stop; i += LANES) {',
-        f'        lanes x[{max(total, 1)}], y[{max(pivots, 1)}];',
+        f'        lanes x[{max(total, LEAST)}], y[{max(pivots, LEAST)}];',
         '        lanes_mask bad = {0}, doubtful;',
         '        const double *row[LANES];', '        long row_of[LANES];', '',
         '        for (int k = 0; k < LANES; ++k)',

@@ -85,7 +85,9 @@ def table(kernel: Kernel) -> list[str]:
     """Return the table of numbers."""
     if not kernel.numbers:
         return []
-    return [f'static const double numbers[] = {{{", ".join(map(repr, kernel.numbers))}}};', '']
+    size = max(MIDDLE, len(kernel.numbers))
+    text = ', '.join(map(repr, kernel.numbers))
+    return [f'static const double numbers[{size}] = {{{text}}};', '']
 
 
 def functions(kernel: Kernel, name: str = 'evaluate') -> list[str]:
