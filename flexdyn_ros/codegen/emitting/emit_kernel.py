@@ -94,8 +94,7 @@ def _around(kernel: Kernel, x86: X86Call) -> list[str]:
             inner = prepare(results_of(kernel.trace, x86.angles), kernel.batch, table=False)
             lines += [*functions(inner, 'take_angles'), '']
             calls = [f'    real angle[{count}];', *calls, '    take_angles(x, angle);']
-        function = sincos(kernel, start, count)
-        calls.append(f'    {function}({angles}, work, work + {count}, {count});')
+        calls.append(sincos(kernel, start, count, angles, 'work', f'work + {count}'))
     if x86.first is not None:
         inner = prepare(x86.first, kernel.batch, table=False)
         lines += [*functions(inner, 'first'), '']

@@ -173,7 +173,7 @@ def _angles(kernel: Kernel, found: Sequence[Statement], number: int) -> list[str
         start = run_of_inputs(kernel, arguments)
         angles = f'angle{number}' if start is None else f'x + {start}'
         lines = [f'    double {s}[{count}], {c}[{count}];',
-                 f'    {sincos(kernel, start, count)}({angles}, {s}, {c}, {count});']
+                 sincos(kernel, start, count, angles, s, c)]
         if start is None:
             lines.insert(0, f'    const double {angles}[{count}] = {{{", ".join(texts)}}};')
     for statement in found:
@@ -191,18 +191,35 @@ def run_of_inputs(kernel: Kernel, arguments: Sequence[Expression]) -> Optional[i
     return start if names == symbols[start : start + len(names)] else None
 
 
-def sincos(kernel: Kernel, start: Optional[int], count: int) -> str:
-    """Return the function for sines and cosines of angles that lie in x from there on, if any."""
+def sincos(
+    kernel: Kernel, start: Optional[int], count: int, angles: str, sines: str, cosines: str
+) -> str:
+    """
+    Return a statement that takes sines and cosines.
+
+    Args:
+        kernel: The program.
+        start: Where the angles lie in x, one after the other; None elsewhere.
+        count: How many they are.
+        angles: Where they are read.
+        sines: Where the sines go.
+        cosines: Where the cosines go.
+    """
     if kernel.batch:
-        return 'lanes_sincos_all'
+        return f'    lanes_sincos_all({angles}, {sines}, {cosines}, {count});'
+    paired = start is not None and _are_paired(kernel, start, count)
+    return f'    sincos_all({angles}, {sines}, {cosines}, {count}, {int(paired)});'
+
+
+def _are_paired(kernel: Kernel, start: int, count: int) -> bool:
+    """Return whether numbers of x were stored in pairs: each input's end with its last number."""
     first = 0
     for each in kernel.trace.inputs:
         last = first + len(each.symbols)
-        # Each input's pairs end with its last number.
-        if start is not None and first <= start < last and start + count <= last:
-            return 'sincos_all' if count % 2 or (last - start) % 2 else 'sincos_pairs'
+        if first <= start < last:
+            return start + count <= last and count % 2 == 0 and (last - start) % 2 == 0
         first = last
-    return 'sincos_all'
+    return False
 
 
 def _lane_name(function: str) -> str:

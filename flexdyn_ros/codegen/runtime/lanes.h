@@ -192,23 +192,16 @@ static __attribute__((noinline)) void sincos_few(const double *x, double *s, dou
     }
 }
 
+/* Sines and cosines of angles that were stored one by one or, an even number of them, in pairs. */
 static __attribute__((noinline, unused)) void sincos_all(const double *x, double *s, double *c,
-                                                         int count)
+                                                         int count, int paired)
 {
     if (count < LANES)
         sincos_few(x, s, c, count);
+    else if (paired)
+        sincos_vectors(x, s, c, count, 1);
     else
         sincos_vectors(x, s, c, count, 0);
-}
-
-/* The same of angles that were stored in pairs, an even number of them. */
-static __attribute__((noinline, unused)) void sincos_pairs(const double *x, double *s, double *c,
-                                                           int count)
-{
-    if (count < LANES)
-        sincos_few(x, s, c, count);
-    else
-        sincos_vectors(x, s, c, count, 1);
 }
 
 /* Sines and cosines of several vectors. */

@@ -55,7 +55,7 @@ ALWAYS_INLINE void copy_any(double *to, const double *from, Py_ssize_t count, bi
 
 /*
  * Copy numbers; `found` gets a bit where one is not finite, as x - x is then not zero. An odd one
- * comes first: `sincos_pairs` of lanes.h counts on pairs that end with the last number.
+ * comes first: `sincos_all` of lanes.h counts on pairs that end with the last number.
  */
 static inline void copy_checked(double *to, const double *from, Py_ssize_t count, bit_pair *found)
 {
