@@ -55,7 +55,7 @@ class Body(NamedTuple):
     Instructions.
 
     Attributes:
-        code: They, returning included.
+        code: Their bytes, returning included.
         frame: What they take of the stack [bytes].
     """
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from math import factorial
 from typing import Callable
+from typing import Sequence
 
 from flexdyn_ros.codegen.emitting.series import series_coefficients
 from flexdyn_ros.codegen.emitting.x86_encoding import Encoder
@@ -91,7 +92,7 @@ def _branch(
 
 
 def _horner(
-    encoder: Encoder, coefficients: tuple[float, ...] | list[float], number: Numbers, joined: str
+    encoder: Encoder, coefficients: Sequence[float], number: Numbers, joined: str
 ) -> None:
     """Write a polynomial in what the third register holds, and the return."""
     *lower, last = coefficients
