@@ -15,11 +15,10 @@ from flexdyn_ros.codegen.emitting.batch_loop import input_sizes
 from flexdyn_ros.codegen.emitting.batch_loop import PIVOTS
 from flexdyn_ros.codegen.emitting.numbers_table import MIDDLE
 from flexdyn_ros.codegen.emitting.numbers_table import NumbersTable
+from flexdyn_ros.codegen.emitting.x86_encoding import ARGUMENTS
 from flexdyn_ros.codegen.emitting.x86_encoding import Encoder
 from flexdyn_ros.codegen.emitting.x86_encoding import Memory
 from flexdyn_ros.codegen.emitting.x86_encoding import PAIR
-from flexdyn_ros.codegen.emitting.x86_encoding import R8
-from flexdyn_ros.codegen.emitting.x86_encoding import R9
 from flexdyn_ros.codegen.emitting.x86_encoding import R11
 from flexdyn_ros.codegen.emitting.x86_encoding import R12
 from flexdyn_ros.codegen.emitting.x86_encoding import R13
@@ -87,8 +86,8 @@ class BatchLoop:
         for register in KEPT:
             code.push(register)
         code.take_frame(self._frame)
-        code.add_register(RDI, R9)
-        for source, target in zip((RDI, RSI, RDX, RCX, R8, R9), KEPT):
+        code.add_register(RDI, ARGUMENTS[5])
+        for source, target in zip(ARGUMENTS, KEPT):
             code.address(Memory(source, 0), target)
         code.shift_left(FIRST, 3)
         code.shift_left(STOP, 3)

@@ -15,6 +15,8 @@ from typing import Union
 RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI = range(8)
 R8, R9 = 8, 9
 R11, R12, R13, R14, R15 = range(11, 16)
+# Where a function finds its first six arguments (System V application binary interface, 3.2.3).
+ARGUMENTS = RDI, RSI, RDX, RCX, R8, R9
 
 # Opcodes after 0F, of one number (prefix F2) or of a pair (prefix 66).
 ARITHMETIC = {

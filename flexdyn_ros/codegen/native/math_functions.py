@@ -47,7 +47,7 @@ def _address(name: str) -> int:
         (address, function), = found.items()
         if _is_same(name, function):
             return address
-    raise OSError(f'the {name} of Python\'s math module was not found')
+    raise OSError(f'the function {name} of the math library of Python was not found')
 
 
 def _is_same(name: str, found: Any) -> bool:
