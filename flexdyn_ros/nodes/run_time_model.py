@@ -7,11 +7,14 @@ from typing import Any
 from typing import Mapping
 from typing import Optional
 from typing import Protocol
+from typing import TYPE_CHECKING
 
 from flexdyn_ros.model.inertia.rigid_body_tests import inertia_problem
 from flexdyn_ros.model.robot.robot import Robot
-from flexdyn_ros.nodes.gravity_frame import GravityFrame
 import numpy as np
+
+if TYPE_CHECKING:
+    from flexdyn_ros.nodes.gravity_frame import GravityFrame
 
 PARAMETERS = ('gravity', 'payload.link', 'payload.mass', 'payload.com', 'payload.inertia')
 
