@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the README shows is true to the letter: its URDF loads, its Python runs."""
 
+import os
 from pathlib import Path
 import re
 import subprocess
@@ -53,7 +54,8 @@ def test_the_python_runs(tmp_path):
     """In a folder that has the example robots; it leaves its CSV file there."""
     (tmp_path / 'urdf').symlink_to(ROOT / 'urdf')
     done = subprocess.run(
-        [sys.executable, '-c', block('python')], cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, '-c', block('python')], cwd=tmp_path, capture_output=True, text=True,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)},
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / 'swing.csv').stat().st_size > 1000
