@@ -191,6 +191,7 @@ class DivisorIndex:
         return found
 
 
+@lru_cache(maxsize=MEMORY)
 def rounded(number: float) -> float:
     """Return the number to 44 binary digits, by which equal ones are known."""
     if number == 1.0 or number == -1.0:
@@ -232,9 +233,12 @@ def divisors_of(polynomial: Polynomial) -> Divisors:
         before = costs[i] + costs[j] + 1 - len(quotient)
         savings = (before - (not _is_unit(a)), before - (not _is_unit(b)))
         terms.setdefault(key, []).append(Multiple(quotient, (i, j), (a, b), savings))
+    # Without a common factor or number, nothing is saved in one place.
     promising = [
         key for key, multiples in terms.items()
-        if len(multiples) > 1 or _alone(key, multiples[0]) > 0
+        if len(multiples) > 1 or (
+            (multiples[0].quotient or _is_unit(key[2])) and _alone(key, multiples[0]) > 0
+        )
     ]
     return Divisors(factors, terms, promising)
 

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
+from typing import Callable
 from typing import cast
+from typing import Iterator
 from typing import Optional
 
 from flexdyn_ros.symbolic.divisors import Divisor
@@ -109,6 +112,19 @@ def search(network: Network, steps: int, seed: int = 1) -> None:
     """
     extract(network)
     random = network.index.random = Random(seed)
+    for atom in drawn(network, steps, random):
+        attempt(network, partial(open_about, network, atom, random))
+
+
+def drawn(network: Network, steps: int, random: Random) -> Iterator[int]:
+    """
+    Draw polynomials that others use, all of them before one comes again.
+
+    Args:
+        network: The network, which may change between two draws.
+        steps: How many to draw; those that are gone by then are left out.
+        random: Decides their order.
+    """
     tried = 0
     while tried < steps:
         atoms = [atom for atom in network.polynomials if network.users[atom]]
@@ -117,14 +133,20 @@ def search(network: Network, steps: int, seed: int = 1) -> None:
         for atom in random.sample(atoms, min(len(atoms), steps - tried)):
             tried += 1
             if atom in network.polynomials and network.users[atom]:
-                _step(network, atom, random)
+                yield atom
 
 
-def _step(network: Network, atom: int, random: Random) -> None:
-    """Rewrite the network about an atom, or leave it as it was."""
+def attempt(network: Network, change: Callable[[], bool]) -> None:
+    """
+    Change a network and take divisors out anew, or leave it as it was if that costs more.
+
+    Args:
+        network: The network.
+        change: Changes it; returns whether it could. A divisor that it bars is barred at first.
+    """
     before = network.total
     network.begin()
-    done = _open(network, atom, random)
+    done = change()
     if done:
         extract(network)
         network.index.bar(None)
@@ -136,7 +158,7 @@ def _step(network: Network, atom: int, random: Random) -> None:
         network.index.settle()
 
 
-def _open(network: Network, atom: int, random: Random) -> bool:
+def open_about(network: Network, atom: int, random: Random) -> bool:
     """Multiply out a polynomial and some near it; return whether they were short enough."""
     users = sorted(network.users[atom])
     if len(users) > 1 and random.random() < SINGLE:

@@ -48,6 +48,7 @@ class Network:
         roots: Atoms that results or calls need.
         index: What several polynomials have in common.
         total: Multiplications and additions of all polynomials.
+        partners: Atoms of cosines by those of sines of the same angles, and the other way.
     """
 
     def __init__(self, program: Program):
@@ -62,6 +63,7 @@ class Network:
         self.roots: set[int] = set()
         self.index = DivisorIndex()
         self.total = 0
+        self.partners: dict[int, int] = {}
         self._read(program)
 
     def _read(self, program: Program) -> None:
@@ -95,6 +97,20 @@ class Network:
                 stack += monomial
         for atom in list(self.polynomials):
             self.unify(atom)
+        self.partners.update(self._sines_and_cosines())
+
+    def _sines_and_cosines(self) -> dict[int, int]:
+        """Return the cosine's atom for that of a sine of the same angle, and the other way."""
+        waves = {
+            (node.value, split_sign(node.operands[0])[1]): atom
+            for node, atom in self._atoms.items()
+            if node.kind == CALL and node.value in ('sin', 'cos')
+        }
+        pairs = {
+            atom: waves['cos', angle] for (kind, angle), atom in waves.items()
+            if kind == 'sin' and ('cos', angle) in waves
+        }
+        return {**pairs, **{cosine: sine for sine, cosine in pairs.items()}}
 
     def _atom(self, node: Expression) -> int:
         if node not in self._atoms:
@@ -190,12 +206,12 @@ class Network:
                 longer: dict[Monomial, float] = {}
                 for left, a in terms.items():
                     for right, b in inner:
-                        _accumulate(longer, tuple(sorted(left + right)), a * b)
+                        accumulate(longer, tuple(sorted(left + right)), a * b)
                 terms = longer
                 if len(terms) > limit:
                     return None
             for each, value in terms.items():
-                _accumulate(result, each, value)
+                accumulate(result, each, value)
         if len(result) > limit:
             return None
         return tuple((monomial, self.snapped(value)) for monomial, value in result.items())
@@ -249,7 +265,7 @@ class Network:
         return Program(graph, tuple(map(signed, self._program.outputs)))
 
 
-def _accumulate(result: dict[Monomial, float], monomial: Monomial, value: float) -> None:
+def accumulate(result: dict[Monomial, float], monomial: Monomial, value: float) -> None:
     """Add a term; what cancels but for rounding is gone."""
     total = result.get(monomial, 0.0) + value
     if abs(total) <= SAME * abs(value):

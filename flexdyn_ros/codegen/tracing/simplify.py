@@ -41,6 +41,12 @@ QUICK_PASSES = tuple(name for name in PASSES if name not in SLOW_PASSES)
 SEARCH_STEPS = 0.5
 SEARCH_LIMIT = 1_000
 LARGE_LIMIT = 200
+# Programs up to this size are refined, however long that takes beside the rest: the steps for each
+# operation, the most in all, and for each operation those without a gain after which it ends.
+REFINED_SIZE = 2_000
+REFINEMENT = 4.0
+REFINEMENT_LIMIT = 1_500
+PATIENCE = 0.5
 # Formulations whose traced counts are beyond this multiple of the least are not optimised.
 HOPELESS = 1.15
 # A call of sine or cosine takes longer than an addition: formulations are compared so.
@@ -141,12 +147,19 @@ def _optimised(
 
 
 def _searched(found: Simplified, effort: int) -> Simplified:
-    """Return a program after reuse, and after a search for a cheaper one of some effort."""
+    """
+    Return a program after reuse, and after a search for a cheaper one of some effort.
+
+    Small programs are worth more effort for each operation: up to a size they are refined until
+    nothing has been gained for long.
+    """
     program, report = optimise(found.trace.program, (REUSE,))
     before = report[-1].counts
     size = before['mul'] + before['add']
     limit = SEARCH_LIMIT if size <= TRIAL_LIMIT else LARGE_LIMIT
-    searched = search_divisors(program, min(int(SEARCH_STEPS * effort * size), limit))
+    steps = min(int(SEARCH_STEPS * effort * size), limit)
+    refinement = min(int(REFINEMENT * size), REFINEMENT_LIMIT) if size <= REFINED_SIZE else 0
+    searched = search_divisors(program, steps, refinement, int(PATIENCE * size))
     counts = operation_counts(searched.outputs)
     report = (*found.report, *report[1:])
     if _total(counts) < _total(before):

@@ -13,6 +13,7 @@ from flexdyn_ros.symbolic.extraction import extract
 from flexdyn_ros.symbolic.extraction import search
 from flexdyn_ros.symbolic.network import Network
 from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.refinement import refine
 
 
 def common_divisors(program: Program) -> Program:
@@ -22,8 +23,19 @@ def common_divisors(program: Program) -> Program:
     return network.program()
 
 
-def search_divisors(program: Program, steps: int) -> Program:
-    """Return the program after a search for better divisors, step by step; see `search`."""
+def search_divisors(
+    program: Program, steps: int, refinement: int = 0, patience: int = 0
+) -> Program:
+    """
+    Return the program after a search for better divisors, step by step.
+
+    Args:
+        program: The program.
+        steps: Of `search`, which takes divisors out in other orders.
+        refinement: Steps of `refine`, which changes scales too, at most.
+        patience: Steps of `refine` without a gain after which it ends.
+    """
     network = Network(program)
     search(network, steps)
+    refine(network, refinement, patience)
     return network.program()
