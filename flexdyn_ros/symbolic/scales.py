@@ -21,7 +21,7 @@ from flexdyn_ros.symbolic.network import Network
 ALONE = 0.3
 WIDTH = 3
 # Numbers that a change may add, as what is then in common may save them again.
-SLACK = 2
+SLACK = 3
 
 
 def rescale(network: Network, atom: int, random: Random) -> bool:

@@ -43,10 +43,10 @@ SEARCH_LIMIT = 1_000
 LARGE_LIMIT = 200
 # Programs up to this size are refined, however long that takes beside the rest: the steps for each
 # operation, the most in all, and for each operation those without a gain after which it ends.
-REFINED_SIZE = 2_000
+REFINED_SIZE = 1_000
 REFINEMENT = 4.0
 REFINEMENT_LIMIT = 1_500
-PATIENCE = 0.5
+PATIENCE = 0.6
 # Formulations whose traced counts are beyond this multiple of the least are not optimised.
 HOPELESS = 1.15
 # A call of sine or cosine takes longer than an addition: formulations are compared so.
