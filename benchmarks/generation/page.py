@@ -9,11 +9,11 @@ from typing import Callable
 from benchmarks.generation.example import example
 from benchmarks.generation.example import NAMES
 from benchmarks.generation.listing import listing
+from flexdyn_ros.codegen.tracing.simplify import search_cheaper
 from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.model.load_robot import load_robot
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.optimise import PASSES
-from flexdyn_ros.symbolic.passes.common_divisors import search_divisors
 from flexdyn_ros.symbolic.program import operation_counts
 from flexdyn_ros.symbolic.program import Program
 
@@ -48,7 +48,10 @@ graph grows. Before that, inertial parameters are regrouped to base parameters (
 that they cost nothing at run time. Then the passes of `symbolic/passes/` run in order, again and again, while they save
 anything. A pass that would cost more is not kept. Last, the cheapest program is searched for a cheaper one: a node, or a
 few, are multiplied out in what uses them and common divisors are taken out anew, another one first; what costs no more is
-kept (`symbolic/extraction.py`), about once for every other operation and each formulation tried, by random numbers that are always the same. Where several formulations give the same function (mass
+kept (`symbolic/extraction.py`), about once for every other operation and each formulation tried, by random numbers that are always the same.
+Programs of up to 1000 operations are refined, as long as that pays (`symbolic/refinement.py`): intermediate results are also computed in other
+units, which takes away numbers (`scales.py`), and a square of a sine beside that of its cosine is replaced by one minus the other (`squares.py`).
+Where several formulations give the same function (mass
 matrix and factors, or recursive elimination; closed forms for small arms), all are tried and the cheapest is written.
 
 Operations are multiplications (with divisions) and additions (with subtractions); negations are free, sines and cosines
@@ -133,7 +136,7 @@ def _optimised(robot, function: str, passes=tuple(PASSES), base_parameters: bool
 
 def _searched(robot, function: str) -> int:
     program, _ = optimise(trace(robot, function).program)
-    return _total(search_divisors(program, _total(program.outputs) // 2).outputs)
+    return _total(search_cheaper(program).outputs)
 
 
 def _total(outputs) -> int:

@@ -3,9 +3,9 @@
 Scales of intermediate results: a number less where a polynomial is computed in another unit.
 
 A polynomial that is no result may be computed as any multiple of itself; its terms then have
-other numbers, and so have those that it is a factor of. With y = 2 a + 2 b, z = 3 c y and w = d y,
-half of y saves two multiplications and costs one. Polynomials that are connected by terms without
-a number change together, so that these stay without.
+other numbers, and so have those that it is a factor of. With y = 2 a + 3 b + 5 c, z = d y / 2 and
+w = e y / 2, half of y takes three of the five numbers away: a + 1.5 b + 2.5 c, d y and e y.
+Polynomials that terms without a number connect change together, so that these stay without.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from flexdyn_ros.symbolic.passes.common_divisors import search_divisors
 from flexdyn_ros.symbolic.passes.numbers import gather_numbers
 from flexdyn_ros.symbolic.passes.stumpff import descend_stumpff
 from flexdyn_ros.symbolic.program import operation_counts
+from flexdyn_ros.symbolic.program import Program
 
 # Operations of a traced program above which the passes are left out, as they would take long; in
 # a hurry, as where code is made while someone waits for its first result, much earlier.
@@ -147,24 +148,34 @@ def _optimised(
 
 
 def _searched(found: Simplified, effort: int) -> Simplified:
-    """
-    Return a program after reuse, and after a search for a cheaper one of some effort.
-
-    Small programs are worth more effort for each operation: up to a size they are refined until
-    nothing has been gained for long.
-    """
+    """Return a program after reuse, and after a search for a cheaper one of some effort."""
     program, report = optimise(found.trace.program, (REUSE,))
     before = report[-1].counts
-    size = before['mul'] + before['add']
-    limit = SEARCH_LIMIT if size <= TRIAL_LIMIT else LARGE_LIMIT
-    steps = min(int(SEARCH_STEPS * effort * size), limit)
-    refinement = min(int(REFINEMENT * size), REFINEMENT_LIMIT) if size <= REFINED_SIZE else 0
-    searched = search_divisors(program, steps, refinement, int(PATIENCE * size))
+    searched = search_cheaper(program, effort)
     counts = operation_counts(searched.outputs)
     report = (*found.report, *report[1:])
     if _total(counts) < _total(before):
         program, report = searched, (*report, PassReport('search', counts))
     return Simplified(replace(found.trace, program=program), report)
+
+
+def search_cheaper(program: Program, effort: int = 1) -> Program:
+    """
+    Return a program after a search for a cheaper one.
+
+    Small programs are worth more effort for each operation: up to a size they are refined until
+    nothing has been gained for long, which takes most of the time that their code is made in.
+
+    Args:
+        program: The program after the passes.
+        effort: How many formulations went through the passes.
+    """
+    counts = operation_counts(program.outputs)
+    size = counts['mul'] + counts['add']
+    limit = SEARCH_LIMIT if size <= TRIAL_LIMIT else LARGE_LIMIT
+    steps = min(int(SEARCH_STEPS * effort * size), limit)
+    refinement = min(int(REFINEMENT * size), REFINEMENT_LIMIT) if size <= REFINED_SIZE else 0
+    return search_divisors(program, steps, refinement, int(PATIENCE * size))
 
 
 def _traced(trace: Trace) -> tuple[PassReport, ...]:
