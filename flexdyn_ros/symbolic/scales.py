@@ -61,7 +61,7 @@ def rescale(network: Network, atom: int, random: Random) -> bool:
 
 def _connected(network: Network, group: set[int]) -> list[int]:
     """Return polynomials, no results, that a term without a number joins to the group."""
-    found = set()
+    found: set[int] = set()
     for atom in group:
         for monomial, coefficient in network.polynomials[atom]:
             if _is_unit(coefficient):
