@@ -72,6 +72,8 @@ def test_the_cheaper_way_to_the_mass_matrix_is_taken():
     function = 'mass_matrix+bias_vector'
     turned = generate(ROBOTS['flexible K'], function)
     assert turned.choices == mixed
+    # The aim for case K; FLEXHB has 964.
+    assert turned.counts['mul'] + turned.counts['add'] < 500
     composite = generate(ROBOTS['flexible K'], function, method='composite bodies')
     assert _total(turned) < _total(composite)
     assert generate(flexible_arm('A', 'BB-BB', 1, 0.0, True), function).choices == ()
