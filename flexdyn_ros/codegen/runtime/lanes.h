@@ -37,6 +37,7 @@ static inline lanes lanes_select(lanes_mask where, lanes yes, lanes no)
 static inline lanes lanes_by_sign(lanes_mask signs, lanes yes, lanes no)
 {
 #if LANES == 4
+    __asm__("" : "+x"(signs)); /* or gcc makes masks of the signs first */
     return (lanes)__builtin_ia32_blendvpd256(no, yes, (lanes)signs);
 #else
     return lanes_select(signs >> 63, yes, no);
@@ -101,7 +102,7 @@ static inline lanes_mask lanes_sincos_near(lanes x, lanes *sine, lanes *cosine)
     lanes r = head - turns * 6.077100506303966e-11;
     lanes tail = (head - r) - turns * 6.077100506303966e-11;
     lanes z, z2, half, one, s, c;
-    lanes_mask odd;
+    lanes_mask odd, sign;
 
     tail = tail - turns * 2.0222662487959506e-21;
     z = r * r;
@@ -118,8 +119,9 @@ static inline lanes_mask lanes_sincos_near(lanes x, lanes *sine, lanes *cosine)
     s = r + (r * z * s + tail * one);
     c = one + (((1.0 - one) - half - r * tail) + z2 * c);
     odd = quadrant << 63;
-    *sine = (lanes)((lanes_mask)lanes_by_sign(odd, c, s) ^ ((quadrant & 2) << 62));
-    *cosine = (lanes)((lanes_mask)lanes_by_sign(odd, s, c) ^ (((quadrant + 1) & 2) << 62));
+    sign = (quadrant << 62) & ~0x7fffffffffffffffLL;
+    *sine = (lanes)((lanes_mask)lanes_by_sign(odd, c, s) ^ sign);
+    *cosine = (lanes)((lanes_mask)lanes_by_sign(odd, s, c) ^ (sign ^ odd));
     return (lanes_mask)(lanes_absolute(x) > 1e6);
 }
 
