@@ -60,18 +60,30 @@ def delays_of(outputs: Sequence[Expression]) -> dict[Expression, int]:
     return delays
 
 
+def waiting_for(outputs: Sequence[Expression]) -> dict[Expression, int]:
+    """Return about how many cycles after each node the last result that needs it is known."""
+    waiting = dict.fromkeys(ordered(outputs), 0)
+    for node in reversed(list(waiting)):
+        for operand in node.operands:
+            longest = waiting[node] + LATENCIES.get(node.kind, 0)
+            waiting[operand] = max(waiting[operand], longest)
+    return waiting
+
+
+def spare_of(outputs: Sequence[Expression]) -> dict[Expression, int]:
+    """Return by about how many cycles each node can be late without any result being later."""
+    delays, waiting = delays_of(outputs), waiting_for(outputs)
+    last = max((delays[node] for node in outputs), default=0)
+    return {node: last - delays[node] - waiting[node] for node in delays}
+
+
 def urgent_first(plan: Schedule) -> Schedule:
     """
     Return the plan with temporaries in the order of the longest chain that waits for them.
 
     Operations of different chains then stand side by side, which processors run at once.
     """
-    outputs = plan.trace.program.outputs
-    waiting = dict.fromkeys(ordered(outputs), 0)
-    for node in reversed(list(waiting)):
-        for operand in node.operands:
-            longest = waiting[node] + LATENCIES.get(node.kind, 0)
-            waiting[operand] = max(waiting[operand], longest)
+    waiting = waiting_for(plan.trace.program.outputs)
     # Operands come first: they wait longer, or are older where a sign takes no time.
     temporaries = sorted(plan.temporaries, key=lambda node: (-waiting[node], node.number))
     return replace(plan, temporaries=tuple(temporaries))

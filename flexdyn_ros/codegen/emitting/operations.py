@@ -2,8 +2,8 @@
 """
 A program as operations of a processor: two operands, or three in a fused product and sum.
 
-A product that one sum alone uses becomes part of it, with one rounding for both. Sums take what
-is known late last, so that little waits for it.
+A product that one sum alone uses becomes part of it, with one rounding for both, but of two products
+where results wait for their sum. Sums take what is known late last, so that little waits for it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Hashable
 from typing import Mapping
 from typing import Sequence
 
+from flexdyn_ros.codegen.emitting.instruction_order import spare_of
 from flexdyn_ros.symbolic.expression import CALL
 from flexdyn_ros.symbolic.expression import CONSTANT
 from flexdyn_ros.symbolic.expression import Expression
@@ -28,6 +29,8 @@ ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE, STORE = 'add', 'sub', 'mul', 'div', 'ne
 # a b + c, a b - c, c - a b.
 FUSED_ADD, FUSED_SUBTRACT, FUSED_REVERSED = 'fmadd', 'fmsub', 'fnmadd'
 FUSED = (FUSED_ADD, FUSED_SUBTRACT, FUSED_REVERSED)
+# A sum that can be late by no more cycles than these holds up the results.
+URGENT = 10
 
 # What lies in memory from the start, here a node, or the number of an operation's result.
 Value = Hashable
@@ -60,7 +63,7 @@ def operations(
         known: Nodes whose values are in memory; symbols and numbers are as well.
         delays: About when each node is known.
     """
-    return _Lowering(outputs, known, delays).run()
+    return _Lowering(outputs, known, delays, spare_of(outputs)).run()
 
 
 def is_in_memory(node: Expression, known: frozenset[Expression]) -> bool:
@@ -73,9 +76,9 @@ class _Lowering:
 
     def __init__(
         self, outputs: Sequence[Expression], known: frozenset[Expression],
-        delays: Mapping[Expression, int],
+        delays: Mapping[Expression, int], spare: Mapping[Expression, int],
     ):
-        self._outputs, self._known, self._delays = outputs, known, delays
+        self._outputs, self._known, self._delays, self._spare = outputs, known, delays, spare
         self._uses = count_uses(outputs)
         self._found: list[Operation] = []
         self._values: dict[Expression, Value] = {}
@@ -151,6 +154,10 @@ class _Lowering:
         if start in negative:
             second = next(term for term in rest if term in products and term not in negative)
             rest = [second, *(term for term in rest if term is not second)]
+        if len(products) == len(terms) == 2 and self._spare[node] <= URGENT:
+            # Two products side by side and their sum take less time than one after the other.
+            kind = SUBTRACT if rest[0] in negative else ADD
+            return self._emit(kind, self._start(start, True), self._start(rest[0], True))
         value = self._start(start, start in products)
         subtracted = start in negative
         for term in rest:
