@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 from typing import Optional
 
@@ -17,6 +18,8 @@ import numpy as np
 
 # Part of the largest entry by which an inertia may miss symmetry.
 TOLERANCE = 1e-9
+
+_logger = logging.getLogger('flexdyn_ros')
 
 
 class LoadMethods(BackendOwner):
@@ -36,8 +39,9 @@ class LoadMethods(BackendOwner):
 
         Raises:
             UnknownName: If there is no such link.
-            ArgumentError: If the mass is negative, or the inertia not symmetric or that of no
-                rigid body, as `flexdyn check` tests it; zeros are a point mass.
+            ArgumentError: If the mass or a principal moment is negative, or the inertia not
+                symmetric; zeros are a point mass. Moments that break the triangle inequality, as
+                those of planar models may, are taken with a warning.
         """
         self.robot.link(link)
         body = payload_body(mass, com, inertia)
@@ -70,7 +74,8 @@ def payload_body(mass: Any, com: Any, inertia: Any) -> Inertia:
     Return a payload's inertia; see `LoadMethods.set_payload`.
 
     Raises:
-        ArgumentError: If the mass is negative, or the inertia not symmetric or no rigid body's.
+        ArgumentError: If the mass or a principal moment is negative, or the inertia not
+            symmetric.
     """
     mass = real_number('mass', mass)
     if mass < 0.0:
@@ -80,8 +85,11 @@ def payload_body(mass: Any, com: Any, inertia: Any) -> Inertia:
     scale = max(np.abs(moments).max(), np.finfo(float).tiny)
     if np.abs(moments - moments.T).max() > TOLERANCE * scale:
         raise ArgumentError('inertia', 'is not symmetric')
-    problem = inertia_problem(mass, moments)
+    problem = inertia_problem(mass, moments, ('positive',))
     if problem is not None:
         raise ArgumentError('inertia', f'cannot be: {problem}')
+    doubt = inertia_problem(mass, moments, ('triangle',))
+    if doubt is not None:
+        _logger.warning('The inertia of a payload is doubtful: %s.', doubt)
     xx, xy, xz, yx, yy, yz, zx, zy, zz = (0.5 * (moments + moments.T)).ravel().tolist()
     return Inertia(mass, (x, y, z), ((xx, xy, xz), (yx, yy, yz), (zx, zy, zz)))

@@ -2,6 +2,7 @@
 """Every numeric method: out=, any sequence of numbers, wrong shapes and non-finite values."""
 
 from array import array
+import re
 
 import flexdyn_ros as fd
 import numpy as np
@@ -179,19 +180,34 @@ def test_outs_of_a_wrong_number_are_refused(wrong):
             dyn.inverse_dynamics_derivatives(q, qd, qdd, out=outs)
 
 
-IMPOSSIBLE = {
+DOUBTFUL = {
     (1.0, 1.0, 2.001): 'the largest .* exceeds the sum of the others by 0.05 percent',
     (0.0, 0.0, 0.3): 'the largest .* exceeds the sum of the others by 100 percent',
+}
+IMPOSSIBLE = {
     (1.0, 1.0, -0.01): 'a principal moment is negative by 1 percent',
     (-1.0, -1.0, -1.0): 'a principal moment is negative by 100 percent',
 }
 
 
 @pytest.mark.parametrize('moments', [(0, 0, 0), (0, 1, 1), (1, 1, 2.0001), (1, 1, -5e-5)])
-def test_payloads_within_the_tolerance_of_the_check_are_taken(moments):
+def test_payloads_within_the_tolerance_of_the_check_are_taken(moments, caplog):
     """Point masses, thin rods, and moments that are rounded to few digits."""
     dyn = reference_dynamics(ROBOT)
-    dyn.set_payload(FRAME, 1.0, [0, 0, 0], np.diag(moments))
+    with caplog.at_level('WARNING', 'flexdyn_ros'):
+        dyn.set_payload(FRAME, 1.0, [0, 0, 0], np.diag(moments))
+    assert not caplog.records
+
+
+@pytest.mark.parametrize('moments', DOUBTFUL)
+def test_payloads_that_break_the_triangle_inequality_are_taken_with_a_warning(moments, caplog):
+    """Models of planar arms have such bodies."""
+    dyn = reference_dynamics(ROBOT)
+    before = dyn.inverse_dynamics(Q, QD, QDD)
+    with caplog.at_level('WARNING', 'flexdyn_ros'):
+        dyn.set_payload(FRAME, 1.0, [0, 0, 0], np.diag(moments))
+    assert re.search(f'{DOUBTFUL[moments]}.*CAD', caplog.text)
+    assert not np.array_equal(dyn.inverse_dynamics(Q, QD, QDD), before)
 
 
 def test_run_time_settings_refuse_bad_values():

@@ -8,6 +8,7 @@ I1 + I2 - I3 = 2 int z^2 dm (Wittenburg, Dynamics of Multibody Systems, 2008, se
 
 from __future__ import annotations
 
+from typing import Collection
 from typing import Optional
 
 import numpy as np
@@ -64,14 +65,21 @@ def failure(test: str, moments: Moments, excess: float) -> str:
     }[test]
 
 
-def inertia_problem(mass: float, matrix: np.ndarray) -> Optional[str]:
+def inertia_problem(
+    mass: float, matrix: np.ndarray, tests: Collection[str] = ('positive', 'triangle')
+) -> Optional[str]:
     """
     Return what makes a matrix (3, 3) [kg m^2] no rigid body's inertia, with advice, or None.
 
-    Zeros are a point mass. Inertia without mass passes: it is a finding of `flexdyn check`.
+    Zeros are a point mass.
+
+    Args:
+        mass: [kg].
+        matrix: The inertia.
+        tests: Which of `failed_tests` count.
     """
     moments = principal_moments(mass, matrix)
     for test, excess in failed_tests(mass, moments).items():
-        if test != 'mass':
+        if test in tests:
             return f'{failure(test, moments, excess)}. {ADVICE}'
     return None
