@@ -3,8 +3,8 @@
 A program as operations of a processor: two operands, or three in a fused product and sum.
 
 A product that one sum alone uses becomes part of it, with one rounding for both, but two products
-stay apart where results wait for their sum. Sums take what is known late last, so that little waits
-for it.
+stay apart where results wait for their sum. Sums take what is known late last, so that little
+waits for it.
 """
 
 from __future__ import annotations
