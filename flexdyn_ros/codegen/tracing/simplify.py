@@ -42,6 +42,9 @@ QUICK_PASSES = tuple(name for name in PASSES if name not in SLOW_PASSES)
 SEARCH_STEPS = 0.5
 SEARCH_LIMIT = 1_000
 LARGE_LIMIT = 200
+# Cost up to which every formulation is searched, as alone and as one of several, not the cheapest
+# one so far only.
+SEARCHED_SIZE = 250
 # Programs up to this size are refined, however long that takes beside the rest: the steps for each
 # operation, the most in all, and for each operation those without a gain after which it ends.
 REFINED_SIZE = 1_000
@@ -112,8 +115,19 @@ def simplify(
         _optimised(each, count, SIZE_LIMIT, QUICK_PASSES, TRIAL_LIMIT)
         for each, count in zip(traces, counts) if count <= HOPELESS * least
     ]
-    found = min(candidates, key=lambda each: _total(each.report[-1].counts))
-    return _searched(found, len(candidates)) if least <= SIZE_LIMIT else found
+    candidates.sort(key=_final)
+    if least > SIZE_LIMIT:
+        return candidates[0]
+    efforts = {len(candidates)}
+    if _final(candidates[0]) <= SEARCHED_SIZE:
+        # The search may turn the order round, and a longer one may lead elsewhere.
+        efforts.add(1)
+    else:
+        del candidates[1:]
+    return min(
+        (_searched(each, effort) for each in candidates for effort in sorted(efforts)),
+        key=_final,
+    )
 
 
 def _optimised(
@@ -144,7 +158,7 @@ def _optimised(
         if counts != first[0].counts:
             first = (*first, PassReport(name, counts))
         ends.append(Simplified(replace(trace, program=end), (*first, *report[1:])))
-    return min(ends, key=lambda each: _total(each.report[-1].counts))
+    return min(ends, key=_final)
 
 
 def _searched(found: Simplified, effort: int) -> Simplified:
@@ -180,6 +194,11 @@ def search_cheaper(program: Program, effort: int = 1) -> Program:
 
 def _traced(trace: Trace) -> tuple[PassReport, ...]:
     return (PassReport('traced', operation_counts(trace.program.outputs)),)
+
+
+def _final(simplified: Simplified) -> int:
+    """Return the cost of a program after all that was done to it."""
+    return _total(simplified.report[-1].counts)
 
 
 def _total(counts: dict[str, int]) -> int:
