@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many samples at once: the numbers of single calls, any number of samples, clear errors."""
 
+from concurrent.futures import ThreadPoolExecutor
+import os
+
 from codegen import cases
 from codegen.compiled import needs_compiler
 from codegen.compiled import needs_extension
@@ -138,6 +141,27 @@ def test_interpreted_batches_have_the_bits_of_single_calls(name):
 
 
 @needs_compiler
+def test_threads_at_once_and_after_a_fork(monkeypatch, fast):
+    """Batches of several Python threads, and of a child process, whose helpers do not exist."""
+    needs_extension()
+    monkeypatch.setenv('FLEXDYN_THREADS', '3')
+    model = cases.robot('rigid tree')
+    given = [np.tile(each, (300, 1)) for each in samples(model, 7)[:3]]
+    batch = fd.Dynamics(model, fast).batch
+    expected = batch.inverse_dynamics(*given)
+
+    def repeat(_):
+        return all(np.array_equal(batch.inverse_dynamics(*given), expected) for _ in range(20))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(repeat, range(4)))
+    child = os.fork()
+    if not child:
+        os._exit(0 if repeat(0) else 3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert repeat(0)
+
+
 def test_errors(fast):
     """Shapes, counts and values that are wrong are named; also what moves no inertia."""
     model = cases.robot('floating')
