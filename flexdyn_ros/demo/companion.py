@@ -10,6 +10,8 @@ from typing import TypeVar
 
 from flexdyn_ros.demo.plan import Run
 from flexdyn_ros.launching.run import stop_with_standard_input
+from flexdyn_ros.nodes.bounded import bounded
+from flexdyn_ros.nodes.robot_node import STOP_LIMIT
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
@@ -36,7 +38,7 @@ def run_companion(make: Callable[[Run], AnyNode], work: Callable[[AnyNode], None
     signal.signal(signal.SIGINT, lambda number, frame: None)
     stop_with_standard_input()
     rclpy.init(args=[])
-    node = None
+    node, code = None, 0
     try:
         node = make(run)
         work(node)
@@ -45,9 +47,11 @@ def run_companion(make: Callable[[Run], AnyNode], work: Callable[[AnyNode], None
     except Exception:
         # A callback may be cut off by the shutdown of the context.
         if rclpy.ok():
+            code = 1
             raise
     finally:
-        if node is not None:
-            node.destroy_node()
-        rclpy.try_shutdown()
-    return 0
+        with bounded(STOP_LIMIT, code):
+            if node is not None:
+                node.destroy_node()
+            rclpy.try_shutdown()
+    return code

@@ -16,6 +16,7 @@ from typing import Optional
 
 import flexdyn_ros
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.bounded import bounded
 from flexdyn_ros.nodes.description import DescriptionTopic
 from flexdyn_ros.nodes.diagnostics import Diagnostics
 from flexdyn_ros.nodes.diagnostics import ERROR
@@ -31,6 +32,9 @@ from rclpy.exceptions import InvalidParameterValueException
 from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import LifecycleNode
 from rclpy.lifecycle import TransitionCallbackReturn
+
+# How long the middleware may take to let go of a node [s].
+STOP_LIMIT = 3.0
 
 
 class RobotNode(LifecycleNode, ABC):
@@ -223,7 +227,7 @@ def run_node(make: Callable[[], RobotNode], args: Optional[list[str]] = None) ->
     # strike anywhere, in the middle of a message's conversion too.
     signal.signal(signal.SIGINT, lambda number, frame: None)
     rclpy.init(args=args)
-    node = None
+    node, code = None, 0
     try:
         node = make()
         log_through(node.get_logger())
@@ -232,14 +236,17 @@ def run_node(make: Callable[[], RobotNode], args: Optional[list[str]] = None) ->
         pass
     except (InvalidParameterTypeException, InvalidParameterValueException) as error:
         print(f'Wrong parameter: {error}', file=sys.stderr)
-        return 1
+        code = 1
     except Exception:
         # A callback may be cut off by the shutdown of the context.
         if rclpy.ok():
+            code = 1
             raise
     finally:
         if node is not None:
             node.end()
-            node.destroy_node()
-        rclpy.try_shutdown()
-    return 0
+        with bounded(STOP_LIMIT, code):
+            if node is not None:
+                node.destroy_node()
+            rclpy.try_shutdown()
+    return code
