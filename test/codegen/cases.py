@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots, states and the reference's answers for functions of generated code."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
 import flexdyn_ros as fd
@@ -126,3 +127,13 @@ def arm_with_point_tip(mass):
         '</robot>'
     )
     return fd.load_robot(text)
+
+
+def assert_same_in_threads(dyn):
+    """Call a function in four threads at once, and compare with one call after the other."""
+    q, qd, qdd = (np.array(each) for each in state(dyn.robot)[:3])
+    scales = np.linspace(0.1, 2.0, 400)
+    expected = [dyn.inverse_dynamics(q, s * qd, qdd) for s in scales]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda s: dyn.inverse_dynamics(q, s * qd, qdd), scales))
+    assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))

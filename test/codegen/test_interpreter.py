@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The backend "python" run by the interpreter of the extension."""
 
-from concurrent.futures import ThreadPoolExecutor
 import os
 from pathlib import Path
 import pickle
@@ -59,14 +58,7 @@ def test_without_the_extension_cpython_runs_the_same_bits(monkeypatch):
 
 def test_many_threads_at_once():
     """Each call has registers of its own."""
-    model = cases.robot('flexible chain')
-    dyn = fd.Dynamics(model, 'python')
-    q, qd, qdd, _ = (np.array(each) for each in cases.state(model))
-    scales = np.linspace(0.1, 2.0, 400)
-    expected = [dyn.inverse_dynamics(q, s * qd, qdd) for s in scales]
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda s: dyn.inverse_dynamics(q, s * qd, qdd), scales))
-    assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))
+    cases.assert_same_in_threads(fd.Dynamics(cases.robot('flexible chain'), 'python'))
 
 
 def test_wrenches_on_very_many_frames():

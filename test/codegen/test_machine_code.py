@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machine code of our own in a process: memory, threads, forks, the cache, what refuses it."""
 
-from concurrent.futures import ThreadPoolExecutor
 import os
 import pickle
 import subprocess
@@ -65,14 +64,7 @@ def test_the_backend_python_takes_it(calls):
 
 def test_many_threads_at_once(calls):
     """What is put aside lies on the stack of the thread."""
-    model = cases.robot('flexible chain')
-    dyn = fd.Dynamics(model, 'python')
-    q, qd, qdd, _ = (np.array(each) for each in cases.state(model))
-    scales = np.linspace(0.1, 2.0, 400)
-    expected = [dyn.inverse_dynamics(q, s * qd, qdd) for s in scales]
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda s: dyn.inverse_dynamics(q, s * qd, qdd), scales))
-    assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))
+    cases.assert_same_in_threads(fd.Dynamics(cases.robot('flexible chain'), 'python'))
 
 
 def test_batches_in_threads(monkeypatch):

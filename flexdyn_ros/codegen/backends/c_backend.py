@@ -31,14 +31,7 @@ class CBackend(KernelBackend):
         listener: Optional[Listener] = None,
     ):
         """
-        Prepare; nothing is compiled before it is used.
-
-        Args:
-            robot: The robot.
-            gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
-            payloads: Inertia in link axes by link name.
-            digest: Digest of the robot where it is known.
-            listener: See KernelBackend.
+        Find the compiler; nothing is compiled before it is used. See KernelBackend.
 
         Raises:
             NoCompiler: If there is no C compiler.
