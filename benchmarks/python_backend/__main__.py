@@ -2,11 +2,11 @@
 """
 Command: python -m benchmarks.python_backend.
 
-Calls the backend "python" in each of its ways (machine code, called by the extension or through
-ctypes; the extension's interpreter; CPython) and the reference, through `Dynamics` and in turns.
-Prints the least time of one call, which no other process disturbed, and how many times faster
-than the reference each way is; then the same for samples of batches, and how long each takes to
-make. With --rows it prints rows of a Markdown table.
+Calls the backend "python" in each of its ways (machine code, called by the extension or by
+machine code of arrays; the extension's interpreter; CPython) and the reference, through
+`Dynamics` and in turns. Prints the least time of one call, which no other process disturbed, and
+how many times faster than the reference each way is; then the same for samples of batches, and
+how long each takes to make. With --rows it prints rows of a Markdown table.
 """
 
 from __future__ import annotations
@@ -39,7 +39,27 @@ from flexdyn_ros.codegen.tracing.loads import Loads
 import numpy as np
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
+# Hardly more than the call itself.
+PENDULUM = """\
+<robot name="pendulum">
+  <link name="ground"/>
+  <link name="rod">
+    <inertial>
+      <origin xyz="0.1 0.02 0.3"/>
+      <mass value="2"/>
+      <inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0.01" ixz="0" iyz="0.02"/>
+    </inertial>
+  </link>
+  <joint name="hinge" type="revolute">
+    <parent link="ground"/>
+    <child link="rod"/>
+    <axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" effort="10" velocity="2"/>
+  </joint>
+</robot>
+"""
 ROBOTS = (
+    ('pendulum', {}), ('two_link_arm', {}),
     ('stanford_arm', {}), ('puma560', {}), ('canadarm', {}),
     ('cobot7', {'flexible_forearm': 'false', 'friction': 'false'}), ('cobot7', {}),
 )
@@ -68,16 +88,16 @@ class Way(NamedTuple):
 
 def ways() -> list[Way]:
     """Return those that there are here."""
-    ctypes, choose = {extension.VARIABLE: 'ctypes'}, without_compiler.VARIABLE
+    alone, choose = {extension.VARIABLE: 'ctypes'}, without_compiler.VARIABLE
     found = []
     if machine_program.problem() is None:
         code = {choose: without_compiler.MACHINE_CODE}
         if extension.extension() is not None:
             found.append(Way('code/ext', code, 200, True))
-        found.append(Way('code/ctypes', {**code, **ctypes}, 80, False))
+        found.append(Way('code alone', {**code, **alone}, 200, False))
     if extension.extension() is not None:
         found.append(Way('interpreter', {choose: without_compiler.INTERPRETER}, 200, True))
-    found.append(Way('CPython', {choose: without_compiler.CPYTHON, **ctypes}, 40, False))
+    found.append(Way('CPython', {choose: without_compiler.CPYTHON, **alone}, 40, False))
     return [*found, Way(REFERENCE, {}, 4, False)]
 
 
@@ -107,7 +127,7 @@ def main() -> int:
     _print('robot', 'function', [f'{name}, times' for name in names[:-1]],
            [f'{name} [us]' for name in names], options.rows)
     for name, arguments in ROBOTS:
-        robot = fd.load_robot(URDF / f'{name}.urdf.xacro', xacro_arguments=arguments)
+        robot = _robot(name, arguments)
         label = f'{name}, {robot.nv} coordinates'
         for function in FUNCTIONS:
             times = _calls(robot, function, found)
@@ -116,18 +136,24 @@ def main() -> int:
     print('\nA sample of a batch, one thread')
     batches = [way for way in found if way.batches]
     for name, arguments in ROBOTS:
-        robot = fd.load_robot(URDF / f'{name}.urdf.xacro', xacro_arguments=arguments)
+        robot = _robot(name, arguments)
         times = _batches(robot, batches)
         _print(f'{name}, {robot.nv} coordinates', 'inverse_dynamics', [],
                [f'{way.name} {1e6 * time:.2f}' for way, time in zip(batches, times)],
                options.rows)
     print('\nMaking a function after its trace, processor time [ms]')
     for name, arguments in ROBOTS[-2:]:
-        robot = fd.load_robot(URDF / f'{name}.urdf.xacro', xacro_arguments=arguments)
+        robot = _robot(name, arguments)
         trace = traced(robot, Request('inverse_dynamics'), Loads(), '')
         made = [f'{label} {1e3 * _making(make, trace):.1f}' for label, make in MAKERS.items()]
         _print(f'{name}, {robot.nv} coordinates', 'inverse_dynamics', [], made, options.rows)
     return 0
+
+
+def _robot(name: str, arguments: dict) -> fd.Robot:
+    if name == 'pendulum':
+        return fd.load_robot(PENDULUM)
+    return fd.load_robot(URDF / f'{name}.urdf.xacro', xacro_arguments=arguments)
 
 
 MAKERS: dict[str, Callable[[Trace], object]] = {

@@ -38,8 +38,8 @@ class BackendOwner(CheckedArguments):
     """
     Holds the backend of a robot under the present loads.
 
-    Compiled functions answer for methods of this object: the extension finds them in the slot
-    `_kernels`, see `direct_calls.py`.
+    Compiled functions answer for methods of this object: these find them in the slot `_kernels`,
+    see `direct_calls.py`.
     """
 
     __slots__ = ('_kernels',)
@@ -117,8 +117,9 @@ class BackendOwner(CheckedArguments):
     def _call_directly(self, request: Request, kernel: Any) -> None:
         """Let a compiled function answer for its method."""
         closed = self._closed is not None and request.name.partition('/')[0] in OPEN_METHODS
-        if not closed and self._direct.add(request, kernel):
-            self._hand_over()
+        make = None if closed else self._direct.add(request, kernel)
+        if make is not None:
+            self._hand_over(make)
 
     def _forget_direct_calls(self) -> None:
         self._direct = DirectCalls()

@@ -74,10 +74,19 @@ def forms():
         if isinstance(place, Memory):
             add(f'call *{text_of(place)}', partial(Encoder.call_address_at, place=place), place)
             add(f'orq $0, {text_of(place)}', partial(Encoder.touch, place=place), place)
+            for size, compare in (('q', Encoder.compare_number), ('l', Encoder.compare_short)):
+                add(f'cmp{size} $4096, {text_of(place)}',
+                    partial(compare, place=place, number=4096), place)
+            add(f'testl $4096, {text_of(place)}',
+                partial(Encoder.test_short, place=place, mask=4096), place)
             for number in (3, 12):
                 name, given = GENERAL[number], {'source': place, 'target': number}
                 add(f'lea {text_of(place)}, %{name}', partial(Encoder.address, **given), place)
                 add(f'add {text_of(place)}, %{name}', partial(Encoder.add_from, **given), place)
+                add(f'mov {text_of(place)}, %{name}',
+                    partial(Encoder.load_register, **given), place)
+                add(f'cmp {text_of(place)}, %{name}',
+                    partial(Encoder.compare_from, place=place, register=number), place)
                 add(f'imul {text_of(place)}, %{name}',
                     partial(Encoder.multiply_from, **given), place)
     for number, name in enumerate(GENERAL):

@@ -50,14 +50,12 @@ def python_backend(
         ArgumentError: If $FLEXDYN_PYTHON names none of WAYS.
     """
     has_extension = extension(build=False) is not None
-    # What ctypes calls is not called directly.
-    told = listener if has_extension else None
     wanted = WAYS[WAYS.index(_wanted()):]
     backend: PythonBackend
     if MACHINE_CODE in wanted and _machine_code_runs():
-        backend = MachineBackend(robot, gravity, payloads, listener=told)
+        backend = MachineBackend(robot, gravity, payloads, listener=listener)
     elif INTERPRETER in wanted and has_extension:
-        backend = InterpretedBackend(robot, gravity, payloads, listener=told)
+        backend = InterpretedBackend(robot, gravity, payloads, listener=listener)
     else:
         backend = PythonBackend(robot, gravity, payloads)
     _logger.info('Robot "%s" uses the backend "python", run by %s.', robot.name, backend.runs_on)

@@ -26,8 +26,9 @@ ARITHMETIC = {
 OF_PAIRS = {
     'movapd': 0x28, 'xorpd': 0x57, 'orpd': 0x56, 'andpd': 0x54, 'andnpd': 0x55, 'ucomisd': 0x2E,
 }
-# Jumps. After ucomisd: equal or not a number, above, not a number. Of integers: less.
-JUMPS = {'je': 0x84, 'ja': 0x87, 'jp': 0x8A, 'jl': 0x8C}
+# Jumps. After ucomisd: equal or not a number, above, not a number. Of integers: equal (no bit of a
+# mask), unequal, less.
+JUMPS = {'je': 0x84, 'jne': 0x85, 'ja': 0x87, 'jp': 0x8A, 'jl': 0x8C}
 # Of each number of a pair; the first two are false where either is not a number.
 COMPARISONS = {'equal': 0, 'less': 1, 'unordered': 3}
 SCALAR, PAIR = 0xF2, 0x66
@@ -132,6 +133,27 @@ class Encoder:
         """Compare two general registers as integers."""
         self._registers(0x39, second, first)
 
+    def compare_from(self, place: Memory, register: int) -> None:
+        """Compare a general register with an integer in memory."""
+        self._general(b'\x3b', place, register)
+
+    def compare_number(self, place: Memory, number: int) -> None:
+        """Compare an integer in memory with a number of 32 bits."""
+        self._general(b'\x81', place, 7)
+        self.code += _four_bytes(number)
+
+    def compare_short(self, place: Memory, number: int) -> None:
+        """Compare an integer of 32 bits in memory with a number."""
+        self._short_memory(0x81, place, 7, number)
+
+    def test_short(self, place: Memory, mask: int) -> None:
+        """Look whether an integer of 32 bits in memory has bits of a mask."""
+        self._short_memory(0xF7, place, 0, mask)
+
+    def load_register(self, source: Memory, target: int) -> None:
+        """Bring an integer or an address into a general register."""
+        self._general(b'\x8b', source, target)
+
     def load_byte(self, source: Memory, target: int) -> None:
         """Bring a byte into a general register."""
         self._general(b'\x8a', source, target)
@@ -215,6 +237,13 @@ class Encoder:
         self.code.append(0x48 | register >> 3 << 2 | operand.base >> 3)
         self.code += opcode
         self._operand(operand, register & 7)
+
+    def _short_memory(self, opcode: int, place: Memory, field: int, number: int) -> None:
+        if place.base > 7:
+            self.code.append(0x41)
+        self.code.append(opcode)
+        self._operand(place, field)
+        self.code += _four_bytes(number)
 
     def _registers(self, opcode: int, field: int, register: int) -> None:
         self.code += bytes((0x48 | field >> 3 << 2 | register >> 3, opcode))

@@ -2,21 +2,27 @@
 """
 Calls of compiled functions through ctypes, where the extension is missing.
 
-It has what `runtime/kernel.c` has for a backend: addresses of functions, kernels, batches. A
-call takes about two microseconds more.
+It has what `runtime/kernel.c` has for a backend: addresses of functions, kernels, batches. Where
+`array_functions.py` can, kernels are also functions of arrays, which ctypes has no part in.
 """
 
 from __future__ import annotations
 
 import ctypes
+from functools import cached_property
 from itertools import chain
 from math import isfinite
 from struct import Struct
 from threading import Thread
 from typing import Any
 from typing import Callable
+from typing import Optional
 from typing import Sequence
 
+from flexdyn_ros.codegen.emitting.array_function import ArrayFunction
+from flexdyn_ros.codegen.native import array_functions
+from flexdyn_ros.codegen.native.array_methods import OnArrays
+from flexdyn_ros.codegen.native.array_methods import with_new_results
 import numpy as np
 
 _loaded: dict[str, ctypes.CDLL] = {}
@@ -54,9 +60,14 @@ class Kernel:
             constants: Numbers that follow them in x.
             shapes: Of its results, packed into y.
             pivots: Number of pivots that follow them in y.
-            quaternions: Not used: callers bring quaternions to unit length.
+            quaternions: Where quaternions start in the first input; functions of arrays bring
+                them to unit length, and callers with lists have done so.
             doubtful: Least ratio of pivots that makes a result sound.
         """
+        self._address, self._constants = address, np.array(constants, dtype=float)
+        self._arrays = ArrayFunction(
+            tuple(sizes), len(constants), tuple(map(tuple, shapes)), pivots, tuple(quaternions)
+        )
         self._packed = _packer(tuple(sizes), tuple(constants))
         self._shapes, self._pivots, self._doubtful = tuple(shapes), pivots, doubtful
         self._counts = [int(np.prod(shape, dtype=int)) for shape in shapes]
@@ -66,6 +77,15 @@ class Kernel:
         # It is over before another thread could run.
         prototype = ctypes.PYFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
         self._function = prototype(address)
+
+    @cached_property
+    def on_arrays(self) -> Optional[OnArrays]:
+        """The same function of arrays, or None where there is no such thing."""
+        if array_functions.problem() is not None:
+            return None
+        return with_new_results(array_functions.array_function_at(
+            self._address, self._arrays, self._constants, self._doubtful
+        ), self._arrays.shapes)
 
     def __call__(self, *vectors: Sequence[float]) -> Any:
         """

@@ -4,8 +4,8 @@ The extension module that runs generated functions: installed, built on demand, 
 
 `runtime/kernel.c` knows nothing of any robot. Installing the package builds it where that is
 possible; otherwise the backend "c" builds it when first needed, and it is kept in the cache.
-Without a compiler, or without the headers of Python and numpy, compiled functions are called
-through ctypes, as machine code of our own is then, and the interpreter is not there.
+Without a compiler, or without the headers of Python and numpy, compiled functions and machine code
+of our own are called by more such code or through ctypes, and the interpreter is not there.
 """
 
 from __future__ import annotations

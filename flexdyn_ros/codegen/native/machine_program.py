@@ -3,7 +3,7 @@
 Any traced program as machine code of our own: no compiler, no extension, the bits of Python.
 
 Code is kept on disk as compiled libraries are, and checked when it is read. It is called by the
-extension where that is there, and through ctypes otherwise.
+extension where that is there, and by `ctypes_calls.py` otherwise.
 """
 
 from __future__ import annotations
