@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: bench bench-codegen counts studies validate help setup setup-test setup-validate demo test lint test-oldest build colcon-test clean
+.PHONY: bench bench-codegen bounds counts studies validate help setup setup-test setup-validate demo test lint test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
@@ -45,6 +45,9 @@ counts: setup ## operation counts beside all published ones, and what each pass 
 	@$(ENV) python -m benchmarks.counts
 	@$(ENV) python -m benchmarks.generation
 	@$(ENV) python -m benchmarks.derivatives
+
+bounds: setup ## least numbers of operations, proved for the rows of docs/counts.md that suit (half a minute)
+	@$(ENV) python -m benchmarks.lower_bound
 
 studies: setup ## rotating beam and column beside printed values, convergence of modes, with plots, into docs/
 	@$(ENV) python -m benchmarks.rotating_beam

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Iterator
 from typing import NamedTuple
+from typing import Optional
 from typing import Sequence
 
 from benchmarks.lower_bound.polynomials import Monomial
@@ -28,7 +29,7 @@ class Leaf(NamedTuple):
 
     place: Support
     support: Support
-    below: Support | None
+    below: Optional[Support]
 
 
 class Branch(NamedTuple):
@@ -44,7 +45,7 @@ class Branch(NamedTuple):
 
     leaf: Leaf
     start: tuple[Support, Monomial]
-    end: tuple[Support, Monomial] | None
+    end: Optional[tuple[Support, Monomial]]
     part: Monomial
 
 

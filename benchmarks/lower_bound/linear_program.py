@@ -10,8 +10,9 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 
-# Multipliers are rounded to multiples of 1 / SCALE.
+# Multipliers are rounded to multiples of 1 / SCALE, and cut off so that sums fit into 64 bits.
 SCALE = 2 ** 30
+LARGEST_MULTIPLIER = 1000.0
 
 
 class LinearProgram:
@@ -57,7 +58,10 @@ class LinearProgram:
 
         For multipliers w of the rows A x = b, and w <= 0 of the rows A x <= b, every x has
         cost x >= w b + (cost - w A) x, of which the least over 0 <= x <= 1 takes the negative
-        entries of cost - w A. Any such w proves its bound, whatever a solver made of it.
+        entries of cost - w A. Any such w proves its bound, however a solver found it.
+
+        Raises:
+            RuntimeError: If the solver gives none.
         """
         matrix = self._matrix()
         equal, right = np.array(self._equal), np.array(self._right, dtype=np.int64)
@@ -65,10 +69,12 @@ class LinearProgram:
             self.cost, matrix[~equal], right[~equal], matrix[equal], right[equal], (0.0, 1.0),
             method='highs-ipm',
         )
+        if found.status != 0:
+            raise RuntimeError(f'the linear program is not solved: {found.message}')
         weights = np.zeros(len(right))
-        if found.status == 0:
-            weights[~equal] = np.minimum(found.ineqlin.marginals, 0.0)
-            weights[equal] = found.eqlin.marginals
+        weights[~equal] = np.minimum(found.ineqlin.marginals, 0.0)
+        weights[equal] = found.eqlin.marginals
+        weights = np.clip(weights, -LARGEST_MULTIPLIER, LARGEST_MULTIPLIER)
         scaled = np.round(weights * SCALE).astype(np.int64)
         rest = np.array(self.cost, dtype=np.int64) * SCALE - matrix.T @ scaled
         total = sum(map(int, scaled * right)) + sum(map(int, np.minimum(rest, 0)))

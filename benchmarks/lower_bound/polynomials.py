@@ -81,7 +81,7 @@ def _expanded(outputs: Sequence[Expression]) -> list[Terms]:
     for node in ordered(outputs):
         known[node] = _terms(node, known)
         if len(known[node]) > TERM_LIMIT:
-            raise Unsuitable(f'it has more than {TERM_LIMIT} monomials')
+            raise Unsuitable(f'too large: over {TERM_LIMIT} monomials')
     return [known[node] for node in outputs]
 
 

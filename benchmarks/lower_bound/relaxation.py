@@ -121,7 +121,7 @@ class Relaxation:
 
     def _check_size(self) -> None:
         if len(self.program) > MOST_VARIABLES:
-            raise Unsuitable(f'the linear program has more than {MOST_VARIABLES} variables')
+            raise Unsuitable(f'too large: a linear program of over {MOST_VARIABLES} variables')
 
 
 def least_operations(

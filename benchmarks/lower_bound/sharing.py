@@ -31,11 +31,11 @@ def shareable(outputs: Sequence[Support]) -> list[Support]:
     both = {a & b for a, b in combinations(contexts(outputs).values(), 2) if a & b}
     largest = [one for one in both if not any(one < other for other in both)]
     if any(len(one) > LARGEST_SET for one in largest):
-        raise Unsuitable(f'two contexts have more than {LARGEST_SET} monomials in common')
+        raise Unsuitable(f'too large: two contexts have over {LARGEST_SET} monomials in common')
     found = {part for one in largest for part in _parts(one)}
     found = {support for support in found if not is_input(support)}
     if len(found) > MOST_NODES:
-        raise Unsuitable(f'it has {len(found)} supports that may be shared')
+        raise Unsuitable(f'too large: {len(found)} supports may be shared')
     return sorted(found, key=lambda s: (len(s), sorted(map(sorted, s))))
 
 

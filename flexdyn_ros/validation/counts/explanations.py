@@ -19,24 +19,30 @@ BASE = (
 # Start of a row's label, and the reason.
 REASONS: dict[str, str] = {
     'Stanford6, external_force_vector': (
-        'equal. Force and moment are turned through three wrist axes that are not parallel, 22 '
-        'multiplications and 11 additions without the one component of the force that no torque '
-        'needs; six more and five join them to the torques. There is no inertia to regroup. '
-        'Other forms take as many or more: a plane rotation is six operations as it stands, six '
-        'as three shears besides the tangent of half the angle, and six with three products '
-        'besides two sums of sine and cosine; products of the cosines of two axes save two '
-        'multiplications for force and moment and cost three; the velocity of the tool, whose '
-        'transpose this is, takes the same 28 and 16. Eight searches of 100 000 steps each from '
-        'two starts, which besides divisors tried other units, squares, and sums added and taken '
-        'away again, ended here.'
+        'equal, and the least without cancellation. Force and moment are turned through three '
+        'wrist axes that are not parallel, 22 multiplications and 11 additions without the one '
+        'component of the force that no torque needs; six more and five join them to the '
+        'torques. There is no inertia to regroup. No program takes fewer than 44 that forms sums, '
+        'differences and products of the components of force and moment, q3, the offset, sines '
+        'and cosines, loses no monomial that it has formed, and is right for any offset; for '
+        'the one offset and with any other numbers as factors it takes 42 besides the '
+        'multiplications by numbers, of which ours has two. `make bounds` proves both, by a '
+        'linear program below all such programs whose multipliers are checked in integers '
+        '(benchmarks/lower_bound). What takes terms away again, uses sin^2 + cos^2 = 1, divides '
+        'or calls other functions is not proved to take as many, and none was found that takes '
+        'fewer: a plane rotation is six operations as it stands, six as three shears besides '
+        'the tangent of half the angle, and six with three products besides two sums of sine '
+        'and cosine. Eight searches of 100 000 steps each from two starts, which besides '
+        'divisors tried other units, squares, and sums added and taken away again, ended here.'
     ),
     'Stanford3, external_force_vector': (
-        'equal. Moments about x and z and forces along y and z reach the first torque with a '
-        'factor of their own each, the force along x two torques with two: six multiplications, '
-        'and five additions to join the seven terms of two torques. That is the least: a sum of '
-        'five inputs and one of two take five additions; with an offset of zero the torques '
-        's2 (q3 fy - mx) + c2 mz and q3 fx + my still take four multiplications, and the terms '
-        'c2 fx and s2 fz take two more with the offset, or three if it multiplies their sum.'
+        'equal, and the least. Moments about x and z and forces along y and z reach the first '
+        'torque with a factor of their own each, the force along x two torques with two: six '
+        'multiplications, and five additions to join the seven terms of two torques. A sum of '
+        'five inputs and one of two take five additions; with an offset of zero the torques s2 (q3 fy - mx) + c2 mz '
+        'and q3 fx + my still take four multiplications, and the terms c2 fx and s2 fz take two '
+        'more with the offset, or three if it multiplies their sum. `make bounds` proves the '
+        'same without cancellation.'
     ),
     **{f'{case}:': FLEXIBLE for case in 'ABCDEFGHIJ'},
     **{f'{case}:': FLEXIBLE + BASE for case in 'KLMNOPQR'},
