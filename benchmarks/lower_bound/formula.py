@@ -92,7 +92,7 @@ class Formula:
 
     def branches(self, monomial: Monomial) -> list[Branch]:
         """Return all branches of the ways of one of the node's monomials."""
-        found = []
+        found: list[Branch] = []
         for leaf in self.leaves:
             for taken in leaf.place:
                 if taken <= monomial:

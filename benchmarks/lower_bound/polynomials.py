@@ -100,7 +100,7 @@ def _terms(node: Expression, known: dict[Expression, Terms]) -> Terms:
             result = _times(result, part)
         return result
     if node.kind == CONSTANT:
-        plain = {0.0: {}, 1.0: {(): 1}}
+        plain: dict[float, Terms] = {0.0: {}, 1.0: {(): 1}}
         return plain.get(node.value, {(f'{NUMBER}{node.value:.12g}',): 1})
     if node.kind in (SYMBOL, CALL):
         return {(_name(node),): 1}
@@ -137,9 +137,9 @@ def _checked(terms: Terms, numbers: bool, where: str) -> Support:
     if len(bare) < len(terms):
         raise Unsuitable(f'{where} has two monomials that differ in a number alone')
     support = frozenset(map(frozenset, terms)) if numbers else bare
-    for monomial in support:
-        if any(monomial < other for other in support):
-            name = ' '.join(sorted(monomial)) or '1'
+    for divisor in support:
+        if any(divisor < other for other in support):
+            name = ' '.join(sorted(divisor)) or '1'
             raise Unsuitable(f'{where} has {name} as a monomial, which divides another one')
     return support
 

@@ -112,7 +112,7 @@ def test_never_above_our_passes():
 
 
 def random_program(random, inputs, steps, outputs):
-    """Return some results of a random program without cancellation, and how many steps lead there."""
+    """Return results of a random program without cancellation, and the number of its steps."""
     known = [(input_support(name), frozenset()) for name in 'abcdef'[:inputs]]
     while len(known) < inputs + steps:
         (left, a), (right, b) = random.sample(known, 2)

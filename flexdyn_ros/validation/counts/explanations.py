@@ -39,10 +39,10 @@ REASONS: dict[str, str] = {
         'equal, and the least. Moments about x and z and forces along y and z reach the first '
         'torque with a factor of their own each, the force along x two torques with two: six '
         'multiplications, and five additions to join the seven terms of two torques. A sum of '
-        'five inputs and one of two take five additions; with an offset of zero the torques s2 (q3 fy - mx) + c2 mz '
-        'and q3 fx + my still take four multiplications, and the terms c2 fx and s2 fz take two '
-        'more with the offset, or three if it multiplies their sum. `make bounds` proves the '
-        'same without cancellation.'
+        'five inputs and one of two take five additions; with an offset of zero the torques '
+        's2 (q3 fy - mx) + c2 mz and q3 fx + my still take four multiplications, and the terms '
+        'c2 fx and s2 fz take two more with the offset, or three if it multiplies their sum. '
+        '`make bounds` proves the same without cancellation.'
     ),
     **{f'{case}:': FLEXIBLE for case in 'ABCDEFGHIJ'},
     **{f'{case}:': FLEXIBLE + BASE for case in 'KLMNOPQR'},
