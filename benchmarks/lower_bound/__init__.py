@@ -40,6 +40,13 @@ no node is read once. So the steps fall into the *formulas* of the nodes: that o
 consists of the step p and of all steps that are no nodes down to its *leaves*, which are nodes
 and inputs, and it has one step fewer than leaves.
 
+Numbers as factors
+------------------
+A program for the robot's numbers as they are may multiply by any numbers, such as a reciprocal.
+Let supports then be sets of monomials without numbers. Multiplying by a number leaves a support
+as it is, and what was said of the others holds: the bound for the supports without numbers is
+one on the steps besides multiplications by numbers.
+
 Formulas
 --------
 Where both factors a, b of a product have two monomials or more, a is allowed by the contexts of
