@@ -3,7 +3,8 @@
 A hash-consed expression graph: equal expressions are one node, whatever order they were built in.
 
 Building a node applies the rules of El-Rayyes 1990, tables 3.2 and 3.3: zeros and ones vanish,
-constants fold, signs move outward (x - y and y - x are one node), like terms cancel.
+constants fold, signs move outward (x - y and y - x are one node), like terms cancel. Numbers that
+differ by rounding are one number (`known_numbers.py`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from flexdyn_ros.symbolic.expression import QUOTIENT
 from flexdyn_ros.symbolic.expression import split_sign
 from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.known_numbers import KnownNumbers
+from flexdyn_ros.symbolic.known_numbers import SAME
 
 
 class Graph:
@@ -39,6 +42,7 @@ class Graph:
         self.nodes: list[Expression] = []
         self.tables: dict[str, PiecewisePolynomial] = {}
         self._known: dict[tuple, Expression] = {}
+        self._numbers = KnownNumbers()
         self.zero = self.constant(0.0)
         self.one = self.constant(1.0)
 
@@ -51,7 +55,7 @@ class Graph:
         number = float(value)
         if number < 0.0:
             return self._node(NEGATIVE, (self.constant(-number),), None)
-        return self._node(CONSTANT, (), number + 0.0)
+        return self._node(CONSTANT, (), self._numbers.of(number))
 
     def symbol(self, name: str) -> Expression:
         """Return the node of a named input."""
@@ -129,6 +133,7 @@ class Graph:
                 if factor.kind == PRODUCT and factor.operands[0].kind == CONSTANT:
                     coefficient *= factor.operands[0].value
                     rest[k] = self._rebuild(PRODUCT, factor.operands[1:])
+        coefficient = self._numbers.of(coefficient)
         if coefficient != 1.0 or not rest:
             rest.append(self.constant(coefficient))
         result = self._rebuild(PRODUCT, rest)
@@ -136,21 +141,25 @@ class Graph:
 
     def sum(self, terms: Iterable[Expression]) -> Expression:
         """Return the sum of all terms; like terms are gathered, the first one is positive."""
-        offset = 0.0
+        offset = largest = 0.0
         weights: dict[Expression, float] = {}
+        sizes: dict[Expression, float] = {}
         for term in terms:
             sign = 1.0
             if term.kind == NEGATIVE:
                 sign, term = -1.0, term.operands[0]
             if term.kind == CONSTANT:
                 offset += sign * term.value
+                largest = max(largest, term.value)
                 continue
             if term.kind == PRODUCT and term.operands[0].kind == CONSTANT:
                 sign *= term.operands[0].value
                 term = self._rebuild(PRODUCT, term.operands[1:])
             weights[term] = weights.get(term, 0.0) + sign
-        parts = [self._weighted(weight, base) for base, weight in weights.items() if weight]
-        if offset != 0.0:
+            sizes[term] = max(sizes.get(term, 0.0), abs(sign))
+        parts = [self._weighted(weight, base) for base, weight in weights.items()
+                 if abs(weight) > SAME * sizes[base]]
+        if abs(offset) > SAME * largest:
             parts.append(self.constant(offset))
         if not parts:
             return self.zero
@@ -163,6 +172,7 @@ class Graph:
 
     def _weighted(self, weight: float, base: Expression) -> Expression:
         """Return weight * base of a base without sign and constant factor."""
+        weight = math.copysign(self._numbers.of(abs(weight)), weight)
         if weight == 1.0:
             return base
         if weight == -1.0:

@@ -26,8 +26,8 @@ from flexdyn_ros.symbolic.expression import QUOTIENT
 from flexdyn_ros.symbolic.expression import split_sign
 from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.known_numbers import SAME
 from flexdyn_ros.symbolic.polynomial import expand
-from flexdyn_ros.symbolic.polynomial import SAME
 from flexdyn_ros.symbolic.private_parts import private_nodes
 from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.program import remake

@@ -16,12 +16,12 @@ from flexdyn_ros.symbolic.expression import NEGATIVE
 from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.known_numbers import is_same
+from flexdyn_ros.symbolic.known_numbers import SAME
 
 Monomial = tuple[Expression, ...]
 Polynomial = dict[Monomial, float]
 
-# Coefficients whose ratio differs from one by less than this are the same number.
-SAME = 1e-14
 # Polynomials up to this many terms are factored in several ways, up to this many at each step.
 TRIAL_LIMIT = 12
 TRIALS = 4
@@ -113,7 +113,7 @@ def _taken_out(factor, polynomial: Polynomial, graph: Graph) -> Expression:
     outside: Polynomial = {}
     for monomial, coefficient in polynomial.items():
         if isinstance(factor, float):
-            if _same(abs(coefficient), factor):
+            if is_same(abs(coefficient), factor):
                 inside[monomial] = 1.0 if coefficient > 0.0 else -1.0
             else:
                 outside[monomial] = coefficient
@@ -135,8 +135,8 @@ def _best_factors(polynomial: Polynomial) -> list:
         for node in set(monomial):
             shared[node] = shared.get(node, 0) + 1
         size = abs(coefficient)
-        if not _same(size, 1.0) and monomial:
-            known = next((other for other in sizes if _same(other, size)), size)
+        if not is_same(size, 1.0) and monomial:
+            known = next((other for other in sizes if is_same(other, size)), size)
             sizes[known] = sizes.get(known, 0) + 1
     most = max([*shared.values(), *sizes.values()], default=0)
     if most < 2:
@@ -168,7 +168,3 @@ def tree_cost(
         elif node.kind == NEGATIVE:
             stack.extend(node.operands)
     return total
-
-
-def _same(a: float, b: float) -> bool:
-    return abs(a - b) <= SAME * abs(b)
