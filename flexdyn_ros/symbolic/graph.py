@@ -25,8 +25,8 @@ from flexdyn_ros.symbolic.expression import QUOTIENT
 from flexdyn_ros.symbolic.expression import split_sign
 from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.known_numbers import is_rounding
 from flexdyn_ros.symbolic.known_numbers import KnownNumbers
-from flexdyn_ros.symbolic.known_numbers import SAME
 
 
 class Graph:
@@ -158,8 +158,8 @@ class Graph:
             weights[term] = weights.get(term, 0.0) + sign
             sizes[term] = max(sizes.get(term, 0.0), abs(sign))
         parts = [self._weighted(weight, base) for base, weight in weights.items()
-                 if abs(weight) > SAME * sizes[base]]
-        if abs(offset) > SAME * largest:
+                 if not is_rounding(weight, sizes[base])]
+        if not is_rounding(offset, largest):
             parts.append(self.constant(offset))
         if not parts:
             return self.zero

@@ -53,3 +53,8 @@ class KnownNumbers:
 def is_same(a: float, b: float, tolerance: float = SAME) -> bool:
     """Whether two numbers differ by rounding at most."""
     return abs(a - b) <= tolerance * abs(b)
+
+
+def is_rounding(total: float, largest: float) -> bool:
+    """Whether a sum of numbers, the largest of which is given, is nothing but rounding."""
+    return abs(total) <= SAME * largest < math.inf

@@ -58,6 +58,15 @@ def test_equal_expressions_are_one_node():
     assert graph.sum(weights) is x
 
 
+@pytest.mark.parametrize('value', [math.inf, math.nan])
+def test_what_is_not_finite_stays(value):
+    """It is not taken for rounding."""
+    graph = Graph()
+    x = graph.symbol('x')
+    assert graph.sum((graph.constant(value), x)) is not x
+    assert graph.sum((graph.multiply(graph.constant(value), x), x)) is not x
+
+
 def test_small_terms_that_do_not_cancel_stay():
     """Only what is left of larger numbers is rounding."""
     graph = Graph()
