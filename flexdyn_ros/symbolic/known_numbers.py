@@ -9,6 +9,9 @@ digits. Taken for two numbers it hides that two expressions are equal, or that a
 from __future__ import annotations
 
 import math
+from typing import TypeVar
+
+Key = TypeVar('Key')
 
 # Numbers whose ratio differs from one by less than this are the same.
 SAME = 1e-14
@@ -58,3 +61,12 @@ def is_same(a: float, b: float, tolerance: float = SAME) -> bool:
 def is_rounding(total: float, largest: float) -> bool:
     """Whether a sum of numbers, the largest of which is given, is nothing but rounding."""
     return abs(total) <= SAME * largest < math.inf
+
+
+def accumulate(terms: dict[Key, float], key: Key, value: float) -> None:
+    """Add a coefficient to that of its like; what cancels but for rounding is gone."""
+    total = terms.get(key, 0.0) + value
+    if is_rounding(total, abs(value)):
+        terms.pop(key, None)
+    else:
+        terms[key] = total

@@ -26,7 +26,7 @@ from flexdyn_ros.symbolic.expression import QUOTIENT
 from flexdyn_ros.symbolic.expression import split_sign
 from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.expression import SYMBOL
-from flexdyn_ros.symbolic.known_numbers import SAME
+from flexdyn_ros.symbolic.known_numbers import accumulate
 from flexdyn_ros.symbolic.polynomial import expand
 from flexdyn_ros.symbolic.private_parts import private_nodes
 from flexdyn_ros.symbolic.program import Program
@@ -263,12 +263,3 @@ class Network:
                 assert node is not None, 'a new atom has a polynomial'
                 made[atom] = remake(graph, node, tuple(map(signed, node.operands)))
         return Program(graph, tuple(map(signed, self._program.outputs)))
-
-
-def accumulate(result: dict[Monomial, float], monomial: Monomial, value: float) -> None:
-    """Add a term; what cancels but for rounding is gone."""
-    total = result.get(monomial, 0.0) + value
-    if abs(total) <= SAME * abs(value):
-        result.pop(monomial, None)
-    else:
-        result[monomial] = total

@@ -16,8 +16,8 @@ from flexdyn_ros.symbolic.expression import NEGATIVE
 from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.known_numbers import accumulate
 from flexdyn_ros.symbolic.known_numbers import is_same
-from flexdyn_ros.symbolic.known_numbers import SAME
 
 Monomial = tuple[Expression, ...]
 Polynomial = dict[Monomial, float]
@@ -57,7 +57,7 @@ def expand(root: Expression, private: set[Expression], limit: int) -> Optional[P
 def _plus(left: Polynomial, right: Polynomial) -> Polynomial:
     result = dict(left)
     for monomial, coefficient in right.items():
-        _accumulate(result, monomial, coefficient)
+        accumulate(result, monomial, coefficient)
     return result
 
 
@@ -65,16 +65,8 @@ def _times(left: Polynomial, right: Polynomial) -> Polynomial:
     result: Polynomial = {}
     for a, x in left.items():
         for b, y in right.items():
-            _accumulate(result, tuple(sorted(a + b, key=_number)), x * y)
+            accumulate(result, tuple(sorted(a + b, key=_number)), x * y)
     return result
-
-
-def _accumulate(result: Polynomial, monomial: Monomial, coefficient: float) -> None:
-    total = result.get(monomial, 0.0) + coefficient
-    if abs(total) <= SAME * abs(coefficient):
-        result.pop(monomial, None)
-    else:
-        result[monomial] = total
 
 
 def _number(node: Expression) -> int:

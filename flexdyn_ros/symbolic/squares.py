@@ -13,7 +13,7 @@ from typing import Optional
 
 from flexdyn_ros.symbolic.divisors import Monomial
 from flexdyn_ros.symbolic.divisors import Polynomial
-from flexdyn_ros.symbolic.network import accumulate
+from flexdyn_ros.symbolic.known_numbers import accumulate
 from flexdyn_ros.symbolic.network import Network
 
 

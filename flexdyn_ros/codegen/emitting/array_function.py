@@ -17,8 +17,11 @@ from math import prod
 import struct
 from typing import NamedTuple
 
+from flexdyn_ros.codegen.emitting.batch_loop import LONGEST
+from flexdyn_ros.codegen.emitting.batch_loop import SHORTEST
 from flexdyn_ros.codegen.emitting.x86_encoding import Encoder
 from flexdyn_ros.codegen.emitting.x86_encoding import Memory
+from flexdyn_ros.codegen.emitting.x86_encoding import Place
 from flexdyn_ros.codegen.emitting.x86_encoding import R12
 from flexdyn_ros.codegen.emitting.x86_encoding import R14
 from flexdyn_ros.codegen.emitting.x86_encoding import RAX
@@ -39,8 +42,6 @@ NUMBERS = ('shortest', 'longest', 'doubtful')
 TABLE = 128
 # Registers that keep their values during calls: the table, the arguments, the constants.
 POINTER, ARGUMENTS, CONSTANTS = KEPT = RBX, R12, R14
-# Limits of the length of a quaternion.
-SHORTEST, LONGEST = 0.5, 2.0
 REFUSED, DONE = 'refused', 'done'
 
 
@@ -98,7 +99,7 @@ class _Writer:
     """Writes the code of one function."""
 
     def __init__(self, function: ArrayFunction):
-        self._function, self._code, self._loops = function, Encoder(), 0
+        self._function, self._code, self._labels = function, Encoder(), 0
         self._x = sum(function.sizes) + function.constants
         self._results = sum(map(prod, function.shapes))
         self._y = self._results + function.pivots
@@ -191,8 +192,7 @@ class _Writer:
         """Copy numbers from RSI to RDI, or add them to the check, or both; RSI moves on."""
         if not count:
             return
-        code, self._loops = self._code, self._loops + 1
-        loop = f'loop {self._loops}'
+        code, loop = self._code, self._label()
         code.address(Memory(RSI, 8 * count), RDX)
         code.mark(loop)
         code.load(Memory(RSI, 0), 0)
@@ -226,13 +226,17 @@ class _Writer:
                 code.arithmetic('div', 3, 0)
                 code.store(0, part)
 
-    def _need_above(self, limit: int | Memory, register: int) -> None:
+    def _need_above(self, limit: Place, register: int) -> None:
         """Refuse a number that is not above a limit."""
-        self._loops += 1
+        above = self._label()
         self._code.pairs('ucomisd', limit, register)
-        self._code.jump_if('ja', f'above {self._loops}')
+        self._code.jump_if('ja', above)
         self._code.jump(REFUSED)
-        self._code.mark(f'above {self._loops}')
+        self._code.mark(above)
+
+    def _label(self) -> str:
+        self._labels += 1
+        return f'label {self._labels}'
 
     def _compute(self) -> None:
         """Call the function, and refuse doubtful results."""

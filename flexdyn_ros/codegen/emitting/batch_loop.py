@@ -11,6 +11,8 @@ BATCH_SYMBOL = 'flexdyn_batch'
 PIVOTS = 'pivots'
 # A pivot this far below the largest one may be round-off: the reference backend then decides.
 DOUBTFUL_PIVOT = 1e-10
+# Quaternions of another length were not meant to be brought to unit length.
+SHORTEST, LONGEST = 0.5, 2.0
 
 # Vectors of an array, at least: `emit_x86` points behind so many.
 LEAST = 4
@@ -141,7 +143,8 @@ def batch_loop(trace: Trace, quaternions: Sequence[int]) -> list[str]:
         squares = ' + '.join(f'x[{k}] * x[{k}]' for k in range(first, first + 4))
         lines += [
             '        {', f'            const lanes length = lanes_sqrt({squares});',
-            '            bad |= ~((lanes_mask)(length > 0.5) & (lanes_mask)(length < 2.0));',
+            f'            bad |= ~((lanes_mask)(length > {SHORTEST})'
+            f' & (lanes_mask)(length < {LONGEST}));',
             f'            for (int j = {first}; j < {first + 4}; ++j)',
             '                x[j] = x[j] / length;', '        }',
         ]

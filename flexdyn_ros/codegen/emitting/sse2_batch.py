@@ -12,7 +12,9 @@ from typing import Sequence
 
 from flexdyn_ros.codegen.emitting.batch_loop import DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.emitting.batch_loop import input_sizes
+from flexdyn_ros.codegen.emitting.batch_loop import LONGEST
 from flexdyn_ros.codegen.emitting.batch_loop import PIVOTS
+from flexdyn_ros.codegen.emitting.batch_loop import SHORTEST
 from flexdyn_ros.codegen.emitting.numbers_table import MIDDLE
 from flexdyn_ros.codegen.emitting.numbers_table import NumbersTable
 from flexdyn_ros.codegen.emitting.x86_encoding import ARGUMENTS
@@ -43,9 +45,7 @@ SECOND, ONE, OTHER, TABLE = RSI, RCX, RDX, R11
 WRONG, ONES = 15, 14
 # Doubles with the bits of the integers 1 and 2.
 BAD, DOUBTFUL = 5e-324, 1e-323
-# Quaternions may be that short and that long.
-LEAST, MOST = 0.5, 2.0
-NUMBERS = (BAD, DOUBTFUL, LEAST, MOST, DOUBTFUL_PIVOT)
+NUMBERS = (BAD, DOUBTFUL, SHORTEST, LONGEST, DOUBTFUL_PIVOT)
 # Bytes of a pair of numbers, and before the inputs in the frame: what is wrong with them, flags.
 SIZE, HEAD = 16, 32
 
@@ -164,11 +164,11 @@ class BatchLoop:
             else:
                 code.pairs('movapd', 1, 0)
         code.arithmetic('sqrt', 0, 0, PAIR)
-        code.pairs('movapd', self._number(LEAST), 1)
+        code.pairs('movapd', self._number(SHORTEST), 1)
         code.compare('less', 0, 1)
         self._need(1)
         code.pairs('movapd', 0, 1)
-        code.compare('less', self._number(MOST), 1)
+        code.compare('less', self._number(LONGEST), 1)
         self._need(1)
         for part in parts:
             code.pairs('movapd', part, 1)

@@ -43,11 +43,12 @@ def array_function_at(
     Args:
         address: Of a function `void f(const double *x, double *y)`.
         function: What that takes and gives.
-        constants: Its constants, float64, as many as the function wants.
+        constants: Its constants, (function.constants,), float64.
         doubtful: Least ratio of pivots that makes a result sound.
 
     Raises:
         OSError: If the system does not allow it.
+        ValueError: If the constants are not so many.
     """
     if constants.shape != (function.constants,) or constants.dtype != np.float64:
         raise ValueError(f'expected {function.constants} constants')
