@@ -66,4 +66,4 @@ bench: setup ## speed of the generated Python, and rate of the inverse dynamics 
 clean: ## remove environments, builds and caches
 	rm -rf .venv .venv-oldest build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
-	rm -f flexdyn_ros/codegen/runtime/*.so
+	rm -f flexdyn_ros/codegen/compile/runtime/*.so

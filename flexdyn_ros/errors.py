@@ -86,6 +86,26 @@ class ArgumentError(FlexdynError, ValueError):
         super().__init__(f'Argument "{argument}" {problem.rstrip(".")}.')
 
 
+class NonFiniteResult(FlexdynError, ArithmeticError):
+    """
+    Finite arguments have no finite result: numbers on the way are too large.
+
+    Attributes:
+        function: What was computed.
+        argument: The largest number among the arguments, such as "qd[2]".
+        value: That number.
+    """
+
+    def __init__(self, function: str, argument: str, value: float):
+        self.function = function
+        self.argument = argument
+        self.value = value
+        super().__init__(
+            f'{function} has no finite result: numbers grow too large on the way. The largest '
+            f'argument is {argument} = {value:g}; check its value and unit.'
+        )
+
+
 class LoopsCannotClose(FlexdynError):
     """
     No state near the given one meets all loops.

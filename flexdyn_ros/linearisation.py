@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 from typing import Iterator
 
-from flexdyn_ros.interface.checked_arguments import require_dynamics
+from flexdyn_ros.robot_dynamics import require_dynamics
 from flexdyn_ros.model.robot.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.robot_dynamics import Wrenches

@@ -9,8 +9,8 @@ from typing import Optional
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.interface.arguments import real_matrix
-from flexdyn_ros.interface.arguments import real_vector
+from flexdyn_ros.arguments import real_matrix
+from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.model.robot.robot import Robot
 import numpy as np
 

@@ -17,8 +17,8 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.interface.arguments import deliver
-from flexdyn_ros.interface.checked_arguments import CheckedArguments
+from flexdyn_ros.arguments import deliver
+from flexdyn_ros.checked_arguments import CheckedArguments
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 

@@ -13,11 +13,12 @@ from typing import Mapping
 from typing import Optional
 from typing import Sequence
 
-from flexdyn_ros.codegen.emitting.c_files import c_files
-from flexdyn_ros.codegen.emitting.emit_c import emit_c
-from flexdyn_ros.codegen.emitting.emit_fortran import emit_fortran
-from flexdyn_ros.codegen.emitting.emit_python import emit_python
-from flexdyn_ros.codegen.emitting.schedule import schedule
+from flexdyn_ros.codegen.export.c_files import c_files
+from flexdyn_ros.codegen.export.c import c_program
+from flexdyn_ros.codegen.export.c import emit_c
+from flexdyn_ros.codegen.export.fortran import emit_fortran
+from flexdyn_ros.codegen.export.python import emit_python
+from flexdyn_ros.codegen.export.schedule import schedule
 from flexdyn_ros.codegen.tracing.formulations import methods
 from flexdyn_ros.codegen.tracing.functions import read_function
 from flexdyn_ros.codegen.tracing.interface import Input
@@ -144,14 +145,15 @@ def generate(
         robot, function, requests, loads, optimised=optimise, snap=snap, method=method
     )
     trace = found.trace if name is None else renamed(found.trace, name)
-    plan = schedule(trace)
-    c_source = emit_c(plan)
+    program = c_program(trace)
+    c_source = emit_c(program)
     files: dict[str, str] = {}
     if language == 'c':
         source = c_source
-        files = c_files(trace)
+        files = c_files(program)
     else:
-        source = emit_python(plan) if language == 'python' else emit_fortran(plan)
+        emit = emit_python if language == 'python' else emit_fortran
+        source = emit(schedule(trace))
     return GeneratedCode(
         source, count_c(c_source, trace.name), language, function, trace.name, trace.inputs,
         trace.outputs, found.report, trace.choices,

@@ -131,9 +131,11 @@ class InfluenceBackend(ReferenceBackend):
         """Return -J^T w, (nv,)."""
         return generalised_forces(self._model, q, wrenches=wrenches)
 
-    def frame_pose(self, q: Floats, frame: str) -> tuple:
-        """Return rotation, 3 rows, and position of a link's frame in the root frame."""
-        return frame_pose(self._tree, q, self._tree.frames[frame])
+    def frame_pose(self, q: Floats, frame: str) -> list[Floats]:
+        """Return the homogeneous transform of a link's frame in the root frame, (4, 4)."""
+        rotation, position = frame_pose(self._tree, q, self._tree.frames[frame])
+        rows = [[*row, x] for row, x in zip(rotation, position)]
+        return [*rows, [0.0, 0.0, 0.0, 1.0]]
 
     def jacobian(self, q: Floats, frame: str) -> list[Floats]:
         """Return the (6, nv) Jacobian of a link's frame."""

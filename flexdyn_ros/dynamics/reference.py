@@ -9,7 +9,9 @@ agree with it.
 from __future__ import annotations
 
 from copy import copy
+from typing import Any
 from typing import Mapping
+from typing import Optional
 from typing import Protocol
 from typing import Sequence
 
@@ -25,6 +27,7 @@ from flexdyn_ros.dynamics.elastic import elastic_forces
 from flexdyn_ros.dynamics.energy import kinetic_energy
 from flexdyn_ros.dynamics.energy import potential_energy
 from flexdyn_ros.dynamics.friction import friction_forces
+from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.jacobian import frame_pose
 from flexdyn_ros.dynamics.jacobian import jacobian
 from flexdyn_ros.dynamics.jacobian import jacobian_rate_times_velocity
@@ -80,6 +83,33 @@ class ReferenceBackend:
     def under(self, gravity: Floats, payloads: Mapping[str, Inertia]) -> ReferenceBackend:
         """Return a backend of the same robot under other gravity and payloads."""
         return ReferenceBackend(self._robot, gravity, payloads)
+
+    def evaluate(
+        self,
+        name: str,
+        vectors: Sequence[Floats],
+        frame: Optional[str] = None,
+        parameters: Any = None,
+        wrenches: Wrenches = (),
+        method: str = 'auto',
+    ) -> Any:
+        """
+        Return what one of the functions gives; several results are a tuple.
+
+        Args:
+            name: One of `functions.FUNCTIONS`.
+            vectors: Its inputs.
+            frame: Which frame it is about.
+            parameters: Which parameters it is about.
+            wrenches: Wrenches on frames.
+            method: How forward dynamics solves for accelerations, one of SOLVING_METHODS.
+        """
+        function, given = FUNCTIONS[name], list(vectors)
+        given += [frame] if function.of_frame else []
+        given += [parameters] if function.of_parameters else []
+        given += [wrenches] if function.takes_wrenches else []
+        given += [method] if name == 'forward_dynamics' else []
+        return getattr(self, name)(*given)
 
     def inverse_dynamics(
         self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
@@ -255,9 +285,11 @@ class ReferenceBackend:
         """Return stiffness and damping forces of modes and springs, (nv,)."""
         return elastic_forces(self._tree, q, qd)
 
-    def frame_pose(self, q: Floats, frame: str) -> tuple:
-        """Return rotation, 3 rows, and position of a link's frame in the root frame."""
-        return frame_pose(self._tree, q, self._tree.frames[frame])
+    def frame_pose(self, q: Floats, frame: str) -> list[Floats]:
+        """Return the homogeneous transform of a link's frame in the root frame, (4, 4)."""
+        rotation, position = frame_pose(self._tree, q, self._tree.frames[frame])
+        rows = [[*row, x] for row, x in zip(rotation, position)]
+        return [*rows, [0.0, 0.0, 0.0, 1.0]]
 
     def jacobian(self, q: Floats, frame: str) -> list[Floats]:
         """Return the (6, nv) Jacobian of a link's frame."""

@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any
 
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.interface.arguments import real_vector
+from flexdyn_ros.arguments import real_vector
 import numpy as np
 
 

@@ -11,7 +11,7 @@ from typing import Optional
 from flexdyn_ros.closed_chains.stepping import LoopAccelerations
 from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.interface.checked_arguments import require_dynamics
+from flexdyn_ros.robot_dynamics import require_dynamics
 from flexdyn_ros.simulation.arguments import finite_vector
 from flexdyn_ros.simulation.arguments import positive_number
 from flexdyn_ros.simulation.divergence import Diverged

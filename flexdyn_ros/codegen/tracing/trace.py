@@ -12,7 +12,6 @@ from flexdyn_ros.codegen.tracing.formulations import solving_methods
 from flexdyn_ros.codegen.tracing.function_vectors import function_identifier
 from flexdyn_ros.codegen.tracing.function_vectors import inputs_of
 from flexdyn_ros.codegen.tracing.function_vectors import outputs_of
-from flexdyn_ros.codegen.tracing.functions import PARAMETERS
 from flexdyn_ros.codegen.tracing.functions import read_function
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.interface import Output
@@ -88,14 +87,16 @@ def trace_requests(
     dynamics = TracedDynamics(tree, robot.n_joints, gravity_of(robot, loads, graph), method)
     outputs: list[Output] = []
     values: list[Any] = []
-    vectors[PARAMETERS] = [
+    parameters = [
         graph.symbol(name) for each in loads.named_parameters() for name in each.input.symbols
     ]
     for request in requests:
-        results = request.function.compute(
-            dynamics, vectors, request.frame, wrenches_of(loads, graph)
+        found = dynamics.evaluate(
+            request.name, [vectors[name] for name in request.function.inputs], request.frame,
+            parameters, wrenches_of(loads, graph),
         )
-        for output, result in zip(outputs_of(robot, request), results):
+        own = outputs_of(robot, request)
+        for output, result in zip(own, found if len(own) > 1 else (found,)):
             outputs.append(output)
             values += _flat(result)
     if pivots and dynamics.pivots:

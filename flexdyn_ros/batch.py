@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of Dynamics over many samples at once: vectors of lanes, threads, no interpreter."""
+
+from __future__ import annotations
+
+from inspect import Parameter
+from inspect import Signature
+import os
+from typing import Any
+from typing import Callable
+from typing import Mapping
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.arguments import targets
+from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.codegen.backends.generated import GeneratedBackend
+from flexdyn_ros.codegen.tracing.functions import Request
+from flexdyn_ros.dynamics.functions import Function
+from flexdyn_ros.dynamics.functions import FUNCTIONS
+from flexdyn_ros.dynamics.functions import result_shape
+from flexdyn_ros.dynamics.functions import SOLVING_METHODS
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.evaluation import Evaluation
+from flexdyn_ros.sample_arrays import must_copy
+from flexdyn_ros.sample_arrays import refuse_infinite
+from flexdyn_ros.sample_arrays import sample_rows
+from flexdyn_ros.sample_arrays import sample_wrenches
+from flexdyn_ros.sample_arrays import target_array
+import numpy as np
+
+THREADS_VARIABLE = 'FLEXDYN_THREADS'
+# Samples below which a thread of its own does not pay.
+SAMPLES_OF_A_THREAD = 1024
+# Functions that go over many samples.
+BATCHED = {
+    name: function for name, function in FUNCTIONS.items()
+    if not function.of_loops and not function.of_parameters and name != 'mass_matrix_factors'
+}
+
+
+class BatchDynamics:
+    """
+    The functions of a Dynamics over N samples.
+
+    Each function is a method with the arguments of the same method of `Dynamics`: vectors, a
+    frame, `wrenches`, `out`, and `method` for forward dynamics. Vectors have one row a sample;
+    results have one entry a sample: (N, nv), matrices (N, nv, nv), energies (N,). A wrench is one
+    for all samples, (6,), or one for each, (N, 6). Payloads and gravity are those of the Dynamics.
+    Compiled code takes several samples at once and shares them among threads ($FLEXDYN_THREADS,
+    by default one for each processor) while other Python threads run; the other backends go
+    through the samples one by one.
+    """
+
+    def __init__(self, dyn: Evaluation):
+        """Take the dynamics of a robot."""
+        self._dyn = dyn
+
+    def __getattr__(self, name: str) -> BatchFunction:
+        """Return one of the functions over samples."""
+        if name not in BATCHED:
+            raise AttributeError(f'{type(self).__name__} has no function "{name}"')
+        return BatchFunction(self._dyn, name)
+
+    def __dir__(self) -> list[str]:
+        """Return the names of the functions."""
+        return sorted({*super().__dir__(), *BATCHED})
+
+
+class BatchFunction:
+    """One function of a robot over samples."""
+
+    def __init__(self, dyn: Evaluation, name: str):
+        """Take the dynamics of a robot and the name of a function."""
+        self._dyn, self.__name__ = dyn, name
+        self._function = function = BATCHED[name]
+        self.__signature__ = _signature(function, name)
+        self.__doc__ = f'Return {function.summary}, one entry a sample.'
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Evaluate the function over all samples; see `BatchDynamics`."""
+        bound = self.__signature__.bind(*arguments, **named)
+        bound.apply_defaults()
+        given, function = bound.arguments, self._function
+        method = given.get('method', 'auto')
+        if method not in SOLVING_METHODS:
+            raise ArgumentError('method', f'is "{method}", expected one of {SOLVING_METHODS}')
+        frame = self._dyn._frame(given['frame']) if function.of_frame else None
+        vectors = {name: given[name] for name in function.inputs}
+        return self._run(vectors, given['out'], given.get('wrenches'), method, frame)
+
+    def _run(
+        self,
+        vectors: dict[str, Any],
+        out: Any,
+        wrenches: Wrenches,
+        method: str,
+        frame: Optional[str],
+    ) -> Any:
+        dyn = self._dyn
+        samples = sample_rows(vectors, dyn._width)
+        count = len(next(iter(samples.values())))
+        loads = sample_wrenches(wrenches, count, dyn._frame)
+        shapes = [
+            (count, *result_shape(kind, dyn._nv, dyn._n_joints))
+            for _, kind in self._function.outputs
+        ]
+        single = len(shapes) == 1
+        words = 'two arrays' if len(shapes) == 2 else 'three arrays'
+        given = [out] if single else targets(out, words, len(shapes))
+        results = [
+            np.empty(shape) if each is None else target_array('out', each, shape)
+            for each, shape in zip(given, shapes)
+        ]
+        taken = (*samples.values(), *loads.values())
+        aside = [np.empty(each.shape) if must_copy(each, taken) else each for each in results]
+        doubtful: Sequence[int] = range(count)
+        run = self._compiled(method, frame, loads) if count else None
+        if run is None:
+            refuse_infinite(samples)
+        else:
+            doubtful = run(samples, loads, aside, count)
+            if doubtful:
+                refuse_infinite(samples)
+        for k in doubtful:
+            # A call of its own, with the errors of one.
+            for result, value in zip(aside, self._one(k, samples, loads, method, frame)):
+                result[k] = value
+        for result, found in zip(results, aside):
+            if result is not found:
+                result[...] = found
+        return results[0] if single else tuple(results)
+
+    def _one(
+        self, k: int, samples: Mapping[str, np.ndarray], loads: Mapping[str, np.ndarray],
+        method: str, frame: Optional[str],
+    ) -> tuple:
+        """Return the results of one sample."""
+        own: dict[str, Any] = {name: rows[k] for name, rows in samples.items()}
+        if frame is not None:
+            own['frame'] = frame
+        if self._function.takes_wrenches and self.__name__ != 'bias_vector':
+            own['wrenches'] = {f: w if w.ndim == 1 else w[k] for f, w in loads.items()}
+        if self.__name__ == 'forward_dynamics':
+            own['method'] = method
+        found = getattr(self._dyn, self.__name__)(**own)
+        return (found,) if len(self._function.outputs) == 1 else found
+
+    def _compiled(
+        self, method: str, frame: Optional[str], loads: Mapping[str, np.ndarray]
+    ) -> Optional[Callable[..., Sequence[int]]]:
+        """Return a compiled function over samples, or None where there is none."""
+        backend = self._dyn._backend
+        if not isinstance(backend, GeneratedBackend):
+            return None
+        if self._dyn.robot.loops and self._function.open_tree:
+            return None  # a matter of rank, sample by sample
+        places = tuple((each, None) for each in loads)
+        made = backend.batch(Request(self.__name__, frame), places, method)
+        if made is None:
+            return None
+        function, variant = made
+        constants = {name: np.array(values) for name, values in variant.constants.items()}
+
+        def run(
+            samples: Mapping[str, np.ndarray], wrenches: Mapping[str, np.ndarray],
+            results: Sequence[np.ndarray], n: int,
+        ) -> Sequence[int]:
+            inputs = [*samples.values(), *constants.values(), *wrenches.values()]
+            strides = [
+                *(each.shape[1] for each in samples.values()), *(0 for _ in constants),
+                *(6 if each.ndim == 2 else 0 for each in wrenches.values()),
+            ]
+            flags = np.empty(n, dtype=np.uint8)
+            function(n, inputs, strides, results, flags, _threads(n))
+            return np.flatnonzero(flags).tolist() if flags.any() else ()
+
+        return run
+
+
+def _signature(function: Function, name: str) -> Signature:
+    """Return the arguments of a function, as the method of Dynamics has them."""
+    plain, absent = Parameter.POSITIONAL_OR_KEYWORD, {'default': None}
+    names = [Parameter(each, plain) for each in function.inputs]
+    names += [Parameter('frame', plain)] if function.of_frame else []
+    if function.takes_wrenches and name != 'bias_vector':
+        needed = name == 'external_force_vector'
+        names.append(Parameter('wrenches', plain, **({} if needed else absent)))
+    names.append(Parameter('out', plain, **absent))
+    if name == 'forward_dynamics':
+        names.append(Parameter('method', plain, default='auto'))
+    return Signature(names)
+
+
+def _threads(count: int) -> int:
+    """Return among how many threads samples are shared."""
+    try:
+        wanted = int(os.environ[THREADS_VARIABLE])
+    except (KeyError, ValueError):
+        affinity = getattr(os, 'sched_getaffinity', None)
+        wanted = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, min(wanted, count // SAMPLES_OF_A_THREAD))
