@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: bench bench-codegen bounds counts studies validate help setup setup-test setup-validate demo test lint test-oldest build colcon-test clean
+.PHONY: bench bench-codegen bounds counts studies validate help setup setup-test setup-validate demo test lint test-arm64 test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
@@ -34,6 +34,9 @@ lint: setup-test ## ruff and mypy
 
 test-oldest: ## tests without ROS on numpy 1.21.5, scipy 1.8.0 and Python 3.10
 	@$(ENV) scripts/test_oldest.sh
+
+test-arm64: setup-test ## generated code, batches and the extension for ARM64, by a cross compiler and QEMU (minutes)
+	@$(ENV) python test/arm64
 
 build: setup-test ## colcon build into build/ and install/
 	@$(ENV) scripts/colcon.sh build

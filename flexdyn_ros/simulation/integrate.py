@@ -31,6 +31,11 @@ _MOST_STEPS = 10**8  # a run of more samples does not fit in memory
 _ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
 
 
+# Functions that a simulation evaluates, compiled before it starts.
+EVALUATED, ON_BASE = ('forward_dynamics',), ('inverse_dynamics', 'mass_matrix')
+RECORDED = ('kinetic_energy', 'potential_energy')
+
+
 def simulate(
     dyn: Any,
     q0: Any,
@@ -99,6 +104,7 @@ def simulate(
         equations.loops = loops
     elif drift != 'projection' or drift_gains or loop_accelerations or loop_forces:
         raise ArgumentError('drift', 'and what is said about loops need a robot with <loop>')
+    dyn.compile(*(EVALUATED if base_acceleration is None else ON_BASE), *RECORDED)
     return integrate(equations, tableau, q, qd, t_end, dt, progress)
 
 

@@ -77,7 +77,7 @@ class GeneratedBackend:
         self._executor, self._automatic = executor, automatic
         self._digest = digest or model_digest(robot)
         self._variants = Variants(robot, self._digest, gravity, payloads)
-        self._functions: dict[Key, Callable] = {}
+        self._functions: dict[Key, Optional[Callable]] = {}
         self._batches: dict[Key, Optional[Batch]] = {}
         self._reference: Optional[ReferenceBackend] = None
         self._ahead = set() if ahead is None else ahead
@@ -138,11 +138,10 @@ class GeneratedBackend:
             method: How accelerations are solved for.
         """
         key = (request, places, method)
-        found = self._functions.get(key)
-        if found is None and self._is_generated(request):
+        if key not in self._functions and self._is_generated(request):
             variant = self._variants.variant(*key)
-            found = self._functions[key] = self._make(lambda: self._executor.function(variant))
-        return found
+            self._functions[key] = self._make(lambda: self._executor.function(variant))
+        return self._functions.get(key)
 
     def batch(
         self, request: Request, places: Places = (), method: str = 'auto'
@@ -194,9 +193,16 @@ class GeneratedBackend:
         return False
 
     def _make(self, make: Callable[[], Any]) -> Any:
-        """Return what the executor makes; Python takes over from "auto" if compiling fails."""
+        """
+        Return what the executor makes; Python takes over from "auto" if compiling fails.
+
+        Where a coordinate moves no inertia there is nothing to make: the reference raises the
+        error that names it.
+        """
         try:
             return make()
+        except ArithmeticError:
+            return None
         except CompilationFailed as error:
             if not self._automatic:
                 raise
@@ -204,7 +210,7 @@ class GeneratedBackend:
             self._executor = PythonExecutor()
             self._functions.clear()
             self._batches.clear()
-            return make()
+            return self._make(make)
 
 
 Backend = Union[GeneratedBackend, ReferenceBackend]
