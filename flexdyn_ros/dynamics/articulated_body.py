@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flexdyn_ros.dynamics.body import Body
 from flexdyn_ros.dynamics.flexible_body import deflect
 from flexdyn_ros.dynamics.joints import Column
 from flexdyn_ros.dynamics.joints import column_power
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
+from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.placement import carry_twist
 from flexdyn_ros.dynamics.placement import carry_wrench
@@ -25,6 +25,7 @@ from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.placement import placements
 from flexdyn_ros.dynamics.placement import Twist
 from flexdyn_ros.dynamics.placement import Wrench
+from flexdyn_ros.dynamics.reduced_forms import of_undeformed_inertia
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import dot
@@ -33,7 +34,6 @@ from flexdyn_ros.dynamics.spatial import ZERO
 from flexdyn_ros.dynamics.spatial_inertia import BlockInertia
 from flexdyn_ros.dynamics.spatial_inertia import column_momentum
 from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
-from flexdyn_ros.dynamics.undeformed_energy import of_undeformed_inertia
 
 # A pivot below this fraction of the body's inertia meets no inertia but round-off.
 PIVOT_TOLERANCE = 1e-13

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Iterable
 from typing import Sequence
 
-from flexdyn_ros.dynamics.body import Body
-from flexdyn_ros.dynamics.body import Entry
 from flexdyn_ros.dynamics.foreshortening import axial_wrench
 from flexdyn_ros.dynamics.foreshortening import drawn_in
+from flexdyn_ros.dynamics.multibody import Body
+from flexdyn_ros.dynamics.multibody import Entry
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import add_matrices

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from typing import Sequence
 from typing import TYPE_CHECKING
 
-from flexdyn_ros.dynamics.body import AxialInertia
-from flexdyn_ros.dynamics.body import Entry
+from flexdyn_ros.dynamics.multibody import AxialInertia
+from flexdyn_ros.dynamics.multibody import Entry
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import add_matrices

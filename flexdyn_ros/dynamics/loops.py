@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from typing import Callable
 
-from flexdyn_ros.dynamics.frame_motion import FrameKinematics
-from flexdyn_ros.dynamics.frame_motion import FrameMotion
-from flexdyn_ros.dynamics.frame_motion import RECURSIVE
+from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics
+from flexdyn_ros.dynamics.frame_kinematics import FrameMotion
+from flexdyn_ros.dynamics.frame_kinematics import RECURSIVE
 from flexdyn_ros.dynamics.multibody import Closure
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.scalar import Scalar

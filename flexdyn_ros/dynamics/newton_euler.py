@@ -27,9 +27,9 @@ from flexdyn_ros.dynamics.placement import NodePlacement
 from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.placement import placements
 from flexdyn_ros.dynamics.placement import poses
-from flexdyn_ros.dynamics.rotation import vector_spin_rate
+from flexdyn_ros.dynamics.reduced_forms import expanded
+from flexdyn_ros.dynamics.reduced_forms import forces_of_undeformed_inertia
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.small_deflections import expanded
 from flexdyn_ros.dynamics.spatial import acceleration_matrix
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import apply
@@ -41,8 +41,8 @@ from flexdyn_ros.dynamics.spatial import negate
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import subtract
 from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import vector_spin_rate
 from flexdyn_ros.dynamics.spatial import ZERO
-from flexdyn_ros.dynamics.undeformed_energy import forces_of_undeformed_inertia
 
 
 class FrameWrench(NamedTuple):

@@ -13,9 +13,6 @@ from dataclasses import dataclass
 from typing import Optional
 from typing import Sequence
 
-from flexdyn_ros.dynamics.body import AxialInertia
-from flexdyn_ros.dynamics.body import Body
-from flexdyn_ros.dynamics.body import BodyNode
 from flexdyn_ros.dynamics.foreshortening import along_modes
 from flexdyn_ros.dynamics.foreshortening import amplitude_gradients
 from flexdyn_ros.dynamics.foreshortening import amplitudes
@@ -23,16 +20,17 @@ from flexdyn_ros.dynamics.foreshortening import weighted
 from flexdyn_ros.dynamics.joints import Column
 from flexdyn_ros.dynamics.joints import frame_axis
 from flexdyn_ros.dynamics.joints import joint_motion
+from flexdyn_ros.dynamics.multibody import AxialInertia
+from flexdyn_ros.dynamics.multibody import Body
+from flexdyn_ros.dynamics.multibody import BodyNode
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.rotation import about_axis
-from flexdyn_ros.dynamics.rotation import by_vector
-from flexdyn_ros.dynamics.rotation import turn_tensor
-from flexdyn_ros.dynamics.rotation import vector_spin
 from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import about_axis
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import add_matrices
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import apply_transposed
+from flexdyn_ros.dynamics.spatial import by_vector
 from flexdyn_ros.dynamics.spatial import combine
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
@@ -42,7 +40,9 @@ from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import skew
 from flexdyn_ros.dynamics.spatial import symmetric_congruence
+from flexdyn_ros.dynamics.spatial import turn_tensor
 from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import vector_spin
 from flexdyn_ros.dynamics.spatial import ZERO
 
 Twist = tuple[Vector, Vector]

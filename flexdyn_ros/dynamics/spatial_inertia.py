@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Callable
 from typing import Union
 
-from flexdyn_ros.dynamics.body import Body
 from flexdyn_ros.dynamics.flexible_body import DeflectedBody
 from flexdyn_ros.dynamics.joints import Column
+from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add

@@ -16,8 +16,8 @@ from flexdyn_ros.codegen.backends.patient_backend import PatientBackend
 from flexdyn_ros.codegen.backends.python_backend import PythonBackend
 from flexdyn_ros.codegen.backends.without_compiler import python_backend
 from flexdyn_ros.codegen.tracing.functions import Request
-from flexdyn_ros.dynamics.influence_approximations import Approximations
-from flexdyn_ros.dynamics.influence_backend import InfluenceBackend
+from flexdyn_ros.dynamics.influence.backend import InfluenceBackend
+from flexdyn_ros.dynamics.influence.model import Approximations
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.interface.arguments import Evaluation

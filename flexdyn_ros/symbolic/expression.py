@@ -12,8 +12,8 @@ from typing import Optional
 from typing import TYPE_CHECKING
 from typing import Union
 
-from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import OuterScalar
+from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
 
 if TYPE_CHECKING:
     from flexdyn_ros.symbolic.graph import Graph

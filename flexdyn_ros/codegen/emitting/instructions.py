@@ -29,7 +29,7 @@ from flexdyn_ros.codegen.emitting.registers import registers_of
 from flexdyn_ros.codegen.emitting.schedule import schedule
 from flexdyn_ros.codegen.emitting.series import series_coefficients
 from flexdyn_ros.codegen.tracing.interface import Trace
-from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
 from flexdyn_ros.symbolic.passes.stumpff import PREFIX
 

@@ -41,7 +41,7 @@ from flexdyn_ros.codegen.emitting.x86_encoding import RBX
 from flexdyn_ros.codegen.emitting.x86_encoding import RSP
 from flexdyn_ros.codegen.emitting.x86_functions import encode_piecewise
 from flexdyn_ros.codegen.emitting.x86_functions import encode_stumpff
-from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
 from flexdyn_ros.symbolic.passes.stumpff import PREFIX
 
 # They point REACH bytes into the inputs, the slots and the results: what one byte can add.

@@ -25,7 +25,7 @@ from flexdyn_ros.codegen.emitting.x86_encoding import Memory
 from flexdyn_ros.codegen.emitting.x86_encoding import PAIR
 from flexdyn_ros.codegen.emitting.x86_encoding import Place
 from flexdyn_ros.codegen.emitting.x86_encoding import SCALAR
-from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
 
 # Slots of pairs: what was wrong, a function's argument, its result.
 WRONG, ARGUMENT, RESULT = range(3)

@@ -16,7 +16,7 @@ from flexdyn_ros.codegen.emitting.series import series_coefficients
 from flexdyn_ros.codegen.emitting.x86_encoding import Encoder
 from flexdyn_ros.codegen.emitting.x86_encoding import Memory
 from flexdyn_ros.codegen.emitting.x86_encoding import RSP
-from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
 
 # Where a number lies, by the number.

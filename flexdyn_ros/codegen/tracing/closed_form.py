@@ -14,7 +14,7 @@ from typing import Sequence
 
 from flexdyn_ros.codegen.tracing.multiple_angles import multiple_angles
 from flexdyn_ros.codegen.tracing.multiple_angles import turning_coordinates
-from flexdyn_ros.dynamics.composite_body import mass_matrix
+from flexdyn_ros.dynamics.mass_matrix import mass_matrix
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.model.robot.robot import Robot

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 
-from flexdyn_ros.dynamics.body import Body
-from flexdyn_ros.dynamics.joint_motion import AxisTerm
+from flexdyn_ros.dynamics.joints import AxisTerm
+from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.symbolic.expression import Expression
 from flexdyn_ros.symbolic.graph import Graph

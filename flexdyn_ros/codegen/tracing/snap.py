@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from flexdyn_ros.dynamics.body import Body
+from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Frame
 from flexdyn_ros.dynamics.multibody import Multibody
 

@@ -27,7 +27,7 @@ from flexdyn_ros.codegen.tracing.composite_responses import CompositeResponses
 from flexdyn_ros.codegen.tracing.composite_responses import Response
 from flexdyn_ros.codegen.tracing.composite_responses import vector
 from flexdyn_ros.codegen.tracing.own_axes import OwnAxes
-from flexdyn_ros.dynamics.displacement import displacements
+from flexdyn_ros.dynamics.derivatives.displacement import displacements
 from flexdyn_ros.dynamics.joints import Column
 from flexdyn_ros.dynamics.joints import column_power
 from flexdyn_ros.dynamics.placement import Wrench

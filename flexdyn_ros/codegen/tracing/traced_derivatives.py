@@ -19,13 +19,13 @@ from flexdyn_ros.codegen.tracing.own_axes import own_axes
 from flexdyn_ros.codegen.tracing.structured_derivatives import POSITION
 from flexdyn_ros.codegen.tracing.structured_derivatives import StructuredDerivatives
 from flexdyn_ros.codegen.tracing.structured_derivatives import VELOCITY
-from flexdyn_ros.dynamics.displacement import displacements
-from flexdyn_ros.dynamics.elastic import elastic_forces
-from flexdyn_ros.dynamics.friction import friction_forces
+from flexdyn_ros.dynamics.derivatives.displacement import displacements
+from flexdyn_ros.dynamics.internal_forces import elastic_forces
+from flexdyn_ros.dynamics.internal_forces import friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
+from flexdyn_ros.dynamics.mass_matrix import outward_order
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.walker_orin import outward_order
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.expression import Expression
 from flexdyn_ros.symbolic.graph import Graph

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies in the making: what is known of each while the tree is assembled."""
+"""Bodies under construction: what is collected for each while the tree is assembled."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from typing import Optional
 from typing import Sequence
 
-from flexdyn_ros.dynamics.body import AxialInertia
-from flexdyn_ros.dynamics.body import Body
-from flexdyn_ros.dynamics.body import BodyNode
-from flexdyn_ros.dynamics.body import Entry
-from flexdyn_ros.dynamics.body import ModalInertia
-from flexdyn_ros.dynamics.joint_motion import JointMotion
+from flexdyn_ros.dynamics.joints import JointMotion
+from flexdyn_ros.dynamics.multibody import AxialInertia
+from flexdyn_ros.dynamics.multibody import Body
+from flexdyn_ros.dynamics.multibody import BodyNode
+from flexdyn_ros.dynamics.multibody import Entry
+from flexdyn_ros.dynamics.multibody import ModalInertia
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import add_matrices
 from flexdyn_ros.dynamics.spatial import apply

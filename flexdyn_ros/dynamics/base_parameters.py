@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import replace
 
-from flexdyn_ros.dynamics.body import Body
+from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import add_matrices

@@ -15,8 +15,8 @@ from typing import Any
 from typing import Sequence
 from typing import Union
 
-from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import OuterScalar
+from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import stumpff
 import numpy as np
 

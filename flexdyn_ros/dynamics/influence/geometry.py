@@ -18,24 +18,22 @@ from typing import NamedTuple
 from typing import Optional
 from typing import Sequence
 
-from flexdyn_ros.dynamics.body import Body
-from flexdyn_ros.dynamics.body import BodyNode
 from flexdyn_ros.dynamics.foreshortening import along_modes
 from flexdyn_ros.dynamics.foreshortening import amplitude_biases
 from flexdyn_ros.dynamics.foreshortening import amplitude_gradients
 from flexdyn_ros.dynamics.foreshortening import amplitudes
 from flexdyn_ros.dynamics.foreshortening import weighted
-from flexdyn_ros.dynamics.joint_motion import AxisTerm
-from flexdyn_ros.dynamics.joint_motion import JointMotion
+from flexdyn_ros.dynamics.joints import AxisTerm
+from flexdyn_ros.dynamics.joints import JointMotion
+from flexdyn_ros.dynamics.multibody import Body
+from flexdyn_ros.dynamics.multibody import BodyNode
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.rotation import about_axis
-from flexdyn_ros.dynamics.rotation import by_quaternion
-from flexdyn_ros.dynamics.rotation import by_vector
-from flexdyn_ros.dynamics.rotation import vector_spin
-from flexdyn_ros.dynamics.rotation import vector_spin_rate
 from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import about_axis
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import apply
+from flexdyn_ros.dynamics.spatial import by_quaternion
+from flexdyn_ros.dynamics.spatial import by_vector
 from flexdyn_ros.dynamics.spatial import combine
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import IDENTITY
@@ -44,6 +42,8 @@ from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import subtract
 from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import vector_spin
+from flexdyn_ros.dynamics.spatial import vector_spin_rate
 from flexdyn_ros.dynamics.spatial import ZERO
 
 # Columns of a Jacobian by velocity index: linear and angular velocity for a unit rate.
