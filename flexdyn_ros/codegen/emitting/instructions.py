@@ -31,7 +31,7 @@ from flexdyn_ros.codegen.emitting.series import series_coefficients
 from flexdyn_ros.codegen.tracing.interface import Trace
 from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
-from flexdyn_ros.symbolic.passes.stumpff import PREFIX
+from flexdyn_ros.symbolic.passes.identities import PREFIX
 
 NUMBERS = {name: number for number, (name, _, _) in enumerate(OPERATIONS)}
 # Of 32 bits, which every platform of numpy has.

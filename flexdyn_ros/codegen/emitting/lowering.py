@@ -22,7 +22,7 @@ from flexdyn_ros.symbolic.expression import NEGATIVE
 from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import QUOTIENT
 from flexdyn_ros.symbolic.expression import SYMBOL
-from flexdyn_ros.symbolic.passes.stumpff import PREFIX
+from flexdyn_ros.symbolic.passes.identities import PREFIX
 
 # What an operation is called, how many values it reads, and whether a function follows them. The
 # order is that of `runtime/interpreter.h`; a and b*c stand for the values in order.

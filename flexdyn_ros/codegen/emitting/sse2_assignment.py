@@ -42,7 +42,7 @@ from flexdyn_ros.codegen.emitting.x86_encoding import RSP
 from flexdyn_ros.codegen.emitting.x86_functions import encode_piecewise
 from flexdyn_ros.codegen.emitting.x86_functions import encode_stumpff
 from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
-from flexdyn_ros.symbolic.passes.stumpff import PREFIX
+from flexdyn_ros.symbolic.passes.identities import PREFIX
 
 # They point REACH bytes into the inputs, the slots and the results: what one byte can add.
 INPUTS, SLOTS, RESULTS = RBX, RBP, R14

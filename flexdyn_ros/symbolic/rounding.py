@@ -22,7 +22,7 @@ NEAR = 0.5 * SAME
 _STEP = 4.0 * SAME
 
 
-class KnownNumbers:
+class NumberTable:
     """The numbers of one program."""
 
     def __init__(self) -> None:

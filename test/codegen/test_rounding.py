@@ -4,8 +4,8 @@
 import math
 
 from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.known_numbers import KnownNumbers
-from flexdyn_ros.symbolic.known_numbers import SAME
+from flexdyn_ros.symbolic.rounding import NumberTable
+from flexdyn_ros.symbolic.rounding import SAME
 import numpy as np
 import pytest
 
@@ -21,7 +21,7 @@ def shifted(number, steps):
 def test_numbers_next_to_each_other_are_one(steps):
     """Of any size, in any order."""
     numbers = 10.0 ** np.random.default_rng(0).uniform(-30.0, 30.0, 500)
-    known = KnownNumbers()
+    known = NumberTable()
     for number in numbers.tolist():
         first = known.of(number)
         assert known.of(shifted(number, steps)) == first
@@ -30,7 +30,7 @@ def test_numbers_next_to_each_other_are_one(steps):
 
 def test_numbers_that_differ_by_more_stay_apart():
     """Ten times the limit apart, and at zero and infinity."""
-    known = KnownNumbers()
+    known = NumberTable()
     for number in (0.1, 1.0, 3.0, 1e-300, 1e300, 5e-324):
         assert known.of(number) != known.of(number * (1.0 + 10.0 * SAME) + 5e-324)
     assert known.of(0.0) == 0.0
@@ -41,7 +41,7 @@ def test_numbers_that_differ_by_more_stay_apart():
 def test_a_short_number_stands_for_its_neighbours(short):
     """Whichever comes first."""
     for steps in (-2, -1, 1, 2):
-        assert KnownNumbers().of(shifted(short, steps)) == short
+        assert NumberTable().of(shifted(short, steps)) == short
 
 
 def test_equal_expressions_are_one_node():

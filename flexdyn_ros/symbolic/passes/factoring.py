@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewriting the parts of a sum that nothing else uses: the engine of factoring."""
+"""
+Factoring and distribution of the single-use parts of sums, where that saves operations.
+
+What only one sum or product uses is multiplied out and factored anew. Factoring alone takes out a
+factor that several terms share, x a + x b = x (a + b). Distribution multiplies out sums in
+products, too, which finds what factoring alone cannot, such as c (x - y) + c (x + y) = 2 c x.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +25,7 @@ from flexdyn_ros.symbolic.program import remake
 TERM_LIMIT = 80
 
 
-def rewrite_private(program: Program, opened: tuple[int, ...]) -> Program:
+def rewrite_single_use(program: Program, opened: tuple[int, ...]) -> Program:
     """
     Return the program with each sum's own parts in their cheapest form found.
 
@@ -38,7 +44,7 @@ def rewrite_private(program: Program, opened: tuple[int, ...]) -> Program:
         operands = tuple(made[operand] for operand in node.operands)
         made[node] = remake(graph, node, operands) if operands else node
         if node.kind in (SUM, PRODUCT) and node not in inner:
-            own = {made[n] for n in private_nodes(node, uses, opened)}
+            own = {made[n] for n in single_use_nodes(node, uses, opened)}
             made[node] = _cheapest(graph, made[node], own)
     return Program(graph, tuple(made[output] for output in program.outputs))
 
@@ -54,7 +60,7 @@ def _inner_nodes(
     return inner
 
 
-def private_nodes(
+def single_use_nodes(
     root: Expression, uses: dict[Expression, int], opened: tuple[int, ...]
 ) -> set[Expression]:
     """Return the root and the nodes to open that only its tree uses."""
@@ -106,3 +112,13 @@ def _cheapest(graph: Graph, node: Expression, private: set[Expression]) -> Expre
     if best is inner:
         return node
     return graph.negate(best) if negative else best
+
+
+def factor(program: Program) -> Program:
+    """Return the program with each sum's terms factored where that saves operations."""
+    return rewrite_single_use(program, (PRODUCT,))
+
+
+def distribute(program: Program) -> Program:
+    """Return the program with each sum's own parts multiplied out where that saves operations."""
+    return rewrite_single_use(program, (SUM, PRODUCT))
