@@ -16,8 +16,8 @@ from typing import Sequence
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.interface import Trace
 from flexdyn_ros.codegen.tracing.loads import Loads
+from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
 from flexdyn_ros.codegen.tracing.simplify import simplify
-from flexdyn_ros.codegen.tracing.snap import ROUND_OFF
 from flexdyn_ros.codegen.tracing.traced_dynamics import DENSE
 from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
 from flexdyn_ros.dynamics.newton_euler import FrameWrench

@@ -22,8 +22,8 @@ from flexdyn_ros.codegen.tracing.loads import loaded_tree
 from flexdyn_ros.codegen.tracing.loads import Loads
 from flexdyn_ros.codegen.tracing.loads import read_loads
 from flexdyn_ros.codegen.tracing.loads import wrenches_of
-from flexdyn_ros.codegen.tracing.snap import ANGLE_TOLERANCE
-from flexdyn_ros.codegen.tracing.snap import snap as snap_rotations
+from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE
+from flexdyn_ros.codegen.tracing.rotation_rounding import snap as snap_rotations
 from flexdyn_ros.codegen.tracing.traced_derivatives import STRUCTURED
 from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
 from flexdyn_ros.codegen.tracing.traced_dynamics import TracedDynamics
