@@ -15,6 +15,7 @@ from typing import Iterable
 from typing import Sequence
 
 from flexdyn_ros.dynamics.foreshortening import axial_wrench
+from flexdyn_ros.dynamics.foreshortening import DeflectedIntegrals
 from flexdyn_ros.dynamics.foreshortening import drawn_in
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Entry
@@ -23,6 +24,7 @@ from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import add_matrices
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import axial
+from flexdyn_ros.dynamics.spatial import BodyMotion
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import inertia_of
@@ -70,24 +72,6 @@ class DeflectedBody:
         return [add(axial(m), spin) for m, spin in zip(self.modal_moments, rotary)]
 
 
-@dataclass
-class BodyMotion:
-    """
-    Motion of a body's frame, in its axes.
-
-    Attributes:
-        spin: Angular velocity.
-        spin_rate: Angular acceleration.
-        acceleration: Of the frame's origin, gravity taken off.
-        matrix: U = [spin_rate]x + [spin]x [spin]x.
-    """
-
-    spin: Vector
-    spin_rate: Vector
-    acceleration: Vector
-    matrix: Matrix
-
-
 def deflect(body: Body, modes: list) -> DeflectedBody:
     """Return the body's inertia integrals at modal coordinates `modes`."""
     modal = body.modal
@@ -105,8 +89,10 @@ def deflect(body: Body, modes: list) -> DeflectedBody:
         moments.append(moment)
         first = add(first, scale(amplitude, modal.first[k]))
         second = add_matrices(second, scale_matrix(amplitude, moment))
-    state = DeflectedBody(body, first, second, moments, modal.first, modal.mass)
-    return drawn_in(state, modes) if modal.axial.terms else state
+    integrals = DeflectedIntegrals(first, second, moments, modal.first, modal.mass)
+    if modal.axial.terms:
+        integrals = drawn_in(modal.axial, modes, integrals)
+    return DeflectedBody(body, *integrals)
 
 
 def body_wrench(

@@ -10,11 +10,9 @@ gradient D_j = C_j delta and the bias b_j = delta'^T C_j delta'. Nothing is drop
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Iterable
 from typing import NamedTuple
 from typing import Sequence
-from typing import TYPE_CHECKING
 
 from flexdyn_ros.dynamics.multibody import AxialInertia
 from flexdyn_ros.dynamics.multibody import Entry
@@ -23,19 +21,17 @@ from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import add_matrices
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import apply_transposed
+from flexdyn_ros.dynamics.spatial import BodyMotion
 from flexdyn_ros.dynamics.spatial import combine
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import is_zero
+from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import outer
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import subtract
 from flexdyn_ros.dynamics.spatial import transpose
 from flexdyn_ros.dynamics.spatial import Vector
-
-if TYPE_CHECKING:
-    from flexdyn_ros.dynamics.flexible_body import BodyMotion
-    from flexdyn_ros.dynamics.flexible_body import DeflectedBody
 
 # For each mode k the j and D_jk of the amplitudes that change with it.
 Gradients = list[list[tuple[int, Scalar]]]
@@ -96,15 +92,36 @@ def along_modes(weights: Sequence[Scalar], gradients: Gradients) -> list[Scalar]
     return sums
 
 
-def drawn_in(state: DeflectedBody, modes: list) -> DeflectedBody:
+class DeflectedIntegrals(NamedTuple):
     """
-    Return a deflected body's inertia integrals with its points drawn in along the axis.
+    Inertia integrals of a body at one deflection, about its frame's origin in its axes.
+
+    Attributes:
+        first_moment: int rho dm, rho = r + u.
+        second_moment: int rho rho^T dm.
+        modal_moments: int rho phi_k^T dm for each mode k.
+        modal_first: int phi_k dm.
+        modal_mass: Generalised mass, indexed [k][l].
+    """
+
+    first_moment: Vector
+    second_moment: Matrix
+    modal_moments: list[Matrix]
+    modal_first: Sequence[Vector]
+    modal_mass: Sequence[Sequence[Scalar]]
+
+
+def drawn_in(
+    axial: AxialInertia, modes: list, deflected: DeflectedIntegrals
+) -> DeflectedIntegrals:
+    """
+    Return a body's inertia integrals with its points drawn in along the axis.
 
     Args:
-        state: The integrals without that.
+        axial: Integrals of the axial shapes.
         modes: Modal coordinates of the body.
+        deflected: The integrals without the drawing in.
     """
-    axial = state.body.modal.axial
     e = axial.direction
     a, gradients = amplitudes(axial, modes), amplitude_gradients(axial, modes)
     held = [_held(couplings, a) for couplings in axial.coupling]  # int s phi_k dm
@@ -114,19 +131,19 @@ def drawn_in(state: DeflectedBody, modes: list) -> DeflectedBody:
     reach = [x + own for x, own in zip(axial.second, product)]  # int f_j (x + s) dm
     beside = _beside(axial, modes)
     moments = []
-    for moment, own, column in zip(state.modal_moments, held, gradients):
+    for moment, own, column in zip(deflected.modal_moments, held, gradients):
         drawn = scale(_sum(reach[j] * slope for j, slope in column), e)
         for j, slope in column:
             drawn = add(drawn, scale(slope, beside[j]))
         moments.append(add_matrices(add_matrices(moment, outer(e, own)), outer(drawn, e)))
     firsts = along_modes(axial.first, gradients)
-    return replace(
-        state,
-        first_moment=add(state.first_moment, scale(weighted(axial.first, a), e)),
-        second_moment=add_matrices(state.second_moment, add_matrices(spread, transpose(spread))),
-        modal_moments=moments,
-        modal_first=[add(first, scale(x, e)) for first, x in zip(state.modal_first, firsts)],
-        modal_mass=_modal_mass(axial, gradients, state.modal_mass),
+    spread = add_matrices(spread, transpose(spread))
+    return DeflectedIntegrals(
+        add(deflected.first_moment, scale(weighted(axial.first, a), e)),
+        add_matrices(deflected.second_moment, spread),
+        moments,
+        [add(first, scale(x, e)) for first, x in zip(deflected.modal_first, firsts)],
+        _modal_mass(axial, gradients, deflected.modal_mass),
     )
 
 

@@ -245,8 +245,8 @@ class Multibody:
         springs: Springs of the elastic joints, in their order, then those of links.
         loops: What closes between frames.
         linearised: Places in q and in qd of the modal coordinates in which the equations are
-            expanded, see small_deflections.py.
-        undeformed: The same of those that the kinetic energy does not see, undeformed_energy.py.
+            expanded, see reduced_forms.py.
+        undeformed: The same of those that the kinetic energy does not see, see there.
     """
 
     bodies: tuple[Body, ...]
@@ -264,6 +264,11 @@ class Multibody:
     def nv(self) -> int:
         """Number of velocity coordinates."""
         return len(self.coordinate_names)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no link has equations in a reduced form, see reduced_forms.py."""
+        return not (self.linearised or self.undeformed)
 
     @property
     def shares_coordinates(self) -> bool:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from typing import Optional
 
 from flexdyn_ros.dynamics.flexible_body import body_wrench
-from flexdyn_ros.dynamics.flexible_body import BodyMotion
 from flexdyn_ros.dynamics.foreshortening import amplitude_biases
 from flexdyn_ros.dynamics.foreshortening import weighted
 from flexdyn_ros.dynamics.joints import axis_rates
@@ -34,6 +33,7 @@ from flexdyn_ros.dynamics.spatial import acceleration_matrix
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import apply_transposed
+from flexdyn_ros.dynamics.spatial import BodyMotion
 from flexdyn_ros.dynamics.spatial import combine
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
@@ -62,8 +62,6 @@ class FrameWrench(NamedTuple):
     axes: Optional[str] = None
 
 
-@forces_of_undeformed_inertia
-@expanded(3, 0)
 def generalised_forces(
     tree: Multibody,
     q: list,
@@ -75,7 +73,7 @@ def generalised_forces(
     """
     Return the generalised forces of inertia, gravity and outside wrenches, (nv,).
 
-    Friction and springs are in friction.py and elastic.py.
+    Friction and springs are in internal_forces.py.
 
     Args:
         tree: The bodies.
@@ -85,6 +83,14 @@ def generalised_forces(
         gravity: Acceleration of gravity in the root frame [m/s^2].
         wrenches: What the environment exerts on the robot.
     """
+    algorithm = _exact_forces if tree.is_exact else _reduced_forces
+    return algorithm(tree, q, qd, qdd, gravity, wrenches)
+
+
+def _exact_forces(
+    tree: Multibody, q: list, qd: list, qdd: list, gravity: Vector, wrenches: Iterable[FrameWrench]
+) -> list[Scalar]:
+    """Return the generalised forces by the recursion outward and inward."""
     places = placements(tree, q, at_once=True)
     motions = propagate(tree, places, qd, qdd, gravity)
     forces: list[Vector] = []
@@ -109,6 +115,9 @@ def generalised_forces(
     for velocity_index, inertia in tree.rotors:
         tau[velocity_index] = tau[velocity_index] + inertia * qdd[velocity_index]
     return tau
+
+
+_reduced_forces = forces_of_undeformed_inertia(expanded(3, 0)(_exact_forces))
 
 
 def _on_body(

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vectors, matrices and rotations of three dimensions over scalars of any kind."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from typing import Iterable
 from typing import Sequence
 
@@ -176,6 +179,24 @@ def acceleration_matrix(spin: Vector, spin_rate: Vector) -> Matrix:
         (xy + az, -(zz + xx), yz - ax),
         (zx - ay, yz + ax, -(xx + yy)),
     )
+
+
+@dataclass
+class BodyMotion:
+    """
+    Motion of a body's frame, in its axes.
+
+    Attributes:
+        spin: Angular velocity.
+        spin_rate: Angular acceleration.
+        acceleration: Of the frame's origin, gravity taken off.
+        matrix: U = [spin_rate]x + [spin]x [spin]x.
+    """
+
+    spin: Vector
+    spin_rate: Vector
+    acceleration: Vector
+    matrix: Matrix
 
 
 def about_axis(axis: Vector, angle: Scalar) -> Matrix:

@@ -24,7 +24,6 @@ from flexdyn_ros.dynamics.derivatives.motion_variation import Stage
 from flexdyn_ros.dynamics.derivatives.motion_variation import stages
 from flexdyn_ros.dynamics.derivatives.motion_variation import Variation
 from flexdyn_ros.dynamics.flexible_body import body_wrench
-from flexdyn_ros.dynamics.flexible_body import BodyMotion
 from flexdyn_ros.dynamics.flexible_body import deflect
 from flexdyn_ros.dynamics.newton_euler import propagate
 from flexdyn_ros.dynamics.placement import carry_wrench
@@ -34,6 +33,7 @@ from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import acceleration_matrix
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import apply
+from flexdyn_ros.dynamics.spatial import BodyMotion
 from flexdyn_ros.dynamics.spatial import congruence
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
