@@ -79,7 +79,7 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
                 gives the same numbers by another way, slower: a check, on the reference backend.
             approximations: Names of what the second formulation shall approximate as its paper
                 does, none by default: "undeformed_inertia", "lumped_mass", "printed_recursion",
-                see `dynamics/influence_approximations.py`.
+                see `dynamics/influence/model.py`.
 
         Raises:
             ArgumentError: If there is no such backend, formulation or approximation, or they do

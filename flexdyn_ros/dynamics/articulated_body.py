@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from flexdyn_ros.dynamics.flexible_body import deflect
 from flexdyn_ros.dynamics.joints import Column
-from flexdyn_ros.dynamics.joints import column_power
+from flexdyn_ros.dynamics.joints import project_on_axis
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
 from flexdyn_ros.dynamics.multibody import Body
@@ -120,7 +120,7 @@ def _eliminate(
     momenta += [(inertia.forces[k], inertia.moments[k]) for k in modes]
     block = []
     for i, momentum in enumerate(momenta):
-        row = [column_power(column, momentum) for column in columns]
+        row = [project_on_axis(column, momentum) for column in columns]
         if i >= len(columns):
             row += [inertia.modal[modes[i - len(columns)]][k] for k in modes]
         elif coordinates[i] in rotors:
@@ -179,7 +179,7 @@ def _inward(
     effective = []
     for i, index in enumerate(step.coordinates):
         if i < len(step.columns):
-            felt = column_power(step.columns[i], wrench)
+            felt = project_on_axis(step.columns[i], wrench)
         else:
             felt = modal[index - body.velocity_modes]
         effective.append(forces[index] - felt)

@@ -182,7 +182,7 @@ def regroup(tree: Multibody, axisymmetric: bool = True) -> Multibody:
     Args:
         tree: The bodies.
         axisymmetric: Whether of axisymmetric bodies only the angular momentum about the joint axis
-            is left, as `spin_inertia`.
+            is left, as `polar_inertia`.
     """
     bodies, found = list(tree.bodies), {}
 
@@ -200,7 +200,7 @@ def regroup(tree: Multibody, axisymmetric: bool = True) -> Multibody:
         spread = _axisymmetric(body, rest) if axisymmetric else None
         if spread is not None:
             disc = Moments(0.0, ZERO, _disc(body.joint.axis, spread))
-            bodies[index] = replace(body, spin_inertia=2.0 * spread.value)
+            bodies[index] = replace(body, polar_inertia=2.0 * spread.value)
             rest, movable = Moments(rest.mass, rest.first_moment, NOTHING), movable.plus(disc)
         found[index] = rest
         moved = movable.seen_from(body.rotation, body.position)

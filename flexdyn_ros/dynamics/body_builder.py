@@ -45,7 +45,7 @@ class Attachment:
 
 
 @dataclass
-class Draft:
+class BodyBuilder:
     """A body in the making."""
 
     attachment: Attachment
@@ -74,22 +74,22 @@ class Draft:
         self.second_moment = add_matrices(self.second_moment, spread)
 
 
-def finished_body(draft: Draft) -> Body:
-    """Return the body that a draft has become."""
-    attachment = draft.attachment
+def built_body(builder: BodyBuilder) -> Body:
+    """Return the body that a builder has become."""
+    attachment = builder.attachment
     return Body(
-        links=tuple(draft.links),
+        links=tuple(builder.links),
         parent=attachment.body,
         node=attachment.node,
         position=attachment.position,
         rotation=attachment.rotation,
-        joint=draft.joint,
-        mass=draft.mass,
-        first_moment=draft.first_moment,
-        second_moment=draft.second_moment,
-        modal=_modal_inertia(draft.flexible) if draft.flexible else ModalInertia(),
-        position_modes=draft.modes[0],
-        velocity_modes=draft.modes[1],
+        joint=builder.joint,
+        mass=builder.mass,
+        first_moment=builder.first_moment,
+        second_moment=builder.second_moment,
+        modal=_modal_inertia(builder.flexible) if builder.flexible else ModalInertia(),
+        position_modes=builder.modes[0],
+        velocity_modes=builder.modes[1],
     )
 
 

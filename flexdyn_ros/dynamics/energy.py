@@ -31,12 +31,12 @@ def kinetic_energy(tree: Multibody, q: list, qd: list) -> Scalar:
     for body, twist in zip(tree.bodies, twists):
         state = deflect(body, body.mode_values(q))
         energy = energy + _body_energy(state, twist, body.mode_rates(qd))
-        if body.spin_inertia:
+        if body.polar_inertia:
             rate = axis_rates(body.joint, qd)[0]
             # The body turns at the carrier's rate plus the joint's: half of the sum's square
             # less the carrier's own, which the parent has.
             about = dot(body.joint.axis, twist[1]) - 0.5 * rate
-            energy = energy + body.spin_inertia * rate * about
+            energy = energy + body.polar_inertia * rate * about
     for index, inertia in tree.rotors:
         energy = energy + 0.5 * inertia * qd[index] * qd[index]
     return energy

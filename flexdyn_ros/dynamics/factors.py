@@ -10,7 +10,7 @@ triangular and D diagonal, coordinate by coordinate.
 from flexdyn_ros.dynamics.articulated_body import Elimination
 from flexdyn_ros.dynamics.articulated_body import factorise
 from flexdyn_ros.dynamics.articulated_body import NoInertia
-from flexdyn_ros.dynamics.joints import column_power
+from flexdyn_ros.dynamics.joints import project_on_axis
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix
@@ -121,4 +121,4 @@ def _carry_inward(
         for k, power in enumerate(modal):
             upper[rank[place.body.velocity_modes + k]][column] = power
         for coordinate, joint_column in zip(step.coordinates, step.columns):
-            upper[rank[coordinate]][column] = column_power(joint_column, wrench)
+            upper[rank[coordinate]][column] = project_on_axis(joint_column, wrench)

@@ -81,15 +81,15 @@ def _root_columns(
             parent = tree.bodies[place.body.parent]
             base, corner = found[place.body.parent]
             arm = subtract(tip, add(corner, apply(base, place.node.position)))
-            for k, (move, turn) in enumerate(zip(place.node.translation, place.node.turning)):
-                spin = apply(base, turn)
-                own = (add(apply(base, move), cross(spin, arm)), spin)
+            for k, (move, turn) in enumerate(zip(place.node.translation, place.node.angular)):
+                omega = apply(base, turn)
+                own = (add(apply(base, move), cross(omega, arm)), omega)
                 _add_column(columns, parent.velocity_modes + k, own)
         arm = subtract(tip, origin)
         for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
-            spin = ZERO if angular is None else apply(rotation, angular)
+            omega = ZERO if angular is None else apply(rotation, angular)
             slide = ZERO if linear is None else apply(rotation, linear)
-            own = (slide if angular is None else add(slide, cross(spin, arm)), spin)
+            own = (slide if angular is None else add(slide, cross(omega, arm)), omega)
             for term in axis:
                 _add_column(columns, term.velocity_index, _scaled(term.multiplier, own))
     return columns
@@ -130,7 +130,7 @@ def jacobian_rate_times_velocity(
     motion = propagate(tree, places, qd, [0.0] * tree.nv, ZERO)[frame.body]
     rotation, _ = poses(places)[frame.body]
     linear = add(motion.acceleration, apply(motion.matrix, frame.position))
-    return [*apply(rotation, linear), *apply(rotation, motion.spin_rate)]
+    return [*apply(rotation, linear), *apply(rotation, motion.angular_acceleration)]
 
 
 def _path(places: list[Placement], index: int) -> list[int]:
@@ -172,17 +172,17 @@ class FrameMotion(NamedTuple):
         rotation: Its axes.
         position: Its origin [m].
         velocity: Of its origin [m/s].
-        spin: Angular velocity [rad/s].
+        angular_velocity: Angular velocity [rad/s].
         acceleration: Of its origin [m/s^2].
-        spin_rate: Angular acceleration [rad/s^2].
+        angular_acceleration: Angular acceleration [rad/s^2].
     """
 
     rotation: Matrix
     position: Vector
     velocity: Vector = ZERO
-    spin: Vector = ZERO
+    angular_velocity: Vector = ZERO
     acceleration: Vector = ZERO
-    spin_rate: Vector = ZERO
+    angular_acceleration: Vector = ZERO
 
 
 # Jacobian columns (linear, angular) of a frame in root axes, of each coordinate.
@@ -223,7 +223,7 @@ def recursive_motions(
             apply(rotation, add(linear, cross(angular, frame.position))),
             apply(rotation, angular),
             apply(rotation, add(body.acceleration, apply(body.matrix, frame.position))),
-            apply(rotation, body.spin_rate),
+            apply(rotation, body.angular_acceleration),
         )
 
     return motion

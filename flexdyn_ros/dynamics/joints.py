@@ -57,7 +57,7 @@ class JointMotion:
             leader's (mimic) or a motor's and an elastic deflection's (elastic joint).
         position_start: Place of the first coordinate in q, for joints of several coordinates.
         offset: Constant part of the joint position [rad | m].
-        axes: Axes of a multi_axis joint, see multi_axis.py.
+        axes: Axes of a multi_axis joint, such as ("rx", "ty").
         quaternion: Whether its rotation is a quaternion, at position_start.
     """
 
@@ -86,31 +86,31 @@ def multi_axis_motion(
         group.append((axis, q[terms[0].position_index]))
     if joint.quaternion:
         start = joint.position_start
-        turn, spins = by_quaternion(*q[start : start + 4]), list(IDENTITY)
+        rotation, axes = by_quaternion(*q[start : start + 4]), list(IDENTITY)
     else:
-        turn, spins = _turn_in_order(angles)
+        rotation, axes = _rotations_in_order(angles)
     if not slides:
-        return turn, None, tuple((None, spin) for spin in spins)
+        return rotation, None, tuple((None, axis) for axis in axes)
     reach = ZERO
     for axis, length in slides:
         reach = add(reach, scale(length, axis))
-    columns = [(cross(spin, reach), spin) for spin in spins]
-    shift = reach if turn is None else apply(turn, reach)
-    return turn, shift, (*columns, *((axis, None) for axis, _ in slides))
+    columns = [(cross(axis, reach), axis) for axis in axes]
+    shift = reach if rotation is None else apply(rotation, reach)
+    return rotation, shift, (*columns, *((axis, None) for axis, _ in slides))
 
 
-def _turn_in_order(
+def _rotations_in_order(
     angles: list[tuple[Vector, Scalar]]
 ) -> tuple[Optional[Matrix], list[Vector]]:
-    """Return the product of turns about body axes, and each axis as the body sees it."""
-    turn: Optional[Matrix] = None
-    spins: list[Vector] = []
+    """Return the product of rotations about body axes, and each axis as the body sees it."""
+    rotation: Optional[Matrix] = None
+    axes: list[Vector] = []
     for axis, angle in reversed(angles):
-        # The turns that follow an axis carry the body on: it sees the axis turned back.
-        spins.append(axis if turn is None else apply_transposed(turn, axis))
+        # The rotations that follow an axis carry the body on: it sees the axis rotated back.
+        axes.append(axis if rotation is None else apply_transposed(rotation, axis))
         step = about_axis(axis, angle)
-        turn = step if turn is None else multiply(step, turn)
-    return turn, spins[::-1]
+        rotation = step if rotation is None else multiply(step, rotation)
+    return rotation, axes[::-1]
 
 
 def multi_axis_product(
@@ -118,17 +118,17 @@ def multi_axis_product(
     columns: tuple[Column, ...],
     rates: list,
     slide: Optional[Vector],
-    spin: Optional[Vector],
+    omega: Optional[Vector],
 ) -> Column:
     """
     Return the acceleration that the joint's own velocity adds, in body axes; None for none.
 
     Column k turns and slides with all later axes m, so that its rate is the sum of
     qd_m S_k x S_m, a product of twists (van der Merwe, eqs. 5.69 and 5.71, with the sign that
-    differentiation gives), and spin x slide leads from the rate of a velocity in body axes to
+    differentiation gives), and omega x slide leads from the rate of a velocity in body axes to
     the origin's acceleration. The three columns of a quaternion keep their place in the body.
     """
-    linear = None if slide is None or spin is None else cross(spin, slide)
+    linear = None if slide is None or omega is None else cross(omega, slide)
     angular: Optional[Vector] = None
     before: Column = (None, None)
     for number, ((move, turn), rate) in enumerate(zip(columns, rates)):
@@ -216,12 +216,12 @@ def axis_rates(joint: JointMotion, rates: list) -> list[Scalar]:
 
 def velocity_product(
     joint: JointMotion, columns: tuple[Column, ...], rates: list, slide: Optional[Vector],
-    spin: Optional[Vector],
+    omega: Optional[Vector],
 ) -> Column:
     """
     Return the acceleration that a joint's own velocity adds in body axes; None for none.
 
-    A floating joint has spin x slide, since its linear velocity is given in axes that turn with
+    A floating joint has omega x slide, since its linear velocity is given in axes that turn with
     the body; a multi-axis joint has more.
 
     Args:
@@ -229,26 +229,26 @@ def velocity_product(
         columns: Its motion columns.
         rates: Velocity of each of its axes.
         slide: Its linear velocity, the columns combined; None for none.
-        spin: Its angular velocity.
+        omega: Its angular velocity.
     """
     if joint.type == 'floating':
-        return cross(spin, slide), None
+        return cross(omega, slide), None
     if joint.type == 'multi_axis':
-        return multi_axis_product(joint, columns, rates, slide, spin)
+        return multi_axis_product(joint, columns, rates, slide, omega)
     return None, None
 
 
 def combine_columns(columns: tuple[Column, ...], rates: list) -> Column:
     """Return the relative velocity of a body for given axis rates."""
-    slide = spin = None
+    slide = omega = None
     for (linear, angular), rate in zip(columns, rates):
         if linear is not None:
             part = scale(rate, linear)
             slide = part if slide is None else add(slide, part)
         if angular is not None:
             part = scale(rate, angular)
-            spin = part if spin is None else add(spin, part)
-    return slide, spin
+            omega = part if omega is None else add(omega, part)
+    return slide, omega
 
 
 def frame_axis(joint: JointMotion) -> Optional[int]:
@@ -259,7 +259,7 @@ def frame_axis(joint: JointMotion) -> Optional[int]:
     return large[0] if large else None
 
 
-def column_power(column: Column, wrench: tuple[Vector, Vector]) -> Scalar:
+def project_on_axis(column: Column, wrench: tuple[Vector, Vector]) -> Scalar:
     """Return the power of a wrench (force, moment) on a unit velocity along a column."""
     linear, angular = column
     if linear is None:

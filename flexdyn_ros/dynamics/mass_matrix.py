@@ -14,7 +14,7 @@ what the innermost joints share with all others takes most of method 3: there me
 
 from flexdyn_ros.dynamics.flexible_body import deflect
 from flexdyn_ros.dynamics.joints import AxisTerm
-from flexdyn_ros.dynamics.joints import column_power
+from flexdyn_ros.dynamics.joints import project_on_axis
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.dynamics.placement import carry_wrench
@@ -69,7 +69,7 @@ def _fill_columns(
             shared = dot(inertia.forces[k], linear) + dot(inertia.moments[k], angular)
             _enter(matrix, axis, mode, shared, False)
         for other, (other_axis, column) in enumerate(axes[: number + 1]):
-            _enter(matrix, axis, other_axis, column_power(column, momentum), number == other)
+            _enter(matrix, axis, other_axis, project_on_axis(column, momentum), number == other)
         columns.append((axis, momentum))
     for axis, momentum in columns:
         _carry_inward(places, index, axis, momentum, matrix)
@@ -91,7 +91,7 @@ def _carry_inward(
             mode = (AxisTerm(0, place.body.velocity_modes + k),)
             _enter(matrix, axis, mode, power, False)
         for other, column in zip(place.body.joint.terms, place.columns):
-            _enter(matrix, axis, other, column_power(column, momentum), False)
+            _enter(matrix, axis, other, project_on_axis(column, momentum), False)
 
 
 def _enter(

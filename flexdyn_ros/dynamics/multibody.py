@@ -119,7 +119,7 @@ class Body:
         mass: [kg].
         first_moment: int r dm [kg m].
         second_moment: int r r^T dm [kg m^2].
-        spin_inertia: Moment of inertia about the joint axis of what is otherwise counted with the
+        polar_inertia: Moment of inertia about the joint axis of what is otherwise counted with the
             parent, as an axisymmetric body may be [kg m^2].
         modal: Integrals of its modes.
         position_modes: Place of its first mode in q.
@@ -135,7 +135,7 @@ class Body:
     mass: Scalar = 0.0
     first_moment: Vector = ZERO
     second_moment: Matrix = (ZERO, ZERO, ZERO)
-    spin_inertia: Scalar = 0.0
+    polar_inertia: Scalar = 0.0
     modal: ModalInertia = ModalInertia()
     position_modes: int = 0
     velocity_modes: int = 0

@@ -164,16 +164,16 @@ def is_zero(value: Scalar) -> bool:
     return isinstance(value, (float, int)) and value == 0.0
 
 
-def acceleration_matrix(spin: Vector, spin_rate: Vector) -> Matrix:
+def acceleration_matrix(omega: Vector, alpha: Vector) -> Matrix:
     """
-    Return U = [spin_rate]x + [spin]x [spin]x: a point at r accelerates by U r.
+    Return U = [alpha]x + [omega]x [omega]x: a point at r accelerates by U r.
 
     Written out as in El-Rayyes 1990 (NEDYN), where one such matrix a link saves operations.
     """
-    wx, wy, wz = spin
+    wx, wy, wz = omega
     xx, yy, zz = wx * wx, wy * wy, wz * wz
     xy, yz, zx = wx * wy, wy * wz, wz * wx
-    ax, ay, az = spin_rate
+    ax, ay, az = alpha
     return (
         (-(yy + zz), xy - az, zx + ay),
         (xy + az, -(zz + xx), yz - ax),
@@ -187,14 +187,14 @@ class BodyMotion:
     Motion of a body's frame, in its axes.
 
     Attributes:
-        spin: Angular velocity.
-        spin_rate: Angular acceleration.
+        angular_velocity: Angular velocity.
+        angular_acceleration: Angular acceleration.
         acceleration: Of the frame's origin, gravity taken off.
-        matrix: U = [spin_rate]x + [spin]x [spin]x.
+        matrix: U = [alpha]x + [omega]x [omega]x.
     """
 
-    spin: Vector
-    spin_rate: Vector
+    angular_velocity: Vector
+    angular_acceleration: Vector
     acceleration: Vector
     matrix: Matrix
 
@@ -213,7 +213,7 @@ def about_axis(axis: Vector, angle: Scalar) -> Matrix:
     )
 
 
-def turn_tensor(turn: Matrix, axis: int, m: Matrix) -> Matrix:
+def rotate_tensor(turn: Matrix, axis: int, m: Matrix) -> Matrix:
     """
     Return R m R^T of a symmetric m for a rotation R about frame axis number `axis`.
 
@@ -255,7 +255,7 @@ def by_vector(theta: Vector) -> Matrix:
     )
 
 
-def vector_spin(theta: Vector, rate: Vector) -> Vector:
+def vector_angular_velocity(theta: Vector, rate: Vector) -> Vector:
     """
     Return the angular velocity of exp([theta]x) in the fixed axes for d theta / dt = rate.
 
@@ -271,8 +271,8 @@ def vector_spin(theta: Vector, rate: Vector) -> Vector:
     )
 
 
-def vector_spin_rate(theta: Vector, rate: Vector) -> Vector:
-    """Return the part of d/dt vector_spin(theta, rate) that is quadratic in rate."""
+def vector_angular_bias(theta: Vector, rate: Vector) -> Vector:
+    """Return the part of d/dt vector_angular_velocity(theta, rate) that is quadratic in rate."""
     square = dot(theta, theta)
     c3, c4, c5 = stumpff(3, square), stumpff(4, square), stumpff(5, square)
     across = cross(theta, rate)

@@ -78,7 +78,7 @@ def _end_slope(width: float, next_width: float, secant: float, next_secant: floa
 @dataclass(frozen=True)
 class TableLaw:
     """
-    A spring by a table, interpolated as `dynamics.piecewise` says.
+    A spring by a table, interpolated as above.
 
     Attributes:
         table: Force over deflection [N m over rad | N over m].

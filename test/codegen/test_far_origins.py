@@ -116,5 +116,5 @@ def test_rounding_errors_are_dropped():
     ball = ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1))
     _, inner, outer = regroup(chain(ball, (0.0, 0.0, 0.0), ball)).bodies
     assert not any(x for body in (inner, outer) for row in body.second_moment for x in row)
-    assert outer.spin_inertia == pytest.approx(0.2, rel=1e-15)
-    assert inner.spin_inertia == pytest.approx(0.4, rel=1e-15)
+    assert outer.polar_inertia == pytest.approx(0.2, rel=1e-15)
+    assert inner.polar_inertia == pytest.approx(0.4, rel=1e-15)

@@ -32,7 +32,7 @@ from flexdyn_ros.dynamics.derivatives.independent_axes import IndependentAxes
 from flexdyn_ros.dynamics.derivatives.motion_variation import Variation
 from flexdyn_ros.dynamics.derivatives.motion_variation import variation_power
 from flexdyn_ros.dynamics.joints import Column
-from flexdyn_ros.dynamics.joints import column_power
+from flexdyn_ros.dynamics.joints import project_on_axis
 from flexdyn_ros.dynamics.placement import Wrench
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import cross
@@ -58,7 +58,7 @@ class CompositeDerivatives:
         Differentiate.
 
         Args:
-            axes: The bodies; none may carry an axisymmetric child's `spin_inertia`.
+            axes: The bodies; none may carry an axisymmetric child's `polar_inertia`.
             gravity: Acceleration of gravity in the root frame [m/s^2].
             calculus: Differentiates the scalars.
         """
@@ -104,7 +104,7 @@ class CompositeDerivatives:
                 None if slide is None else slope(slide, along),
                 None if turn is None else slope(turn, along),
             )
-            power = column_power(turned, self._bodies.wrenches[index])
+            power = project_on_axis(turned, self._bodies.wrenches[index])
             self._add(POSITION, axis[0].velocity_index, x, power)
 
     def _columns_of_modes(self, index: int, kind: int) -> None:
@@ -121,12 +121,12 @@ class CompositeDerivatives:
                 response = self._bodies.response(child, variation)
                 total = total.plus(self._bodies.carry(child, response))
                 if kind == POSITION:
-                    total = total.plus(self._carried_otherwise(child, along))
+                    total = total.plus(self._carried_by_deflection(child, along))
             self._enter(index, kind, x, total)
             if body.parent >= 0:
                 self._enter_inward(index, kind, x, self._bodies.carry(index, total))
 
-    def _carried_otherwise(self, index: int, along: Direction) -> Response:
+    def _carried_by_deflection(self, index: int, along: Direction) -> Response:
         """Return how the wrench that a parent gets changes as it deflects, at the same wrench."""
         force, moment = self._bodies.wrenches[index]
         fixed = [
@@ -149,7 +149,7 @@ class CompositeDerivatives:
         """Enter a change of the wrench on a body and of its modal forces."""
         place = self._places[index]
         for axis, column in zip(place.body.joint.terms, place.columns):
-            power = column_power(column, (response.force, response.moment))
+            power = project_on_axis(column, (response.force, response.moment))
             self._add(kind, axis[0].velocity_index, x, power)
         for mode, force in enumerate(response.modal):
             self._add(kind, place.body.velocity_modes + mode, x, force)

@@ -80,7 +80,7 @@ class CompositeResponses:
         Find the responses.
 
         Args:
-            axes: The bodies; none may carry an axisymmetric child's `spin_inertia`.
+            axes: The bodies; none may carry an axisymmetric child's `polar_inertia`.
             gravity: Acceleration of gravity in the root frame [m/s^2].
             calculus: Differentiates the scalars.
         """
@@ -104,7 +104,7 @@ class CompositeResponses:
         if body.parent < 0:
             return []
         rates = self._tree.bodies[body.parent].mode_rates(self._qd)
-        omega = self._motions[body.parent].spin
+        omega = self._motions[body.parent].angular_velocity
         return stages(self.places[index], omega, rates, self._qd)
 
     def _composites(self) -> list[FlexibleInertia]:
@@ -135,7 +135,7 @@ class CompositeResponses:
 
     def _own_response(self, index: int) -> tuple[CoriolisResponse, list[Vector]]:
         """Return the response of one body alone to its angular velocity, and its modal forces'."""
-        body, double = self._tree.bodies[index], scale(2.0, self._motions[index].spin)
+        body, double = self._tree.bodies[index], scale(2.0, self._motions[index].angular_velocity)
         if not body.n_modes:
             # C = [w]x S without trace, S the second moments.
             turning = multiply(skew(negate(double)), body.second_moment)
@@ -150,9 +150,11 @@ class CompositeResponses:
         """Return the derivatives of a body's own wrench by its angular velocity at a fixed db."""
         motion, calculus = self._motions[index], self._calculus
         omega = vector(
-            calculus.variable(f'angular velocity {d}', x) for d, x in zip('xyz', motion.spin)
+            calculus.variable(f'angular velocity {d}', x)
+            for d, x in zip('xyz', motion.angular_velocity)
         )
-        alpha = subtract(motion.spin_rate, cross(motion.spin, subtract(omega, motion.spin)))
+        swept = cross(motion.angular_velocity, subtract(omega, motion.angular_velocity))
+        alpha = subtract(motion.angular_acceleration, swept)
         matrix = acceleration_matrix(omega, alpha)
         varied = self._body_wrench(index, BodyMotion(omega, alpha, motion.acceleration, matrix))
         return [
@@ -172,13 +174,13 @@ class CompositeResponses:
             moment = add(
                 apply(joint.rotation, rigid.first_moment), scale(rigid.mass, joint.position)
             )
-            response = response.turned(node.rotation, congruence(node.rotation, response.map))
+            response = response.rotated(node.rotation, congruence(node.rotation, response.map))
             velocity = self._steps[index][0].velocity
             response = response.moving(velocity, rigid.mass, apply(node.rotation, moment))
             self.modal_coriolis[parent] = [
                 add(row, response.row(move, turn))
                 for row, move, turn in zip(
-                    self.modal_coriolis[parent], node.translation, node.turning
+                    self.modal_coriolis[parent], node.translation, node.angular
                 )
             ]
             response = response.shifted(node.position)
@@ -226,8 +228,9 @@ class CompositeResponses:
     def variation(self, index: int, along: Direction) -> Variation:
         """Return how the motion of a body changes along a direction."""
         motion = self._motions[index]
-        omega, alpha = slope(motion.spin, along), slope(motion.spin_rate, along)
-        alpha = add(alpha, cross(motion.spin, omega))
+        omega = slope(motion.angular_velocity, along)
+        alpha = slope(motion.angular_acceleration, along)
+        alpha = add(alpha, cross(motion.angular_velocity, omega))
         return omega, alpha, slope(motion.acceleration, along)
 
 

@@ -85,7 +85,7 @@ def stages(place: Placement, omega: Vector, mode_rates: list, qd: list) -> list[
         slide = combine(mode_rates, node.translation)
         velocity = _velocity(omega, node.position, slide)
         found.append(Stage(node.rotation, node.position, velocity))
-        turning = combine(mode_rates, node.turning)
+        turning = combine(mode_rates, node.angular)
         omega = apply_transposed(node.rotation, add(omega, turning))
     slide, _ = combine_columns(place.columns, axis_rates(place.body.joint, qd))
     own = None if slide is None else apply(place.rotation, slide)
@@ -130,7 +130,7 @@ class CoriolisResponse:
             add(self.momentum, other.momentum), add_matrices(self.map, other.map)
         )
 
-    def turned(self, rotation: Matrix, moved: Matrix) -> CoriolisResponse:
+    def rotated(self, rotation: Matrix, moved: Matrix) -> CoriolisResponse:
         """Return it in axes where its own have this rotation; `moved` is D there."""
         return CoriolisResponse(apply(rotation, self.momentum), moved)
 
@@ -179,7 +179,7 @@ def response_over_joint(
         mass: Of the body with all that it carries.
         first_moment: The same, in the body's frame.
     """
-    turned = response.turned(step.rotation, _turned(place, response.map))
+    turned = response.rotated(step.rotation, _turned(place, response.map))
     moment = apply(step.rotation, first_moment)
     return turned.moving(step.velocity, mass, moment).shifted(step.position)
 
@@ -187,16 +187,16 @@ def response_over_joint(
 def _turned(place: Placement, m: Matrix) -> Matrix:
     """Return R m R^T for the rotation of a body on its parent."""
     axis = frame_axis(place.body.joint)
-    if place.turn is None or axis is None:
+    if place.joint_rotation is None or axis is None:
         return congruence(place.rotation, m)
-    return congruence(place.body.rotation, rotate_matrix(place.turn, axis, m))
+    return congruence(place.body.rotation, rotate_matrix(place.joint_rotation, axis, m))
 
 
 def rotate_matrix(turn: Matrix, axis: int, m: Matrix) -> Matrix:
     """
     Return R m R^T of any matrix m for a rotation R about frame axis number `axis`.
 
-    As spatial.turn_tensor: with e = s (m_ii - m_jj) + c (m_ij + m_ji) the block about the axis
+    As spatial.rotate_tensor: with e = s (m_ii - m_jj) + c (m_ij + m_ji) the block about the axis
     becomes m_ii - s e, c e - m_ji, c e - m_ij, m_jj + s e.
     """
     i, j, k = (axis + 1) % 3, (axis + 2) % 3, axis

@@ -194,8 +194,8 @@ def _motions(
         origin = place.point(frame.position)
         if qd is None:
             return FrameMotion(axes, origin)
-        (velocity, spin), (start, spin_rate) = frame_motion(places, qd, frame)
-        return FrameMotion(axes, origin, velocity, spin, start, spin_rate)
+        (velocity, omega), (start, alpha) = frame_motion(places, qd, frame)
+        return FrameMotion(axes, origin, velocity, omega, start, alpha)
 
     return motion
 

@@ -7,8 +7,8 @@ Joints Using the Method of Kinematic Influence; the program V-Sim), for trees of
 the mass matrix is sum J^T Pi J over the links (24), with the inertia Pi of the deflected link in
 place of (25); nonlinear accelerations follow (27), completed by the terms that the print leaves
 out; all forces reach joint-and-mode space by J^T (13). It shares no recursion with newton_euler,
-composite_body and articulated_body. The paper's approximations are in
-influence_approximations.py; none is made unless it is asked for.
+mass_matrix and articulated_body. The paper's approximations are in
+model.py; none is made unless it is asked for.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from flexdyn_ros.dynamics.influence.geometry import LinkPlace
 from flexdyn_ros.dynamics.influence.geometry import place_on_section
 from flexdyn_ros.dynamics.influence.link_inertia import link_inertia
 from flexdyn_ros.dynamics.influence.link_inertia import Load
-from flexdyn_ros.dynamics.influence.loads import carried_motion
 from flexdyn_ros.dynamics.influence.loads import LinkMotion
 from flexdyn_ros.dynamics.influence.loads import nonlinear_load
 from flexdyn_ros.dynamics.influence.loads import printed_motion
 from flexdyn_ros.dynamics.influence.loads import project
+from flexdyn_ros.dynamics.influence.loads import propagated_motion
 from flexdyn_ros.dynamics.influence.loads import swept
 from flexdyn_ros.dynamics.influence.loads import Twist
 from flexdyn_ros.dynamics.influence.loads import twist_of
@@ -87,7 +87,7 @@ def generalised_forces(
     """
     Return the generalised forces of inertia, gravity and outside wrenches (28), (nv,).
 
-    Friction and springs are in friction.py and elastic.py.
+    Friction and springs are in internal_forces.py.
 
     Args:
         model: The robot.
@@ -154,11 +154,10 @@ def _add_lumped(
         link = twist_of(place.jacobian(place.origin), qd)
         motion = printed_motion(motion, link, twist_of(columns, qd))
     else:
-        motion = carried_motion(motion, centre, qd)
+        motion = propagated_motion(motion, centre, qd)
     inertia: Matrix = congruence(centre.rotation, lump.inertia)
-    moment = add(
-        apply(inertia, motion.spin_rate), cross(motion.spin, apply(inertia, motion.spin))
-    )
+    gyroscopic = cross(motion.angular_velocity, apply(inertia, motion.angular_velocity))
+    moment = add(apply(inertia, motion.angular_acceleration), gyroscopic)
     project(columns, 0, Load(scale(lump.mass, motion.acceleration), moment, []), tau)
 
 
@@ -175,7 +174,7 @@ def _link_motions(model: InfluenceModel, places: list[LinkPlace], qd: list) -> l
         elif model.approximations.printed_recursion:
             motions.append(printed_motion(motions[parent], twists[parent], twists[-1]))
         else:
-            motions.append(carried_motion(motions[parent], place, qd))
+            motions.append(propagated_motion(motions[parent], place, qd))
     return motions
 
 
@@ -223,9 +222,10 @@ def frame_motion(
         place = places[place.body.parent]
     motion = LinkMotion(ZERO, ZERO, ZERO)
     for link in reversed(way):
-        motion = carried_motion(motion, link, qd)
-    linear = add(motion.acceleration, swept(motion.spin, motion.spin_rate, arm))
-    return twist, (linear, motion.spin_rate)
+        motion = propagated_motion(motion, link, qd)
+    alpha = motion.angular_acceleration
+    linear = add(motion.acceleration, swept(motion.angular_velocity, alpha, arm))
+    return twist, (linear, alpha)
 
 
 def potential_energy(model: InfluenceModel, q: list, gravity: Vector) -> Scalar:

@@ -42,8 +42,8 @@ from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import subtract
 from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import vector_spin
-from flexdyn_ros.dynamics.spatial import vector_spin_rate
+from flexdyn_ros.dynamics.spatial import vector_angular_bias
+from flexdyn_ros.dynamics.spatial import vector_angular_velocity
 from flexdyn_ros.dynamics.spatial import ZERO
 
 # Columns of a Jacobian by velocity index: linear and angular velocity for a unit rate.
@@ -57,13 +57,13 @@ class Influence(NamedTuple):
     Attributes:
         coordinate: Its place in qd.
         slide: Translation for a unit rate, S of a translational joint or psi_t; None for none.
-        spin: Rotation for a unit rate, S of a rotational joint or psi_r; None for none.
+        rotation: Rotation for a unit rate, S of a rotational joint or psi_r; None for none.
         origin: Where it acts [m].
     """
 
     coordinate: int
     slide: Optional[Vector]
-    spin: Optional[Vector]
+    rotation: Optional[Vector]
     origin: Vector
 
 
@@ -74,16 +74,17 @@ class Step(NamedTuple):
     Attributes:
         arm: From the last place where coordinates acted, or the body's origin, to this one [m].
         influences: Of the coordinates, which slide first and then turn.
-        sweeps: Whether the slides turn with the step's own spin, as a floating joint's do.
-        slide_bias: Second derivative of the slide at constant rates [m/s^2]; None for none.
-        spin_bias: The same of the rotation [rad/s^2]; None for none.
+        sweeps: Whether the slides turn with the step's own angular velocity, as those of a
+            floating joint do.
+        linear_bias: Second derivative of the slide at constant rates [m/s^2]; None for none.
+        angular_bias: The same of the rotation [rad/s^2]; None for none.
     """
 
     arm: Vector
     influences: tuple[Influence, ...]
     sweeps: bool = False
-    slide_bias: Optional[Vector] = None
-    spin_bias: Optional[Vector] = None
+    linear_bias: Optional[Vector] = None
+    angular_bias: Optional[Vector] = None
 
 
 @dataclass
@@ -114,10 +115,10 @@ class LinkPlace:
     def jacobian(self, point: Vector) -> Columns:
         """Return the Jacobian of a point that is rigid with the body's frame, (7) to (12)."""
         columns: Columns = {}
-        for coordinate, slide, spin, origin in self.influences:
-            linear, angular = slide or ZERO, spin or ZERO
-            if spin is not None:
-                linear = add(linear, cross(spin, subtract(point, origin)))
+        for coordinate, slide, rotation, origin in self.influences:
+            linear, angular = slide or ZERO, rotation or ZERO
+            if rotation is not None:
+                linear = add(linear, cross(rotation, subtract(point, origin)))
             known = columns.get(coordinate)
             if known is not None:
                 linear, angular = add(known[0], linear), add(known[1], angular)
@@ -188,16 +189,16 @@ class _Walk:
     def _act(
         self,
         slides: Iterable[tuple[int, Vector]] = (),
-        spins: Iterable[tuple[int, Vector]] = (),
+        rotations: Iterable[tuple[int, Vector]] = (),
         sweeps: bool = False,
         biases: tuple[Optional[Vector], Optional[Vector]] = (None, None),
     ) -> None:
         """Let coordinates act here, each with a vector in the axes reached."""
         axes, at = self._rotation, self._point
         found = [Influence(k, apply(axes, vector), None, at) for k, vector in slides]
-        found += [Influence(k, None, apply(axes, vector), at) for k, vector in spins]
-        bias, spin_bias = (None if b is None else apply(axes, b) for b in biases)
-        self._steps.append(Step(self._arm, tuple(found), sweeps, bias, spin_bias))
+        found += [Influence(k, None, apply(axes, vector), at) for k, vector in rotations]
+        bias, angular_bias = (None if b is None else apply(axes, b) for b in biases)
+        self._steps.append(Step(self._arm, tuple(found), sweeps, bias, angular_bias))
         self._arm = ZERO
 
     def ride(self, node: BodyNode) -> None:
@@ -218,10 +219,10 @@ class _Walk:
             drawn_on = weighted(node.shortening, amplitude_biases(axial, rates))
             biases = (
                 scale(drawn_on, e) if axial.terms else None,
-                vector_spin_rate(theta, combine(rates, node.rotation)),
+                vector_angular_bias(theta, combine(rates, node.rotation)),
             )
         names = range(body.velocity_modes, body.velocity_modes + body.n_modes)
-        turns = [vector_spin(theta, column) for column in node.rotation]
+        turns = [vector_angular_velocity(theta, column) for column in node.rotation]
         self._act(zip(names, moves), zip(names, turns), biases=biases)
         self.turn(by_vector(theta))
 
@@ -229,7 +230,7 @@ class _Walk:
         """Pass a joint, the body's axes reached behind it."""
         start = joint.position_start
         if joint.type == 'revolute':
-            self._act(spins=_driven(joint.terms[0], joint.axis))
+            self._act(rotations=_driven(joint.terms[0], joint.axis))
             self.turn(about_axis(joint.axis, self._drive(joint)))
         elif joint.type == 'prismatic':
             self.go(scale(self._drive(joint), joint.axis))
@@ -255,7 +256,7 @@ class _Walk:
         if joint.quaternion:
             start = joint.position_start
             self.turn(by_quaternion(*self._q[start : start + 4]))
-            self._act(spins=zip(_indices(joint)[:3], IDENTITY))
+            self._act(rotations=zip(_indices(joint)[:3], IDENTITY))
         slides = []
         for name, terms in zip(joint.axes, joint.terms):
             axis, term = IDENTITY['xyz'.index(name[1])], terms[0]
@@ -263,7 +264,7 @@ class _Walk:
                 slides.append((term.velocity_index, axis))
                 self.go(scale(self._q[term.position_index], axis))
             elif not joint.quaternion:
-                self._act(spins=[(term.velocity_index, axis)])
+                self._act(rotations=[(term.velocity_index, axis)])
                 self.turn(about_axis(axis, self._q[term.position_index]))
         if slides:
             self._act(slides=slides)

@@ -181,7 +181,7 @@ class LinkInertia:
     modal_angular: list[Vector]
     modal_mass: list[list[Scalar]]
 
-    def turned(self, rotation: Matrix) -> LinkInertia:
+    def rotated(self, rotation: Matrix) -> LinkInertia:
         """Return the inertia in the axes in which its own have this rotation (26)."""
         return LinkInertia(
             self.mass,

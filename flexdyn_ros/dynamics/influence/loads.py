@@ -39,13 +39,13 @@ class LinkMotion(NamedTuple):
     The motion of a link's frame without the accelerations of coordinates.
 
     Attributes:
-        spin: Angular velocity [rad/s].
-        spin_rate: Angular acceleration [rad/s^2].
+        angular_velocity: Angular velocity [rad/s].
+        angular_acceleration: Angular acceleration [rad/s^2].
         acceleration: Of the origin [m/s^2].
     """
 
-    spin: Vector
-    spin_rate: Vector
+    angular_velocity: Vector
+    angular_acceleration: Vector
     acceleration: Vector
 
 
@@ -77,12 +77,12 @@ def nonlinear_load(
     factors = field_factors(fields, modes)
     still = [0.0] * (1 + body.n_modes)
     speeds, biases = [0.0, *rates, *drawn_rates], [*still, *drawn_biases]
-    spin = skew(motion.spin)
-    carried = add_matrices(skew(motion.spin_rate), multiply(spin, spin))
+    omega = skew(motion.angular_velocity)
+    carried = add_matrices(skew(motion.angular_acceleration), multiply(omega, omega))
     force = add(scale(body.mass, motion.acceleration), combine(biases, fields.first))
     force = add(force, apply(carried, combine(factors, fields.first)))
-    force = add(force, scale(2.0, cross(motion.spin, combine(speeds, fields.first))))
-    carried, turned = transpose(carried), scale_matrix(2.0, transpose(spin))
+    force = add(force, scale(2.0, cross(motion.angular_velocity, combine(speeds, fields.first))))
+    carried, turned = transpose(carried), scale_matrix(2.0, transpose(omega))
     moving = fields.against(speeds) if body.n_modes else [(ZERO, ZERO, ZERO)]
     bending = fields.against(biases) if axial.terms else [(ZERO, ZERO, ZERO)] * len(factors)
     felt = []  # int b_a a^T dm
@@ -93,44 +93,44 @@ def nonlinear_load(
     traces = [m[0][0] + m[1][1] + m[2][2] for m in felt]
     modal = [weighted_values(column, traces) for column in mode_columns(fields, modes)]
     for k, (rate, rotary) in enumerate(zip(rates, body.modal.rotary)):
-        moment = add(moment, scale(rate, cross(motion.spin, rotary)))
-        modal[k] = modal[k] + dot(rotary, motion.spin_rate)
+        moment = add(moment, scale(rate, cross(motion.angular_velocity, rotary)))
+        modal[k] = modal[k] + dot(rotary, motion.angular_acceleration)
     return Load(force, moment, modal)
 
 
 Twist = tuple[Vector, Vector]
 
 
-def carried_motion(motion: LinkMotion, place: LinkPlace, qd: list) -> LinkMotion:
+def propagated_motion(motion: LinkMotion, place: LinkPlace, qd: list) -> LinkMotion:
     """
     Return the motion at the end of a way outward, in root axes: (27) with all its terms.
 
     Over a rigid arm r the acceleration grows by alpha x r + w x (w x r), where coordinates slide
     by 2 w x u and the bias of u, where they turn alpha grows by w x t and the bias of t.
     """
-    spin, spin_rate, start = motion
+    omega, alpha, start = motion
     for step in place.steps:
-        start = add(start, swept(spin, spin_rate, step.arm))
+        start = add(start, swept(omega, alpha, step.arm))
         slide, turn = ZERO, ZERO
         for coordinate, move, axis, _ in step.influences:
             if move is not None:
                 slide = add(slide, scale(qd[coordinate], move))
             if axis is not None:
                 turn = add(turn, scale(qd[coordinate], axis))
-        start = add(start, scale(2.0, cross(spin, slide)))
+        start = add(start, scale(2.0, cross(omega, slide)))
         if step.sweeps:
             start = add(start, cross(turn, slide))
-        if step.slide_bias is not None:
-            start = add(start, step.slide_bias)
-        spin_rate = add(spin_rate, cross(spin, turn))
-        if step.spin_bias is not None:
-            spin_rate = add(spin_rate, step.spin_bias)
-        spin = add(spin, turn)
-    return LinkMotion(spin, spin_rate, add(start, swept(spin, spin_rate, place.arm)))
+        if step.linear_bias is not None:
+            start = add(start, step.linear_bias)
+        alpha = add(alpha, cross(omega, turn))
+        if step.angular_bias is not None:
+            alpha = add(alpha, step.angular_bias)
+        omega = add(omega, turn)
+    return LinkMotion(omega, alpha, add(start, swept(omega, alpha, place.arm)))
 
 
-def swept(spin: Vector, spin_rate: Vector, arm: Vector) -> Vector:
-    return add(cross(spin_rate, arm), cross(spin, cross(spin, arm)))
+def swept(omega: Vector, alpha: Vector, arm: Vector) -> Vector:
+    return add(cross(alpha, arm), cross(omega, cross(omega, arm)))
 
 
 def printed_motion(motion: LinkMotion, inner: Twist, outer: Twist) -> LinkMotion:
@@ -138,7 +138,7 @@ def printed_motion(motion: LinkMotion, inner: Twist, outer: Twist) -> LinkMotion
     linear, angular = subtract(outer[0], inner[0]), subtract(outer[1], inner[1])
     return LinkMotion(
         outer[1],
-        add(motion.spin_rate, cross(inner[1], angular)),
+        add(motion.angular_acceleration, cross(inner[1], angular)),
         add(motion.acceleration, cross(inner[1], linear)),
     )
 

@@ -162,8 +162,8 @@ class InfluenceModel:
                     f'and link "{link}" has rotation="linear"; use rotation="exact", or '
                     'formulation="recursive"',
                 )
-            if body.spin_inertia:
-                raise ValueError('spin_inertia: take a tree whose inertia is not regrouped')
+            if body.polar_inertia:
+                raise ValueError('polar_inertia: take a tree whose inertia is not regrouped')
         fields = tuple(LinkFields.of(body) for body in tree.bodies)
         return cls(tree, fields, approximations, lumps)
 
@@ -175,4 +175,4 @@ class InfluenceModel:
             modes: list = [0.0] * place.body.n_modes
         else:
             modes = place.body.mode_values(q)
-        return link_inertia(self.fields[index], modes).turned(place.rotation)
+        return link_inertia(self.fields[index], modes).rotated(place.rotation)
