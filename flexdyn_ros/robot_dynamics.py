@@ -26,8 +26,8 @@ from flexdyn_ros.codegen.backends.generated import generated_backend
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.functions import SOLVING_METHODS
-from flexdyn_ros.dynamics.influence_approximations import Approximations
-from flexdyn_ros.dynamics.influence_backend import InfluenceBackend
+from flexdyn_ros.dynamics.influence.model import Approximations
+from flexdyn_ros.dynamics.influence.backend import InfluenceBackend
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.evaluation import Evaluation
@@ -86,7 +86,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 gives the same numbers by another way, slower: a check, on the reference backend.
             approximations: Names of what the second formulation shall approximate as its paper
                 does, none by default: "undeformed_inertia", "lumped_mass", "printed_recursion",
-                see `dynamics/influence_approximations.py`.
+                see `dynamics/influence/model.py`.
 
         Raises:
             ArgumentError: If there is no such backend, formulation or approximation, or they do

@@ -44,7 +44,7 @@ HEAD = """# Generated code: how it works
 
 An algorithm of `dynamics/` runs on symbols instead of floats. What it computes becomes a graph in which
 equal expressions are one node; numbers fold, zeros and ones vanish and signs move outward while the
-graph grows. Before that, inertial parameters are regrouped to base parameters (`dynamics/regroup.py`), numerically, so
+graph grows. Before that, inertial parameters are regrouped to base parameters (`dynamics/base_parameters.py`), numerically, so
 that they cost nothing at run time. Then the passes of `symbolic/passes/` run in order, again and again, while they save
 anything. A pass that would cost more is not kept. Last, the cheapest program is searched for a cheaper one: a node, or a
 few, are multiplied out in what uses them and common divisors are taken out anew, another one first; what costs no more is

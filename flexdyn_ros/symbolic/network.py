@@ -26,11 +26,11 @@ from flexdyn_ros.symbolic.expression import QUOTIENT
 from flexdyn_ros.symbolic.expression import split_sign
 from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.expression import SYMBOL
-from flexdyn_ros.symbolic.known_numbers import accumulate
+from flexdyn_ros.symbolic.passes.factoring import single_use_nodes
 from flexdyn_ros.symbolic.polynomial import expand
-from flexdyn_ros.symbolic.private_parts import private_nodes
 from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.program import remake
+from flexdyn_ros.symbolic.rounding import accumulate
 
 # Polynomials are multiplied out up to this many terms when a network is made.
 TERM_LIMIT = 24
@@ -82,7 +82,7 @@ class Network:
                 self.roots.update(self._atom(each) for each in inner)
                 stack += inner
                 continue
-            own = private_nodes(node, uses, (SUM, PRODUCT)) | products
+            own = single_use_nodes(node, uses, (SUM, PRODUCT)) | products
             found = expand(node, own, TERM_LIMIT)
             if found is None:
                 found = expand(node, products | {node}, len(node.operands) + TERM_LIMIT)

@@ -16,8 +16,8 @@ from flexdyn_ros.symbolic.expression import NEGATIVE
 from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.known_numbers import accumulate
-from flexdyn_ros.symbolic.known_numbers import is_same
+from flexdyn_ros.symbolic.rounding import accumulate
+from flexdyn_ros.symbolic.rounding import is_same
 
 Monomial = tuple[Expression, ...]
 Polynomial = dict[Monomial, float]

@@ -10,9 +10,9 @@ from flexdyn_ros.symbolic.extraction import search
 from flexdyn_ros.symbolic.network import Network
 from flexdyn_ros.symbolic.passes.common_divisors import search_divisors
 from flexdyn_ros.symbolic.program import evaluate_program
+from flexdyn_ros.symbolic.refinement import merge_squares
 from flexdyn_ros.symbolic.refinement import refine
-from flexdyn_ros.symbolic.scales import rescale
-from flexdyn_ros.symbolic.squares import merge_squares
+from flexdyn_ros.symbolic.refinement import rescale
 import numpy as np
 import pytest
 

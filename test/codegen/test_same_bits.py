@@ -25,7 +25,7 @@ from flexdyn_ros.codegen.tracing.functions import FUNCTIONS
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.loads import Loads
 from flexdyn_ros.codegen.tracing.simplify import simplify
-from flexdyn_ros.dynamics.piecewise import monotone_cubic
+from flexdyn_ros.dynamics.spring_law import monotone_cubic
 from flexdyn_ros.model.robot.link import Inertia
 from flexdyn_ros.symbolic.graph import Graph
 import numpy as np

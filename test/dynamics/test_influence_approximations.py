@@ -2,7 +2,7 @@
 """The approximations of Graves's paper: where they are exact, by how much they miss elsewhere."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.dynamics.influence_approximations import Approximations
+from flexdyn_ros.dynamics.influence.model import Approximations
 from flexdyn_ros.validation.beam_arms import beam_arm_urdf
 import numpy as np
 from oracles.compare import assert_agree

@@ -7,11 +7,11 @@ import pickle
 
 import flexdyn_ros as fd
 from flexdyn_ros.dynamics import articulated_body
-from flexdyn_ros.dynamics import composite_body
 from flexdyn_ros.dynamics import energy
 from flexdyn_ros.dynamics import flexible_body
-from flexdyn_ros.dynamics import frame_motion
-from flexdyn_ros.dynamics import jacobian
+from flexdyn_ros.dynamics import frame_kinematics as frame_motion
+from flexdyn_ros.dynamics import frame_kinematics as jacobian
+from flexdyn_ros.dynamics import mass_matrix as composite_body
 from flexdyn_ros.dynamics import newton_euler
 from flexdyn_ros.dynamics import placement
 from flexdyn_ros.dynamics import reference

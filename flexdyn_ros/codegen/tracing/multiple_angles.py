@@ -108,7 +108,7 @@ def _wave(wave: Wave, angles: Sequence[Expression], node: Expression) -> Express
     return graph.product((*others, angle.sin() if sine else angle.cos()))
 
 
-def turning_coordinates(node_list: Sequence[Expression]) -> list[Expression]:
+def angle_coordinates(node_list: Sequence[Expression]) -> list[Expression]:
     """Return the symbols whose sines or cosines stand in the nodes."""
     found = [
         node.operands[0] for node in ordered(node_list)

@@ -30,8 +30,8 @@ from typing import Sequence
 from flexdyn_ros.codegen.tracing.interface import identifier
 from flexdyn_ros.codegen.tracing.interface import Input
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.body import Body
-from flexdyn_ros.dynamics.internal_forces import DRIVEN
+from flexdyn_ros.dynamics.joint_terms import DRIVEN
+from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.model.robot.joint import Friction

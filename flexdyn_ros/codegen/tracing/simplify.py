@@ -14,15 +14,15 @@ from flexdyn_ros.codegen.tracing.formulations import solving_methods
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.interface import Trace
 from flexdyn_ros.codegen.tracing.loads import Loads
-from flexdyn_ros.codegen.tracing.snap import ANGLE_TOLERANCE
+from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE
 from flexdyn_ros.codegen.tracing.trace import trace_requests
 from flexdyn_ros.model.robot.robot import Robot
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.optimise import PassReport
 from flexdyn_ros.symbolic.passes.common_divisors import search_divisors
+from flexdyn_ros.symbolic.passes.identities import descend_stumpff
 from flexdyn_ros.symbolic.passes.numbers import gather_numbers
-from flexdyn_ros.symbolic.passes.stumpff import descend_stumpff
 from flexdyn_ros.symbolic.program import operation_counts
 from flexdyn_ros.symbolic.program import Program
 

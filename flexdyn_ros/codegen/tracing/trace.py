@@ -21,12 +21,12 @@ from flexdyn_ros.codegen.tracing.loads import loaded_tree
 from flexdyn_ros.codegen.tracing.loads import Loads
 from flexdyn_ros.codegen.tracing.loads import read_loads
 from flexdyn_ros.codegen.tracing.loads import wrenches_of
-from flexdyn_ros.codegen.tracing.snap import ANGLE_TOLERANCE
-from flexdyn_ros.codegen.tracing.snap import snap as snap_rotations
+from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE
+from flexdyn_ros.codegen.tracing.rotation_rounding import snap as snap_rotations
 from flexdyn_ros.codegen.tracing.traced_derivatives import STRUCTURED
 from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
 from flexdyn_ros.codegen.tracing.traced_dynamics import TracedDynamics
-from flexdyn_ros.dynamics.regroup import regroup
+from flexdyn_ros.dynamics.base_parameters import regroup
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.robot.robot import Robot
 from flexdyn_ros.symbolic.graph import Graph

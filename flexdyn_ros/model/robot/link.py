@@ -218,8 +218,8 @@ class Link(Record):
         mode_springs: Nonlinear springs of its modes.
         modal: Modes from a file, or None.
         deflection: "exact", "linearised" for the small-deflection model, in which the equations
-            are expanded in the link's modes (dynamics.small_deflections), or
-            "undeformed_kinetic_energy", which does not see them (dynamics.undeformed_energy).
+            are expanded in the link's modes (dynamics.reduced_forms), or
+            "undeformed_kinetic_energy", which does not see them (there, too).
     """
 
     name: str

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.composite_body import mass_matrix
-from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_columns
-from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_outer_links
+from flexdyn_ros.dynamics.mass_matrix import mass_matrix
+from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_columns
+from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_outer_links
 from flexdyn_ros.model.robot.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.validation.case import Progress

@@ -18,9 +18,9 @@ from typing import Sequence
 from flexdyn_ros.dynamics.articulated_body import factorise
 from flexdyn_ros.dynamics.articulated_body import solve
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.composite_body import mass_matrix
-from flexdyn_ros.dynamics.elastic import elastic_forces
+from flexdyn_ros.dynamics.internal_forces import elastic_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
+from flexdyn_ros.dynamics.mass_matrix import mass_matrix
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.model.robot.robot import Robot
