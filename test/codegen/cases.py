@@ -93,19 +93,14 @@ def answer(model, function, frame=None, seed=1, wrenches=(), backend=None):
         'frame_pose': (q, frame), 'jacobian': (q, frame), 'jacobian_rate_qd': (q, qd, frame),
         'kinetic_energy': (q, qd), 'potential_energy': (q,),
     }[function]
-    result = getattr(dyn, function)(*arguments)
-    if function == 'frame_pose':
-        rotation, position = result
-        rows = [[*row, x] for row, x in zip(rotation, position, strict=True)]
-        result = [*rows, [0.0, 0.0, 0.0, 1.0]]
-    return flat(result)
+    return flat(getattr(dyn, function)(*arguments))
 
 
 def flat(value):
     """Return numbers nested in any way as one vector."""
     if isinstance(value, (list, tuple)):
         return np.concatenate([np.zeros(0), *(flat(item) for item in value)])
-    return np.array([value], dtype=float)
+    return np.array(value, dtype=float).ravel()
 
 
 def assert_close(found, expected, tolerance=1e-12):
