@@ -124,6 +124,20 @@ def arm_with_point_tip(mass):
     return fd.load_robot(text)
 
 
+def light_wrist_on_a_heavy_arm():
+    """Return a robot whose pivots are so different that they are in doubt."""
+    body = (
+        '<link name="{0}"><inertial><mass value="{1}"/><inertia ixx="{1}" iyy="{1}" izz="{1}" '
+        'ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    )
+    return fd.load_robot(
+        '<robot name="r"><link name="base"/>' + body.format('arm', 1e7) + body.format('tip', 1e-6)
+        + '<joint name="one" type="continuous"><parent link="base"/><child link="arm"/></joint>'
+        '<joint name="two" type="continuous"><parent link="arm"/><child link="tip"/></joint>'
+        '</robot>'
+    )
+
+
 def assert_same_in_threads(dyn):
     """Call a function in four threads at once, and compare with one call after the other."""
     q, qd, qdd = (np.array(each) for each in state(dyn.robot)[:3])

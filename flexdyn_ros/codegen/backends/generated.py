@@ -75,7 +75,8 @@ class GeneratedBackend:
         self._executor, self._automatic = executor, automatic
         self._digest = digest or model_digest(robot)
         self._variants = Variants(robot, self._digest, gravity, payloads)
-        self._functions: dict[Key, Callable] = {}
+        # None where the reference answers, as a coordinate meets no inertia.
+        self._functions: dict[Key, Optional[Callable]] = {}
         self._reference: Optional[ReferenceBackend] = None
         self._ahead = set() if ahead is None else ahead
 
@@ -135,11 +136,10 @@ class GeneratedBackend:
             method: How accelerations are solved for.
         """
         key = (request, places, method)
-        found = self._functions.get(key)
-        if found is None and self._is_generated(request):
+        if key not in self._functions and self._is_generated(request):
             variant = self._variants.variant(*key)
-            found = self._functions[key] = self._make(lambda: self._executor.function(variant))
-        return found
+            self._functions[key] = self._make(lambda: self._executor.function(variant))
+        return self._functions.get(key)
 
     def batch(
         self, request: Request, places: Places, method: str
@@ -190,16 +190,22 @@ class GeneratedBackend:
         return False
 
     def _make(self, make: Callable[[], Any]) -> Any:
-        """Return what the executor makes; Python takes over from "auto" if compiling fails."""
+        """
+        Return what the executor makes, or None where a coordinate meets no inertia.
+
+        Python takes over from "auto" if compiling fails.
+        """
         try:
             return make()
+        except ArithmeticError:  # a pivot of the trace is the number zero
+            return None
         except CompilationFailed as error:
             if not self._automatic:
                 raise
             _logger.warning('The backend "python" is used instead of compiled code. %s', error)
             self._executor = PythonExecutor()
             self._functions.clear()
-            return make()
+            return self._make(make)
 
 
 Backend = Union[GeneratedBackend, ReferenceBackend]
