@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from inspect import Parameter
 from inspect import Signature
 import os
@@ -16,7 +17,6 @@ from flexdyn_ros.arguments import targets
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend
 from flexdyn_ros.codegen.tracing.functions import Request
-from flexdyn_ros.dynamics.functions import Function
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.functions import result_shape
 from flexdyn_ros.dynamics.functions import SOLVING_METHODS
@@ -73,9 +73,9 @@ class BatchFunction:
     def __init__(self, dyn: Evaluation, name: str):
         """Take the dynamics of a robot and the name of a function."""
         self._dyn, self.__name__ = dyn, name
-        self._function = function = BATCHED[name]
-        self.__signature__ = _signature(function, name)
-        self.__doc__ = f'Return {function.summary}, one entry a sample.'
+        self._function = BATCHED[name]
+        self.__signature__ = _signature(name)
+        self.__doc__ = f'Return {self._function.summary}, one entry a sample.'
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Evaluate the function over all samples; see `BatchDynamics`."""
@@ -178,8 +178,10 @@ class BatchFunction:
         return run
 
 
-def _signature(function: Function, name: str) -> Signature:
+@lru_cache(maxsize=None)
+def _signature(name: str) -> Signature:
     """Return the arguments of a function, as the method of Dynamics has them."""
+    function = BATCHED[name]
     plain, absent = Parameter.POSITIONAL_OR_KEYWORD, {'default': None}
     names = [Parameter(each, plain) for each in function.inputs]
     names += [Parameter('frame', plain)] if function.of_frame else []

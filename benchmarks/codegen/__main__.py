@@ -43,7 +43,7 @@ from benchmarks.codegen.robots import rigid_arm
 robot, _ = rigid_arm()
 zero = [0.0] * robot.nv
 fd.Dynamics
-from flexdyn_ros.codegen.native.extension import extension
+from flexdyn_ros.codegen.compile.extension import extension
 extension()
 start, used = time.perf_counter(), sum(os.times()[:4])
 dyn = fd.Dynamics(robot, 'c')

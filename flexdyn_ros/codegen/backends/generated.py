@@ -43,6 +43,8 @@ MOST_FOR_VALUES, MOST_FOR_DERIVATIVES = 40, 12
 _logger = logging.getLogger('flexdyn_ros.codegen')
 # A function, where its wrenches act, and its method.
 Key = tuple[Request, Places, str]
+# A function over many samples, see `ctypes_calls.Batch`, and its variant.
+Batch = tuple[Callable[..., None], Variant]
 
 
 class GeneratedBackend:
@@ -77,6 +79,7 @@ class GeneratedBackend:
         self._variants = Variants(robot, self._digest, gravity, payloads)
         # None where the reference answers, as a coordinate meets no inertia.
         self._functions: dict[Key, Optional[Callable]] = {}
+        self._batches: dict[Key, Optional[Batch]] = {}
         self._reference: Optional[ReferenceBackend] = None
         self._ahead = set() if ahead is None else ahead
 
@@ -142,14 +145,15 @@ class GeneratedBackend:
         return self._functions.get(key)
 
     def batch(
-        self, request: Request, places: Places, method: str
-    ) -> Optional[tuple[Callable[..., None], Variant]]:
+        self, request: Request, places: Places = (), method: str = 'auto'
+    ) -> Optional[Batch]:
         """Return a function over many samples and its variant, or None where there is none."""
-        if not self._is_generated(request):
-            return None
-        variant = self._variants.variant(request, places, method)
-        found = self._make(lambda: self._executor.batch(variant))
-        return None if found is None else (found, variant)
+        key = (request, places, method)
+        if key not in self._batches and self._is_generated(request):
+            variant = self._variants.variant(*key)
+            found = self._make(lambda: self._executor.batch(variant))
+            self._batches[key] = None if found is None else (found, variant)
+        return self._batches.get(key)
 
     def compile(self, request: Request, places: Places = (), batch: bool = False) -> None:
         """Make a function now, whatever the size of the robot."""
@@ -157,7 +161,7 @@ class GeneratedBackend:
             self._ahead.add(request)
             self.function(request, places)
             if batch:
-                self.batch(request, places, 'auto')
+                self.batch(request, places)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """Return one of the functions, with the arguments of the reference's method."""
@@ -205,6 +209,7 @@ class GeneratedBackend:
             _logger.warning('The backend "python" is used instead of compiled code. %s', error)
             self._executor = PythonExecutor()
             self._functions.clear()
+            self._batches.clear()
             return self._make(make)
 
 

@@ -40,9 +40,9 @@ LANE_FUNCTIONS = ('exp', 'tanh')
 # Lanes of a vector at most, and vectors that `read_rows` and `write_rows` take at a time.
 MOST_LANES, ROWS = 8, 4
 
-ONE_SAMPLE = CFlavour(linkage='static inline ', gather='sincos_all')
+ONE_SAMPLE = CFlavour(linkage='static inline ', gather='sincos_all', multiple=MOST_LANES)
 LANES = CFlavour(
-    'lanes', 'static inline ', 'lanes_sincos_all', lambda name: f'lanes_{name}',
+    'lanes', 'static inline ', 'lanes_sincos_all', call=lambda name: f'lanes_{name}',
     most_on_stack=0,
 )
 

@@ -60,6 +60,7 @@ class CFlavour:
         linkage: Before the function, "static " where only this translation unit calls it.
         gather: Function of (angles, sines, cosines, count) that takes the place of the calls in
             `sines_and_cosines`, or None.
+        multiple: Sizes of the arrays of angles, sines and cosines are multiples of it.
         call: From a function's name to the name that is called.
         most_on_stack: Numbers of a work array beyond which it is an argument.
     """
@@ -67,6 +68,7 @@ class CFlavour:
     number: str = 'double'
     linkage: str = ''
     gather: Optional[str] = None
+    multiple: int = 1
     call: Callable[[str], str] = str
     most_on_stack: int = MOST_ON_STACK
 
@@ -217,11 +219,14 @@ def _unused(program: CProgram) -> list[str]:
 
 def _arrays(program: CProgram, several: bool) -> list[str]:
     """Return the declarations of the arrays of a function."""
-    count, size = len(program.angles.arguments), len(program.parts.shared)
-    names = [f'{name}[{count}]' for name in (ANGLES, SINES, COSINES) if count]
+    flavour, size = program.flavour, len(program.parts.shared)
+    count = -(-len(program.angles.arguments) // flavour.multiple) * flavour.multiple
+    zeros = ' = {0}' if count > len(program.angles.arguments) else ''
+    names = [f'{ANGLES}[{count}]{zeros}', f'{SINES}[{count}]', f'{COSINES}[{count}]']
+    names = names if count else []
     if several and size and not program.work_size:
         names.append(f'{WORK}[{size}]')
-    return [f'{INDENT}{program.flavour.number} {", ".join(names)};', ''] if names else []
+    return [f'{INDENT}{flavour.number} {", ".join(names)};', ''] if names else []
 
 
 def _gather_function(program: CProgram) -> list[str]:

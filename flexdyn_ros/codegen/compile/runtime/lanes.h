@@ -138,34 +138,24 @@ static inline void lanes_sincos(lanes x, lanes *sine, lanes *cosine)
 }
 
 /*
- * Sines and cosines of several angles: a loop, as short code stays in the processor's caches. The
- * last vector ends with the last angle. Angles are read one by one: they were just stored so, and
- * a load of several at once would have to wait for them.
+ * Sines and cosines of several angles, in arrays whose sizes are a multiple of the lanes: a loop, as
+ * short code stays in the processor's caches. Angles are read one by one: they were just stored
+ * so, and a load of several at once would have to wait for them.
  */
 static __attribute__((noinline, unused)) void sincos_all(const double *x, double *s, double *c,
                                                          int count)
 {
-    double padded[LANES] = {0}, sine[LANES], cosine[LANES];
-    const int few = count < LANES, stop = few ? LANES : count;
+    const volatile double *from = x;
     lanes_mask far = {0};
-    if (few)
-        for (int k = 0; k < count; ++k)
-            padded[k] = x[k];
     NO_UNROLL
-    for (int k = 0; k < stop; k += LANES) {
-        const int first = k + LANES <= stop ? k : stop - LANES;
-        const volatile double *from = few ? padded : x + first;
-        lanes angle, sines, cosines;
+    for (int k = 0; k < count; k += LANES) {
+        lanes angle, sine, cosine;
         UNROLL
         for (int j = 0; j < LANES; ++j)
-            angle[j] = from[j];
-        far |= lanes_sincos_near(angle, &sines, &cosines);
-        memcpy(few ? sine : s + first, &sines, sizeof sines);
-        memcpy(few ? cosine : c + first, &cosines, sizeof cosines);
-    }
-    for (int k = 0; few && k < count; ++k) {
-        s[k] = sine[k];
-        c[k] = cosine[k];
+            angle[j] = from[k + j];
+        far |= lanes_sincos_near(angle, &sine, &cosine);
+        memcpy(s + k, &sine, sizeof sine);
+        memcpy(c + k, &cosine, sizeof cosine);
     }
     if (__builtin_expect(lanes_any(far), 0))
         sincos_far(x, s, c, count);

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#define UNROLLED _Pragma("GCC unroll 8")
+
 /* A number that is not finite has an exponent of all ones, and one more overflows. */
 static inline uint64_t overflow_of(double number)
 {
@@ -19,6 +21,7 @@ static inline uint64_t overflow_of(double number)
 static inline int all_finite(const double *numbers, Py_ssize_t count)
 {
     uint64_t overflow = 0;
+    UNROLLED
     for (Py_ssize_t k = 0; k < count; ++k)
         overflow |= overflow_of(numbers[k]);
     return !(overflow >> 63);
@@ -28,15 +31,25 @@ static inline int all_finite(const double *numbers, Py_ssize_t count)
 static inline int copy_finite(double *to, const char *from, Py_ssize_t stride, Py_ssize_t count)
 {
     uint64_t overflow = 0;
-    for (Py_ssize_t k = 0; k < count; ++k) {
-        to[k] = *(const double *)(from + k * stride);
-        overflow |= overflow_of(to[k]);
+    if (stride == sizeof(double)) {
+        UNROLLED
+        for (Py_ssize_t k = 0; k < count; ++k) {
+            const double number = ((const double *)from)[k];
+            to[k] = number;
+            overflow |= overflow_of(number);
+        }
+    } else {
+        for (Py_ssize_t k = 0; k < count; ++k) {
+            to[k] = *(const double *)(from + k * stride);
+            overflow |= overflow_of(to[k]);
+        }
     }
     return !(overflow >> 63);
 }
 
 static inline void copy_numbers(double *to, const double *from, Py_ssize_t count)
 {
+    UNROLLED
     for (Py_ssize_t k = 0; k < count; ++k)
         to[k] = from[k];
 }
