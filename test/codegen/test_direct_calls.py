@@ -2,8 +2,10 @@
 """Calls that the extension hands straight to compiled code: every argument, every error."""
 
 from array import array
+from functools import lru_cache
 import gc
 import itertools
+import logging
 import sys
 import weakref
 
@@ -12,6 +14,7 @@ from codegen.compiled import needs_compiler
 from codegen.compiled import needs_extension
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
+from flexdyn_ros.codegen.compile import extension
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.direct_calls import is_direct
 from flexdyn_ros.errors import ArgumentError
@@ -336,3 +339,22 @@ def test_kernels_through_ctypes_check_lengths(monkeypatch):
     for wrong in ((q, qd), (q, qd, qdd, qdd), (q, qd[1:], [*qdd, 0.0]), ()):
         with pytest.raises(TypeError, match='lengths'):
             kernel(*wrong)
+
+
+def test_without_the_headers_of_python(monkeypatch, tmp_path, caplog):
+    """Where gcc is there and Python.h is not, "c" goes through ctypes, and one line says so."""
+    model, (q, qd, qdd) = cases.robot('rigid tree'), state('rigid tree')
+    expected = fd.Dynamics(model, 'c').inverse_dynamics(q, qd, qdd)
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'cache'))
+    monkeypatch.setattr(extension, '_installed', lambda: None)
+    monkeypatch.setattr(extension, '_built', lru_cache(extension._built.__wrapped__))
+    monkeypatch.setattr(extension.sysconfig, 'get_path', lambda name: str(tmp_path / 'nowhere'))
+    monkeypatch.setattr(logging.getLogger('flexdyn_ros'), 'propagate', True)
+    with caplog.at_level(logging.INFO, 'flexdyn_ros.codegen'):
+        for _ in range(2):
+            dyn = fd.Dynamics(model, 'c')
+            assert dyn.backend == 'c'
+            assert np.array_equal(dyn.inverse_dynamics(q, qd, qdd), expected)
+            assert not any(map(is_direct, vars(dyn).values()))
+    lines = [text for text in caplog.messages if 'Python.h' in text]
+    assert len(lines) == 1 and 'called through ctypes' in lines[0]
