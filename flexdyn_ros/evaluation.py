@@ -127,7 +127,7 @@ class Evaluation(CheckedArguments):
     ) -> None:
         """Let compiled code answer the next plain calls of a method, where there is some."""
         backend = self._backend
-        if not isinstance(backend, GeneratedBackend):
+        if not isinstance(backend, GeneratedBackend) or backend.name != 'c':
             return
         if self._closed is not None and FUNCTIONS[name].open_tree:
             return

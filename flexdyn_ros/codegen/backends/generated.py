@@ -77,6 +77,7 @@ class GeneratedBackend:
         self._executor, self._automatic = executor, automatic
         self._digest = digest or model_digest(robot)
         self._variants = Variants(robot, self._digest, gravity, payloads)
+        # None where the reference answers, as a coordinate meets no inertia.
         self._functions: dict[Key, Optional[Callable]] = {}
         self._batches: dict[Key, Optional[Batch]] = {}
         self._reference: Optional[ReferenceBackend] = None
@@ -194,14 +195,13 @@ class GeneratedBackend:
 
     def _make(self, make: Callable[[], Any]) -> Any:
         """
-        Return what the executor makes; Python takes over from "auto" if compiling fails.
+        Return what the executor makes, or None where a coordinate meets no inertia.
 
-        Where a coordinate moves no inertia there is nothing to make: the reference raises the
-        error that names it.
+        Python takes over from "auto" if compiling fails.
         """
         try:
             return make()
-        except ArithmeticError:
+        except ArithmeticError:  # a pivot of the trace is the number zero
             return None
         except CompilationFailed as error:
             if not self._automatic:

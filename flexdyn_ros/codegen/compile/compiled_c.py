@@ -220,6 +220,8 @@ def _lane_functions(plan: Schedule) -> list[str]:
     known = {'sin', 'cos', *LANE_FUNCTIONS, *(f'stumpff{order}' for order in orders)}
     for name in plan.functions:
         if name not in known:
-            lines += [f'static inline lanes lanes_{name}(lanes x)', '{',
+            # A table, which the exported C defines further down.
+            lines += [f'static double {name}(double x);',
+                      f'static inline lanes lanes_{name}(lanes x)', '{',
                       f'    return lanes_map({name}, x);', '}', '']
     return lines
