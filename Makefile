@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: bench bench-codegen bounds counts studies validate help setup setup-test setup-validate demo test lint test-oldest build colcon-test clean
+.PHONY: bench bench-codegen bounds counts studies validate help setup setup-test setup-validate demo test test-all lint test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
 # Test processes side by side, each in a DDS domain of its own.
 WORKERS ?= 2
+PYTEST = $(ENV) python -m pytest -q -rs --timeout=900 --durations=30 -n $(WORKERS) --dist loadfile
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,8 +26,11 @@ setup-validate:
 demo: setup ## simulate, control and draw two flexible arms over ROS 2
 	@scripts/demo.sh
 
-test: setup-test ## set up .venv with the test tools and run every test
-	@$(ENV) python -m pytest -q -rs --timeout=600 -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
+test: setup-test ## set up .venv with the test tools and run the tests that gate a change
+	@$(PYTEST) -m 'not slow' $(PYTEST_ARGS)
+
+test-all: setup-test ## every test: also the slow ones, as pip, colcon and the demo
+	@$(PYTEST) $(PYTEST_ARGS)
 
 lint: setup-test ## ruff and mypy
 	@$(ENV) ruff check .

@@ -63,6 +63,24 @@ def test_manifest_is_valid():
     assert package.get_build_type() == 'ament_python'
 
 
+def test_pip_installs_what_the_library_imports():
+    """Every module that the library imports outside of ROS stands in setup.py."""
+    text = (ROOT / 'setup.py').read_text(encoding='utf-8')
+    names = {'numpy': 'numpy', 'scipy': 'scipy', 'urdf_parser_py': 'urdf-parser-py',
+             'xacro': 'xacro', 'yaml': 'PyYAML', 'matplotlib': 'matplotlib'}
+    assign = {
+        target.id: ast.literal_eval(node.value)
+        for node in ast.parse(text).body if isinstance(node, ast.Assign)
+        for target in node.targets if target.id in ('REQUIRES', 'EXTRAS')
+    }
+    listed = [*assign['REQUIRES'], *assign['EXTRAS']['plots']]
+    declared = {re.split('[<>=]', line)[0] for line in listed}
+    ros = {element.text for element in MANIFEST.findall('exec_depend')}
+    needed = imported_modules('flexdyn_ros') - ros | {'xacro'}
+    assert needed >= {'numpy', 'scipy', 'yaml'}
+    assert {names[module] for module in needed - OTHER_CODES - {'mpl_toolkits'}} == declared
+
+
 def test_one_version():
     """Manifest, changelog and module agree."""
     version = MANIFEST.findtext('version')
