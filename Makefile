@@ -46,19 +46,19 @@ colcon-test: build ## colcon build, then colcon test (the quick tests)
 	@$(ENV) scripts/colcon.sh test
 
 counts: setup ## operation counts beside all published ones, and what each pass saves, into docs/ (minutes)
-	@$(ENV) python -m benchmarks.counts
+	@$(ENV) python -m validation.counts
 	@$(ENV) python -m benchmarks.generation
 	@$(ENV) python -m benchmarks.derivatives
 
 bounds: setup ## least numbers of operations, proved for the rows of docs/counts.md that suit (half a minute)
-	@$(ENV) python -m benchmarks.lower_bound
+	@$(ENV) python -m validation.bounds
 
 studies: setup ## rotating beam and column beside printed values, convergence of modes, with plots, into docs/
 	@$(ENV) python -m benchmarks.rotating_beam
 	@$(ENV) python -m benchmarks.mode_convergence
 
 validate: setup-validate ## every published case and other codes beside our numbers, into docs/validation.md (an hour)
-	@$(ENV) python -m flexdyn_ros validate --all --jobs $(WORKERS) --page docs/validation.md
+	@$(ENV) python -m validation --all --jobs $(WORKERS) --page docs/validation.md
 
 bench-codegen: setup-test ## speed of compiled code against Pinocchio, into docs/benchmarks.md (minutes)
 	@$(ENV) python -m benchmarks.codegen

@@ -87,7 +87,6 @@ setup(
         PACKAGE: ['py.typed', '*.xml'],
         f'{PACKAGE}.codegen.runtime': ['*.c', '*.h'],
         f'{PACKAGE}.nodes': ['*.yaml'],
-        f'{PACKAGE}.validation': ['cases/*.yaml', 'counts/*.yaml'],
     },
     ext_modules=extensions(),
     data_files=data_files(),

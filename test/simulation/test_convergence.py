@@ -5,7 +5,6 @@ import math
 
 import flexdyn_ros as fd
 from flexdyn_ros.simulation.tableaus import TABLEAUS
-from flexdyn_ros.validation.beams_and_linkages.four_bar import joint_values
 import numpy as np
 from oracles.mechanisms import mechanism
 import pytest
@@ -13,6 +12,7 @@ from scipy.special import ellipj
 from scipy.special import ellipk
 from simulated_robots import PENDULUM
 from simulated_robots import TUMBLER
+from validation.beams_and_linkages.four_bar import joint_values
 
 METHODS = tuple(TABLEAUS)
 # Steps so large that rounding is far, and so small that the leading term of the error rules.

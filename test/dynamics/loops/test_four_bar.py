@@ -3,15 +3,15 @@
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.validation.beams_and_linkages.four_bar import four_bar_state
-from flexdyn_ros.validation.beams_and_linkages.four_bar import four_bar_torque
-from flexdyn_ros.validation.beams_and_linkages.four_bar import joint_values
-from flexdyn_ros.validation.beams_and_linkages.four_bar import LINE_DENSITY
-from flexdyn_ros.validation.beams_and_linkages.four_bar import ROCKER
 import numpy as np
 from oracles.compare import reference_dynamics
 from oracles.mechanisms import mechanism
 import pytest
+from validation.beams_and_linkages.four_bar import four_bar_state
+from validation.beams_and_linkages.four_bar import four_bar_torque
+from validation.beams_and_linkages.four_bar import joint_values
+from validation.beams_and_linkages.four_bar import LINE_DENSITY
+from validation.beams_and_linkages.four_bar import ROCKER
 
 
 @pytest.mark.parametrize('constrain', ['tx tz', 'tx ty tz', 'rx rz tx ty tz'])
