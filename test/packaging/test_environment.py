@@ -26,7 +26,7 @@ in_full_environment = pytest.mark.skipif(
 )
 
 NOT_ON_PYPI = {'launch', 'launch_ros'}
-"""What flexdyn_ros.launching stands in for."""
+"""What test/launch_stand_in stands in for."""
 
 FOR_VALIDATION = {'exudyn', 'ngsolve'}
 """Codes that `make validate` installs; a case says so where they are missing."""

@@ -12,9 +12,9 @@ import subprocess
 from typing import Any
 from typing import Optional
 
-from flexdyn_ros.launching.context import LaunchContext
-from flexdyn_ros.launching.context import LaunchFileError
-from flexdyn_ros.launching.context import perform
+from launch_stand_in.context import LaunchContext
+from launch_stand_in.context import LaunchFileError
+from launch_stand_in.context import perform
 
 _TRUE = ('true', '1')
 _FALSE = ('false', '0')

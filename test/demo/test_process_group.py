@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from flexdyn_ros.launching.processes import ProcessGroup
+from flexdyn_ros.demo.processes import ProcessGroup
 import pytest
 
 STUBBORN = """
@@ -66,7 +66,7 @@ def test_processes_are_out_of_the_reach_of_the_terminal(group):
 
 def test_a_launcher_ends_with_its_standard_input():
     code = (
-        'from flexdyn_ros.launching.run import stop_with_standard_input\n'
+        'from flexdyn_ros.demo.processes import stop_with_standard_input\n'
         'import time\nstop_with_standard_input()\n'
         'try:\n    print("ready", flush=True)\n    time.sleep(60)\n'
         'except KeyboardInterrupt:\n    print("stopped")\n'

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A group of processes that start and stop together."""
+"""
+Processes that start and stop together, and end with whoever started them.
+
+`python -m flexdyn_ros.demo.processes MODULE ...` runs a module until its standard input ends: then
+nothing outlives a caller that was killed.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 import os
+import runpy
 import signal
 import subprocess
+import sys
+import threading
 import time
 from typing import Any
 from typing import Callable
@@ -14,8 +22,7 @@ from typing import Mapping
 from typing import Optional
 from typing import Sequence
 
-# Time for a clean stop after each signal, as launch has it [s].
-PATIENCE = 5.0
+PATIENCE = 5.0  # for a clean stop after each signal, as launch has it [s]
 POLL = 0.02  # [s]
 
 
@@ -91,17 +98,17 @@ class ProcessGroup:
         return [member for member in self.members if member.code is not None]
 
     def wait(self, until: Callable[[], bool]) -> None:
-        """Return when all have ended, or when `until` says so."""
+        """Return when all have ended, or when `until` returns True."""
         while len(self.ended()) < len(self.members) and not until():
             time.sleep(POLL)
 
     def stop(self) -> None:
         """Stop all, and return when none runs."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-            running = [member for member in self.members if member.code is None]
-            for member in running:
-                member.killed = number == signal.SIGKILL
-                _send(member.process.pid, number)
+            for member in self.members:
+                if member.code is None:
+                    member.killed = number == signal.SIGKILL
+                    member.process.send_signal(number)
             self._wait_patiently()
         for member in self.members:
             member.process.wait()
@@ -121,13 +128,6 @@ class ProcessGroup:
         return found
 
 
-def _send(pid: int, number: int) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        pass
-
-
 def _meaning(code: int) -> str:
     if code >= 0:
         return f'exit code {code}'
@@ -135,3 +135,33 @@ def _meaning(code: int) -> str:
         return f'signal {signal.Signals(-code).name}'
     except ValueError:
         return f'signal {-code}'
+
+
+def watched(module: str, *words: str) -> list[str]:
+    """Return the command that runs a module until its standard input ends."""
+    return [sys.executable, '-m', 'flexdyn_ros.demo.processes', module, *words]
+
+
+def stop_with_standard_input() -> None:
+    """Send this process SIGINT when its standard input ends."""
+
+    def watch() -> None:
+        try:
+            while os.read(0, 4096):
+                pass
+        except OSError:
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=watch, name='standard input', daemon=True).start()
+
+
+def main() -> None:
+    """Run the module that the command line names, as `python -m` does."""
+    stop_with_standard_input()
+    del sys.argv[0]
+    runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)
+
+
+if __name__ == '__main__':
+    main()

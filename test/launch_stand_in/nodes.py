@@ -10,14 +10,15 @@ from typing import Iterable
 from typing import Optional
 from typing import Sequence
 
-from flexdyn_ros.launching.actions import Action
-from flexdyn_ros.launching.context import join_namespaces
-from flexdyn_ros.launching.context import LaunchContext
-from flexdyn_ros.launching.context import LaunchFileError
-from flexdyn_ros.launching.context import NodeProcess
-from flexdyn_ros.launching.context import perform
-from flexdyn_ros.launching.substitutions import Condition
 import yaml
+
+from launch_stand_in.actions import Action
+from launch_stand_in.context import join_namespaces
+from launch_stand_in.context import LaunchContext
+from launch_stand_in.context import LaunchFileError
+from launch_stand_in.context import NodeProcess
+from launch_stand_in.context import perform
+from launch_stand_in.substitutions import Condition
 
 
 class ParameterValue:

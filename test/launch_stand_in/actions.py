@@ -11,12 +11,12 @@ from typing import Callable
 from typing import Iterable
 from typing import Optional
 
-from flexdyn_ros.launching.context import DeclaredArgument
-from flexdyn_ros.launching.context import join_namespaces
-from flexdyn_ros.launching.context import LaunchContext
-from flexdyn_ros.launching.context import LaunchFileError
-from flexdyn_ros.launching.context import perform
-from flexdyn_ros.launching.substitutions import Condition
+from launch_stand_in.context import DeclaredArgument
+from launch_stand_in.context import join_namespaces
+from launch_stand_in.context import LaunchContext
+from launch_stand_in.context import LaunchFileError
+from launch_stand_in.context import perform
+from launch_stand_in.substitutions import Condition
 
 
 class Action(ABC):

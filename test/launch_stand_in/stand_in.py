@@ -17,12 +17,12 @@ import sys
 from types import ModuleType
 from typing import Optional
 
-from flexdyn_ros.launching import actions
-from flexdyn_ros.launching import nodes
-from flexdyn_ros.launching import substitutions
-from flexdyn_ros.launching.context import LaunchContext
-from flexdyn_ros.launching.context import LaunchFileError
-from flexdyn_ros.launching.context import NodeProcess
+from launch_stand_in import actions
+from launch_stand_in import nodes
+from launch_stand_in import substitutions
+from launch_stand_in.context import LaunchContext
+from launch_stand_in.context import LaunchFileError
+from launch_stand_in.context import NodeProcess
 
 _SUBSTITUTIONS = (
     'AndSubstitution', 'Command', 'EnvironmentVariable', 'EqualsSubstitution', 'FindExecutable',

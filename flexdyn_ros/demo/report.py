@@ -25,33 +25,22 @@ def demo_report(
     Return the report of all runs.
 
     Args:
-        runs: The reports of the recorders.
+        runs: The reports of the runs.
         pictures: Names of the pictures.
         elapsed: Real time of the whole demonstration [s].
     """
-    errors = [
-        f'{run["robot"]}, {run["title"]}: {sentence}'
-        for run in runs for sentence in run['errors']
-    ]
     return {
         'finished': datetime.datetime.now().astimezone().isoformat(timespec='seconds'),
         'elapsed_s': round(elapsed, 1),
         'note': NOTE,
-        'errors': errors,
-        'launched_by': launched_by(runs),
+        'errors': [
+            f'{run["robot"]}, {run["title"]}: {sentence}'
+            for run in runs for sentence in run['errors']
+        ],
         'improvement': improvements(runs),
         'pictures': list(pictures),
-        'versions': runs[0]['versions'] if runs else {},
         'runs': list(runs),
     }
-
-
-def launched_by(runs: Sequence[dict[str, Any]]) -> str:
-    """Return what executed the launch files."""
-    launchers = {process['launched_by'] for run in runs for process in run['processes']}
-    if 'launch_ros' in launchers:
-        return 'launch_ros'
-    return "the package's stand-in for launch_ros, which is not installed"
 
 
 def improvements(runs: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
@@ -66,25 +55,17 @@ def improvements(runs: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
 
 
 def summary_lines(report: dict[str, Any]) -> list[str]:
-    """
-    Return what the terminal shows at the end.
-
-    Args:
-        report: What `demo_report` returns.
-    """
+    """Return what the terminal shows at the end of the report that `demo_report` made."""
     rows = []
     for run in report['runs']:
         error = run['tracking_error_rad']
         factor = report['improvement'].get(run['robot'], {}).get(run['control'])
-        rows.append(
-            (
-                run['robot'], CONTROLS[run['control']],
-                f'{1e3 * error["rms"]:.4g}', f'{1e3 * error["largest"]:.4g}',
-                '-' if factor is None else f'{factor:g} times',
-                f'{run["states"]["recorded"]}',
-                f'{run["real_time_factor"]:.2f}',
-            )
-        )
+        rows.append((
+            run['robot'], CONTROLS[run['control']],
+            f'{1e3 * error["rms"]:.4g}', f'{1e3 * error["largest"]:.4g}',
+            '-' if factor is None else f'{factor:g} times',
+            f'{run["states"]["recorded"]}', f'{run["real_time_factor"]:.2f}',
+        ))
     headings = (
         'robot', 'control', 'rms error [mrad]', 'largest [mrad]', 'better by', 'states',
         'real-time factor',
@@ -93,6 +74,4 @@ def summary_lines(report: dict[str, Any]) -> list[str]:
     title = heading(f'Tracking error of the joints over the first {over:g} s')
     lines = ['', title, table(headings, rows), '', report['note']]
     lines += [f'{paint("error:", "red")} {sentence}' for sentence in report['errors']]
-    lines.append(f'Launch files were executed by {report["launched_by"]}.')
-    lines.append(f'The demonstration took {report["elapsed_s"]:.0f} s.')
-    return lines
+    return [*lines, f'The demonstration took {report["elapsed_s"]:.0f} s.']
