@@ -32,9 +32,10 @@ test: setup-test ## set up .venv with the test tools and run the tests that gate
 test-all: setup-test ## every test: also the slow ones, as pip, colcon and the demo
 	@$(PYTEST) $(PYTEST_ARGS)
 
-lint: setup-test ## ruff and mypy
+lint: setup-test ## ruff, mypy and the import contracts of .importlinter (10 seconds)
 	@$(ENV) ruff check .
 	@$(ENV) mypy
+	@$(ENV) lint-imports
 
 test-oldest: ## tests without ROS on numpy 1.21.5, scipy 1.8.0 and Python 3.10
 	@$(ENV) scripts/test_oldest.sh
@@ -68,6 +69,6 @@ bench: setup ## speed of the generated Python, and rate of the inverse dynamics 
 	@$(ENV) python -m benchmarks.node_rate
 
 clean: ## remove environments, builds and caches
-	rm -rf .venv .venv-oldest build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 	rm -f flexdyn_ros/codegen/runtime/*.so
