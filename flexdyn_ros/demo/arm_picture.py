@@ -66,10 +66,9 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], run_file: Path) -> A
     valid = np.flatnonzero(np.isfinite(data['tip/x']))
     rows = valid[np.linspace(0, len(valid) - 1, INSTANTS).astype(int)]
     space = 2 if robot.flat else 3
-    kind = {} if robot.flat else {'projection': '3d'}
     figure, panels = plt.subplots(
-        1, INSTANTS, figsize=(2.9 * INSTANTS, 4.3), subplot_kw=kind,
-        **({'sharex': True, 'sharey': True} if robot.flat else {}),
+        1, INSTANTS, figsize=(2.9 * INSTANTS, 4.3), sharex=robot.flat, sharey=robot.flat,
+        subplot_kw={'projection': None if robot.flat else '3d'},
     )
     corners = []
     for axes, row in zip(panels, rows):
