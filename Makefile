@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: bench bench-codegen bounds counts studies validate help setup setup-test setup-validate demo test test-all lint test-oldest build colcon-test clean
+.PHONY: bench bench-codegen bounds counts studies validate help setup setup-test setup-validate demo test test-all test-faults lint test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
@@ -31,6 +31,9 @@ test: setup-test ## set up .venv with the test tools and run the tests that gate
 
 test-all: setup-test ## every test: also the slow ones, as pip, colcon and the demo
 	@$(PYTEST) $(PYTEST_ARGS)
+
+test-faults: setup-test ## apply the seeded faults of test/faults one by one: each must fail its tests (half an hour)
+	@$(ENV) python scripts/seeded_faults.py --jobs $(WORKERS)
 
 lint: setup-test ## ruff, mypy and the import contracts of .importlinter (10 seconds)
 	@$(ENV) ruff check .
