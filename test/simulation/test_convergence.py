@@ -100,3 +100,21 @@ def test_closed_loops(four_bar, drift, driven):
     for method in METHODS:
         orders = measured_orders(error, LOOP_STEPS[method])
         assert orders[-1] > 0.9 * TABLEAUS[method].order, (method, orders)
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_a_torque_that_depends_on_time(method):
+    """A disc of inertia I under I cos 3t: its angle is (1 - cos 3t) / 9."""
+    dyn = fd.Dynamics(fd.load_robot(PENDULUM))
+    dyn.set_gravity([0.0, 0.0, 0.0])
+    inertia = dyn.mass_matrix([0.0])[0, 0]
+
+    def error(step):
+        motion = fd.simulate(
+            dyn, [0.0], [0.0], lambda t, q, qd: [inertia * math.cos(3.0 * t)], 1.2, step, method)
+        return np.abs(motion.q[:, 0] - (1.0 - np.cos(3.0 * motion.t)) / 9.0).max()
+
+    steps = {'rk10': (0.6, 0.4)}.get(method, (0.04, 0.02))
+    orders = measured_orders(error, steps)
+    expected = TABLEAUS[method].order
+    assert np.all(orders > expected - max(0.2, 0.06 * expected)), orders
