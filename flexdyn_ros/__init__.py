@@ -2,7 +2,6 @@
 """Dynamics of robot arms whose links and joints bend: the public contract."""
 
 from importlib import import_module
-from typing import Any
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     value = globals()[name] = getattr(import_module(_MODULES[name]), name)

@@ -16,6 +16,7 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.beam.family_shapes import family_shapes
 from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.segment_tips import segment_tips
 import numpy as np
@@ -179,7 +180,7 @@ class Recorder:
         count: Number of samples so far.
     """
 
-    def __init__(self, dyn: Any, configuration: ConfigurationMap, method: str, samples: int):
+    def __init__(self, dyn: Dynamics, configuration: ConfigurationMap, method: str, samples: int):
         self.count = 0
         self._dyn = dyn
         self._map = configuration

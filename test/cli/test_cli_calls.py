@@ -16,7 +16,7 @@ from command import surroundings
 from flexdyn_ros.cli.main import build_parser
 import pytest
 
-COMMANDS = ('check', 'info', 'modes', 'simulate', 'generate', 'count', 'validate')
+COMMANDS = ('check', 'info', 'modes', 'simulate', 'generate', 'count')
 
 
 def subparser(command):

@@ -17,12 +17,12 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.robot.joint import Friction
 from flexdyn_ros.model.robot.joint import JointDynamics
 from flexdyn_ros.model.robot.joint import Mimic
-from flexdyn_ros.validation.counts.robots import flexible_arm
-from flexdyn_ros.validation.counts.robots import flexible_chain
-from flexdyn_ros.validation.counts.robots import puma_560
-from flexdyn_ros.validation.counts.robots import stanford_arm
 import numpy as np
 import pytest
+from validation.counts.robots import flexible_arm
+from validation.counts.robots import flexible_chain
+from validation.counts.robots import puma_560
+from validation.counts.robots import stanford_arm
 
 ROBOTS = {
     'Stanford6': stanford_arm(),

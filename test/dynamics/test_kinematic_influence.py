@@ -16,7 +16,6 @@ from flexdyn_ros.dynamics import newton_euler
 from flexdyn_ros.dynamics import placement
 from flexdyn_ros.dynamics import reference
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.validation.robots import example_robot
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_generalised_agree
@@ -28,6 +27,7 @@ from oracles.random_robots import random_state
 from oracles.robot_kinds import random_wrenches
 from oracles.robot_kinds import ROBOTS
 import pytest
+from validation.robots import example_robot
 
 TOLERANCE = 1e-10
 EXAMPLES = {

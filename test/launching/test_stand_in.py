@@ -5,8 +5,8 @@ import importlib.util
 import os
 import sys
 
-from flexdyn_ros.launching import stand_in
-from flexdyn_ros.launching.context import LaunchFileError
+from launch_stand_in import stand_in
+from launch_stand_in.context import LaunchFileError
 import pytest
 import yaml
 

@@ -50,6 +50,7 @@ def test_csv_holds_every_number_under_named_units(motion, tmp_path):
         rows = list(csv.reader(file))
     head, table = rows[0], np.array(rows[1:], dtype=float)
     assert tuple(head) == motion.columns
+    assert head[-3:] == ['energy [J]', 'kinetic [J]', 'potential [J]']
     assert all(name.endswith(']') for name in head)
     assert head[:3] == ['t [s]', 'q shoulder [rad]', 'q arm/bending_y1 [m]']
     assert 'qd arm/torsion1 [rad/s]' in head

@@ -9,6 +9,10 @@ from typing import Optional
 from urllib.parse import unquote
 from urllib.parse import urlsplit
 
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.shared_files import PACKAGE
+from flexdyn_ros.shared_files import shared_folder
+
 # Variables that list folders with packages: ROS 1 sources, and the prefixes of an ament install.
 _SOURCE_PATH = 'ROS_PACKAGE_PATH'
 _PREFIX_PATH = 'AMENT_PREFIX_PATH'
@@ -19,8 +23,14 @@ def find_package(package: str) -> Optional[Path]:
     Return the share folder of a ROS package, or None where it is not found.
 
     The ament index is asked first, where it can be imported; then the folders of
-    AMENT_PREFIX_PATH and ROS_PACKAGE_PATH are looked through.
+    AMENT_PREFIX_PATH and ROS_PACKAGE_PATH are looked through. This package finds its own files
+    without any of them.
     """
+    if package == PACKAGE:
+        try:
+            return shared_folder()
+        except FlexdynError:
+            return None
     try:
         from ament_index_python.packages import get_package_share_directory
 
