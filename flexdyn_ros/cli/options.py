@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.xml.values import number
 
 if TYPE_CHECKING:
     from flexdyn_ros.model.robot.robot import Robot
@@ -129,16 +130,8 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def number(text: str) -> float:
-    """Read a finite number; argparse reports a failure."""
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(text)
-    return value
-
-
 def positive(text: str) -> float:
-    """Read a positive number; argparse reports a failure."""
+    """Read a positive number, as descriptions are read; argparse reports a failure."""
     value = number(text)
     if value <= 0.0:
         raise argparse.ArgumentTypeError(f'{text} is not positive')

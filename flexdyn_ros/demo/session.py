@@ -28,6 +28,8 @@ from flexdyn_ros.demo.summary import summary_lines
 from flexdyn_ros.demo.supervisor import Interrupted
 from flexdyn_ros.demo.supervisor import RunFailed
 from flexdyn_ros.demo.supervisor import RunSupervisor
+from flexdyn_ros.model.xml.values import number
+from flexdyn_ros.model.xml.values import whole_number
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
@@ -100,7 +102,7 @@ def build_parser() -> argparse.ArgumentParser:
         help=f'which of {",".join(plan.CONTROLS)} (default: all)',
     )
     parser.add_argument(
-        '--parallel', type=int, metavar='N',
+        '--parallel', type=whole_number, metavar='N',
         help='runs at the same time (default: one a core)',
     )
     return parser
@@ -108,7 +110,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _duration(text: str) -> float:
     try:
-        value = float(text)
+        value = number(text)
     except ValueError:
         value = -1.0
     if not SHORTEST <= value <= 3600.0:

@@ -73,12 +73,21 @@ def read_modal(
     _check_root(item, arrays)
     return ModalData(
         file=address,
-        digest=hashlib.sha256(Path(path).read_bytes()).hexdigest(),
+        digest=_digest(path),
         modes=tuple(modes),
         damping_ratio=item.value('damping_ratio'),
         attachments=_attachments(item, link, robot, arrays, attached),
         arrays=arrays,
     )
+
+
+def _digest(path: Path) -> str:
+    """Return a digest of a file, read piece by piece."""
+    digest = hashlib.sha256()
+    with open(path, 'rb') as file:
+        while piece := file.read(2**20):
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def _attached_nodes(item: Item, link: Link, robot: Robot) -> dict[str, Item]:
@@ -101,7 +110,7 @@ def _check_root(item: Item, arrays: ModalArrays) -> None:
     places = np.linalg.norm(arrays.node_positions, axis=1)
     for k in np.flatnonzero(places <= 1e-6 * places.max()):
         for what, shape in (('move', arrays.translation), ('turn', arrays.rotation)):
-            largest = np.abs(shape).max(axis=(1, 2))
+            largest = np.maximum(shape.max(axis=(1, 2)), -shape.min(axis=(1, 2)))
             moved = np.abs(shape[:, k]).max(axis=1)
             if np.any(moved > STILL * np.maximum(largest, 1e-300)):
                 mode = int(arrays.mode_numbers[int(np.argmax(moved > STILL * largest))])

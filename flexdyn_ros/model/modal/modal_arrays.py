@@ -55,7 +55,10 @@ class ModalArrays:
 
     def with_modes(self, numbers: Sequence[int]) -> ModalArrays:
         """Return the arrays of some of the modes, in the order of their numbers given."""
-        at = [self.mode_numbers.tolist().index(number) for number in numbers]
+        known = self.mode_numbers.tolist()
+        if list(numbers) == known:
+            return self
+        at = [known.index(number) for number in numbers]
         square = ('modal_mass', 'stiffness', 'damping', 'modal_product')
         single = ('mode_numbers', 'translation', 'rotation', 'modal_first_moment',
                   'modal_second_moment', 'rotary_coupling')  # fmt: skip

@@ -8,14 +8,17 @@ inertia is either given by the integrals of modal_body.py, or lumped at the node
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
+from typing import Collection
 from typing import Optional
 from typing import Sequence
 from typing import Union
-from zipfile import BadZipFile
 
 from flexdyn_ros.errors import did_you_mean
+from flexdyn_ros.model.modal.archive import LARGEST
+from flexdyn_ros.model.modal.archive import read_archive
 from flexdyn_ros.model.modal.eigenproblem import symmetric_part
 from flexdyn_ros.model.modal.modal_arrays import ModalArrays
 from flexdyn_ros.model.modal.modal_body import ModalBody
@@ -25,7 +28,6 @@ from flexdyn_ros.model.modal.modal_integrals import LUMPED
 from flexdyn_ros.model.modal.modal_matrices import check_matrices
 from flexdyn_ros.model.modal.modal_matrices import damping_matrix
 import numpy as np
-from numpy.lib.npyio import NpzFile
 
 VERSION = 1
 # Shape of each array: n nodes, m modes.
@@ -44,26 +46,27 @@ def read_modal_file(path: Path) -> ModalArrays:
         ValueError: The file is no modal file, or not a consistent one; the text continues
             `file="path"`.
     """
-    given = _load(path)
-    _check_names(given)
-    size = {'n': len(given['node_ids']), 'm': len(given['translation'])}
-    known = {**REQUIRED, **INTEGRALS, **LUMPED, **OPTIONAL}
-    for name, shape in known.items():
-        if name in given:
-            expected = tuple(int(c) if c.isdigit() else size[c] for c in shape)
-            if given[name].shape != expected:
-                raise ValueError(
-                    f'holds {name} with shape {given[name].shape}, not {expected}: there are '
-                    f'{size["n"]} nodes and {size["m"]} modes'
-                )
-    if not size['m'] or not size['n']:
-        raise ValueError('holds no modes' if size['n'] else 'holds no nodes')
-    numbers = given.get('mode_numbers', np.arange(1, size['m'] + 1))
+    given = read_archive(path, _check_arrays)
+    if given['format_version'] != VERSION:
+        raise ValueError(f'has format_version {given["format_version"]:g}; known is {VERSION}')
+    numbers = given.get('mode_numbers', np.arange(1, len(given['translation']) + 1))
     for name, values in (('node_ids', given['node_ids']), ('mode_numbers', numbers)):
         if len(np.unique(values)) != len(values) or np.any(values % 1):
             raise ValueError(f'holds {name} that are not whole numbers, each once')
+        if np.abs(values).max() >= 2**53:
+            raise ValueError(f'holds {name} with {np.abs(values).max():g}, which is too large')
+    try:
+        with np.errstate(over='raise', divide='raise', invalid='raise'):
+            return _arrays(given, numbers)
+    except (ArithmeticError, np.linalg.LinAlgError):
+        raise ValueError(
+            'holds numbers that are too large, too small or too far apart to compute with'
+        ) from None
+
+
+def _arrays(given: dict[str, np.ndarray], numbers: np.ndarray) -> ModalArrays:
     check_matrices(given)
-    integrals = inertia_integrals(given, size['m'])
+    integrals = inertia_integrals(given, len(numbers))
     mass = float(integrals.pop('mass'))
     return ModalArrays(
         node_ids=given['node_ids'].astype(int),
@@ -115,57 +118,50 @@ def write_modal_file(
     )
 
 
-def _load(path: Path) -> dict[str, np.ndarray]:
-    """Return the named arrays of an archive, without unpickling anything."""
-    try:
-        archive = np.load(path, allow_pickle=False)
-    except (BadZipFile, EOFError, OSError, ValueError):
-        raise ValueError('is no NumPy .npz archive') from None
-    if not isinstance(archive, NpzFile):
-        raise ValueError('is a single array, not an .npz archive of named arrays')
-    given = {}
-    with archive:
-        for name in archive.files:
-            try:
-                given[name] = archive[name]
-            except (BadZipFile, EOFError, OSError):
-                raise ValueError(f'is damaged: {name} cannot be read') from None
-            except ValueError:
-                raise ValueError(
-                    f'holds {name} as pickled objects; only plain numbers are read'
-                ) from None
-    return given
-
-
-def _check_names(given: dict[str, np.ndarray]) -> None:
-    """Refuse unknown and missing arrays, and numbers that are not finite."""
+def _check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
+    """Refuse unknown, missing and contradicting arrays, and shapes that do not go together."""
     known = {**REQUIRED, **INTEGRALS, **LUMPED, **OPTIONAL}
-    for name in given:
+    for name in shapes:
         if name not in known:
             raise ValueError(f'holds an unknown array "{name}". {did_you_mean(name, known)}')
     for name in REQUIRED:
-        if name not in given:
+        if name not in shapes:
             raise ValueError(f'does not hold the array "{name}"')
-    for name, values in given.items():
-        if values.dtype.kind not in 'iuf':
-            raise ValueError(f'holds {name} as {values.dtype}, not as real numbers')
-        given[name] = values.astype(float)
-        if not np.all(np.isfinite(given[name])):
-            raise ValueError(f'holds {name} with numbers that are not finite')
-    if given['format_version'].shape != () or given['format_version'] != VERSION:
-        raise ValueError(f'has format_version {given["format_version"]}; known is {VERSION}')
+    _check_choices(shapes)
     for name in ('node_ids', 'translation'):
-        if given[name].ndim == 0:
+        if not shapes[name]:
             raise ValueError(f'holds {name} as a single number')
-    if 'damping' in given and 'damping_ratio' in given:
+    size = {'n': shapes['node_ids'][0], 'm': shapes['translation'][0]}
+    if not size['m'] or not size['n']:
+        raise ValueError('holds no modes' if size['n'] else 'holds no nodes')
+    bytes_needed = 0
+    for name, letters in known.items():
+        expected = tuple(int(c) if c.isdigit() else size[c] for c in letters)
+        if shapes.get(name, expected) != expected:
+            raise ValueError(
+                f'holds {name} with shape {shapes[name]}, not {expected}: there are '
+                f'{size["n"]} nodes and {size["m"]} modes'
+            )
+        if name in shapes or name in INTEGRALS:  # which are summed up where they are not there
+            bytes_needed += 8 * math.prod(expected)
+    if bytes_needed > LARGEST:
+        raise ValueError(
+            f'holds {size["m"]} modes at {size["n"]} nodes, which take {bytes_needed} bytes; at '
+            f'most {LARGEST} are read'
+        )
+
+
+def _check_choices(names: Collection[str]) -> None:
+    """Refuse what is given in two ways, or in none."""
+    if 'damping' in names and 'damping_ratio' in names:
         raise ValueError('holds damping and damping_ratio; keep one of them')
-    lumped = 'node_masses' in given
+    lumped = 'node_masses' in names
     for name in LUMPED if not lumped else INTEGRALS:
-        if name in given:
+        if name in names:
             raise ValueError(
                 f'holds {name} {"without" if not lumped else "and"} node_masses; inertia is '
                 'given by integrals or by node_masses (and node_inertias)'
             )
     for name in () if lumped else INTEGRALS:
-        if name not in given and name != 'rotary_coupling':
+        if name not in names and name != 'rotary_coupling':
             raise ValueError(f'holds neither node_masses nor the integral "{name}"')

@@ -43,11 +43,13 @@ def _lumped(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     mass, place, phi = given['node_masses'], given['node_positions'], given['translation']
     if np.any(mass < 0.0):
         raise ValueError('holds a negative mass in node_masses')
-    own = given.get('node_inertias', np.zeros((len(mass), 3, 3)))
-    half_trace = 0.5 * np.trace(own, axis1=1, axis2=2)[:, None, None] * np.eye(3)
     product = np.einsum('n,kna,lnb->klab', mass, phi, phi)
-    rotary = np.einsum('kna,nab,lnb->kl', given['rotation'], own, given['rotation'])
-    summed = np.trace(product, axis1=2, axis2=3) + rotary
+    summed = np.trace(product, axis1=2, axis2=3)
+    own, coupling = np.zeros((3, 3)), np.zeros((len(phi), 3))
+    if 'node_inertias' in given:
+        each, rotation = given['node_inertias'], given['rotation']
+        summed = summed + np.einsum('kna,nab,lnb->kl', rotation, each, rotation)
+        own, coupling = np.sum(each, axis=0), np.einsum('nab,knb->ka', each, rotation)
     claimed = np.diag(given['modal_mass'])
     if np.any(np.abs(np.diag(summed) - claimed) > 0.05 * claimed):
         raise ValueError(
@@ -58,11 +60,12 @@ def _lumped(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         'mass': np.array(np.sum(mass)),
         'first_moment': mass @ place,
         'second_moment': np.einsum('n,na,nb->ab', mass, place, place)
-        + np.sum(half_trace - own, axis=0),
+        + 0.5 * np.trace(own) * np.eye(3)
+        - own,
         'modal_first_moment': np.einsum('n,kna->ka', mass, phi),
         'modal_second_moment': np.einsum('n,na,knb->kab', mass, place, phi),
         'modal_product': product,
-        'rotary_coupling': np.einsum('nab,knb->ka', own, given['rotation']),
+        'rotary_coupling': coupling,
     }
 
 
@@ -71,9 +74,12 @@ def _check_integrals(given: dict[str, np.ndarray], found: dict[str, np.ndarray])
     if found['mass'] <= 0.0:
         raise ValueError(f'has the mass {found["mass"]:g} kg; it must be positive')
     product = found['modal_product']
-    if np.abs(product - product.transpose(1, 0, 3, 2)).max() > ROUNDING * np.abs(product).max():
-        raise ValueError('holds modal_product with [k, l] other than the transpose of [l, k]')
+    tolerance = ROUNDING * max(product.max(), -product.min())
+    for k, row in enumerate(product):  # one by one, as the whole may be large
+        if np.abs(row - product[:, k].transpose(0, 2, 1)).max() > tolerance:
+            raise ValueError('holds modal_product with [k, l] other than the transpose of [l, k]')
     first, second = found['first_moment'], found['second_moment']
+    np.outer(first / found['mass'], first)  # raises where the inertia about the centre overflows
     coupling = [
         np.array([m[1, 2] - m[2, 1], m[2, 0] - m[0, 2], m[0, 1] - m[1, 0]]) + spin
         for m, spin in zip(found['modal_second_moment'], found['rotary_coupling'])

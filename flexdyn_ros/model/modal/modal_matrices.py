@@ -36,6 +36,8 @@ def check_matrices(given: dict[str, np.ndarray]) -> None:
             'holds modes without stiffness (rigid-body modes); take them out and give shapes '
             'relative to the parent joint'
         )
+    if not np.all(np.diag(given['stiffness']) * np.diag(given['modal_mass']) > 0.0):
+        raise ValueError('holds stiffness and modal_mass that are too small to compute with')
     if 'frequencies' in given:
         ours = np.sqrt(squares) / (2.0 * np.pi)
         theirs = np.sort(given['frequencies'])

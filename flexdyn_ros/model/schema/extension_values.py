@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 import math
-import re
 from typing import Callable
 from typing import Union
 
@@ -13,9 +12,10 @@ from flexdyn_ros.model.xml.values import non_negative
 from flexdyn_ros.model.xml.values import number
 from flexdyn_ros.model.xml.values import numbers
 from flexdyn_ros.model.xml.values import vector3
+from flexdyn_ros.model.xml.values import whole_number
+from flexdyn_ros.model.xml.values import words_of
 
 MOTION_DIRECTIONS = ('rx', 'ry', 'rz', 'tx', 'ty', 'tz')
-_WHOLE = re.compile(r'\+?\d+')
 
 
 def positive(text: str) -> float:
@@ -36,7 +36,7 @@ def fraction(text: str) -> float:
 
 def damping_ratios(text: str) -> Union[float, tuple[float, ...]]:
     """Read one number from 0 to 1, or several."""
-    values = tuple(fraction(word) for word in text.split())
+    values = tuple(fraction(word) for word in words_of(text))
     if not values:
         raise ValueError('is empty where a number belongs')
     return values[0] if len(values) == 1 else values
@@ -44,9 +44,7 @@ def damping_ratios(text: str) -> Union[float, tuple[float, ...]]:
 
 def count(text: str) -> int:
     """Read a whole number that is zero or more."""
-    if not _WHOLE.fullmatch(text.strip()):
-        raise ValueError('must be a whole number that is zero or more')
-    value = int(text)
+    value = whole_number(text)
     if value > 1000:
         raise ValueError('is more than 1000')
     return value
@@ -76,23 +74,26 @@ def text_value(text: str) -> str:
 
 def names(text: str) -> tuple[str, ...]:
     """Read names separated by spaces, each once."""
-    return _distinct(text.split(), 'name')
+    return _distinct(words_of(text), 'name')
 
 
 def mode_numbers(text: str) -> tuple[int, ...]:
     """Read mode numbers, counted from 1, each once."""
-    words = _distinct(text.split(), 'mode number')
+    words = _distinct(words_of(text), 'mode number')
+    values = []
     for word in words:
-        if not _WHOLE.fullmatch(word) or int(word) < 1:
+        try:
+            values.append(whole_number(word))
+        except ValueError:
+            values.append(0)
+        if values[-1] < 1:
             raise ValueError(f'holds "{word}", which is not a mode number (1, 2, ...)')
-    return tuple(int(word) for word in words)
+    return tuple(values)
 
 
 def node_number(text: str) -> int:
     """Read a node number, a whole number."""
-    if not _WHOLE.fullmatch(text.strip()):
-        raise ValueError('must be a node number')
-    return int(text)
+    return whole_number(text, 'node number')
 
 
 def motion_directions(text: str) -> tuple[str, ...]:
@@ -125,7 +126,7 @@ def spring_points(text: str) -> tuple[tuple[float, float], ...]:
 
 def coefficients(text: str) -> tuple[float, ...]:
     """Read one number or more."""
-    words = text.split()
+    words = words_of(text)
     if not words:
         raise ValueError('must hold at least one number')
     return tuple(numbers(text, len(words)))
@@ -141,7 +142,7 @@ def _distinct(words: list[str], what: str) -> tuple[str, ...]:
 
 
 def _ordered_subset(text: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
-    words = _distinct(text.split(), 'direction')
+    words = _distinct(words_of(text), 'direction')
     for word in words:
         if word not in allowed:
             raise ValueError(f'holds "{word}"; known are {" ".join(allowed)}')

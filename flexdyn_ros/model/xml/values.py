@@ -14,6 +14,7 @@ import re
 from typing import Callable
 from typing import Optional
 from typing import TypeVar
+import unicodedata
 from xml.etree.ElementTree import Element
 
 from flexdyn_ros.errors import ModelError
@@ -21,7 +22,10 @@ from flexdyn_ros.errors import NotYetSupported
 
 Value = TypeVar('Value')
 
-_NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?')
+# Of XML 1.0; for Python no-break spaces are white space too, and digits those of all scripts.
+_SPACE = ' \t\r\n'
+_NUMBER = re.compile(r'[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?')
+_WHOLE = re.compile(r'\+?[0-9]+')
 _NOT_FINITE = re.compile(r'[+-]?(nan|inf|infinity)', re.IGNORECASE)
 
 
@@ -71,18 +75,39 @@ class Place:
 
 def number(text: str) -> float:
     """Read one finite decimal number."""
-    text = text.strip()
+    text = text.strip(_SPACE)
     if not text:
         raise ValueError('is empty where a number belongs')
     if _NOT_FINITE.fullmatch(text):
         raise ValueError('is not finite')
     if not _NUMBER.fullmatch(text):
-        hint = '; use a point for decimals' if ',' in text else ''
-        raise ValueError(f'is not a number{hint}')
+        raise ValueError(f'is not a number{_reason(text)}')
     value = float(text)
     if not math.isfinite(value):
         raise ValueError('is not finite')
     return value
+
+
+def whole_number(text: str, what: str = 'whole number that is zero or more') -> int:
+    """Read a whole number that is zero or more; `what` names it in the error."""
+    text = text.strip(_SPACE)
+    if not _WHOLE.fullmatch(text):
+        raise ValueError(f'must be a {what}{_reason(text)}')
+    return int(text)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, which white space of XML separates."""
+    return [word for word in re.split(f'[{_SPACE}]+', text) if word]
+
+
+def _reason(text: str) -> str:
+    """Return which character of a text no number has, if one is easily overlooked."""
+    for character in text:
+        if not character.isascii():
+            name = unicodedata.name(character, 'a character without a name')
+            return f': it holds U+{ord(character):04X}, {name}'
+    return '; use a point for decimals' if ',' in text else ''
 
 
 def non_negative(text: str) -> float:
@@ -95,7 +120,7 @@ def non_negative(text: str) -> float:
 
 def numbers(text: str, count: int) -> tuple[float, ...]:
     """Read exactly `count` numbers separated by spaces."""
-    words = text.split()
+    words = words_of(text)
     if len(words) != count:
         raise ValueError(f'must be {count} numbers separated by spaces, not {len(words)}')
     values = []

@@ -6,23 +6,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 from typing import Mapping
-from typing import Optional
 from typing import Union
 from xml.dom import minidom
 
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.xml.undeclared_prefix import declare_prefixes
 
 
 def expand_xacro(
-    text: Union[str, bytes],
-    path: Optional[Path],
-    base_dir: Optional[Path],
-    source: str,
-    arguments: Mapping[str, str],
+    text: Union[str, bytes], at: Path, source: str, arguments: Mapping[str, str]
 ) -> bytes:
     """
-    Run xacro on the file, or on text as though it lay in the base folder.
+    Run xacro on a description.
+
+    Args:
+        text: The description; undeclared prefixes of it, not of what it includes, are declared.
+        at: The file that it is, or would be, in; what it includes is looked for from there.
+        source: Its name in errors.
+        arguments: Values of its arguments by name.
 
     Raises:
         ModelError: xacro is not installed, or fails.
@@ -39,13 +41,9 @@ def expand_xacro(
         ) from None
     mappings = _Arguments(arguments)
     try:
-        if path is not None:
-            document = xacro.process_file(str(path), mappings=mappings)
-        else:
-            folder = base_dir if base_dir is not None else Path()
-            _start_xacro_at(xacro, str(folder / source))
-            document = minidom.parseString(text)
-            xacro.process_doc(document, mappings=mappings)
+        _start_xacro_at(xacro, str(at))
+        document = minidom.parseString(declare_prefixes(text) or text)
+        xacro.process_doc(document, mappings=mappings)
     except Exception as error:  # xacro evaluates Python, so anything may come out of it
         what = ' '.join(str(error).split()) or type(error).__name__
         raise ModelError(

@@ -76,7 +76,8 @@ def read_document(
         base_dir = path.resolve().parent if base_dir is None else base_dir
     root = parse_xml(text, name)
     if _needs_xacro(root, path):
-        expanded = expand_xacro(text, path, base_dir, name, xacro_arguments or {})
+        at = path if path is not None else (base_dir or Path()) / name
+        expanded = expand_xacro(_trimmed(text), at, name, xacro_arguments or {})
         root = parse_xml(expanded, name)
     elif xacro_arguments:
         raise ArgumentError(
@@ -100,10 +101,7 @@ def namespace(element: Element) -> str:
 
 def parse_xml(text: Union[str, bytes], source: str) -> Element:
     """Parse XML; raise a ModelError with the line of a syntax error."""
-    if isinstance(text, str):
-        text = text.lstrip('\ufeff \t\r\n')
-    elif not text.startswith(_BYTE_ORDER_MARKS):
-        text = text.lstrip()
+    text = _trimmed(text)
     try:
         return ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
@@ -112,7 +110,7 @@ def parse_xml(text: Union[str, bytes], source: str) -> Element:
         if error.code == _UNBOUND_PREFIX:
             declared = declare_prefixes(text)
             if declared is not None:
-                return ElementTree.fromstring(declared)
+                return parse_xml(declared, source)
             raise ModelError(
                 f'The XML has an unbound prefix at {place}',
                 file=source,
@@ -127,6 +125,13 @@ def parse_xml(text: Union[str, bytes], source: str) -> Element:
         ) from None
     except (LookupError, ValueError) as error:
         raise ModelError(f'The XML cannot be decoded: {error}', file=source) from None
+
+
+def _trimmed(text: Union[str, bytes]) -> Union[str, bytes]:
+    """Return XML without white space before it, which a declaration of XML does not allow."""
+    if isinstance(text, str):
+        return text.lstrip('\ufeff \t\r\n')
+    return text if text.startswith(_BYTE_ORDER_MARKS) else text.lstrip()
 
 
 def _is_xml(source: Union[str, bytes]) -> bool:
