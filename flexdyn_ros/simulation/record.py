@@ -6,16 +6,18 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from dataclasses import fields
+from io import StringIO
 import os
 from pathlib import Path
 from typing import Any
 from typing import Union
-from zipfile import BadZipFile
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.beam.family_shapes import family_shapes
+from flexdyn_ros.model.modal.archive import DAMAGES
 from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.output_files import new_file
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.segment_tips import segment_tips
 import numpy as np
@@ -120,15 +122,15 @@ class Trajectory:
             self.t, self.q, self.qd, self.tau, self.tips, self.energy, self.kinetic,
             self.potential,
         ))
-        path = Path(path)
-        with path.open('w', newline='', encoding='utf-8') as file:
-            csv.writer(file, lineterminator='\n').writerow(self.columns)
+        headings = StringIO()
+        csv.writer(headings, lineterminator='\n').writerow(self.columns)
+        with new_file(path) as file:
+            file.write(headings.getvalue().encode())
             np.savetxt(file, table, fmt='%.17g', delimiter=',')
-        return path
+        return Path(path)
 
     def save_npz(self, path: PathLike) -> Path:
         """Write all attributes as numpy arrays, compressed; return the path."""
-        path = Path(path)
         arrays: dict[str, Any] = {}
         for item in fields(self):
             value = getattr(self, item.name)
@@ -136,9 +138,9 @@ class Trajectory:
             arrays[item.name] = (
                 value if isinstance(value, np.ndarray) else np.array(value, dtype=str)
             )
-        with path.open('wb') as file:
+        with new_file(path) as file:
             np.savez_compressed(file, **arrays)
-        return path
+        return Path(path)
 
     @classmethod
     def load_npz(cls, path: PathLike) -> 'Trajectory':
@@ -159,7 +161,7 @@ class Trajectory:
                         )
                     else:
                         values[item.name] = array
-        except (AttributeError, BadZipFile, EOFError, KeyError, TypeError, ValueError) as error:
+        except (*DAMAGES, AttributeError, KeyError, TypeError) as error:
             raise ArgumentError(
                 'path', f'names {path}, which is no trajectory that save_npz wrote: {error}'
             ) from error

@@ -40,7 +40,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LARGEST_DIRECTORY = 2**16
 _END = struct.Struct('<4s4H2LH')
 # What zipfile and zlib raise on damaged files, and on versions and methods that they do not know.
-_DAMAGES = (
+DAMAGES = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, OSError,
     RuntimeError, ValueError, OverflowError,
 )
@@ -108,7 +108,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
             archive = zipfile.ZipFile(file)
         except _NotAnArchive:
             raise
-        except _DAMAGES:
+        except DAMAGES:
             raise ValueError('is no NumPy .npz archive') from None
         with archive:
             yield archive
@@ -163,7 +163,7 @@ def _member(
     def read(count: int) -> bytes:
         try:
             found = stream.read(count)
-        except _DAMAGES:
+        except DAMAGES:
             raise ValueError(f'is damaged: {name} cannot be read') from None
         if len(found) < count:
             raise ValueError(f'is damaged: {name} ends too early')
@@ -171,7 +171,7 @@ def _member(
 
     try:
         stream: IO[bytes] = archive.open(member)
-    except _DAMAGES:
+    except DAMAGES:
         raise ValueError(f'is damaged: {name} cannot be read') from None
     with stream:
         yield read

@@ -27,6 +27,7 @@ from flexdyn_ros.model.modal.modal_integrals import INTEGRALS
 from flexdyn_ros.model.modal.modal_integrals import LUMPED
 from flexdyn_ros.model.modal.modal_matrices import check_matrices
 from flexdyn_ros.model.modal.modal_matrices import damping_matrix
+from flexdyn_ros.output_files import new_file
 import numpy as np
 
 VERSION = 1
@@ -98,24 +99,26 @@ def write_modal_file(
         node_ids: Their numbers; 1, 2, ... where None.
     """
     nodes = [body.node_at(np.asarray(point, dtype=float)) for point in points]
-    np.savez_compressed(
-        path,
-        format_version=np.array(VERSION),
-        node_ids=np.arange(1, len(nodes) + 1) if node_ids is None else np.array(node_ids),
-        node_positions=np.array([node.position for node in nodes]),
-        translation=np.stack([node.translation for node in nodes], axis=1),
-        rotation=np.stack([node.rotation for node in nodes], axis=1),
-        modal_mass=body.modal_mass,
-        stiffness=body.stiffness,
-        damping=body.damping,
-        mass=np.array(body.mass),
-        first_moment=body.first_moment,
-        second_moment=body.second_moment,
-        modal_first_moment=body.modal_first_moment,
-        modal_second_moment=body.modal_second_moment,
-        modal_product=body.modal_product,
-        rotary_coupling=body.rotary_coupling,
-    )
+    place = os.fspath(path)
+    with new_file(place if place.endswith('.npz') else place + '.npz') as file:
+        np.savez_compressed(
+            file,
+            format_version=np.array(VERSION),
+            node_ids=np.arange(1, len(nodes) + 1) if node_ids is None else np.array(node_ids),
+            node_positions=np.array([node.position for node in nodes]),
+            translation=np.stack([node.translation for node in nodes], axis=1),
+            rotation=np.stack([node.rotation for node in nodes], axis=1),
+            modal_mass=body.modal_mass,
+            stiffness=body.stiffness,
+            damping=body.damping,
+            mass=np.array(body.mass),
+            first_moment=body.first_moment,
+            second_moment=body.second_moment,
+            modal_first_moment=body.modal_first_moment,
+            modal_second_moment=body.modal_second_moment,
+            modal_product=body.modal_product,
+            rotary_coupling=body.rotary_coupling,
+        )
 
 
 def _check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
