@@ -17,7 +17,7 @@ from typing import Any
 from typing import Iterator
 
 from flexdyn_ros.interface.checked_arguments import require_dynamics
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.robot_dynamics import Wrenches
 import numpy as np

@@ -21,7 +21,7 @@ from flexdyn_ros.interface.checked_arguments import Wrenches
 from flexdyn_ros.interface.derivative_methods import DerivativeMethods
 from flexdyn_ros.interface.direct_calls import HandOver
 from flexdyn_ros.interface.load_methods import LoadMethods
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.prescribed_base import accelerations_on_base
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np

@@ -9,8 +9,8 @@ import stat
 import flexdyn_ros as fd
 from flexdyn_ros.cli.main import main
 from flexdyn_ros.errors import FileNotWritten
-from flexdyn_ros.model.beam.beam_body import modal_body
-from flexdyn_ros.model.modal.modal_file import write_modal_file
+from flexdyn_ros.model.beam.body import modal_body
+from flexdyn_ros.model.modal.files import write_modal_file
 from flexdyn_ros.output_files import new_file
 from flexdyn_ros.output_files import write_text
 from flexdyn_ros.simulation.plot import save_plots

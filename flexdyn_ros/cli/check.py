@@ -18,9 +18,9 @@ from flexdyn_ros.cli.terminal import table
 
 if TYPE_CHECKING:
     from flexdyn_ros import Dynamics
-    from flexdyn_ros.model.check.findings import CheckReport
-    from flexdyn_ros.model.check.findings import Finding
-    from flexdyn_ros.model.robot.robot import Robot
+    from flexdyn_ros.model.check import CheckReport
+    from flexdyn_ros.model.check import Finding
+    from flexdyn_ros.model.records.robot import Robot
 
 _DESCRIPTION = """\
 Read a description and its <flexdyn> extension, and report what is wrong or doubtful in it: links
@@ -59,7 +59,7 @@ def add_parser(subparsers: Any) -> None:
 def run(call: argparse.Namespace) -> int:
     """Print the findings and the table of links."""
     robot = load(call)
-    from flexdyn_ros.model.check.check import check_robot
+    from flexdyn_ros.model.check import check_robot
 
     report = check_robot(robot)
     findings = [*report.findings, *_motion_findings(robot)]
@@ -88,8 +88,8 @@ def _motion_findings(robot: 'Robot') -> list['Finding']:
 
 def _weight_findings(dyn: 'Dynamics') -> list['Finding']:
     """Return a warning where the robot's weight buckles it at zero configuration."""
-    from flexdyn_ros.model.check.findings import Finding
-    from flexdyn_ros.model.check.findings import WARNING
+    from flexdyn_ros.model.check import Finding
+    from flexdyn_ros.model.check import WARNING
     from flexdyn_ros.simulation.buckling import buckling_load
 
     found = buckling_load(dyn, dyn.robot.neutral_configuration())

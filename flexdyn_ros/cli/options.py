@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.model.xml.values import number
+from flexdyn_ros.model.urdf.values import number
 
 if TYPE_CHECKING:
-    from flexdyn_ros.model.robot.robot import Robot
+    from flexdyn_ros.model.records.robot import Robot
     import numpy as np
 
 # What a caller of the library knows by another name.

@@ -166,7 +166,7 @@ def _refuse_modal_values(robot: Any, call: argparse.Namespace) -> None:
 
 def _base_acceleration(robot: Any, words: list[str]) -> Any:
     """Return the acceleration of a prescribed base, (6,), or None where none is given."""
-    from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
+    from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
     from flexdyn_ros.prescribed_base import checked_base_acceleration
     import numpy as np
 

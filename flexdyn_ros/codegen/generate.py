@@ -28,8 +28,8 @@ from flexdyn_ros.codegen.tracing.simplify import simplify
 from flexdyn_ros.codegen.tracing.snap import ANGLE_TOLERANCE
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.model.robot.robot import require_robot
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import require_robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.count import count_c
 from flexdyn_ros.symbolic.optimise import PassReport
 

@@ -28,8 +28,8 @@ from flexdyn_ros.demo.summary import summary_lines
 from flexdyn_ros.demo.supervisor import Interrupted
 from flexdyn_ros.demo.supervisor import RunFailed
 from flexdyn_ros.demo.supervisor import RunSupervisor
-from flexdyn_ros.model.xml.values import number
-from flexdyn_ros.model.xml.values import whole_number
+from flexdyn_ros.model.urdf.values import number
+from flexdyn_ros.model.urdf.values import whole_number
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from flexdyn_ros.dynamics.joint_motion import AxisTerm
-from flexdyn_ros.model.robot.joint import Joint
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.robot import Robot
 
 
 class CoordinatePlaces:

@@ -26,8 +26,8 @@ from flexdyn_ros.interface.checked_arguments import CheckedArguments
 from flexdyn_ros.interface.direct_calls import DirectCalls
 from flexdyn_ros.interface.direct_calls import HandOver
 from flexdyn_ros.interface.direct_calls import OPEN_METHODS
-from flexdyn_ros.model.robot.robot import require_robot
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import require_robot
+from flexdyn_ros.model.records.robot import Robot
 
 BACKENDS = ('auto', 'c', 'python', 'reference')
 RECURSIVE, INFLUENCE = FORMULATIONS = ('recursive', 'kinematic_influence')

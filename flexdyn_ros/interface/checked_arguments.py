@@ -12,7 +12,7 @@ from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.interface.arguments import real_vector
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 
 Wrenches = Optional[Mapping[str, Any]]
 

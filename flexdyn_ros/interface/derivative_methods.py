@@ -16,7 +16,7 @@ from flexdyn_ros.interface.arguments import deliver
 from flexdyn_ros.interface.arguments import targets
 from flexdyn_ros.interface.checked_arguments import CheckedArguments
 from flexdyn_ros.interface.checked_arguments import Wrenches
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 Out = Optional[np.ndarray]

@@ -12,8 +12,8 @@ from flexdyn_ros.interface.arguments import real_matrix
 from flexdyn_ros.interface.arguments import real_number
 from flexdyn_ros.interface.arguments import real_vector
 from flexdyn_ros.interface.backend_owner import BackendOwner
-from flexdyn_ros.model.inertia.rigid_body_tests import inertia_problem
-from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.inertia import inertia_problem
 import numpy as np
 
 # Part of the largest entry by which an inertia may miss symmetry.

@@ -8,14 +8,14 @@ from abc import abstractmethod
 from dataclasses import dataclass
 import math
 
-from flexdyn_ros.model.beam.beam_body import beam_field
-from flexdyn_ros.model.beam.beam_body import link_axial_shapes
+from flexdyn_ros.model.beam.body import beam_field
+from flexdyn_ros.model.beam.body import link_axial_shapes
 from flexdyn_ros.model.modal.foreshortening import drawn_in
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.robot import Robot
-from flexdyn_ros.model.segments.segment_shape import bent_segments
-from flexdyn_ros.model.segments.segments import Segments
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.segments import bent_segments
+from flexdyn_ros.model.records.segments import Segments
 import numpy as np
 
 SIDES = 10  # of a tube's cross-section

@@ -7,9 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.model.load_robot import load_robot
-from flexdyn_ros.model.robot.robot import Robot
-from flexdyn_ros.model.xml.paths import find_package
+from flexdyn_ros.model.load import load_robot
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.urdf.document import find_package
 
 _BESIDE_THE_PACKAGE = Path(__file__).resolve().parents[2] / 'urdf'
 

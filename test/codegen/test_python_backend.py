@@ -12,7 +12,7 @@ import flexdyn_ros as fd
 from flexdyn_ros.codegen.backends import generated_functions
 from flexdyn_ros.codegen.backends.python_backend import PythonBackend
 from flexdyn_ros.codegen.native import source_cache
-from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 from oracles.random_robots import random_robot_urdf
 import pytest

@@ -26,7 +26,7 @@ from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.loads import Loads
 from flexdyn_ros.codegen.tracing.simplify import simplify
 from flexdyn_ros.dynamics.piecewise import monotone_cubic
-from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.symbolic.graph import Graph
 import numpy as np
 from oracles.random_robots import random_robot_urdf

@@ -4,7 +4,7 @@
 import xml.etree.ElementTree as ElementTree
 
 import flexdyn_ros as fd
-from flexdyn_ros.model.schema.extension_schema import FLEXDYN
+from flexdyn_ros.model.extension.elements import FLEXDYN
 import numpy as np
 from oracles.compare import reference_dynamics
 import pytest

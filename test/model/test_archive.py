@@ -8,8 +8,8 @@ import tracemalloc
 import zipfile
 
 from flexdyn_ros.model.modal import archive
-from flexdyn_ros.model.modal import modal_file
-from flexdyn_ros.model.modal.modal_file import read_modal_file
+from flexdyn_ros.model.modal import files as modal_file
+from flexdyn_ros.model.modal.files import read_modal_file
 import numpy as np
 import pytest
 

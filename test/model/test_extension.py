@@ -5,11 +5,11 @@ from extension_texts import DRIVE
 from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.model.robot import joint as records
-from flexdyn_ros.model.robot import link as links
-from flexdyn_ros.model.robot.joint import Friction
-from flexdyn_ros.model.robot.joint import Pose
-from flexdyn_ros.model.schema.extension_schema import FLEXDYN
+from flexdyn_ros.model.extension.elements import FLEXDYN
+from flexdyn_ros.model.records import joint as records
+from flexdyn_ros.model.records import link as links
+from flexdyn_ros.model.records.joint import Friction
+from flexdyn_ros.model.records.joint import Pose
 from model_texts import ARM
 from model_texts import arm_with
 from model_texts import beam

@@ -5,10 +5,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from flexdyn_ros import load_robot
-from flexdyn_ros.model.schema.extension_docs import page
-from flexdyn_ros.model.schema.extension_schema import FLEXDYN
-from flexdyn_ros.model.schema.extension_values import KINDS
-from flexdyn_ros.model.schema.schema import NO_UNIT
+from flexdyn_ros.model.extension.docs import page
+from flexdyn_ros.model.extension.elements import FLEXDYN
+from flexdyn_ros.model.extension.schema import KINDS
+from flexdyn_ros.model.extension.schema import NO_UNIT
 import pytest
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'urdf_extension.md'
@@ -27,7 +27,7 @@ ATTRIBUTES = {f'{path}@{a.name}': a for path, e in ELEMENTS.items() for a in e.a
 
 
 def test_page_is_current():
-    assert PAGE.read_text() == page(), 'run python -m flexdyn_ros.model.schema.extension_docs'
+    assert PAGE.read_text() == page(), 'run python -m flexdyn_ros.model.extension.docs'
 
 
 def test_the_example_of_the_page_loads():

@@ -6,7 +6,7 @@ import argparse
 from flexdyn_ros import load_robot
 from flexdyn_ros.cli.options import number as number_of_a_call
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.xml.values import number
+from flexdyn_ros.model.urdf.values import number
 from model_texts import ARM
 from model_texts import flexdyn
 import pytest

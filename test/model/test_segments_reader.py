@@ -2,11 +2,11 @@
 """<segments>: what is read, where bodies begin and end, and how <inertial> is shared."""
 
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.inertia.hub import beam_inertia
-from flexdyn_ros.model.inertia.mass_moments import MassMoments
-from flexdyn_ros.model.inertia.mass_moments import NOTHING
-from flexdyn_ros.model.robot.joint import Friction
-from flexdyn_ros.model.robot.joint import Pose
+from flexdyn_ros.model.records.inertia import MassMoments
+from flexdyn_ros.model.records.inertia import NOTHING
+from flexdyn_ros.model.records.joint import Friction
+from flexdyn_ros.model.records.joint import Pose
+from flexdyn_ros.model.records.section import beam_inertia
 from model_texts import arm_with
 import numpy as np
 import pytest

@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import ModeFamily
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.beam import ModeFamily
 import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import brentq

@@ -13,9 +13,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.link import ModeFamily
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.beam import ModeFamily
+from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 from oracles.beam_states import carried_mass
 from oracles.beam_states import family_matrices

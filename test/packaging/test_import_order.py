@@ -11,10 +11,7 @@ import pytest
 PACKAGE = ROOT / 'flexdyn_ros'
 ORDER = {
     '': ('model', 'dynamics', 'symbolic', 'codegen'),
-    'model': (
-        'xml', 'robot', 'urdf', 'modal', 'beam', 'inertia', 'segments', 'schema', 'extension',
-        'check',
-    ),
+    'model': ('records', 'urdf', 'modal', 'beam', 'extension'),
     'codegen': ('tracing', 'emitting', 'native', 'backends'),
 }
 

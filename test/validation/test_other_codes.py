@@ -4,7 +4,7 @@
 from dataclasses import replace
 from functools import partial
 
-from flexdyn_ros.model.load_robot import load_robot
+from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.validation import case_file
 from flexdyn_ros.validation.case_file import inputs

@@ -13,8 +13,8 @@ from flexdyn_ros.codegen.backends.variants import Floats
 from flexdyn_ros.codegen.native.compiler import Compiler
 from flexdyn_ros.codegen.native.compiler import find_compiler
 from flexdyn_ros.codegen.native.native_program import NativeProgram
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
 
 
 class CBackend(KernelBackend):

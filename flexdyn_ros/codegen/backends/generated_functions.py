@@ -16,7 +16,7 @@ from flexdyn_ros.codegen.native import source_cache
 from flexdyn_ros.codegen.tracing.function_vectors import function_identifier
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.loads import Loads
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 
 # Functions whose matrices are lists of all numbers by rows, for `arguments.deliver_matrix`.
 FLAT = ('mass_matrix', 'jacobian')

@@ -32,8 +32,8 @@ from flexdyn_ros.codegen.native.compiler import NoCompiler
 from flexdyn_ros.codegen.native.extension import extension
 from flexdyn_ros.codegen.tracing.functions import FUNCTIONS
 from flexdyn_ros.dynamics.reference import ReferenceBackend
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
 
 # Calls of one function that the reference backend answers, without a change of loads between.
 PATIENCE = 20

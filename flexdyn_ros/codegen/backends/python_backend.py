@@ -34,8 +34,8 @@ from flexdyn_ros.codegen.tracing.functions import FUNCTIONS
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.loads import Loads
 from flexdyn_ros.dynamics.reference import ReferenceBackend
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
 
 
 class PythonBackend(GeneratedDerivatives):

@@ -22,8 +22,8 @@ from flexdyn_ros.codegen.backends.variants import Floats
 from flexdyn_ros.codegen.native import machine_program
 from flexdyn_ros.codegen.native.extension import extension
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
 
 VARIABLE = 'FLEXDYN_PYTHON'
 WAYS = MACHINE_CODE, INTERPRETER, CPYTHON = ('machine_code', 'interpreter', 'cpython')

@@ -23,7 +23,7 @@ import stat
 import tempfile
 from typing import Optional
 
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 
 FOLDER_VARIABLE = 'FLEXDYN_CACHE_DIR'
 SOURCE = '.py'

@@ -14,7 +14,7 @@ from flexdyn_ros.codegen.tracing.traced_dynamics import TracedDynamics
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 
 # Key of the parameters' symbols among the vectors.
 PARAMETERS = 'parameters'

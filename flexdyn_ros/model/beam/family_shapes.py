@@ -20,14 +20,14 @@ from functools import lru_cache
 from typing import Callable
 
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.beam.beam_ritz import ritz_problem
-from flexdyn_ros.model.beam.beam_ritz import RitzProblem
-from flexdyn_ros.model.beam.mode_shapes import clamped_free_bending
-from flexdyn_ros.model.beam.mode_shapes import clamped_free_rod
-from flexdyn_ros.model.beam.mode_shapes import Shape
-from flexdyn_ros.model.modal.eigenproblem import reduced_eigenproblem
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import ModeFamily
+from flexdyn_ros.model.beam.ritz import ritz_problem
+from flexdyn_ros.model.beam.ritz import RitzProblem
+from flexdyn_ros.model.beam.shapes import clamped_free_bending
+from flexdyn_ros.model.beam.shapes import clamped_free_rod
+from flexdyn_ros.model.beam.shapes import Shape
+from flexdyn_ros.model.modal.matrices import reduced_eigenproblem
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.beam import ModeFamily
 import numpy as np
 from numpy.polynomial.legendre import Legendre
 

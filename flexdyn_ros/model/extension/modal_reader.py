@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From <modal> to a link's modes: the file, the modes kept, and what hangs on which node."""
+"""From <modal> and <mode_spring> to the modes of a link from a file, and nonlinear stiffness."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Optional
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.model.extension.extension_reader import Item
-from flexdyn_ros.model.extension.extension_reader import joint_name
-from flexdyn_ros.model.modal.modal_arrays import ModalArrays
-from flexdyn_ros.model.modal.modal_data import ModalData
-from flexdyn_ros.model.modal.modal_file import read_modal_file
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.robot import Robot
-from flexdyn_ros.model.robot.vectors import Vector3
-from flexdyn_ros.model.xml.paths import resolve_file
+from flexdyn_ros.model.extension.items import Item
+from flexdyn_ros.model.extension.items import joint_name
+from flexdyn_ros.model.modal.files import read_modal_file
+from flexdyn_ros.model.records.base import Vector3
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.link import ModeSpring
+from flexdyn_ros.model.records.modal import ModalArrays
+from flexdyn_ros.model.records.modal import ModalData
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.urdf.document import resolve_file
 import numpy as np
 
 # A node whose shapes move less than this fraction of their largest does not move.
@@ -156,3 +157,38 @@ def _attachments(
             )
         found.append((joint.origin.position, known[k]))
     return tuple(found)
+
+
+def read_mode_springs(item: Item, link: Link) -> tuple[ModeSpring, ...]:
+    """
+    Return the nonlinear springs that a <flexible_link> gives to modes of its link.
+
+    Args:
+        item: The <flexible_link> element.
+        link: The link with its modes.
+
+    Raises:
+        ModelError: The link has no such mode, or the law is given twice, not at all or is zero.
+    """
+    return tuple(_read(child, link) for child in item.all('mode_spring'))
+
+
+def _read(item: Item, link: Link) -> ModeSpring:
+    known = [name.rpartition('/')[2] for name in link.mode_names]
+    mode = item.value('mode')
+    if mode not in known:
+        raise item.place.error(
+            f'Link "{link.name}" has no mode "{mode}"', did_you_mean(mode, known)
+        )
+    if item.written('points') == item.written('polynomial'):
+        both = item.written('points')
+        raise item.place.error(
+            f'The spring of mode "{mode}" has {"both" if both else "neither"} points '
+            f'{"and" if both else "nor"} polynomial',
+            'Write one of them',
+        )
+    replaces = item.value('linear') == 'replace'
+    points, polynomial = item.value('points') or (), item.value('polynomial') or ()
+    if not replaces and not any([*polynomial, *(force for _, force in points)]):
+        raise item.place.error(f'The spring of mode "{mode}" is zero', 'Take it out')
+    return ModeSpring(mode, points, polynomial, replaces)

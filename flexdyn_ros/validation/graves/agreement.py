@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Callable
 
-from flexdyn_ros.model.load_robot import load_robot
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.load import load_robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.validation.case import Progress
 from flexdyn_ros.validation.case import Row
 from flexdyn_ros.validation.case_file import inputs

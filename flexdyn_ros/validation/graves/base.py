@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from flexdyn_ros.model.load_robot import load_robot
+from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.validation.case import Progress
 from flexdyn_ros.validation.case import Row
 from flexdyn_ros.validation.case_file import inputs

@@ -6,8 +6,8 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from flexdyn_ros.model.load_robot import load_robot
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.load import load_robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.validation.beam_arms import beam_arm_urdf
 from flexdyn_ros.validation.case import Finding
 from flexdyn_ros.validation.case import Picture

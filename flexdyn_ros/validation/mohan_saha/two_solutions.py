@@ -23,7 +23,7 @@ from flexdyn_ros.dynamics.elastic import elastic_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.validation.scalar_program import Function
 from flexdyn_ros.validation.scalar_program import Number

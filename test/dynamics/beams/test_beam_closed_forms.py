@@ -3,7 +3,7 @@
 
 from itertools import pairwise
 
-from flexdyn_ros.model.beam.beam_body import modal_body
+from flexdyn_ros.model.beam.body import modal_body
 import numpy as np
 from numpy import cos
 from numpy import cosh
