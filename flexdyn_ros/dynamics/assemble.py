@@ -45,7 +45,7 @@ from flexdyn_ros.model.records.robot import DIRECTIONS
 from flexdyn_ros.model.records.robot import Loop
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.records.section import beam_inertia
-from flexdyn_ros.model.records.segments import Segments
+from flexdyn_ros.model.records.segments import PseudoRigidSegments
 import numpy as np
 
 JOINT_TYPES = {'continuous': 'revolute'}
@@ -150,7 +150,7 @@ class _Assembly:
         if link.segments is not None:
             self._add_segments(link, link.segments)
 
-    def _add_segments(self, link: Link, segments: Segments) -> None:
+    def _add_segments(self, link: Link, segments: PseudoRigidSegments) -> None:
         """Add the chain of a link's segments, one massless body more for each further axis."""
         frame, axes = self.frames[link.name], segments.beam.axes
         root = multiply(frame.rotation, axes)

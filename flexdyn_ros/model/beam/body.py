@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import fields
 from dataclasses import replace
 import math
 from typing import Optional
+from weakref import WeakKeyDictionary
 
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam.family_shapes import family_shapes
-from flexdyn_ros.model.beam.ritz import load_mass
+from flexdyn_ros.model.beam.ritz import carried_mass
+from flexdyn_ros.model.modal.body import BodyNode
 from flexdyn_ros.model.modal.body import file_body
 from flexdyn_ros.model.modal.body import ModalBody
 from flexdyn_ros.model.modal.body import Mode
-from flexdyn_ros.model.modal.body import Node
 from flexdyn_ros.model.modal.foreshortening import axial_shapes
 from flexdyn_ros.model.modal.foreshortening import AxialShapes
 from flexdyn_ros.model.modal.foreshortening import massless
@@ -28,6 +30,8 @@ from flexdyn_ros.model.records.section import Section
 from flexdyn_ros.model.records.section import section_at
 import numpy as np
 
+# Bodies of the links in use; they hold beams and arrays, and no links.
+_BODIES: WeakKeyDictionary[Link, ModalBody] = WeakKeyDictionary()
 # Integrals below this fraction of the largest of their kind are zero by symmetry.
 ROUND_OFF = 1e-13
 
@@ -83,7 +87,7 @@ def modal_body(link: Link) -> ModalBody:
     product = _clean(np.einsum('n,kna,lnb->klab', line, translation, translation))
     modal_mass = _clean(np.trace(product, axis1=2, axis2=3) + rotary_mass)
     stiffness = _stiffness(beam, field, section, spread)
-    own_mass = _clean(modal_mass + _carried_mass(beam))
+    own_mass = _clean(modal_mass + _mass_of_carried_bodies(beam))
     damping = _damping(beam, own_mass, stiffness)
     return ModalBody(
         modes=_modes(link, own_mass, stiffness, damping),
@@ -124,7 +128,7 @@ def beam_field(beam: Beam, x: np.ndarray) -> BeamField:
     A deflection along y turns the cross-section about z, one along z about -y.
     """
     length, size = beam.length, len(beam.mode_names)
-    move, turn, tilt = np.zeros((3, size, len(x), 3))
+    translation, rotation, slope = np.zeros((3, size, len(x), 3))
     strain = np.zeros((size, len(x), 6))
     first = 0
     for family in beam.families:
@@ -132,21 +136,21 @@ def beam_field(beam: Beam, x: np.ndarray) -> BeamField:
         first += family.size
         shape = family_shapes(beam, family).sample(x)
         if family.kind == 'torsion':
-            turn[rows, :, 0], strain[rows, :, 3] = shape.value, shape.slope / length
+            rotation[rows, :, 0], strain[rows, :, 3] = shape.value, shape.slope / length
         elif family.kind == 'axial':
-            move[rows, :, 0], strain[rows, :, 0] = shape.value, shape.slope / length
-            tilt[rows, :, 0] = shape.slope / length
+            translation[rows, :, 0], strain[rows, :, 0] = shape.value, shape.slope / length
+            slope[rows, :, 0] = shape.slope / length
         else:
             along, about, sign = (1, 2, 1.0) if family.kind == 'bending_y' else (2, 1, -1.0)
-            move[rows, :, along] = shape.value
-            tilt[rows, :, along] = shape.slope / length
-            turn[rows, :, about] = sign * shape.turn / length
-            strain[rows, :, along] = (shape.slope - shape.turn) / length
+            translation[rows, :, along] = shape.value
+            slope[rows, :, along] = shape.slope / length
+            rotation[rows, :, about] = sign * shape.rotation / length
+            strain[rows, :, along] = (shape.slope - shape.rotation) / length
             strain[rows, :, 3 + about] = sign * shape.curvature / length**2
-    return BeamField(move, turn, strain, tilt)
+    return BeamField(translation, rotation, strain, slope)
 
 
-def beam_node(beam: Beam, point: np.ndarray, shapes: Optional[AxialShapes] = None) -> Node:
+def beam_node(beam: Beam, point: np.ndarray, shapes: Optional[AxialShapes] = None) -> BodyNode:
     """
     Return the node at the projection of a point on the beam's axis.
 
@@ -167,7 +171,7 @@ def beam_node(beam: Beam, point: np.ndarray, shapes: Optional[AxialShapes] = Non
     # A point on the axis must not seem to stand beside it for round-off.
     offset = np.where(np.abs(offset) < ROUND_OFF * beam.length, 0.0, offset)
     drawn = np.zeros(0) if shapes is None else shapes.at(np.array([fraction]))[:, 0]
-    return Node(position, offset, _clean(translation), _clean(rotation), drawn)
+    return BodyNode(position, offset, _clean(translation), _clean(rotation), drawn)
 
 
 def beam_fraction(beam: Beam, point: np.ndarray) -> float:
@@ -197,16 +201,16 @@ def _stiffness(
     )
 
 
-def _carried_mass(beam: Beam) -> np.ndarray:
+def _mass_of_carried_bodies(beam: Beam) -> np.ndarray:
     """Return the modal mass of what loaded modes carry, families apart, (m, m)."""
     mass = np.zeros((len(beam.mode_names), len(beam.mode_names)))
     first = 0
     for family in beam.families:
         rows = slice(first, first + family.size)
         first += family.size
-        for load in beam.loads:
-            shape = family_shapes(beam, family).sample(np.array([load.at]))
-            mass[rows, rows] += load_mass(load, family.kind, beam.length, shape, shape)
+        for body in beam.carried:
+            shape = family_shapes(beam, family).sample(np.array([body.at]))
+            mass[rows, rows] += carried_mass(body, family.kind, beam.length, shape, shape)
     return mass
 
 
@@ -250,7 +254,7 @@ def _shape_words(beam: Beam, family: ModeFamily, number: int) -> str:
     if number >= family.count:
         words = ['residual static']
     words += ['shear'] if family.shear_correction is not None else []
-    return ', '.join(words + (['loaded'] if beam.loads else []))
+    return ', '.join(words + (['loaded'] if beam.carried else []))
 
 
 def _clean(values: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:
@@ -261,5 +265,18 @@ def _clean(values: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:
 
 
 def link_body(link: Link) -> ModalBody:
-    """Return the flexible body of a link that has modes of a beam or of a file."""
-    return modal_body(link) if link.modal is None else file_body(link.name, link.modal)
+    """
+    Return the flexible body of a link that has modes of a beam or of a file.
+
+    The modes are analysed once for a link; the body is kept as long as the link is. Its arrays
+    are read-only.
+    """
+    body = _BODIES.get(link)
+    if body is None:
+        body = modal_body(link) if link.modal is None else file_body(link.name, link.modal)
+        for item in fields(body):
+            value = getattr(body, item.name)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        _BODIES[link] = body
+    return body

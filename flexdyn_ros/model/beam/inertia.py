@@ -18,10 +18,10 @@ from flexdyn_ros.model.beam.body import beam_fraction
 from flexdyn_ros.model.beam.family_shapes import family_shapes
 from flexdyn_ros.model.records.base import symmetric_matrix3
 from flexdyn_ros.model.records.beam import Beam
-from flexdyn_ros.model.records.beam import SectionLoad
+from flexdyn_ros.model.records.beam import CarriedBody
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.inertia import MassMoments
-from flexdyn_ros.model.records.inertia import NOTHING
+from flexdyn_ros.model.records.inertia import NO_MASS
 from flexdyn_ros.model.records.joint import Pose
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
@@ -41,12 +41,12 @@ def rigid_hub(
     """
     Return <inertial> minus the beam, and a note where the beam's values win over <inertial>.
 
-    See `rigid_rest`.
+    See `rigid_remainder`.
     """
-    return rigid_rest(inertial, beam_inertia(beam), beam.length, 'beam', place)
+    return rigid_remainder(inertial, beam_inertia(beam), beam.length, 'beam', place)
 
 
-def rigid_rest(
+def rigid_remainder(
     inertial: Inertia, part: Inertia, length: float, what: str, place: Place
 ) -> tuple[Optional[Inertia], Optional[str]]:
     """
@@ -99,7 +99,7 @@ def _describe(inertia: Inertia) -> str:
 
 def link_moments(link: Link) -> MassMoments:
     """Return the moments of the undeformed link: rigid part, beam and point masses."""
-    whole = NOTHING if link.inertia is None else MassMoments.of(link.inertia)
+    whole = NO_MASS if link.inertia is None else MassMoments.of(link.inertia)
     if link.modal is not None:
         whole += MassMoments.of(link.modal.inertia)
     beam = link.undeformed_beam
@@ -129,25 +129,26 @@ def composite_moments(robot: Robot) -> dict[str, MassMoments]:
     return {joint.name: at[joint.child] for joint in robot.joints}
 
 
-def with_shapes(robot: Robot) -> Robot:
+def with_carried_bodies(robot: Robot) -> Robot:
     """
-    Return the robot with the loads of beams whose modes are loaded, once their shapes exist.
+    Return the robot with what beams with loaded modes carry, once their shapes exist.
 
     Raises:
         ModelError: A loaded beam carries nothing, or a family's shapes do not exist.
     """
-    carried = composite_moments(robot) if any(_loaded(link) for link in robot.links) else {}
+    moved = composite_moments(robot) if any(_carries(link) for link in robot.links) else {}
     links = []
     for link in robot.links:
-        if _loaded(link):
-            link = replace(link, beam=replace(link.beam, loads=_loads(link, robot, carried)))
+        if _carries(link):
+            bodies = _carried_bodies(link, robot, moved)
+            link = replace(link, beam=replace(link.beam, carried=bodies))
         if link.beam is not None:
             _check_shapes(link, robot)
         links.append(link)
     return replace(robot, links=tuple(links))
 
 
-def _loaded(link: Link) -> bool:
+def _carries(link: Link) -> bool:
     return link.beam is not None and link.beam.loaded
 
 
@@ -164,23 +165,23 @@ def _check_shapes(link: Link, robot: Robot) -> None:
             ) from None
 
 
-def _loads(
+def _carried_bodies(
     link: Link, robot: Robot, carried: dict[str, MassMoments]
-) -> tuple[SectionLoad, ...]:
+) -> tuple[CarriedBody, ...]:
     beam = link.beam
     assert beam is not None
-    loads = [SectionLoad(p.at, p.mass, 0.0, p.inertia) for p in beam.point_masses]
+    bodies = [CarriedBody(p.at, p.mass, 0.0, p.inertia) for p in beam.point_masses]
     for payload in robot.payloads:
         if payload.link == link.name:
             fraction = beam_fraction(beam, np.array(payload.inertia.com))
-            loads.append(_section_load(beam, fraction, MassMoments.of(payload.inertia)))
+            bodies.append(_carried_body(beam, fraction, MassMoments.of(payload.inertia)))
     for joint in robot.joints:
         if joint.parent == link.name:
             fraction = beam_fraction(beam, np.array(joint.origin.position))
             moments = carried[joint.name].in_parent(joint.origin)
-            loads.append(_section_load(beam, fraction, moments))
-    loads = [load for load in loads if load.at > 0.0 and (load.mass > 0.0 or any(load.inertia))]
-    if not loads:
+            bodies.append(_carried_body(beam, fraction, moments))
+    bodies = [b for b in bodies if b.at > 0.0 and (b.mass > 0.0 or any(b.inertia))]
+    if not bodies:
         raise ModelError(
             'loaded="true" has no effect, as the beam carries nothing',
             file=robot.source,
@@ -188,10 +189,10 @@ def _loads(
             name=link.name,
             advice='Take it out, or give it a point mass, a payload or a child link with mass',
         )
-    return tuple(loads)
+    return tuple(bodies)
 
 
-def _section_load(beam: Beam, fraction: float, moments: MassMoments) -> SectionLoad:
+def _carried_body(beam: Beam, fraction: float, moments: MassMoments) -> CarriedBody:
     """Return a body given by its moments about the link's origin as a cross-section sees it."""
     axes = np.array(beam.axes)
     if fraction > 1.0 - SAME_PLACE:
@@ -200,4 +201,4 @@ def _section_load(beam: Beam, fraction: float, moments: MassMoments) -> SectionL
     about = moments.in_parent(centre)
     first, inertia = axes.T @ about.first, np.diag(axes.T @ about.inertia @ axes)
     x, y, z = inertia.tolist()
-    return SectionLoad(fraction, float(about.mass), float(first[0]), (x, y, z))
+    return CarriedBody(fraction, float(about.mass), float(first[0]), (x, y, z))

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from flexdyn_ros.model.beam.shapes import Shape
 from flexdyn_ros.model.beam.shapes import StrainSpace
 from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.beam import CarriedBody
 from flexdyn_ros.model.records.beam import ModeFamily
-from flexdyn_ros.model.records.beam import SectionLoad
 from flexdyn_ros.model.records.section import knots
 from flexdyn_ros.model.records.section import quadrature
 from flexdyn_ros.model.records.section import section_at
 import numpy as np
 
-# Beam axis that the cross-sections turn about in each kind of modes.
-TURNING_AXIS = {'torsion': 0, 'bending_z': 1, 'bending_y': 2}
+# Beam axis that the cross-sections rotate about in each kind of modes.
+ROTATION_AXIS = {'torsion': 0, 'bending_z': 1, 'bending_y': 2}
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class RitzProblem:
         space: The trial shapes.
         stiffness: Shape (n, n).
         mass: With what a loaded beam carries, shape (n, n).
-        rigid_coupling: Mass between the trial shapes and a turn about the root, shape (n,).
-        rigid_mass: Moment of inertia of that turn over length^2 [kg].
+        rigid_coupling: Mass between trial shapes and a rigid rotation about the root, (n,).
+        rigid_mass: Moment of inertia of that rotation over length^2 [kg].
         tip: Deflection of the tip, shape (n,).
-        tip_turn: Rotation of the tip times the length, shape (n,).
+        tip_rotation: Rotation of the tip times the length, shape (n,).
     """
 
     space: StrainSpace
@@ -48,7 +48,7 @@ class RitzProblem:
     rigid_coupling: np.ndarray
     rigid_mass: float
     tip: np.ndarray
-    tip_turn: np.ndarray
+    tip_rotation: np.ndarray
 
 
 def ritz_problem(beam: Beam, family: ModeFamily, order: int) -> RitzProblem:
@@ -56,7 +56,7 @@ def ritz_problem(beam: Beam, family: ModeFamily, order: int) -> RitzProblem:
     Return the problem with strains of about the given order over the whole length.
 
     Args:
-        beam: The beam, with its loads where the modes are loaded.
+        beam: The beam, with what it carries where the modes are loaded.
         family: The family.
         order: Degree of the strains on a beam of one piece; shorter pieces need less.
     """
@@ -71,7 +71,7 @@ def ritz_problem(beam: Beam, family: ModeFamily, order: int) -> RitzProblem:
     line = section.linear_density * length
     if family.kind == 'torsion':
         line = section.rotary[:, 0] * length
-    stiffness, spin = np.zeros((2, len(x)))
+    stiffness, rotary = np.zeros((2, len(x)))
     if bends:
         rigidity = section.bending_y if family.kind == 'bending_y' else section.bending_z
         stiffness = _gram(shape.curvature, weight * rigidity / length**3)
@@ -80,25 +80,25 @@ def ritz_problem(beam: Beam, family: ModeFamily, order: int) -> RitzProblem:
         stiffness = _gram(shape.slope, weight * rigidity / length)
     if family.shear_correction is not None:
         shear = family.shear_correction * section.shear / length
-        stiffness = stiffness + _gram(shape.slope - shape.turn, weight * shear)
-        spin = section.rotary[:, TURNING_AXIS[family.kind]] / length
-    mass = _gram(shape.value, weight * line) + _gram(shape.turn, weight * spin)
-    coupling = shape.value @ (weight * line * x) + shape.turn @ (weight * spin)
-    rigid_mass = float(np.sum(weight * (line * x * x + spin)))
-    for load in beam.loads:
-        at = np.array([load.at])
+        stiffness = stiffness + _gram(shape.slope - shape.rotation, weight * shear)
+        rotary = section.rotary[:, ROTATION_AXIS[family.kind]] / length
+    mass = _gram(shape.value, weight * line) + _gram(shape.rotation, weight * rotary)
+    coupling = shape.value @ (weight * line * x) + shape.rotation @ (weight * rotary)
+    rigid_mass = float(np.sum(weight * (line * x * x + rotary)))
+    for body in beam.carried:
+        at = np.array([body.at])
         own = space.sample(at)
-        turned = Shape(at, rigid.slope[:1], rigid.turn[:1], rigid.curvature[:1])
-        mass = mass + load_mass(load, family.kind, length, own, own)
-        coupling = coupling + load_mass(load, family.kind, length, own, turned)
-        rigid_mass += float(load_mass(load, family.kind, length, turned, turned))
+        rigid_at = Shape(at, rigid.slope[:1], rigid.rotation[:1], rigid.curvature[:1])
+        mass = mass + carried_mass(body, family.kind, length, own, own)
+        coupling = coupling + carried_mass(body, family.kind, length, own, rigid_at)
+        rigid_mass += float(carried_mass(body, family.kind, length, rigid_at, rigid_at))
     return RitzProblem(
-        space, stiffness, mass, coupling, rigid_mass, tip.value[:, 0], tip.turn[:, 0]
+        space, stiffness, mass, coupling, rigid_mass, tip.value[:, 0], tip.rotation[:, 0]
     )
 
 
-def load_mass(
-    load: SectionLoad, kind: str, length: float, left: Shape, right: Shape
+def carried_mass(
+    body: CarriedBody, kind: str, length: float, left: Shape, right: Shape
 ) -> np.ndarray:
     """
     Return the mass that a carried body gives to shapes sampled at its cross-section.
@@ -107,7 +107,7 @@ def load_mass(
     the beam, t the section's rotation.
 
     Args:
-        load: The body.
+        body: The body.
         kind: The family's kind.
         length: Of the beam [m].
         left: k shapes (or one) at the body's place, arrays (k, 1) or (1,).
@@ -117,14 +117,14 @@ def load_mass(
         Shape (k, l), without the axes of single shapes.
     """
     if kind == 'torsion':
-        return load.inertia[0] * _products(left.value, right.value)
-    total = load.mass * _products(left.value, right.value)
+        return body.inertia[0] * _products(left.value, right.value)
+    total = body.mass * _products(left.value, right.value)
     if kind == 'axial':
         return total
-    ahead, inertia = load.ahead / length, load.inertia[TURNING_AXIS[kind]] / length**2
-    total = total + inertia * _products(left.turn, right.turn)
+    ahead, inertia = body.ahead / length, body.inertia[ROTATION_AXIS[kind]] / length**2
+    total = total + inertia * _products(left.rotation, right.rotation)
     return total + ahead * (
-        _products(left.value, right.turn) + _products(left.turn, right.value)
+        _products(left.value, right.rotation) + _products(left.rotation, right.value)
     )
 
 

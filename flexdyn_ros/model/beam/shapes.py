@@ -48,19 +48,19 @@ class Shape:
     Attributes:
         value: Deflection [m] or rotation [rad] for a unit coordinate.
         slope: First derivative with respect to x / length.
-        turn: Rotation of the cross-section times the length; bending only, and equal to the
+        rotation: Rotation of the cross-section times the length; bending only, and equal to the
             slope where shear does not deform.
-        curvature: Derivative of `turn` with respect to x / length; bending only.
+        curvature: Derivative of `rotation` with respect to x / length; bending only.
     """
 
     value: np.ndarray
     slope: np.ndarray
-    turn: np.ndarray
+    rotation: np.ndarray
     curvature: np.ndarray
 
     def combined(self, coefficients: np.ndarray) -> Shape:
         """Return linear combinations of m shapes, coefficients (k, m)."""
-        parts = (self.value, self.slope, self.turn, self.curvature)
+        parts = (self.value, self.slope, self.rotation, self.curvature)
         return Shape(*(coefficients @ part for part in parts))
 
 
@@ -84,7 +84,7 @@ def clamped_free_bending(order: int, x: np.ndarray) -> Shape:
     return Shape(
         value=(growing + decaying - cosine + s * sine) / tip,
         slope=slope,
-        turn=slope,
+        rotation=slope,
         curvature=b * b * (growing + decaying + cosine - s * sine) / tip,
     )
 
@@ -145,7 +145,7 @@ class StrainSpace:
             strain = legendre.legvander(z, degree + 2).T
             once = half * _integrated(strain)
             twice = half * _integrated(once)
-            # Behind its piece a strain leaves a turn, the mean strain times the piece's length.
+            # Behind its piece a strain leaves a rotation, its mean times the piece's length.
             twice[0] += 2.0 * half * np.maximum(x - end, 0.0)
             size = degree + 1
             parts.append((strain[:size] * inside, once[:size], twice[:size]))

@@ -8,8 +8,8 @@ from typing import Optional
 
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.model.beam.inertia import rigid_hub
-from flexdyn_ros.model.beam.inertia import rigid_rest
-from flexdyn_ros.model.beam.inertia import with_shapes
+from flexdyn_ros.model.beam.inertia import rigid_remainder
+from flexdyn_ros.model.beam.inertia import with_carried_bodies
 from flexdyn_ros.model.extension.beam_reader import read_beam
 from flexdyn_ros.model.extension.beam_reader import read_segments
 from flexdyn_ros.model.extension.items import Item
@@ -37,7 +37,7 @@ import numpy as np
 
 def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     """
-    Return the robot with what its extension says.
+    Return the robot with its extension applied.
 
     Args:
         robot: The robot of the URDF proper.
@@ -69,7 +69,6 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         actuated=read_actuated(extension, robot),
         notes=robot.notes + tuple(notes),
     )
-    _check_later(extension, robot, later)
     if later:
         raise later[0]
     contradiction = contradicting_forms(changed.links)
@@ -77,7 +76,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
     cut_off = [link for link in changed.links if link.deflection != 'exact']
     changed = replace(changed, notes=changed.notes + form_notes(cut_off))
-    return with_shapes(replace(changed, loops=read_loops(extension, changed)))
+    return with_carried_bodies(replace(changed, loops=read_loops(extension, changed)))
 
 
 def _links(
@@ -104,7 +103,7 @@ def _links(
         elif child.schema.name == 'segments':
             links[link.name] = _segmented_link(item, child, link, robot, notes)
         else:
-            links[link.name] = _beam_link(item, child, link, robot, notes, later)
+            links[link.name] = _beam_link(item, child, link, robot, notes)
         if link.name in links:
             bent = links[link.name]
             links[link.name] = replace(bent, mode_springs=read_mode_springs(item, bent))
@@ -112,12 +111,7 @@ def _links(
 
 
 def _beam_link(
-    item: Item,
-    beam_item: Item,
-    link: Link,
-    robot: Robot,
-    notes: list[str],
-    later: list[NotYetSupported],
+    item: Item, beam_item: Item, link: Link, robot: Robot, notes: list[str]
 ) -> Link:
     hub_only = item.value('inertial') == 'hub'
     beam = read_beam(beam_item, link, robot, hub_only)
@@ -156,7 +150,7 @@ def _modal_link(
         )
     hub = link.inertia
     if hub is not None and item.value('inertial') == 'total':
-        hub, note = rigid_rest(hub, modal.inertia, modal.size, 'file', modal_item.place)
+        hub, note = rigid_remainder(hub, modal.inertia, modal.size, 'file', modal_item.place)
         notes.extend([note] if note else [])
     _check_reduction(item)
     return {link.name: Link(
@@ -228,7 +222,3 @@ def _payload(item: Item, robot: Robot) -> Payload:
             'Check the signs of ixy, ixz and iyz, and the units',
         )
     return Payload(link, Inertia(item.value('mass'), item.value('com'), symmetric_matrix3(matrix)))
-
-
-def _check_later(extension: Item, robot: Robot, later: list[NotYetSupported]) -> None:
-    """Check what cannot be computed yet as far as a description can be wrong."""

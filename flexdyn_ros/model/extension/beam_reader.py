@@ -10,9 +10,12 @@ from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension.items import Item
 from flexdyn_ros.model.extension.joint_reader import read_friction
 from flexdyn_ros.model.extension.section_reader import beam_mass
+from flexdyn_ros.model.extension.section_reader import check_needs
 from flexdyn_ros.model.extension.section_reader import check_sections
+from flexdyn_ros.model.extension.section_reader import NEEDS
 from flexdyn_ros.model.extension.section_reader import read_families
 from flexdyn_ros.model.extension.section_reader import read_sections
+from flexdyn_ros.model.extension.section_reader import written_properties
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.beam import ModeFamily
 from flexdyn_ros.model.records.beam import PointMass
@@ -20,7 +23,7 @@ from flexdyn_ros.model.records.joint import Friction
 from flexdyn_ros.model.records.joint import Joint
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.model.records.segments import Segments
+from flexdyn_ros.model.records.segments import PseudoRigidSegments
 from flexdyn_ros.model.urdf.values import vector3
 import numpy as np
 
@@ -28,12 +31,8 @@ import numpy as np
 _PARALLEL = 1e-6
 # Shortest length of a beam [m].
 _SHORTEST = 1e-9
-# What a rotation axis of the passive joints needs of the cross-section.
-_NEEDS = {
-    'x': (('shear', 'Pa'), ('j', 'm^4'), ('area', 'm^2')),
-    'y': (('young', 'Pa'), ('iy', 'm^4')),
-    'z': (('young', 'Pa'), ('iz', 'm^4')),
-}
+# Modes of a beam that a rotation axis of the passive joints of segments stands for.
+_KINDS = {'x': 'torsion', 'y': 'bending_z', 'z': 'bending_y'}
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def read_beam(item: Item, link: Link, robot: Robot, hub_only: bool) -> Beam:
 
 def plain_beam(item: Item, frame: BeamFrame, mass: float) -> Beam:
     """
-    Return what a <beam> and a <segments> say alike: a uniform beam without modes.
+    Return what a <beam> and a <segments> have in common: a uniform beam without modes.
 
     Args:
         item: The element.
@@ -112,12 +111,12 @@ def plain_beam(item: Item, frame: BeamFrame, mass: float) -> Beam:
 def _check_effects(item: Item, families: tuple[ModeFamily, ...]) -> None:
     """Refuse what acts on modes, or between stations, where there are none."""
     for name in ('loaded', 'loss_factor', 'rayleigh_mass', 'rayleigh_stiffness'):
-        if item.says(name) and not families:
+        if item.is_set(name) and not families:
             raise item.place.error(
                 f'{name}="{item.texts[name]}" has no effect, as the beam has no modes',
                 'Take it out, or ask for modes',
             )
-    if item.says('interpolation') and item.child('station') is None:
+    if item.is_set('interpolation') and item.child('station') is None:
         raise item.place.error(
             f'interpolation="{item.texts["interpolation"]}" has no effect without stations',
             'Write <station> elements, or take it out',
@@ -191,7 +190,7 @@ def _frame_position(item: Item, frame: str, link: Link, robot: Robot) -> np.ndar
     return position
 
 
-def read_segments(item: Item, link: Link, robot: Robot, hub_only: bool) -> Segments:
+def read_segments(item: Item, link: Link, robot: Robot, hub_only: bool) -> PseudoRigidSegments:
     """
     Return the segments of a link.
 
@@ -208,9 +207,12 @@ def read_segments(item: Item, link: Link, robot: Robot, hub_only: bool) -> Segme
     if item.value('count') < 2:
         raise item.place.error('count must be at least 2', 'Write count="5" or the like')
     mass = beam_mass(item, link, frame.length, hub_only)
-    _check_section(item)
+    needs = [(name, f'Rotation about {axis} needs') for axis in item.value('directions')
+             for name in NEEDS[_KINDS[axis]]]
+    twisting = 'Rotation about x needs' if 'x' in item.value('directions') else ''
+    check_needs(item, written_properties(item), needs, twisting)
     friction = item.child('friction')
-    return Segments(
+    return PseudoRigidSegments(
         beam=plain_beam(item, frame, mass),
         count=item.value('count'),
         directions=item.value('directions'),
@@ -218,25 +220,3 @@ def read_segments(item: Item, link: Link, robot: Robot, hub_only: bool) -> Segme
         damping_ratio=item.value('damping_ratio'),
         friction=Friction() if friction is None else read_friction(friction),
     )
-
-
-def _check_section(item: Item) -> None:
-    place = item.place
-    for axis in item.value('directions'):
-        for name, unit in _NEEDS[axis]:
-            if not item.written(name):
-                raise place.error(
-                    f'Rotation about {axis} needs {name}', f'Write {name}="..." [{unit}]'
-                )
-        if axis == 'x' and item.value('polar') == 0.0:
-            raise place.error(
-                'Rotation about x needs polar inertia, but polar="0"',
-                'Write polar="..." [m^4], or leave it out for polar = j',
-            )
-    name = 'polar' if item.written('polar') else 'j'
-    if item.value(name) and not item.written('area'):
-        raise place.error(
-            f'{name} gives the segments inertia about the beam axis, rho {name} with rho = '
-            'mass / (area length), and so needs area',
-            'Write area="..." [m^2]',
-        )

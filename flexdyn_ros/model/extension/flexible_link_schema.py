@@ -15,8 +15,8 @@ SPEED = 'rad/s | m/s'
 FRICTION = Element(
     'friction',
     'Friction on the motor side, in output units: viscous qd + (coulomb + (stribeck - coulomb) '
-    'exp(-(qd/stribeck_velocity)^2)) tanh(qd/smoothing_velocity). It replaces what the URDF '
-    'says in <dynamics>.',
+    'exp(-(qd/stribeck_velocity)^2)) tanh(qd/smoothing_velocity). It replaces '
+    '<dynamics> of the URDF.',
     (
         Attribute('viscous', 'non_negative', 'N m s/rad | N s/m', 'Viscous part.', default='0'),
         Attribute('coulomb', 'non_negative', TORQUE, 'Level at speed.', default='0'),
@@ -71,10 +71,6 @@ _PROPERTIES = tuple(
         ('shear', 'Pa', 'Shear modulus.'),
         ('linear_density', 'kg/m', 'Mass per length.'),
     )
-)  # fmt: skip
-_DAMPING_RATIO = Attribute(
-    'damping_ratio', 'fraction', PURE,
-    'Damping of each mode against its own stiffness and modal mass.', default='0',
 )  # fmt: skip
 BEAM = Element(
     'beam',

@@ -35,7 +35,7 @@ class Item:
     One element of the extension, checked against the schema.
 
     Attributes:
-        schema: What the schema says of it.
+        schema: Its entry in the schema.
         place: Where it was read, under the name of the link, joint or loop that it is about.
         document: The description that it came from.
         values: Values of the attributes that are written.
@@ -62,7 +62,7 @@ class Item:
         assert attribute is not None, name
         return None if attribute.default is None else attribute.read(attribute.default)
 
-    def says(self, name: str) -> bool:
+    def is_set(self, name: str) -> bool:
         """Whether an attribute is written with another value than its default."""
         attribute = self.schema.attribute(name)
         assert attribute is not None, name
@@ -80,11 +80,11 @@ class Item:
 
     @property
     def key(self) -> tuple[str, Any]:
-        """What tells this item from others: its element and the value of the key attribute."""
+        """What distinguishes this item from others: its element and its key attribute's value."""
         return self.schema.name, self.values.get(self.schema.key or '')
 
     def same(self, other: Item) -> bool:
-        """Whether two items say the same, wherever they are written."""
+        """Whether two items are equal, wherever they are written."""
         return (
             self.key == other.key
             and self.values == other.values
@@ -98,7 +98,7 @@ def read_extension(documents: Iterable[Document]) -> Optional[Item]:
     Return all <flexdyn> elements of the documents as one item, or None where there are none.
 
     Raises:
-        ModelError: Something in them is unknown, malformed, or said twice with two values.
+        ModelError: Something in them is unknown, malformed, or given twice with two values.
     """
     items = [
         _read(element, FLEXDYN, Place(document.source, 'flexdyn'), document, 'flexdyn')
@@ -241,7 +241,7 @@ def _merge_children(children: tuple[Item, ...]) -> tuple[Item, ...]:
 
 
 def _merge(first: Item, second: Item) -> Item:
-    """Return one item that says what both say; raise where they differ."""
+    """Return one item with the values of both; raise where they differ."""
     for name, value in second.values.items():
         if name in first.values and first.values[name] != value and first.schema.name != 'flexdyn':
             raise _conflict(

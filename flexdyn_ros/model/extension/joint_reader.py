@@ -21,14 +21,14 @@ from flexdyn_ros.model.records.robot import Robot
 BASE_JOINT = 'base_motion'
 # Velocity coordinates of the base: linear, then angular, in its own axes.
 BASE_COORDINATES = 6
-RESTING_FRAME = 'world'
+INERTIAL_FRAME = 'world'
 _ROTATIONS = ('rx', 'ry', 'rz')
 _ONE_COORDINATE = ('revolute', 'continuous', 'prismatic')
 
 
 def with_base_motion(robot: Robot, item: Optional[Item]) -> Robot:
     """
-    Return the robot on a base that moves as its description says.
+    Return the robot on a base that moves as described.
 
     A new root link that rests, "world", carries the former root on the floating joint
     "base_motion"; where a link is called "world" already, the new one is "base_motion/world".
@@ -47,8 +47,8 @@ def with_base_motion(robot: Robot, item: Optional[Item]) -> Robot:
             f'The robot has a joint "{BASE_JOINT}", and motion="{item.value("motion")}" adds one',
             'Rename that joint, or take <base> out',
         )
-    taken = RESTING_FRAME in robot.frame_names
-    rest = Link(f'{BASE_JOINT}/{RESTING_FRAME}' if taken else RESTING_FRAME)
+    taken = INERTIAL_FRAME in robot.frame_names
+    rest = Link(f'{BASE_JOINT}/{INERTIAL_FRAME}' if taken else INERTIAL_FRAME)
     joint = Joint(BASE_JOINT, 'floating', rest.name, robot.root)
     return replace(
         robot,
@@ -117,7 +117,7 @@ def driven_joint(item: Item, joints: Mapping[str, Joint], robot: Robot) -> Joint
 
 def read_drive(item: Item, joint: Joint) -> JointDynamics:
     """
-    Return the drive of a joint: <joint_dynamics> over what the URDF says in <dynamics>.
+    Return the drive of a joint: <joint_dynamics> over the URDF's <dynamics>.
 
     Args:
         item: The <joint_dynamics> element.
@@ -137,13 +137,13 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
 
 
 def _drive(item: Item, losses: Friction) -> JointDynamics:
-    """Return what an element says of a drive, over the losses that the URDF gives."""
+    """Return the drive that an element describes, over the losses that the URDF gives."""
     place = item.place
     friction = item.child('friction')
     spring = item.child('spring')
     if not friction and not spring and set(item.values) == {'joint'}:
-        raise place.error('The element says nothing', 'Write an attribute, or take it out')
-    if item.says('gear_ratio') and item.value('rotor_inertia') == 0.0:
+        raise place.error('The element is empty', 'Write an attribute, or take it out')
+    if item.is_set('gear_ratio') and item.value('rotor_inertia') == 0.0:
         raise place.error(
             'gear_ratio has no effect without rotor_inertia',
             'Write rotor_inertia="..." [kg m^2 | kg], or take gear_ratio out',
@@ -178,7 +178,7 @@ def read_friction(item: Item) -> Friction:
             )
     elif not item.written('stribeck_velocity'):
         raise place.error('stribeck needs stribeck_velocity', 'Write it [rad/s | m/s]')
-    if item.says('smoothing_velocity') and coulomb == 0.0 and not stribeck:
+    if item.is_set('smoothing_velocity') and coulomb == 0.0 and not stribeck:
         raise place.error(
             'smoothing_velocity has no effect without coulomb or stribeck', 'Take it out'
         )

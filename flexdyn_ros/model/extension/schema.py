@@ -157,7 +157,7 @@ def _ordered_subset(text: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
     return words
 
 
-# Name of a kind of value, as the schema says it: its reader, and how the documentation calls it.
+# Name of a kind of value, in the schema: its reader, and its name in the documentation.
 KINDS: dict[str, tuple[Callable[[str], object], str]] = {
     'number': (number, 'number'),
     'positive': (positive, 'number > 0'),
@@ -224,9 +224,8 @@ class Element:
         text: What it means.
         attributes: Its attributes.
         children: Elements that may stand in it.
-        key: Attribute that tells one such element from the next; None where there is one only.
+        key: Attribute that distinguishes such elements; None where there is one only.
         repeats: Whether it may stand several times without a key.
-        later: Whether it is checked but cannot be computed yet.
     """
 
     name: str
@@ -235,7 +234,6 @@ class Element:
     children: tuple[Element, ...] = ()
     key: Optional[str] = None
     repeats: bool = False
-    later: bool = False
 
     def attribute(self, name: str) -> Optional[Attribute]:
         """Return the attribute of that name, or None."""

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Collection
 from typing import Optional
+from typing import Sequence
 
 from flexdyn_ros.model.extension.items import Item
 from flexdyn_ros.model.records.beam import ModeFamily
@@ -17,7 +19,7 @@ _UNITS = {
     'polar': 'm^4', 'linear_density': 'kg/m',
 }  # fmt: skip
 # What each kind of modes needs.
-_NEEDS = {
+NEEDS = {
     'bending_y': ('young', 'iz'),
     'bending_z': ('young', 'iy'),
     'torsion': ('shear', 'j', 'area'),
@@ -30,7 +32,7 @@ def read_families(item: Item) -> tuple[ModeFamily, ...]:
     Return the families of a <beam> that have modes: bending_y, bending_z, torsion, axial.
 
     Raises:
-        ModelError: A value has no effect, or says what the shapes cannot be.
+        ModelError: A value has no effect, or contradicts the shapes.
     """
     bending = {child.value('axis'): child for child in item.all('bending')}
     candidates: list[tuple[str, Optional[Item]]] = [
@@ -80,7 +82,7 @@ def _check_effects(item: Item, family: ModeFamily) -> None:
     if not family.count:
         names += ['boundary', 'basis']
     for name in names:
-        if item.schema.attribute(name) and item.says(name):
+        if item.schema.attribute(name) and item.is_set(name):
             raise item.place.error(
                 f'{name}="{item.texts[name]}" has no effect, as modes="0"',
                 'Take it out, or ask for modes',
@@ -90,7 +92,7 @@ def _check_effects(item: Item, family: ModeFamily) -> None:
 def _check_polynomial(item: Item, family: ModeFamily) -> None:
     if family.shear_correction is not None:
         raise item.place.error(
-            'basis="polynomial" knows no shear, but shear_correction is given',
+            'basis="polynomial" has no shear, but shear_correction is given',
             'Use basis="eigen", or take shear_correction out',
         )
     if family.boundary.startswith('pinned'):
@@ -102,9 +104,9 @@ def _check_polynomial(item: Item, family: ModeFamily) -> None:
 
 
 @dataclass(frozen=True)
-class Sections:
+class BeamSections:
     """
-    What a <beam> says of its cross-sections.
+    The cross-sections of a <beam>.
 
     Attributes:
         mass: Of the beam [kg].
@@ -117,7 +119,7 @@ class Sections:
     stations: tuple[Station, ...]
 
 
-def read_sections(item: Item, link: Link, length: float, hub_only: bool) -> Sections:
+def read_sections(item: Item, link: Link, length: float, hub_only: bool) -> BeamSections:
     """
     Return the sections and the mass of a beam.
 
@@ -132,8 +134,7 @@ def read_sections(item: Item, link: Link, length: float, hub_only: bool) -> Sect
     """
     stations = list(item.all('station'))
     if not stations:
-        given = frozenset(name for name in _UNITS if item.written(name))
-        return Sections(beam_mass(item, link, length, hub_only), given, ())
+        return BeamSections(beam_mass(item, link, length, hub_only), written_properties(item), ())
     _check_places(item, stations)
     values = {name: _along(item, stations, name) for name in _UNITS}
     at = [station.value('at') for station in stations]
@@ -158,45 +159,64 @@ def read_sections(item: Item, link: Link, length: float, hub_only: bool) -> Sect
         }
         found.append(Station(at=place, linear_density=density[k], **section))
     given = frozenset(name for name, value in values.items() if value is not None)
-    return Sections(mass, given, tuple(found))
+    return BeamSections(mass, given, tuple(found))
 
 
-def check_sections(item: Item, families: tuple[ModeFamily, ...], sections: Sections) -> None:
+def written_properties(item: Item) -> frozenset[str]:
+    """Return the names of the properties of the section that an element itself gives."""
+    return frozenset(name for name in _UNITS if item.written(name))
+
+
+def check_sections(item: Item, families: tuple[ModeFamily, ...], sections: BeamSections) -> None:
     """
     Compare the properties that are given with what modes and rotary inertia need.
 
     Raises:
         ModelError: A property is missing.
     """
+    needs, twisting = [], ''
     for family in families:
         what = family.kind.replace('_', ' along ')
-        needs = [(name, f'Modes of {what} need') for name in _NEEDS[family.kind]]
+        needs += [(name, f'Modes of {what} need') for name in NEEDS[family.kind]]
         if family.shear_correction is not None:
             needs += [(name, 'shear_correction needs') for name in ('shear', 'area')]
-        for name, who in needs:
-            _check_given(item, sections, name, who)
-        if family.kind == 'torsion' and item.value('polar') == 0.0:
-            raise item.place.error(
-                'Torsion modes need polar inertia, but polar="0"',
-                'Write polar="..." [m^4], or leave it out for polar = j',
-            )
-    polar = item.value('polar') if item.written('polar') else item.value('j')
-    stationed = sections.stations and sections.given & {'polar', 'j'}
-    if (polar or stationed) and 'area' not in sections.given:
-        name = 'polar' if 'polar' in sections.given and item.written('polar') else 'j'
+        twisting = 'Torsion modes need' if family.kind == 'torsion' else twisting
+    if item.value('rotary_inertia'):
+        needs += [(name, 'rotary_inertia="true" needs') for name in ('area', 'iy', 'iz')]
+    check_needs(item, sections.given, needs, twisting)
+
+
+def check_needs(
+    item: Item, given: Collection[str], needs: Sequence[tuple[str, str]], twisting: str
+) -> None:
+    """
+    Refuse a beam or segments without properties of the section that are needed.
+
+    Args:
+        item: The element.
+        given: Names of the properties that are known.
+        needs: Names of properties, and what needs them with its verb.
+        twisting: What needs polar inertia, with its verb; empty for nothing.
+
+    Raises:
+        ModelError: A property is missing, or zero.
+    """
+    for name, who in needs:
+        if name not in given:
+            raise item.place.error(f'{who} {name}', f'Write {name}="..." [{_UNITS[name]}]')
+    if twisting and item.value('polar') == 0.0:
         raise item.place.error(
-            f'{name} gives the beam inertia about its axis, rho {name} with rho = '
+            f'{twisting} polar inertia, but polar="0"',
+            'Write polar="..." [m^4], or leave it out for polar = j',
+        )
+    name = 'polar' if item.written('polar') else 'j'
+    stationed = item.child('station') is not None and {'polar', 'j'}.intersection(given)
+    if (item.value(name) or stationed) and 'area' not in given:
+        raise item.place.error(
+            f'{name} gives inertia about the beam axis, rho {name} with rho = '
             'mass / (area length), and so needs area',
             'Write area="..." [m^2]',
         )
-    if item.value('rotary_inertia'):
-        for name in ('area', 'iy', 'iz'):
-            _check_given(item, sections, name, 'rotary_inertia="true" needs')
-
-
-def _check_given(item: Item, sections: Sections, name: str, who: str) -> None:
-    if name not in sections.given:
-        raise item.place.error(f'{who} {name}', f'Write {name}="..." [{_UNITS[name]}]')
 
 
 def _check_places(item: Item, stations: list[Item]) -> None:
@@ -217,7 +237,7 @@ def _check_places(item: Item, stations: list[Item]) -> None:
         if at.count(place) > most:
             raise item.place.error(
                 f'{at.count(place)} stations stand at="{place:g}"',
-                'Two at one place inside the beam are a step; more say nothing',
+                'Two at one place inside the beam are a step; more have no effect',
             )
 
 

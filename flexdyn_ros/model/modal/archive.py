@@ -39,7 +39,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # Bytes of a zip file's list of members; one takes some 60.
 _LARGEST_DIRECTORY = 2**16
 _END = struct.Struct('<4s4H2LH')
-# What zipfile and zlib raise on damaged files, and on versions and methods that they do not know.
+# What zipfile and zlib raise on damaged files, and on unknown versions and methods.
 DAMAGES = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, OSError,
     RuntimeError, ValueError, OverflowError,

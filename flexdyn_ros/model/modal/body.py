@@ -43,7 +43,7 @@ class Mode:
 
 
 @dataclass(frozen=True)
-class Node:
+class BodyNode:
     """
     A cross-section of a flexible body and a frame that rides on it.
 
@@ -87,7 +87,7 @@ class ModalBody:
         modal_mass: Generalised mass, shape (m, m).
         stiffness: Generalised stiffness, shape (m, m).
         damping: Generalised damping, shape (m, m).
-        node_at: Function from a point of the undeformed link, (3,) [m], to its Node.
+        node_at: Function from a point of the undeformed link, (3,) [m], to its BodyNode.
         centre_line: Function from a fraction of the length to the point on the axis, (3,) [m].
         foreshortening: How bending draws the points in along the axis; None for not at all.
     """
@@ -104,11 +104,11 @@ class ModalBody:
     modal_mass: np.ndarray
     stiffness: np.ndarray
     damping: np.ndarray
-    node_at: Callable[[np.ndarray], Node]
+    node_at: Callable[[np.ndarray], BodyNode]
     centre_line: Optional[Callable[[float], np.ndarray]] = None
     foreshortening: Optional[Foreshortening] = None
 
-    def with_point_mass(self, mass: float, node: Node) -> ModalBody:
+    def with_point_mass(self, mass: float, node: BodyNode) -> ModalBody:
         """Return the body with a point mass [kg] riding on a cross-section's axis point."""
         r, phi = node.position, node.translation
         product = self.modal_product + mass * np.einsum('ka,lb->klab', phi, phi)
@@ -152,11 +152,11 @@ def file_body(name: str, data: ModalData) -> ModalBody:
     rates = np.sqrt(np.diag(stiffness) / np.diag(mass)).tolist()
     ratios = (np.diag(damping) / (2.0 * own)).tolist()
 
-    def node_at(point: np.ndarray) -> Node:
+    def node_at(point: np.ndarray) -> BodyNode:
         point = np.asarray(point, dtype=float)
         k = data.node_index(point)
         place = arrays.node_positions[k]
-        return Node(place, point - place, arrays.translation[:, k], arrays.rotation[:, k])
+        return BodyNode(place, point - place, arrays.translation[:, k], arrays.rotation[:, k])
 
     rotary = mass - np.trace(arrays.modal_product, axis1=2, axis2=3)
     return ModalBody(

@@ -236,8 +236,8 @@ def _check_integrals(given: dict[str, np.ndarray], found: dict[str, np.ndarray])
     first, second = found['first_moment'], found['second_moment']
     np.outer(first / found['mass'], first)  # raises where the inertia about the centre overflows
     coupling = [
-        np.array([m[1, 2] - m[2, 1], m[2, 0] - m[0, 2], m[0, 1] - m[1, 0]]) + spin
-        for m, spin in zip(found['modal_second_moment'], found['rotary_coupling'])
+        np.array([m[1, 2] - m[2, 1], m[2, 0] - m[0, 2], m[0, 1] - m[1, 0]]) + rotary
+        for m, rotary in zip(found['modal_second_moment'], found['rotary_coupling'])
     ]
     x, y, z = first
     lever = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])

@@ -102,7 +102,7 @@ class Station(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class SectionLoad(Record):
+class CarriedBody(Record):
     """
     A rigid body that a beam's cross-section carries, as its loaded modes see it.
 
@@ -123,7 +123,7 @@ class SectionLoad(Record):
 @dataclass(frozen=True, repr=False)
 class Beam(Record):
     """
-    A beam from the link frame's origin to its tip. Sections no mode uses may be None.
+    A beam from the link frame's origin to its tip. BeamSections no mode uses may be None.
 
     Attributes:
         tip: What the description named as the tip.
@@ -144,7 +144,7 @@ class Beam(Record):
             are a step.
         interpolation: Between stations, "linear" or "conical" (similar sections on a cone).
         loaded: Whether the shapes are those of the beam with all that it carries.
-        loads: What loaded modes carry.
+        carried: The bodies that loaded modes carry.
         loss_factor: Of the material.
         rayleigh_mass: Factor of the modal mass in the damping [1/s].
         rayleigh_stiffness: Factor of the stiffness in the damping [s].
@@ -167,7 +167,7 @@ class Beam(Record):
     stations: tuple[Station, ...] = ()
     interpolation: str = 'linear'
     loaded: bool = False
-    loads: tuple[SectionLoad, ...] = ()
+    carried: tuple[CarriedBody, ...] = ()
     loss_factor: float = 0.0
     rayleigh_mass: float = 0.0
     rayleigh_stiffness: float = 0.0

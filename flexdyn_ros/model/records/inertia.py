@@ -127,7 +127,7 @@ class MassMoments:
         return pseudo
 
 
-NOTHING = MassMoments(0.0, np.zeros(3), np.zeros((3, 3)))
+NO_MASS = MassMoments(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 def _parallel_axis(mass: float, offset: np.ndarray) -> np.ndarray:

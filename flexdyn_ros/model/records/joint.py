@@ -91,7 +91,7 @@ class JointDynamics(Record):
         friction: Friction on the motor side, in output units.
         damping: Viscous [N m s/rad | N s/m]; across the spring where there is one.
         stiffness: Spring between motor and link side [N m/rad | N/m]; None for a stiff joint
-            and where `spring` says it.
+            and where there is a `spring`.
         rotor_inertia: Inertia of the rotor before the gear [kg m^2 | kg].
         gear_ratio: Motor turns per output turn.
         spring: A nonlinear spring instead: pairs of deflection and torque [rad, N m | m, N],

@@ -10,7 +10,7 @@ from flexdyn_ros.model.records.base import Record
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.modal import ModalData
-from flexdyn_ros.model.records.segments import Segments
+from flexdyn_ros.model.records.segments import PseudoRigidSegments
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +46,7 @@ class Link(Record):
         rotation: How node rotations are built from modes: "exact" (exponential) or "linear"
             (King's first-order form).
         geometric_stiffening: Whether bending draws the points of the beam in along its axis, so
-            that axial loads stiffen or soften it; King's equations know none of that.
+            that axial loads stiffen or soften it; King's equations have none of that.
         segments: The pseudo-rigid segments that the link is cut into, or None.
         mode_springs: Nonlinear springs of its modes.
         modal: Modes from a file, or None.
@@ -60,7 +60,7 @@ class Link(Record):
     beam: Optional[Beam] = None
     rotation: str = 'exact'
     geometric_stiffening: bool = True
-    segments: Optional[Segments] = None
+    segments: Optional[PseudoRigidSegments] = None
     mode_springs: tuple[ModeSpring, ...] = ()
     modal: Optional[ModalData] = None
     deflection: str = 'exact'

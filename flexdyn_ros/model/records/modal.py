@@ -19,7 +19,7 @@ import numpy as np
 @dataclass(frozen=True, eq=False)
 class ModalArrays:
     """
-    What a modal file says of n nodes and m modes; integrals as in modal_body.ModalBody.
+    The contents of a modal file of n nodes and m modes; integrals as in modal.body.ModalBody.
 
     Attributes:
         node_ids: Numbers of the nodes, shape (n,).

@@ -32,8 +32,8 @@ def reduced(
     """
     Return a robot whose flexible links follow reduced equations, see docs/reduced_forms.md.
 
-    What the description says of the same links is replaced. `flexdyn info` and the robot's `notes`
-    name the form.
+    It replaces the forms that the description gives to the same links. `flexdyn info` and the
+    robot's `notes` name the form.
 
     Args:
         robot: From `load_robot`.
@@ -65,8 +65,8 @@ def reduced(
         replace(link, deflection=deflection, rotation=rotation) if link.name in chosen else link
         for link in robot.links
     )
-    said = form_notes(robot.links)
-    notes = [note for note in robot.notes if note not in said]
+    old = form_notes(robot.links)
+    notes = [note for note in robot.notes if note not in old]
     result = replace(robot, links=changed, notes=(*notes, *form_notes(changed)))
     contradiction = contradicting_forms(result.links)
     if contradiction:
@@ -82,12 +82,12 @@ def contradicting_forms(links: Iterable[Link]) -> str:
             forms.setdefault(link.deflection, link.name)
     if len(forms) < 2:
         return ''
-    said = ' and '.join(f'link "{name}" deflection="{form}"' for form, name in forms.items())
-    return f'The equations of a robot are reduced in one way, and {said}.'
+    given = ' and '.join(f'link "{name}" deflection="{form}"' for form, name in forms.items())
+    return f'The equations of a robot are reduced in one way, and {given}.'
 
 
 def form_notes(links: Iterable[Link]) -> tuple[str, ...]:
-    """Return what is said of the links in reduced forms."""
+    """Return the notes about links in reduced forms."""
     return tuple(
         f'Link "{link.name}" is in a reduced form, {link.reduced_form}: not all terms of its '
         'equations are there, see docs/reduced_forms.md.'

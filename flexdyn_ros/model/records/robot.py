@@ -67,7 +67,7 @@ class Robot:
         actuated: Names of the actuated joints, or of some coordinates of a joint of several.
         base_motion: "fixed", "free" or "prescribed"; on a base that moves, the first joint is the
             floating joint "base_motion" between the root link, which rests, and the base.
-        notes: Decisions that `load_robot` took and that a user should know.
+        notes: Decisions that `load_robot` took and that concern a user.
         source: File that the robot came from, or "<text>".
         loops: Closed chains.
     """

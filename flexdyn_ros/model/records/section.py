@@ -87,7 +87,7 @@ def _property(beam: Beam, name: str, x: np.ndarray) -> np.ndarray:
 
 def knots(beam: Beam) -> tuple[float, ...]:
     """Return the fractions of the length between which shapes are smooth, from 0 to 1."""
-    places = [*(s.at for s in beam.stations), *(load.at for load in beam.loads)]
+    places = [*(s.at for s in beam.stations), *(body.at for body in beam.carried)]
     found = [0.0]
     for place in sorted(places):
         if found[-1] + SAME_PLACE < place < 1.0 - SAME_PLACE:

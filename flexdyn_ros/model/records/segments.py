@@ -30,7 +30,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, repr=False)
-class Segments(Record):
+class PseudoRigidSegments(Record):
     """
     How a link is cut into pseudo-rigid segments.
 
@@ -106,9 +106,9 @@ class Segments(Record):
         """
         if self.damping_ratio == 0.0:
             return 0.0
-        return 2.0 * self.damping_ratio * self.stiffness(axis) / self.first_rate(axis)
+        return 2.0 * self.damping_ratio * self.stiffness(axis) / self.lowest_frequency(axis)
 
-    def first_rate(self, axis: str) -> float:
+    def lowest_frequency(self, axis: str) -> float:
         """Return the lowest natural frequency of the clamped link about an axis [rad/s]."""
         # All springs are equal, so that w^2 = k / (eigenvalue of the inertia matrix).
         slowest = np.linalg.eigvalsh(self.inertia_matrix(axis))[-1]
@@ -123,19 +123,19 @@ class Segments(Record):
 
     def inertia_matrix(self, axis: str) -> np.ndarray:
         """Return the mass matrix of the passive joints about one axis, straight, (n-1, n-1)."""
-        places, turn = np.array(self.places), AXES.index(axis)
+        places, component = np.array(self.places), AXES.index(axis)
         matrix = np.zeros((len(places), len(places)))
         for number, place in enumerate(places, start=1):
             body = self.body(number)
             # Of the joints inside this body: rotation with it, and motion of its centre.
             arms = (place + body.com[0] - places[:number]) * (axis != 'x')
-            own = body.mass * np.outer(arms, arms) + body.matrix[turn][turn]
+            own = body.mass * np.outer(arms, arms) + body.matrix[component][component]
             matrix[:number, :number] += own
         return matrix
 
 
 def bent_segments(
-    segments: Segments, angles: np.ndarray, distances: np.ndarray
+    segments: PseudoRigidSegments, angles: np.ndarray, distances: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """
     Return where cross-sections stand, and how they are turned.
@@ -169,7 +169,7 @@ def bent_segments(
     return np.stack(places, axis=-2), np.stack(rotations, axis=-3)
 
 
-def tip_deflection(segments: Segments, angles: np.ndarray) -> np.ndarray:
+def tip_deflection(segments: PseudoRigidSegments, angles: np.ndarray) -> np.ndarray:
     """
     Return the deflection of the tip along y and z and its twist, (..., 3) [m, m, rad].
 

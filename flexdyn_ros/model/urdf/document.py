@@ -185,7 +185,7 @@ class _Arguments(dict[str, str]):
     """
     Arguments of xacro that remember which of them xacro looked for.
 
-    xacro looks up every argument that a file declares or uses, and tells nobody of the others.
+    xacro looks up every argument that a file declares or uses, and reports no others.
 
     Attributes:
         asked: The names looked up, whether they were there or not.

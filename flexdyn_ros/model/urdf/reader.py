@@ -2,7 +2,7 @@
 """
 Links and joints of a URDF, as frozen records of what urdf_parser_py reads.
 
-The parser prints a line for what it does not know, stops at some of it (URDF 1.2, capsules,
+The parser prints a line for what is unknown to it, stops at some of it (URDF 1.2, capsules,
 transmissions of ROS 2), and takes numbers that are not finite and elements that occur twice. So it
 gets a copy with the elements and attributes that dynamics needs and no others, every value checked
 while a mistake still has its element and name. What belongs to other programs (visual, gazebo,
@@ -155,7 +155,7 @@ def _check_joint_type(kind: str, place: Place) -> None:
         return
     advice = did_you_mean(kind, JOINT_COORDINATES)
     if kind in ('ball', 'spherical', 'universal'):
-        advice = 'Use type "floating" and say its axes with <multi_axis_joint> inside <flexdyn>'
+        advice = 'Use type "floating" and give its axes in <multi_axis_joint> inside <flexdyn>'
     raise place.error(f'The joint type "{kind}" is unknown', advice)
 
 
@@ -218,7 +218,7 @@ def _pose(origin: Any, parent: Element, place: Place) -> Pose:
         return Pose()
     x, y, z = origin.xyz or ZERO
     element = parent.find('origin')
-    # The parser does not know quat_xyzw.
+    # The parser has no quat_xyzw.
     if element is None or element.get('quat_xyzw') is None:
         return Pose((x, y, z), rotation_from_rpy(origin.rpy or ZERO))
     if element.get('rpy') is not None:

@@ -118,7 +118,7 @@ def resolve_mimics(joints: tuple[Joint, ...], source: str) -> tuple[Joint, ...]:
     Return the joints with every mimic pointing at a joint that is itself a coordinate.
 
     A chain of followers is composed: q = m1 (m2 q_leader + o2) + o1. `<mimic>` on a fixed joint
-    is dropped, as it says nothing.
+    is dropped, as it has no effect.
 
     Raises:
         ModelError: A leader is unknown, has no single coordinate, or a chain closes on itself.

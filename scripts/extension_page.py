@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page docs/urdf_extension.md, written from the schema: `python -m` this module prints it."""
+"""The page docs/urdf_extension.md, written from the schema: `scripts/env.sh python` prints it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from flexdyn_ros.model.extension.schema import PURE
 _HEAD = """\
 # The URDF extension
 
-<!-- Written by `python -m flexdyn_ros.model.extension.docs`;
+<!-- Written by `scripts/env.sh python scripts/extension_page.py`;
 change the schema, not this page. -->
 
 One or several `<flexdyn version="1.0">` elements stand directly under `<robot>`, without a
 namespace prefix, or in a file or text of their own (`extension`). They name links and joints of
 the URDF, so that a vendor's description stays untouched; other programs ignore them. All numbers
-are in SI units. Where several say different things of the same link, joint or loop, that is an
-error; saying the same twice is not. Unknown elements, attributes and names are errors, and so
+are in SI units. Where several differ about the same link, joint or loop, that is an
+error; equal values are not. Unknown elements, attributes and names are errors, and so
 is a value that could have no effect.
 
 ```xml
@@ -56,7 +56,7 @@ Without `<inertial>` the beam gives everything. With `inertial="total"` (the def
 describes the whole undeformed link, and `<inertial>` minus beam is a rigid body fixed in the link
 frame, the hub. Where that difference is not physical but within 1 percent (of the mass; of mass
 times beam length for the first moment; of the largest moment of inertia), the beam's values are
-used and a note says so; beyond, it is an error. With `inertial="hub"` `<inertial>` is the hub
+used and a note reports it; beyond, it is an error. With `inertial="hub"` `<inertial>` is the hub
 itself. Point masses always come on top. `<segments>` share it in the same way; their hub is rigid
 with the first body.
 
@@ -84,8 +84,6 @@ def _section(element: Element, path: str) -> str:
     many = element.repeats or element.key
     times = f'one for each `{element.key}`' if element.key else 'any number' if many else 'one'
     lines = [f'## `<{element.name}>`', '', f'`{path}`, {times}. {_code(element.text)}', '']
-    if element.later:
-        lines += ['Checked, not computed yet.', '']
     if element.attributes:
         lines += [
             '| attribute | value | unit | default | meaning |',
