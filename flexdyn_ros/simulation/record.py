@@ -15,13 +15,15 @@ from typing import Union
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.beam.family_shapes import family_shapes
-from flexdyn_ros.model.modal.archive import DAMAGES
+from flexdyn_ros.model.modal.archive import read_archive
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.output_files import new_file
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.segment_tips import segment_tips
 import numpy as np
 
+# Bytes that a file and all its arrays may take.
+LARGEST = 2**32
 PathLike = Union[str, 'os.PathLike[str]']
 Names = tuple[str, ...]
 
@@ -152,20 +154,27 @@ class Trajectory:
         """
         values: dict[str, Any] = {}
         try:
-            with np.load(path, allow_pickle=False) as stored:
-                for item in fields(cls):
-                    array = stored[item.name]
-                    if array.dtype.kind == 'U':
-                        values[item.name] = (
-                            str(array) if array.ndim == 0 else tuple(str(x) for x in array)
-                        )
-                    else:
-                        values[item.name] = array
-        except (*DAMAGES, AttributeError, KeyError, TypeError) as error:
+            stored = read_archive(Path(path), _check_arrays, LARGEST, text=True)
+            for name, array in stored.items():
+                if array.dtype.kind == 'U':
+                    array = str(array) if array.ndim == 0 else tuple(str(x) for x in array)
+                values[name] = array
+        except ValueError as error:
             raise ArgumentError(
-                'path', f'names {path}, which is no trajectory that save_npz wrote: {error}'
+                'path', f'names {path}, which is no trajectory that save_npz wrote: it {error}'
             ) from error
         return cls(**values)
+
+
+def _check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
+    """Refuse an archive with other arrays than those of a trajectory, or not one row a time."""
+    for item in fields(Trajectory):
+        if item.name not in shapes:
+            raise ValueError(f'does not hold "{item.name}"')
+        if item.type == 'np.ndarray' and shapes[item.name][:1] != shapes['t'][:1]:
+            raise ValueError(f'holds {item.name} with shape {shapes[item.name]}')
+    if len(shapes) > len(fields(Trajectory)):
+        raise ValueError('holds other arrays too')
 
 
 def load_npz(path: PathLike) -> Trajectory:

@@ -44,6 +44,23 @@ def test_folders_import_only_those_before_them(folder):
     assert found and not wrong
 
 
+def test_modules_of_the_model_import_without_circles():
+    """Imports inside functions and for type checkers count too."""
+    imports = {}
+    for path in (PACKAGE / 'model').rglob('*.py'):
+        name = '.'.join(path.relative_to(ROOT).with_suffix('').parts)
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding='utf-8'))))
+        imports[name] = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    done = set()
+    while True:
+        ready = {name for name in imports if not (imports[name] & set(imports)) - done} - done
+        if not ready:
+            break
+        done |= ready
+    assert len(done) > 30
+    assert done == set(imports)
+
+
 def test_the_page_lists_the_folders_of_the_model_in_their_order():
     """All folders of model/ are in the table of docs/architecture.md, none is invented."""
     page = (ROOT / 'docs' / 'architecture.md').read_text(encoding='utf-8')

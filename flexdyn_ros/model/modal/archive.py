@@ -4,7 +4,8 @@ NumPy archives (`.npz`): headers are checked before any number is read, and noth
 
 An archive is a zip file of `.npy` members (numpy.lib.format). Whatever is wrong with it, a
 ValueError names it, with a text that continues `file="path"`. While a file is read, memory stays
-below twice `LARGEST` bytes: all arrays, as 64-bit numbers and as stored, stay below `LARGEST`.
+below twice the largest size allowed: so much all arrays take at most, as 64-bit numbers and as
+they are stored, and no array is in memory twice.
 """
 
 from __future__ import annotations
@@ -25,10 +26,6 @@ import zlib
 
 import numpy as np
 
-# Bytes that all arrays of a file may take.
-LARGEST = 2**28
-# Magnitude beyond which a number is no quantity in SI units: products of three stay finite.
-LARGEST_NUMBER = 1e100
 # Bytes of a member's header; numpy writes 64 to 128.
 _LARGEST_HEADER = 2**13
 _MAGIC = b'\x93NUMPY'
@@ -72,30 +69,35 @@ class ArrayHeader:
 
 
 def read_archive(
-    path: Path, check: Callable[[dict[str, tuple[int, ...]]], None]
+    path: Path,
+    check: Callable[[dict[str, tuple[int, ...]]], None],
+    largest: int,
+    text: bool = False,
 ) -> dict[str, np.ndarray]:
     """
-    Return the arrays of an archive by name, as 64-bit floating-point numbers.
+    Return the arrays of an archive by name, numbers as 64-bit floating-point numbers.
 
     Args:
         path: The file.
         check: Gets the arrays' shapes by name before their numbers are read; raises ValueError
             where it refuses them.
+        largest: Bytes that the file, and all arrays together, may take.
+        text: Whether arrays of text are read too.
 
     Raises:
-        ValueError: The file is no archive of finite real numbers, damaged or too large.
+        ValueError: The file is no archive of real numbers, damaged or too large.
     """
-    with _opened(path) as archive:
-        headers = _headers(archive)
+    with _opened(path, largest) as archive:
+        headers = _headers(archive, 'iufU' if text else 'iuf')
         check({name: header.shape for name, header in headers.items()})
         total = sum(max(h.stored_bytes, 8 * math.prod(h.shape)) for h in headers.values())
-        if total > LARGEST:
-            raise ValueError(f'holds {total} bytes of numbers; at most {LARGEST} are read')
-        return {name: _numbers(archive, name, header) for name, header in headers.items()}
+        if total > largest:
+            raise ValueError(f'holds {total} bytes of data; at most {largest} are read')
+        return {name: _array(archive, name, header) for name, header in headers.items()}
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+def _opened(path: Path, largest: int) -> Iterator[zipfile.ZipFile]:
     if not path.is_file():
         raise ValueError('is no NumPy .npz archive, but a pipe or device')
     try:
@@ -104,7 +106,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         raise ValueError(f'cannot be read: {error.strerror}') from None
     with file:
         try:
-            _check_directory(file)
+            _check_directory(file, largest)
             archive = zipfile.ZipFile(file)
         except _NotAnArchive:
             raise
@@ -118,13 +120,13 @@ class _NotAnArchive(ValueError):
     """The file is something else than an archive, or a larger one than is read."""
 
 
-def _check_directory(file: IO[bytes]) -> None:
+def _check_directory(file: IO[bytes], largest: int) -> None:
     """Refuse a file with a list of members that zipfile would need much memory for."""
     if file.read(len(_MAGIC)) == _MAGIC:
         raise _NotAnArchive('is a single array, not an .npz archive of named arrays')
     size = file.seek(0, os.SEEK_END)
-    if size > LARGEST:
-        raise _NotAnArchive(f'is larger than {LARGEST} bytes')
+    if size > largest:
+        raise _NotAnArchive(f'is larger than {largest} bytes')
     file.seek(size - _END.size)
     mark, *_, directory, _, comment = _END.unpack(file.read(_END.size))
     file.seek(max(size - _END.size - 20, 0))
@@ -134,7 +136,7 @@ def _check_directory(file: IO[bytes]) -> None:
     file.seek(0)
 
 
-def _headers(archive: zipfile.ZipFile) -> dict[str, ArrayHeader]:
+def _headers(archive: zipfile.ZipFile, kinds: str) -> dict[str, ArrayHeader]:
     headers: dict[str, ArrayHeader] = {}
     for member in archive.infolist():
         name = member.filename.removesuffix('.npy')
@@ -145,7 +147,7 @@ def _headers(archive: zipfile.ZipFile) -> dict[str, ArrayHeader]:
         if member.compress_type not in _METHODS:
             raise ValueError(f'holds {name} in a compression that NumPy does not write')
         with _member(archive, name, member) as stream:
-            header = _header(name, member, stream)
+            header = _header(name, member, stream, kinds)
         if header.start + header.stored_bytes != member.file_size:
             raise ValueError(
                 f'is damaged: {name} has {member.file_size - header.start} bytes of numbers, and '
@@ -178,7 +180,7 @@ def _member(
 
 
 def _header(
-    name: str, member: zipfile.ZipInfo, read: Callable[[int], bytes]
+    name: str, member: zipfile.ZipInfo, read: Callable[[int], bytes], kinds: str
 ) -> ArrayHeader:
     start = read(len(_MAGIC) + 2)
     version = tuple(start[len(_MAGIC):])
@@ -196,34 +198,28 @@ def _header(
         raise ValueError(f'is damaged: {name} has no header that can be read') from None
     if dtype.hasobject:
         raise ValueError(f'holds {name} as pickled objects; only plain numbers are read')
-    if dtype.kind not in 'iuf':
+    if dtype.kind not in kinds:
         raise ValueError(f'holds {name} as {dtype}, not as real numbers')
-    if any(size < 0 for size in shape) or math.prod(shape) * max(dtype.itemsize, 8) > LARGEST:
-        raise ValueError(
-            f'holds {name} with shape {shape}; at most {LARGEST} bytes are read'
-        )
+    if any(size < 0 for size in shape):
+        raise ValueError(f'holds {name} with shape {shape}')
     return ArrayHeader(
         member, len(start) + len(prefix) + length, tuple(shape), dtype, bool(fortran_order)
     )
 
 
-def _numbers(archive: zipfile.ZipFile, name: str, header: ArrayHeader) -> np.ndarray:
-    """Read an array, piece by piece, so that it is in memory once."""
+def _array(archive: zipfile.ZipFile, name: str, header: ArrayHeader) -> np.ndarray:
+    """Read an array, numbers piece by piece, so that it is in memory once."""
+    order: Any = 'F' if header.fortran_order else 'C'
     count = math.prod(header.shape)
-    values = np.empty(count)
     with _member(archive, name, header.member) as read:
         read(header.start)
+        if header.dtype.kind == 'U':
+            words = np.frombuffer(read(header.stored_bytes), header.dtype)
+            return words.reshape(header.shape, order=order)
+        values = np.empty(count)
         for first in range(0, count, _PIECE):
             size = min(_PIECE, count - first)
             piece = np.frombuffer(read(size * header.dtype.itemsize), header.dtype)
-            if not np.all(np.isfinite(piece)):
-                raise ValueError(f'holds {name} with numbers that are not finite')
-            largest = piece[np.argmax(np.abs(piece))]
-            if abs(float(largest)) > LARGEST_NUMBER:
-                raise ValueError(
-                    f'holds {name} with {largest:g}, and quantities in SI units stay below '
-                    f'{LARGEST_NUMBER:g}'
-                )
-            values[first : first + size] = piece
-    order: Any = 'F' if header.fortran_order else 'C'
+            with np.errstate(over='ignore'):  # of a wider type; infinite then
+                values[first : first + size] = piece
     return values.reshape(header.shape, order=order)

@@ -17,7 +17,6 @@ from typing import Sequence
 from typing import Union
 
 from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.model.modal.archive import LARGEST
 from flexdyn_ros.model.modal.archive import read_archive
 from flexdyn_ros.model.modal.body import ModalBody
 from flexdyn_ros.model.modal.matrices import check_matrices
@@ -29,6 +28,10 @@ from flexdyn_ros.output_files import new_file
 import numpy as np
 
 VERSION = 1
+# Bytes that a file and all its arrays may take.
+LARGEST = 2**28
+# Magnitude beyond which a number is no quantity in SI units: products of three stay finite.
+LARGEST_NUMBER = 1e100
 # Shape of each array: n nodes, m modes.
 REQUIRED = {
     'format_version': '', 'node_ids': 'n', 'node_positions': 'n3', 'translation': 'mn3',
@@ -51,7 +54,9 @@ def read_modal_file(path: Path) -> ModalArrays:
         ValueError: The file is no modal file, or not a consistent one; the text continues
             `file="path"`.
     """
-    given = read_archive(path, _check_arrays)
+    given = read_archive(path, _check_arrays, LARGEST)
+    for name, values in given.items():
+        _check_range(name, values)
     if given['format_version'] != VERSION:
         raise ValueError(f'has format_version {given["format_version"]:g}; known is {VERSION}')
     numbers = given.get('mode_numbers', np.arange(1, len(given['translation']) + 1))
@@ -155,6 +160,17 @@ def _check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
         raise ValueError(
             f'holds {size["m"]} modes at {size["n"]} nodes, which take {bytes_needed} bytes; at '
             f'most {LARGEST} are read'
+        )
+
+
+def _check_range(name: str, values: np.ndarray) -> None:
+    largest = max(values.max(), -values.min()) if values.size else 0.0
+    if not np.isfinite(largest):
+        raise ValueError(f'holds {name} with numbers that are not finite')
+    if largest > LARGEST_NUMBER:
+        raise ValueError(
+            f'holds {name} with a magnitude of {largest:g}, and quantities in SI units stay below '
+            f'{LARGEST_NUMBER:g}'
         )
 
 
