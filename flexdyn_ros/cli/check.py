@@ -26,8 +26,8 @@ _DESCRIPTION = """\
 Read a description and its <flexdyn> extension, and report what is wrong or doubtful in it: links
 with inertias that no rigid body has (mass [kg], principal moments [kg m^2], which test failed and
 by how much of the largest moment), inertia that does not go with the mass, moduli that no material
-has, joints that move no mass, limits without effort, beams too short for their modes, loops that do not close near the zero configuration, links or springs that
-buckle under the weight there.
+has, joints that move no mass, limits without effort, beams too short for their modes, loops that
+do not close near the zero configuration, links or springs that buckle under the weight there.
 
 Errors are what forward dynamics refuses or no rigid body can have; they give exit code 1. Warnings
 give exit code 0, and 1 with --strict. Notes are decisions taken while reading.
