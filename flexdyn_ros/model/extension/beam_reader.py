@@ -90,12 +90,7 @@ def plain_beam(item: Item, frame: BeamFrame, mass: float) -> Beam:
         axes=((x[0], x[1], x[2]), (y[0], y[1], y[2]), (z[0], z[1], z[2])),
         length=frame.length,
         mass=mass,
-        young=item.value('young'),
-        shear=item.value('shear'),
-        area=item.value('area'),
-        iy=item.value('iy'),
-        iz=item.value('iz'),
-        j=item.value('j'),
+        **{name: item.value(name) for name in ('young', 'shear', 'area', 'iy', 'iz', 'j')},
         polar=item.value('j') if polar is None else polar,
         point_masses=tuple(
             PointMass(

@@ -73,25 +73,21 @@ class PointMass(Record):
     inertia: Vector3 = ZERO
 
 
-@dataclass(frozen=True, repr=False)
-class Station(Record):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class SectionProperties(Record):
     """
-    The cross-section at one place of a beam that is not uniform. What no mode uses may be None.
+    Properties of a cross-section; what no mode uses may be None.
 
     Attributes:
-        at: Fraction of the beam's length.
-        linear_density: Mass per length [kg/m].
         young: Young's modulus [Pa].
         shear: Shear modulus [Pa].
         area: Cross-section area [m^2].
-        iy: Second moment of area about the beam's y axis [m^4].
-        iz: Second moment of area about the beam's z axis [m^4].
+        iy: Second moment of area about the beam's y axis [m^4]; bends along z.
+        iz: Second moment of area about the beam's z axis [m^4]; bends along y.
         j: Torsion constant [m^4].
         polar: Polar second moment of area [m^4].
     """
 
-    at: float
-    linear_density: float
     young: Optional[float] = None
     shear: Optional[float] = None
     area: Optional[float] = None
@@ -99,6 +95,20 @@ class Station(Record):
     iz: Optional[float] = None
     j: Optional[float] = None
     polar: Optional[float] = None
+
+
+@dataclass(frozen=True, repr=False)
+class Station(SectionProperties):
+    """
+    The cross-section at one place of a beam that is not uniform.
+
+    Attributes:
+        at: Fraction of the beam's length.
+        linear_density: Mass per length [kg/m].
+    """
+
+    at: float
+    linear_density: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,22 +131,15 @@ class CarriedBody(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class Beam(Record):
+class Beam(SectionProperties):
     """
-    A beam from the link frame's origin to its tip. BeamSections no mode uses may be None.
+    A beam from the link frame's origin to its tip; the section is that of a uniform one.
 
     Attributes:
         tip: What the description named as the tip.
         axes: Rotation from beam axes (x along the beam) to link axes.
         length: [m].
         mass: [kg].
-        young: Young's modulus [Pa].
-        shear: Shear modulus [Pa].
-        area: Cross-section area [m^2].
-        iy: Second moment of area about the beam's y axis [m^4]; bends along z.
-        iz: Second moment of area about the beam's z axis [m^4]; bends along y.
-        j: Torsion constant [m^4].
-        polar: Polar second moment of area [m^4].
         rotary_inertia: Whether cross-sections have rotary inertia in bending too.
         families: Its modes, in the order bending_y, bending_z, torsion, axial.
         point_masses: Masses on the beam.
@@ -154,13 +157,6 @@ class Beam(Record):
     axes: Matrix3
     length: float
     mass: float
-    young: Optional[float] = None
-    shear: Optional[float] = None
-    area: Optional[float] = None
-    iy: Optional[float] = None
-    iz: Optional[float] = None
-    j: Optional[float] = None
-    polar: Optional[float] = None
     rotary_inertia: bool = False
     families: tuple[ModeFamily, ...] = ()
     point_masses: tuple[PointMass, ...] = ()
