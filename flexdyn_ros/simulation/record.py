@@ -156,9 +156,9 @@ class Trajectory:
         try:
             stored = read_archive(Path(path), _check_arrays, LARGEST, text=True)
             for name, array in stored.items():
-                if array.dtype.kind == 'U':
-                    array = str(array) if array.ndim == 0 else tuple(str(x) for x in array)
                 values[name] = array
+                if array.dtype.kind == 'U':
+                    values[name] = str(array) if array.ndim == 0 else tuple(map(str, array))
         except ValueError as error:
             raise ArgumentError(
                 'path', f'names {path}, which is no trajectory that save_npz wrote: it {error}'

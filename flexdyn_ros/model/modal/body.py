@@ -19,6 +19,7 @@ from typing import Optional
 
 from flexdyn_ros.model.modal.foreshortening import Foreshortening
 from flexdyn_ros.model.records.modal import ModalData
+from flexdyn_ros.model.records.modal import ModalIntegrals
 import numpy as np
 
 
@@ -69,41 +70,20 @@ class BodyNode:
 
 
 @dataclass(frozen=True)
-class ModalBody:
+class ModalBody(ModalIntegrals):
     """
     Inertia, stiffness and shape of a flexible link with m modes.
 
     Attributes:
         modes: The modes, length m.
-        mass: [kg].
-        first_moment: int r dm, shape (3,) [kg m].
-        second_moment: int r r^T dm with the cross-sections' rotary inertia J written as
-            tr(J)/2 - J, shape (3, 3) [kg m^2].
-        modal_first_moment: int phi_k dm, shape (m, 3).
-        modal_second_moment: int r phi_k^T dm, shape (m, 3, 3).
-        modal_product: int phi_k phi_l^T dm, shape (m, m, 3, 3).
-        rotary_coupling: int J psi_k, angular momentum of the cross-sections, shape (m, 3).
         rotary_mass: Generalised mass of the cross-sections' rotary inertia, shape (m, m).
-        modal_mass: Generalised mass, shape (m, m).
-        stiffness: Generalised stiffness, shape (m, m).
-        damping: Generalised damping, shape (m, m).
         node_at: Function from a point of the undeformed link, (3,) [m], to its BodyNode.
         centre_line: Function from a fraction of the length to the point on the axis, (3,) [m].
         foreshortening: How bending draws the points in along the axis; None for not at all.
     """
 
     modes: tuple[Mode, ...]
-    mass: float
-    first_moment: np.ndarray
-    second_moment: np.ndarray
-    modal_first_moment: np.ndarray
-    modal_second_moment: np.ndarray
-    modal_product: np.ndarray
-    rotary_coupling: np.ndarray
     rotary_mass: np.ndarray
-    modal_mass: np.ndarray
-    stiffness: np.ndarray
-    damping: np.ndarray
     node_at: Callable[[np.ndarray], BodyNode]
     centre_line: Optional[Callable[[float], np.ndarray]] = None
     foreshortening: Optional[Foreshortening] = None
@@ -164,16 +144,7 @@ def file_body(name: str, data: ModalData) -> ModalBody:
             Mode(f'{name}/{mode}', 'mode', rate, ratio, 'file')
             for mode, rate, ratio in zip(data.mode_names, rates, ratios)
         ),
-        mass=arrays.mass,
-        first_moment=arrays.first_moment,
-        second_moment=arrays.second_moment,
-        modal_first_moment=arrays.modal_first_moment,
-        modal_second_moment=arrays.modal_second_moment,
-        modal_product=arrays.modal_product,
-        rotary_coupling=arrays.rotary_coupling,
         rotary_mass=np.where(np.abs(rotary) < 1e-13 * np.abs(mass).max(), 0.0, rotary),
-        modal_mass=mass,
-        stiffness=stiffness,
-        damping=damping,
         node_at=node_at,
+        **{**arrays.integrals(), 'damping': damping},
     )

@@ -117,16 +117,7 @@ def write_modal_file(
             node_positions=np.array([node.position for node in nodes]),
             translation=np.stack([node.translation for node in nodes], axis=1),
             rotation=np.stack([node.rotation for node in nodes], axis=1),
-            modal_mass=body.modal_mass,
-            stiffness=body.stiffness,
-            damping=body.damping,
-            mass=np.array(body.mass),
-            first_moment=body.first_moment,
-            second_moment=body.second_moment,
-            modal_first_moment=body.modal_first_moment,
-            modal_second_moment=body.modal_second_moment,
-            modal_product=body.modal_product,
-            rotary_coupling=body.rotary_coupling,
+            **body.integrals(),
         )
 
 

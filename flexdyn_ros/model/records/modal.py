@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import fields
+from typing import Any
 from typing import Optional
 from typing import Sequence
 
@@ -16,37 +17,25 @@ from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 
 
-@dataclass(frozen=True, eq=False)
-class ModalArrays:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModalIntegrals:
     """
-    The contents of a modal file of n nodes and m modes; integrals as in modal.body.ModalBody.
+    Inertia integrals and generalised matrices of m modes, in link axes about the link's origin.
 
     Attributes:
-        node_ids: Numbers of the nodes, shape (n,).
-        node_positions: Undeformed, in the link frame, shape (n, 3) [m].
-        mode_numbers: Numbers of the modes, shape (m,).
-        translation: Displacement of the nodes for unit modes, shape (m, n, 3).
-        rotation: Rotation vectors of the nodes for unit modes, shape (m, n, 3).
-        modal_mass: Shape (m, m).
-        stiffness: Shape (m, m).
-        damping: Shape (m, m).
         mass: [kg].
-        first_moment: Shape (3,).
-        second_moment: Shape (3, 3).
-        modal_first_moment: Shape (m, 3).
-        modal_second_moment: Shape (m, 3, 3).
-        modal_product: Shape (m, m, 3, 3).
-        rotary_coupling: Shape (m, 3).
+        first_moment: int r dm, shape (3,) [kg m].
+        second_moment: int r r^T dm with the cross-sections' rotary inertia J written as
+            tr(J)/2 - J, shape (3, 3) [kg m^2].
+        modal_first_moment: int phi_k dm, shape (m, 3).
+        modal_second_moment: int r phi_k^T dm, shape (m, 3, 3).
+        modal_product: int phi_k phi_l^T dm, shape (m, m, 3, 3).
+        rotary_coupling: int J psi_k, angular momentum of the cross-sections, shape (m, 3).
+        modal_mass: Generalised mass, shape (m, m).
+        stiffness: Generalised stiffness, shape (m, m).
+        damping: Generalised damping, shape (m, m).
     """
 
-    node_ids: np.ndarray
-    node_positions: np.ndarray
-    mode_numbers: np.ndarray
-    translation: np.ndarray
-    rotation: np.ndarray
-    modal_mass: np.ndarray
-    stiffness: np.ndarray
-    damping: np.ndarray
     mass: float
     first_moment: np.ndarray
     second_moment: np.ndarray
@@ -54,6 +43,33 @@ class ModalArrays:
     modal_second_moment: np.ndarray
     modal_product: np.ndarray
     rotary_coupling: np.ndarray
+    modal_mass: np.ndarray
+    stiffness: np.ndarray
+    damping: np.ndarray
+
+    def integrals(self) -> dict[str, Any]:
+        """Return what is listed above by name."""
+        return {item.name: getattr(self, item.name) for item in fields(ModalIntegrals)}
+
+
+@dataclass(frozen=True, eq=False)
+class ModalArrays(ModalIntegrals):
+    """
+    The contents of a modal file of n nodes and m modes.
+
+    Attributes:
+        node_ids: Numbers of the nodes, shape (n,).
+        node_positions: Undeformed, in the link frame, shape (n, 3) [m].
+        mode_numbers: Numbers of the modes, shape (m,).
+        translation: Displacement of the nodes for unit modes, shape (m, n, 3).
+        rotation: Rotation vectors of the nodes for unit modes, shape (m, n, 3).
+    """
+
+    node_ids: np.ndarray
+    node_positions: np.ndarray
+    mode_numbers: np.ndarray
+    translation: np.ndarray
+    rotation: np.ndarray
 
     def __repr__(self) -> str:
         """Return the sizes alone."""
