@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from flexdyn_ros.codegen import generate
     from flexdyn_ros.errors import FlexdynError
     from flexdyn_ros.linearisation import linearise
-    from flexdyn_ros.model.load_robot import load_robot
-    from flexdyn_ros.model.robot.reduced import reduced
-    from flexdyn_ros.model.robot.robot import Robot
+    from flexdyn_ros.model.load import load_robot
+    from flexdyn_ros.model.records.reduced import reduced
+    from flexdyn_ros.model.records.robot import Robot
     from flexdyn_ros.quasi_static import QuasiStatic
     from flexdyn_ros.quasi_static import simulate_quasi_static
     from flexdyn_ros.robot_dynamics import Dynamics
@@ -40,10 +40,10 @@ _MODULES = {
     'FlexdynError': 'flexdyn_ros.errors',
     'generate': 'flexdyn_ros.codegen',
     'linearise': 'flexdyn_ros.linearisation',
-    'load_robot': 'flexdyn_ros.model.load_robot',
+    'load_robot': 'flexdyn_ros.model.load',
     'QuasiStatic': 'flexdyn_ros.quasi_static',
-    'reduced': 'flexdyn_ros.model.robot.reduced',
-    'Robot': 'flexdyn_ros.model.robot.robot',
+    'reduced': 'flexdyn_ros.model.records.reduced',
+    'Robot': 'flexdyn_ros.model.records.robot',
     'simulate': 'flexdyn_ros.simulation',
     'simulate_quasi_static': 'flexdyn_ros.quasi_static',
     'Trajectory': 'flexdyn_ros.simulation',

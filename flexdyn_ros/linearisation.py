@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from flexdyn_ros.checked_arguments import Wrenches
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.robot_dynamics import require_dynamics
 import numpy as np

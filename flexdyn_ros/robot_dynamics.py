@@ -26,14 +26,14 @@ from flexdyn_ros.codegen.backends.generated import generated_backend
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.functions import SOLVING_METHODS
-from flexdyn_ros.dynamics.influence.model import Approximations
 from flexdyn_ros.dynamics.influence.backend import InfluenceBackend
+from flexdyn_ros.dynamics.influence.model import Approximations
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.evaluation import Evaluation
-from flexdyn_ros.model.inertia.payload import payload_body
-from flexdyn_ros.model.robot.robot import require_robot
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.payload import payload_body
+from flexdyn_ros.model.records.robot import require_robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.prescribed_base import accelerations_on_base
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
@@ -469,7 +469,9 @@ class Dynamics(Evaluation, ClosedChainMethods):
         return generated_backend(self._kind, *given, self._compiled_ahead)
 
 
-Dynamics._written = {name: getattr(Dynamics, name) for name in FUNCTIONS if hasattr(Dynamics, name)}
+Dynamics._written = {
+    name: getattr(Dynamics, name) for name in FUNCTIONS if hasattr(Dynamics, name)
+}
 
 
 def require_dynamics(value: object) -> None:

@@ -8,8 +8,8 @@ from typing import Callable
 from typing import Mapping
 from typing import Optional
 
-from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.errors import ArgumentError
 import numpy as np
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from flexdyn_ros.model.load_robot import load_robot
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.load import load_robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.shared_files import shared_folder
 
 URDF = shared_folder() / 'urdf'

@@ -8,7 +8,7 @@ from typing import Any
 from typing import Callable
 from typing import Optional
 
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.frequencies import natural_modes
 from flexdyn_ros.simulation.frequencies import stiffness_matrix

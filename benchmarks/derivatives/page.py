@@ -9,7 +9,7 @@ from typing import Callable
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.codegen.tracing.traced_derivatives import DIRECTIONS
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.program import operation_counts
 from validation.counts.dh_chain import chain
 from validation.counts.dh_chain import Row

@@ -20,7 +20,7 @@ import threading
 import time
 
 from builtin_interfaces.msg import Time
-from flexdyn_ros.model.load_robot import load_robot
+from flexdyn_ros.model.load import load_robot
 import numpy as np
 import rclpy
 from rclpy.executors import SingleThreadedExecutor

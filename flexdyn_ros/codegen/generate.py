@@ -13,9 +13,9 @@ from typing import Mapping
 from typing import Optional
 from typing import Sequence
 
-from flexdyn_ros.codegen.export.c_files import c_files
 from flexdyn_ros.codegen.export.c import c_program
 from flexdyn_ros.codegen.export.c import emit_c
+from flexdyn_ros.codegen.export.c_files import c_files
 from flexdyn_ros.codegen.export.fortran import emit_fortran
 from flexdyn_ros.codegen.export.python import emit_python
 from flexdyn_ros.codegen.export.schedule import schedule
@@ -29,8 +29,8 @@ from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE
 from flexdyn_ros.codegen.tracing.simplify import simplify
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.model.robot.robot import require_robot
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import require_robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.count import count_c
 from flexdyn_ros.symbolic.optimise import PassReport
 

@@ -29,6 +29,8 @@ from flexdyn_ros.demo.report import summary_lines
 from flexdyn_ros.demo.supervisor import Interrupted
 from flexdyn_ros.demo.supervisor import RunFailed
 from flexdyn_ros.demo.supervisor import RunSupervisor
+from flexdyn_ros.model.urdf.values import number
+from flexdyn_ros.model.urdf.values import whole_number
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
@@ -94,13 +96,17 @@ def build_parser() -> argparse.ArgumentParser:
             help=f'which of {",".join(known)} (default: all)',
         )
     parser.add_argument(
-        '--parallel', type=int, metavar='N', help='runs at the same time (default: one a core)'
+        '--parallel', type=whole_number, metavar='N',
+        help='runs at the same time (default: one a core)',
     )
     return parser
 
 
 def _duration(text: str) -> float:
-    value = float(text)  # argparse reports a failure
+    try:
+        value = number(text)
+    except ValueError:
+        value = -1.0
     if not SHORTEST <= value <= 3600.0:
         raise argparse.ArgumentTypeError(f'{text} is no time from {SHORTEST} to 3600 s')
     return value

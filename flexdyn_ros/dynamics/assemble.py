@@ -36,16 +36,16 @@ from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import transpose
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
-from flexdyn_ros.model.inertia.hub import beam_inertia
-from flexdyn_ros.model.link_body import link_body
-from flexdyn_ros.model.robot.joint import Joint
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.loop import DIRECTIONS
-from flexdyn_ros.model.robot.loop import Loop
-from flexdyn_ros.model.robot.robot import Robot
-from flexdyn_ros.model.segments.segments import Segments
+from flexdyn_ros.model.beam.body import link_body
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.robot import DIRECTIONS
+from flexdyn_ros.model.records.robot import Loop
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.section import beam_inertia
+from flexdyn_ros.model.records.segments import PseudoRigidSegments
 import numpy as np
 
 JOINT_TYPES = {'continuous': 'revolute'}
@@ -150,7 +150,7 @@ class _Assembly:
         if link.segments is not None:
             self._add_segments(link, link.segments)
 
-    def _add_segments(self, link: Link, segments: Segments) -> None:
+    def _add_segments(self, link: Link, segments: PseudoRigidSegments) -> None:
         """Add the chain of a link's segments, one massless body more for each further axis."""
         frame, axes = self.frames[link.name], segments.beam.axes
         root = multiply(frame.rotation, axes)

@@ -28,9 +28,9 @@ from flexdyn_ros.dynamics.spatial import scale_matrix
 from flexdyn_ros.dynamics.spatial import second_moment_of
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.model.modal.body import ModalBody
 from flexdyn_ros.model.modal.foreshortening import Foreshortening
-from flexdyn_ros.model.modal.modal_body import ModalBody
-from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 
 

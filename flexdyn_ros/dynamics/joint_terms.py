@@ -11,10 +11,10 @@ from flexdyn_ros.dynamics.multibody import SpringTerm
 from flexdyn_ros.dynamics.spring_law import PolynomialLaw
 from flexdyn_ros.dynamics.spring_law import SpringLaw
 from flexdyn_ros.dynamics.spring_law import TableLaw
-from flexdyn_ros.model.robot.joint import Friction
-from flexdyn_ros.model.robot.joint import Joint
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.joint import Friction
+from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.robot import Robot
 
 
 class CoordinatePlaces:

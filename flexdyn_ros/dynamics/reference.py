@@ -41,8 +41,8 @@ from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.errors import SingularMassMatrix
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
 
 Floats = list[float]
 Wrenches = Sequence[FrameWrench]

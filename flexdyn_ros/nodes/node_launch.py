@@ -12,7 +12,6 @@ from launch.actions import DeclareLaunchArgument
 from launch.conditions import IfCondition
 from launch.conditions import UnlessCondition
 from launch.substitutions import Command
-from launch.substitutions import FindExecutable
 from launch.substitutions import LaunchConfiguration
 from launch.substitutions import PathJoinSubstitution
 from launch.substitutions import PythonExpression
@@ -22,11 +21,15 @@ from launch_ros.substitutions import FindPackageShare
 
 
 def description_parameter() -> ParameterValue:
-    """Return the description as text: what xacro makes of the argument description_file."""
+    """
+    Return the description that the argument description_file names, as text.
+
+    xacro runs on files that end with `.xacro`; others reach the nodes as they are, as xacro
+    refuses some that load elsewhere (prefixes without a declaration).
+    """
     file = LaunchConfiguration('description_file')
-    return ParameterValue(
-        Command([FindExecutable(name='xacro'), ' "', file, '"']), value_type=str
-    )
+    program = PythonExpression(["'xacro' if '", file, "'.endswith('.xacro') else 'cat'"])
+    return ParameterValue(Command([program, ' "', file, '"']), value_type=str)
 
 
 def use_sim_time_argument() -> DeclareLaunchArgument:

@@ -8,7 +8,7 @@ from typing import Optional
 from typing import Union
 
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.quasi_static.dynamics import QuasiStatic
 from flexdyn_ros.simulation.arguments import finite_vector
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion

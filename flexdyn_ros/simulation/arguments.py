@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from numbers import Real
 
-from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.errors import ArgumentError
 import numpy as np
 from numpy.typing import ArrayLike
 

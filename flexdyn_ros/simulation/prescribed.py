@@ -9,7 +9,7 @@ from typing import Optional
 from typing import Union
 
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 from numpy.typing import ArrayLike

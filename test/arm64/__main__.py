@@ -130,7 +130,7 @@ def case_of(robot: fd.Robot, dyn: fd.Dynamics, text: str) -> Case:
 
 
 def worst_difference(case: Case, batch: bool, folder: Path) -> float:
-    """Return the largest difference to this machine's results, part of each one's largest entry."""
+    """Return the largest difference to this machine, as a part of each result's largest."""
     trace = case.trace
     wanted = case.batch if batch else case.expected
     outputs = [each for each in trace.outputs if each.name != PIVOTS]

@@ -14,9 +14,9 @@ from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_columns
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_first_columns
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_outer_links
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.robot.joint import Friction
-from flexdyn_ros.model.robot.joint import JointDynamics
-from flexdyn_ros.model.robot.joint import Mimic
+from flexdyn_ros.model.records.joint import Friction
+from flexdyn_ros.model.records.joint import JointDynamics
+from flexdyn_ros.model.records.joint import Mimic
 import numpy as np
 import pytest
 from validation.counts.robots import flexible_arm

@@ -2,7 +2,7 @@
 """Trigonometric identities: the same number from fewer terms."""
 
 from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.passes.trigonometry import trigonometry
+from flexdyn_ros.symbolic.passes.identities import trigonometry
 from flexdyn_ros.symbolic.program import Program
 from graph_values import value_of
 import pytest

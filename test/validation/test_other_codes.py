@@ -4,7 +4,7 @@
 from dataclasses import replace
 from functools import partial
 
-from flexdyn_ros.model.load_robot import load_robot
+from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Algorithms on numbers of one precision: right, and nowhere in another precision."""
 
-from flexdyn_ros.model.load_robot import load_robot
+from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.symbolic.graph import Graph
 import numpy as np
 from oracles.compare import assert_agree

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from typing import Callable
 
-from flexdyn_ros.model.load_robot import load_robot
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.load import load_robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 from scipy.integrate import solve_ivp

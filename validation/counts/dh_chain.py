@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from dataclasses import replace
 from typing import Sequence
 
-from flexdyn_ros.model.robot.joint import Joint
-from flexdyn_ros.model.robot.joint import Pose
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.robot import Robot
-from flexdyn_ros.model.robot.vectors import Matrix3
-from flexdyn_ros.model.robot.vectors import Vector3
+from flexdyn_ros.model.records.base import Matrix3
+from flexdyn_ros.model.records.base import Vector3
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.joint import Pose
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 GRAVITY = (0.0, 0.0, -9.81)

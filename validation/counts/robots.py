@@ -29,16 +29,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flexdyn_ros.model.robot.joint import Joint
-from flexdyn_ros.model.robot.joint import Pose
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.link import ModeFamily
-from flexdyn_ros.model.robot.link import Payload
-from flexdyn_ros.model.robot.link import PointMass
-from flexdyn_ros.model.robot.robot import Robot
-from flexdyn_ros.model.robot.vectors import IDENTITY
+from flexdyn_ros.model.records.base import IDENTITY
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.beam import ModeFamily
+from flexdyn_ros.model.records.beam import PointMass
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.joint import Pose
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.link import Payload
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 from validation.counts.dh_chain import chain
 from validation.counts.dh_chain import matrix

@@ -13,7 +13,7 @@ from typing import Optional
 
 from flexdyn_ros.codegen import generate
 from flexdyn_ros.codegen.tracing.traced_dynamics import MASS_MATRIX_METHODS
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from validation.counts import published
 from validation.counts.robots import flexible_arm
 from validation.counts.robots import flexible_chain

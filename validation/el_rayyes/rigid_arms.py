@@ -9,7 +9,7 @@ from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_columns
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_outer_links
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 from validation.case import Progress

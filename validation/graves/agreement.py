@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Callable
 
-from flexdyn_ros.model.load_robot import load_robot
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.load import load_robot
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 from validation.case import Progress
 from validation.case import Row

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from flexdyn_ros.model.load_robot import load_robot
+from flexdyn_ros.model.load import load_robot
 import numpy as np
 from scipy.spatial.transform import Rotation
 from validation.case import Progress

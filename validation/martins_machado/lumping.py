@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
 from validation.case import Finding

@@ -6,8 +6,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Optional
 
-from flexdyn_ros.model.load_robot import load_robot
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.load import load_robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation import simulate
 from flexdyn_ros.simulation import Trajectory

@@ -8,7 +8,7 @@ from typing import Any
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.factors import factor_order
 from flexdyn_ros.dynamics.factors import mass_matrix_factors
-from flexdyn_ros.model.load_robot import load_robot
+from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 from validation.beam_arms import beam_arm_urdf

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 from validation.mohan_saha.two_solutions import DENSE
 from validation.mohan_saha.two_solutions import RECURSIVE

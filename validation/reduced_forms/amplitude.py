@@ -6,8 +6,8 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from flexdyn_ros.model.robot.reduced import reduced
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.reduced import reduced
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.simulation.frequencies import natural_modes
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 from typing import Iterable
 
-from flexdyn_ros.model.robot.reduced import reduced
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.reduced import reduced
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 from validation.robots import example_robot
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.quasi_static import QuasiStatic
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np

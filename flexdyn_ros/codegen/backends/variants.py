@@ -27,9 +27,9 @@ from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.robot import Robot
 
 Floats = list[float]
 # Frame of each wrench, and the frame whose axes it is given in.

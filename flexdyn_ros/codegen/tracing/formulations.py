@@ -15,7 +15,7 @@ from flexdyn_ros.codegen.tracing.traced_dynamics import DENSE
 from flexdyn_ros.codegen.tracing.traced_dynamics import MASS_MATRIX_METHODS
 from flexdyn_ros.codegen.tracing.traced_dynamics import MIXED
 from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 
 # The mass matrix of a robot with more coordinates than this is not tried as a way to solve for
 # accelerations: its factors grow with the cube of their number.

@@ -28,7 +28,7 @@ from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
 from flexdyn_ros.codegen.tracing.traced_dynamics import TracedDynamics
 from flexdyn_ros.dynamics.base_parameters import regroup
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
 

@@ -34,8 +34,8 @@ from flexdyn_ros.dynamics.reference import Wrenches
 from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
 
 
 class InfluenceBackend(ReferenceBackend):

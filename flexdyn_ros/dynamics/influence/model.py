@@ -37,8 +37,8 @@ from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.link_body import link_body
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.beam.body import link_body
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 

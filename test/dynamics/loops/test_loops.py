@@ -6,11 +6,11 @@ from functools import lru_cache
 
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.functions import functions_of
+from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.errors import UnattainableMotion
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.dynamics.functions import FUNCTIONS
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import reference_dynamics
