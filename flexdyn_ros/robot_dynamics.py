@@ -231,17 +231,17 @@ class Dynamics(Evaluation, ClosedChainMethods):
             return self._evaluate(
                 'forward_dynamics', (q, qd, tau), wrenches=wrenches, method=method, out=out
             )
-        vectors = self._vectors(('q', 'qd', 'tau'), (q, qd, tau))
+        at, rate, force = self._vectors(('q', 'qd', 'tau'), (q, qd, tau))
         loads, base = self._checked(wrenches), None
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
         if self._closed is not None:
             loading = self._closed.loading(loop_accelerations, loop_forces)
-            return deliver(
-                self._closed.motion(self._backend, *vectors, loads, loading, base=base).qdd, out
-            )
+            return deliver(self._closed.motion(
+                self._backend, at, rate, force, loads, loading, base=base
+            ).qdd, out)
         return deliver(accelerations_on_base(
-            self._backend, self._exact, (vectors[0], vectors[1]), vectors[2], base, loads, method
+            self._backend, self._exact, (at, rate), force, base, loads, method
         ), out)
 
     def hybrid_dynamics(
@@ -266,10 +266,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
             return self._evaluate(
                 'hybrid_dynamics', (q, qd, joint_qdd), wrenches=wrenches, out=out
             )
-        vectors = self._vectors(('q', 'qd', 'joint_qdd'), (q, qd, joint_qdd))
+        at, rate, given = self._vectors(('q', 'qd', 'joint_qdd'), (q, qd, joint_qdd))
         loading = self._closed.loading(loop_accelerations, loop_forces)
         tau, qdd = self._closed.hybrid(
-            self._backend, *vectors, self._checked(wrenches), loading
+            self._backend, at, rate, given, self._checked(wrenches), loading
         )
         tau_out, qdd_out = targets(out, 'two arrays', 2)
         return deliver(tau, tau_out), deliver(qdd, qdd_out)

@@ -105,7 +105,9 @@ def _rounded(value: float, error: float) -> Bounded:
     return Bounded(value, error + UNIT_ROUND_OFF * abs(value))
 
 
-NOTHING: Matrix = tuple(tuple(Bounded(0.0) for _ in range(3)) for _ in range(3))
+_ZERO = Bounded(0.0)
+_ZEROS = (_ZERO, _ZERO, _ZERO)
+NOTHING: Matrix = (_ZEROS, _ZEROS, _ZEROS)
 
 
 @dataclass
@@ -184,7 +186,8 @@ def regroup(tree: Multibody, axisymmetric: bool = True) -> Multibody:
         axisymmetric: Whether of axisymmetric bodies only the angular momentum about the joint axis
             is left, as `polar_inertia`.
     """
-    bodies, found = list(tree.bodies), {}
+    bodies = list(tree.bodies)
+    found: dict[int, Moments] = {}
 
     def moments(index: int) -> Moments:
         return found[index] if index in found else Moments.of(bodies[index])

@@ -47,7 +47,7 @@ from typing import cast
 from typing import Sequence
 from typing import TypeVar
 
-from flexdyn_ros.dynamics.derivatives.displacement import displacements
+from flexdyn_ros.dynamics.displacement import displacements
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.power_series import DEGREE
 from flexdyn_ros.dynamics.power_series import PowerSeries

@@ -87,7 +87,7 @@ class ReferenceBackend:
     def evaluate(
         self,
         name: str,
-        vectors: Sequence[Floats],
+        vectors: Sequence[Any],
         frame: Optional[str] = None,
         parameters: Any = None,
         wrenches: Wrenches = (),
@@ -104,7 +104,8 @@ class ReferenceBackend:
             wrenches: Wrenches on frames.
             method: How forward dynamics solves for accelerations, one of SOLVING_METHODS.
         """
-        function, given = FUNCTIONS[name], list(vectors)
+        function = FUNCTIONS[name]
+        given: list[Any] = list(vectors)
         given += [frame] if function.of_frame else []
         given += [parameters] if function.of_parameters else []
         given += [wrenches] if function.takes_wrenches else []

@@ -8,6 +8,7 @@ unchanged. Its graph makes every node; see graph.py.
 
 from __future__ import annotations
 
+from typing import Any
 from typing import Optional
 from typing import Protocol
 from typing import Union
@@ -62,7 +63,7 @@ class Expression:
     __slots__ = ('graph', 'kind', 'operands', 'value', 'number')
 
     def __init__(self, graph: Factory, kind: int, operands: tuple, value, number: int):
-        self.graph = graph
+        self.graph: Any = graph
         self.kind = kind
         self.operands = operands
         self.value = value

@@ -8,7 +8,6 @@ from typing import Callable
 from typing import Sequence
 
 from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.passes.common_divisors import common_divisors
 from flexdyn_ros.symbolic.passes.common_pairs import common_products
 from flexdyn_ros.symbolic.passes.common_pairs import common_sums
 from flexdyn_ros.symbolic.passes.factoring import distribute
@@ -18,6 +17,7 @@ from flexdyn_ros.symbolic.passes.numbers import constants
 from flexdyn_ros.symbolic.passes.reuse import reuse
 from flexdyn_ros.symbolic.program import operation_counts
 from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.search.common_divisors import common_divisors
 
 Pass = Callable[[Program], Program]
 

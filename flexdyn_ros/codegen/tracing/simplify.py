@@ -20,11 +20,11 @@ from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.optimise import PassReport
-from flexdyn_ros.symbolic.passes.common_divisors import search_divisors
 from flexdyn_ros.symbolic.passes.identities import descend_stumpff
 from flexdyn_ros.symbolic.passes.numbers import gather_numbers
 from flexdyn_ros.symbolic.program import operation_counts
 from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.search.common_divisors import search_divisors
 
 # Operations of a traced program above which the passes are left out, as they would take long; in
 # a hurry, as where code is made while someone waits for its first result, much earlier.

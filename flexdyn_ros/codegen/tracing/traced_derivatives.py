@@ -19,9 +19,9 @@ from typing import Sequence
 from flexdyn_ros.dynamics.derivatives.composite_derivatives import CompositeDerivatives
 from flexdyn_ros.dynamics.derivatives.composite_derivatives import POSITION
 from flexdyn_ros.dynamics.derivatives.composite_derivatives import VELOCITY
-from flexdyn_ros.dynamics.derivatives.displacement import displacements
 from flexdyn_ros.dynamics.derivatives.independent_axes import Drivers
 from flexdyn_ros.dynamics.derivatives.independent_axes import independent_axes
+from flexdyn_ros.dynamics.displacement import displacements
 from flexdyn_ros.dynamics.internal_forces import elastic_forces
 from flexdyn_ros.dynamics.internal_forces import friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors

@@ -25,12 +25,12 @@ from flexdyn_ros.dynamics.derivatives.composite_responses import CompositeRespon
 from flexdyn_ros.dynamics.derivatives.composite_responses import Response
 from flexdyn_ros.dynamics.derivatives.composite_responses import slope
 from flexdyn_ros.dynamics.derivatives.composite_responses import vector
-from flexdyn_ros.dynamics.derivatives.displacement import displacements
 from flexdyn_ros.dynamics.derivatives.independent_axes import Calculus
 from flexdyn_ros.dynamics.derivatives.independent_axes import Direction
 from flexdyn_ros.dynamics.derivatives.independent_axes import IndependentAxes
 from flexdyn_ros.dynamics.derivatives.motion_variation import Variation
 from flexdyn_ros.dynamics.derivatives.motion_variation import variation_power
+from flexdyn_ros.dynamics.displacement import displacements
 from flexdyn_ros.dynamics.joints import Column
 from flexdyn_ros.dynamics.joints import project_on_axis
 from flexdyn_ros.dynamics.placement import Wrench

@@ -12,10 +12,10 @@ from typing import Any
 from typing import Callable
 from typing import Sequence
 
-from flexdyn_ros.dynamics.derivatives.displacement import displacements
 from flexdyn_ros.dynamics.derivatives.dual import Dual
 from flexdyn_ros.dynamics.derivatives.dual import duals
 from flexdyn_ros.dynamics.derivatives.dual import jacobian_of
+from flexdyn_ros.dynamics.displacement import displacements
 from flexdyn_ros.dynamics.multibody import Multibody
 import numpy as np
 

@@ -10,15 +10,15 @@ from typing import cast
 from typing import Iterator
 from typing import Optional
 
-from flexdyn_ros.symbolic.divisors import Divisor
-from flexdyn_ros.symbolic.divisors import FactorPair
-from flexdyn_ros.symbolic.divisors import factors_of
-from flexdyn_ros.symbolic.divisors import Multiple
-from flexdyn_ros.symbolic.divisors import Polynomial
-from flexdyn_ros.symbolic.divisors import split_pair
-from flexdyn_ros.symbolic.divisors import Term
-from flexdyn_ros.symbolic.divisors import TermPair
-from flexdyn_ros.symbolic.network import Network
+from flexdyn_ros.symbolic.search.divisors import Polynomial
+from flexdyn_ros.symbolic.search.divisors import Divisor
+from flexdyn_ros.symbolic.search.divisors import FactorPair
+from flexdyn_ros.symbolic.search.divisors import factors_of
+from flexdyn_ros.symbolic.search.divisors import Multiple
+from flexdyn_ros.symbolic.search.divisors import split_pair
+from flexdyn_ros.symbolic.search.divisors import Term
+from flexdyn_ros.symbolic.search.divisors import TermPair
+from flexdyn_ros.symbolic.search.network import Network
 
 # Polynomials that one step multiplies out, at most.
 WIDTH = 3
