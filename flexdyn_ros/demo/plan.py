@@ -145,7 +145,7 @@ class Run:
                 'pd': {'kp': list(robot.kp), 'kd': list(robot.kd), 'lockstep': True},
             },
             'inverse_dynamics': {
-                'mode': 'flexible_hybrid' if self.control == 'flexible' else 'rigid',
+                'torque_model': 'flexible_hybrid' if self.control == 'flexible' else 'rigid',
                 # With all terms off the node answers with zeros, so that all runs have the
                 # same processes and differ in the torque alone.
                 'compensate': dict.fromkeys(TERMS, feed_forward),

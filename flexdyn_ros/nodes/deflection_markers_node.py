@@ -29,9 +29,9 @@ from flexdyn_ros.nodes.joint_motion import ModalState
 from flexdyn_ros.nodes.joint_state_cache import JointStateCache
 from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
 from flexdyn_ros.nodes.measured_state import MeasuredState
+from flexdyn_ros.nodes.payload_parameters import payload_problem
 from flexdyn_ros.nodes.robot_node import RobotNode
 from flexdyn_ros.nodes.robot_node import run_node
-from flexdyn_ros.nodes.run_time_model import payload_problem
 from flexdyn_ros.nodes.run_time_model import RunTimeModel
 import numpy as np
 from sensor_msgs.msg import JointState
@@ -71,7 +71,7 @@ class DeflectionMarkersNode(RobotNode):
             JointState, 'modal_states', self._on_modal_states, 1
         )
 
-    def check_parameters(self, values) -> Optional[str]:
+    def check_parameters(self, values, changed) -> Optional[str]:
         """Refuse payloads that no body has or no link carries."""
         return payload_problem(values, self.robot)
 

@@ -97,7 +97,7 @@ def test_pd_alone_takes_no_term_of_the_feed_forward(recording):
         with open(made.path / 'inverse_dynamics.yaml') as stream:
             parameters = yaml.safe_load(stream)['/**']['ros__parameters']
         assert set(parameters['compensate'].values()) == {wanted}
-        is_flexible = parameters['mode'] == 'flexible_hybrid'
+        is_flexible = parameters['torque_model'] == 'flexible_hybrid'
         assert is_flexible is (control == 'flexible')
 
 
