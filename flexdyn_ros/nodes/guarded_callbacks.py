@@ -64,7 +64,9 @@ class GuardedCallbacks(LifecycleNode):
         return super().create_timer(
             timer_period_sec, self._guarded(what, callback), *rest, **more)
 
-    def create_service(self, srv_type: Any, srv_name: str, callback: Any, *rest: Any, **more: Any) -> Any:
+    def create_service(
+        self, srv_type: Any, srv_name: str, callback: Any, *rest: Any, **more: Any
+    ) -> Any:
         """Create a service whose callback is guarded; a failed call gets an empty response."""
         guarded = self._guarded(srv_name, callback, lambda request, response: response)
         return super().create_service(srv_type, srv_name, guarded, *rest, **more)

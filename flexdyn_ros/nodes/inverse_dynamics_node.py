@@ -7,9 +7,12 @@ import sys
 import time
 from typing import Any
 from typing import Optional
+from typing import Union
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.base_input import BaseInput
+from flexdyn_ros.nodes.base_input import TOPIC as BASE
 from flexdyn_ros.nodes.compute_times import ComputeTimes
 from flexdyn_ros.nodes.diagnostics import ERROR
 from flexdyn_ros.nodes.diagnostics import OK
@@ -21,6 +24,7 @@ from flexdyn_ros.nodes.effort_limits import EffortLimits
 from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.feed_forward import ModalSettings
 from flexdyn_ros.nodes.gravity_frame import GravityFrame
+from flexdyn_ros.nodes.imu_gravity import ImuGravity
 from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
 from flexdyn_ros.nodes.lost_messages import LostMessages
@@ -44,6 +48,7 @@ from flexdyn_ros.nodes.run_time_model import RunTimeModel
 from flexdyn_ros.nodes.torque_cycle import TorqueCycle
 from flexdyn_ros.nodes.torque_output import TorqueOutput
 from flexdyn_ros.nodes.trajectory_service import TrajectoryService
+from flexdyn_ros.nodes.wrench_input import WrenchInput
 import numpy as np
 
 WATCH = 'InverseDynamicsNode._watch'
@@ -72,8 +77,17 @@ class InverseDynamicsNode(RobotNode):
         self.joint_states = subscribe_measured_states(
             self, self._on_joint_states, self._on_multi_dof, self.lost)
         self.reference = ReferenceInput(self, p['reference_type'], self.lost, self._on_reference)
-        self.gravity_frame = GravityFrame(self, p['gravity_frame'], p['gravity_frame_timeout'])
+        self.wrenches = WrenchInput(self)
+        self.base = BaseInput(self)
+        self.gravity_frame = self._make_gravity_frame()
         self.stale_timer: Any = None
+
+    def _make_gravity_frame(self) -> Union[GravityFrame, ImuGravity]:
+        p = self.parameters
+        if p['gravity_from_imu']:
+            return ImuGravity(
+                self, p['gravity_frame_timeout'], p['imu_cutoff_frequency'], p['frame_prefix'])
+        return GravityFrame(self, p['gravity_frame'], p['gravity_frame_timeout'])
 
     def check_parameters(self, values, changed) -> Optional[str]:
         """Refuse what the robot does not have, and what the torque model does not do."""
@@ -85,7 +99,10 @@ class InverseDynamicsNode(RobotNode):
         """Prepare for the loaded robot."""
         p = self.parameters
         self.joints = driven_joints(self.robot, p['joints'], self.get_logger().info)
-        self.feed_forward = self.make_feed_forward(chosen_terms(p))
+        if isinstance(self.gravity_frame, ImuGravity):
+            self.gravity_frame.set_robot(self.robot)
+        self.feed_forward = self.make_feed_forward(chosen_terms(p), p['wrench_links'])
+        self.wrenches.set_arm(self.feed_forward)
         coordinates, follows = self.feed_forward.coordinates, self.feed_forward.base.follows
         self.cycle.set_arm(
             self.feed_forward, coordinates.columns(self.joints), self.make_limits(self.joints))
@@ -124,7 +141,7 @@ class InverseDynamicsNode(RobotNode):
             return ()
         return ArmCoordinates(self.robot).undriven(self.joints)
 
-    def make_feed_forward(self, terms=None) -> FeedForward:
+    def make_feed_forward(self, terms=None, wrench_links=()) -> FeedForward:
         """Return a torque computation of its own modal state; with the terms in force."""
         p = self.parameters
         settings = ModalSettings(
@@ -132,7 +149,7 @@ class InverseDynamicsNode(RobotNode):
         )
         return FeedForward(
             self.dyn, p['torque_model'], terms or self.feed_forward.terms, p['measured_side'],
-            settings, self.free_coordinates)
+            settings, self.free_coordinates, wrench_links)
 
     def make_limits(self, joints) -> EffortLimits:
         """Return the saturation that the parameters ask for."""
@@ -145,6 +162,7 @@ class InverseDynamicsNode(RobotNode):
         p = self.parameters
         p.changed.clear()
         self.reference.watchdog.timeout = p['reference_timeout']
+        self.base.watchdog.timeout = p['timeout']
         self.times.budget = p['compute_budget']
         band = p['friction_dead_band']
         self.feed_forward.quiet = QuietFriction(self.robot, band) if band else None
@@ -164,6 +182,8 @@ class InverseDynamicsNode(RobotNode):
         self.changes.stop()
         self.feed_forward.reset()
         self.reference.clear()
+        self.wrenches.clear()
+        self.base.clear()
 
     # Inputs.
 
@@ -201,9 +221,9 @@ class InverseDynamicsNode(RobotNode):
             self._compute(time.monotonic())
 
     def _time_of_node(self) -> NodeClock:
-        simulated = self.get_parameter('use_sim_time').value
+        clock: Any = self.get_clock()
         return NodeClock(
-            self.get_clock().now().nanoseconds, simulated, self.parameters['max_delay'])
+            clock.now().nanoseconds, clock.ros_time_is_active, self.parameters['max_delay'])
 
     def _stamp_of(self, message) -> Time:
         """Return the stamp of a message, the present time where it has none."""
@@ -218,14 +238,21 @@ class InverseDynamicsNode(RobotNode):
         if problems:
             self._without_torque(f'no torque: {_listed(problems)}', now)
             return
-        if self.reference.watchdog.stale(now):
-            self._without_torque(f'{REFERENCE} stale', now)
+        stale = self._stale_input(now)
+        if stale:
+            self._without_torque(f'{stale} stale', now)
             return
         self.catch_up(now)
         self.cycle.publish(self.feed_forward.torque(self._desired(now)), self.stamp, now)
         self._report_work()
         self.times.add(time.monotonic() - now, now - self.previous_input)
         self.previous_input = now
+
+    def _stale_input(self, now: float) -> str:
+        """Return the input beside joint states that has fallen silent; empty for none."""
+        if self.reference.watchdog.stale(now):
+            return REFERENCE
+        return BASE if self.base.watchdog.stale(now) else ''
 
     def catch_up(self, now: float) -> None:
         """Make changed parameters and the present direction of gravity take effect."""
@@ -244,6 +271,9 @@ class InverseDynamicsNode(RobotNode):
         if self.differentiator:
             accelerations = self.acceleration_guard.accepted(
                 self.differentiator.acceleration(when, velocities))
+        self.base.put(velocities, accelerations)
+        if self.wrenches.put(positions, now):
+            self.cycle.shaping.change()
         if self.feed_forward.quiet is not None:
             self.feed_forward.quiet.desired = self.reference.desired_velocities(len(velocities))
         return self.reference.over(JointSample(when, positions, velocities, accelerations))
@@ -252,7 +282,8 @@ class InverseDynamicsNode(RobotNode):
         saturated = self.cycle.saturated
         warnings = [f'saturated: {", ".join(saturated)}'] if saturated else []
         warnings += filter(None, [
-            self.feed_forward.base.problem, self.gravity_frame.problem, self.changes.problem])
+            self.feed_forward.base.problem, self.gravity_frame.problem, self.changes.problem,
+            self.wrenches.problem])
         if warnings:
             self.diagnostics.report(WARN, '; '.join(warnings))
         else:
@@ -290,8 +321,8 @@ class InverseDynamicsNode(RobotNode):
             faults = {name: why for name, why in problems.items() if 'stale' not in why}
             self._without_torque(
                 'joint_states stale' + (f'; {_listed(faults)}' if faults else ''), now)
-        elif self.reference.watchdog.stale(now):
-            self._without_torque(f'{REFERENCE} stale', now)
+        elif self._stale_input(now):
+            self._without_torque(f'{self._stale_input(now)} stale', now)
         elif self.cycle.episode.on and problems:
             self._without_torque(f'no torque: {_listed(problems)}', now)
 
@@ -318,6 +349,8 @@ class InverseDynamicsNode(RobotNode):
             'stops': self.cycle.stops,
             'pending': self.changes.pending,
             'references_refused': self.reference.refused,
+            'wrenches_refused': self.wrenches.refused,
+            'base_accelerations_refused': self.base.refused,
             'accelerations_left_out': self.acceleration_guard.left_out,
         }
         values.update(self.times.summary())

@@ -127,7 +127,7 @@ class NodeParameters:
             if item.renamed_to and value:
                 values[item.renamed_to] = value
                 changed.add(item.renamed_to)
-        problem = self._check(values, changed) if self._check else None
+        problem = self._check(values, changed) if self._check and changed else None
         if problem:
             return SetParametersResult(successful=False, reason=problem)
         self._values = values

@@ -11,6 +11,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from flexdyn_ros.nodes.gravity_frame import GravityFrame
+    from flexdyn_ros.nodes.imu_gravity import ImuGravity
 
 
 class RunTimeModel:
@@ -21,7 +22,7 @@ class RunTimeModel:
         gravity_frame: What turns gravity to the root frame.
     """
 
-    def __init__(self, dyn, gravity_frame: GravityFrame, frame_prefix: str = ''):
+    def __init__(self, dyn, gravity_frame: GravityFrame | ImuGravity, frame_prefix: str = ''):
         """
         Prepare.
 
