@@ -87,7 +87,7 @@ setup(
     data_files=data_files(),
     python_requires='>=3.10',
     install_requires=['setuptools'],
-    extras_require={'test': ['pytest']},
+    extras_require={'replay': ['rosbags', 'matplotlib'], 'test': ['pytest']},
     zip_safe=False,
     entry_points={
         'console_scripts': [

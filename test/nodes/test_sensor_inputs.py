@@ -74,7 +74,8 @@ def test_a_wrench_in_axes_of_its_frame_lowers_the_torque(torque_node, frame):
 
 
 def test_a_frame_of_tf_below_a_link_carries_a_wrench(torque_node):
-    tf2 = pytest.importorskip('tf2_msgs.msg', reason='tf2_msgs is built by `make test`')
+    tf2 = pytest.importorskip(
+        'tf2_msgs.msg', reason='tf2_msgs is not here: `make test` builds it')
     made = torque_node({
         'robot_description': WITH_TOOL, 'wrench_links': ['tool'], 'change_ramp_time': 0.0})
     mounted = TransformStamped(child_frame_id='sensor')
@@ -215,12 +216,10 @@ def test_the_state_of_a_trajectory_controller_is_a_reference():
     assert ControllerReference.of(message).points == []
 
 
-def test_without_control_msgs_its_type_is_refused_with_advice(torque_node):
-    pytest.importorskip('rclpy')
+def test_without_control_msgs_its_type_is_refused_with_advice(torque_node, monkeypatch):
     from flexdyn_ros.nodes import reference_input
 
-    if reference_input.JointTrajectoryControllerState is not None:
-        pytest.skip('control_msgs is installed here')
+    monkeypatch.setattr(reference_input, 'JointTrajectoryControllerState', None)
     made = torque_node({
         'robot_description': ROBOT, 'reference_type': 'JointTrajectoryControllerState',
     }, activate=False)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 
+@pytest.mark.ros
 def test_amplitudes_lead_away_from_the_nearer_limit_and_stay_within():
-    pytest.importorskip('rclpy')
     from flexdyn_ros.nodes.swing_motion import signed_amplitude
 
     inf = float('inf')
