@@ -30,7 +30,8 @@ class TorqueTerms:
     @classmethod
     def of(cls, names: Iterable[str]) -> TorqueTerms:
         """Return the terms of these names."""
-        return cls(**{name: name in set(names) for name in vars(cls())})
+        chosen = set(names)
+        return cls(**{name: name in chosen for name in vars(cls())})
 
     @property
     def names(self) -> tuple[str, ...]:
