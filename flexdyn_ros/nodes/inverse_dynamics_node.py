@@ -7,25 +7,18 @@ import sys
 import time
 from typing import Any
 from typing import Optional
-from typing import Union
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.base_input import BaseInput
-from flexdyn_ros.nodes.base_input import TOPIC as BASE
 from flexdyn_ros.nodes.compute_times import ComputeTimes
 from flexdyn_ros.nodes.diagnostics import ERROR
 from flexdyn_ros.nodes.diagnostics import OK
 from flexdyn_ros.nodes.diagnostics import WARN
-from flexdyn_ros.nodes.differentiator import FilteredDifferentiator
 from flexdyn_ros.nodes.driven_joints import driven_joints
 from flexdyn_ros.nodes.driven_joints import parameter_problem
 from flexdyn_ros.nodes.effort_limits import EffortLimits
 from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.feed_forward import ModalSettings
-from flexdyn_ros.nodes.gravity_frame import GravityFrame
-from flexdyn_ros.nodes.imu_gravity import ImuGravity
-from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
 from flexdyn_ros.nodes.lost_messages import LostMessages
 from flexdyn_ros.nodes.measured_state import JOINT_STATES
@@ -35,20 +28,18 @@ from flexdyn_ros.nodes.message_stamps import NodeClock
 from flexdyn_ros.nodes.model_changes import chosen_terms
 from flexdyn_ros.nodes.model_changes import ModelChanges
 from flexdyn_ros.nodes.model_changes import PARAMETERS
-from flexdyn_ros.nodes.plausibility import AccelerationGuard
 from flexdyn_ros.nodes.plausibility import bounds
 from flexdyn_ros.nodes.plausibility import Plausible
 from flexdyn_ros.nodes.quiet_friction import QuietFriction
-from flexdyn_ros.nodes.reference_input import ReferenceInput
 from flexdyn_ros.nodes.reference_input import TOPIC as REFERENCE
 from flexdyn_ros.nodes.robot_node import RobotNode
 from flexdyn_ros.nodes.robot_node import run_node
 from flexdyn_ros.nodes.ros_time import seconds
 from flexdyn_ros.nodes.run_time_model import RunTimeModel
 from flexdyn_ros.nodes.torque_cycle import TorqueCycle
+from flexdyn_ros.nodes.torque_inputs import TorqueInputs
 from flexdyn_ros.nodes.torque_output import TorqueOutput
 from flexdyn_ros.nodes.trajectory_service import TrajectoryService
-from flexdyn_ros.nodes.wrench_input import WrenchInput
 import numpy as np
 
 WATCH = 'InverseDynamicsNode._watch'
@@ -76,18 +67,8 @@ class InverseDynamicsNode(RobotNode):
         self.lost = LostMessages()
         self.joint_states = subscribe_measured_states(
             self, self._on_joint_states, self._on_multi_dof, self.lost)
-        self.reference = ReferenceInput(self, p['reference_type'], self.lost, self._on_reference)
-        self.wrenches = WrenchInput(self)
-        self.base = BaseInput(self)
-        self.gravity_frame = self._make_gravity_frame()
+        self.inputs = TorqueInputs(self, self.lost, self._on_reference)
         self.stale_timer: Any = None
-
-    def _make_gravity_frame(self) -> Union[GravityFrame, ImuGravity]:
-        p = self.parameters
-        if p['gravity_from_imu']:
-            return ImuGravity(
-                self, p['gravity_frame_timeout'], p['imu_cutoff_frequency'], p['frame_prefix'])
-        return GravityFrame(self, p['gravity_frame'], p['gravity_frame_timeout'])
 
     def check_parameters(self, values, changed) -> Optional[str]:
         """Refuse what the robot does not have, and what the torque model does not do."""
@@ -99,10 +80,8 @@ class InverseDynamicsNode(RobotNode):
         """Prepare for the loaded robot."""
         p = self.parameters
         self.joints = driven_joints(self.robot, p['joints'], self.get_logger().info)
-        if isinstance(self.gravity_frame, ImuGravity):
-            self.gravity_frame.set_robot(self.robot)
+        self.inputs.set_robot()
         self.feed_forward = self.make_feed_forward(chosen_terms(p), p['wrench_links'])
-        self.wrenches.set_arm(self.feed_forward)
         coordinates, follows = self.feed_forward.coordinates, self.feed_forward.base.follows
         self.cycle.set_arm(
             self.feed_forward, coordinates.columns(self.joints), self.make_limits(self.joints))
@@ -112,15 +91,11 @@ class InverseDynamicsNode(RobotNode):
         limits = bounds(self.robot, plausible)
         self.measured = MeasuredState(
             coordinates, p['torque_model'] != 'gravity', follows, limits, plausible)
-        self.reference.set_arm(self.feed_forward, limits, plausible)
+        self.inputs.set_arm(self.feed_forward, limits, plausible)
         if follows:
             self.get_logger().info(
                 f'joint_states may leave out {", ".join(follows)}: the loops tell their motion.')
-        self.differentiator = None
-        if p['differentiator.enabled']:
-            self.differentiator = FilteredDifferentiator(p['differentiator.cutoff_frequency'])
-        self.acceleration_guard = AccelerationGuard(coordinates.joint_names, plausible)
-        model = RunTimeModel(self.dyn, self.gravity_frame, p['frame_prefix'])
+        model = RunTimeModel(self.dyn, self.inputs.gravity, p['frame_prefix'])
         self.run_time_model = model
         self.changes = ModelChanges(self, self.feed_forward, model, self.free_coordinates)
         self.apply_settings()
@@ -161,8 +136,7 @@ class InverseDynamicsNode(RobotNode):
         """Make parameters take effect that need no code."""
         p = self.parameters
         p.changed.clear()
-        self.reference.watchdog.timeout = p['reference_timeout']
-        self.base.watchdog.timeout = p['timeout']
+        self.inputs.apply_timeouts()
         self.times.budget = p['compute_budget']
         band = p['friction_dead_band']
         self.feed_forward.quiet = QuietFriction(self.robot, band) if band else None
@@ -181,9 +155,7 @@ class InverseDynamicsNode(RobotNode):
         self.destroy_timer(self.stale_timer)
         self.changes.stop()
         self.feed_forward.reset()
-        self.reference.clear()
-        self.wrenches.clear()
-        self.base.clear()
+        self.inputs.clear()
 
     # Inputs.
 
@@ -238,21 +210,19 @@ class InverseDynamicsNode(RobotNode):
         if problems:
             self._without_torque(f'no torque: {_listed(problems)}', now)
             return
-        stale = self._stale_input(now)
+        stale = self.inputs.stale(now)
         if stale:
             self._without_torque(f'{stale} stale', now)
             return
         self.catch_up(now)
-        self.cycle.publish(self.feed_forward.torque(self._desired(now)), self.stamp, now)
+        positions, velocities = self.measured.without_left_out(now, self.parameters['timeout'])
+        if self.inputs.wrenches.put(positions, now):
+            self.cycle.shaping.change()
+        motion = self.inputs.motion(seconds(self.stamp), positions, velocities)
+        self.cycle.publish(self.feed_forward.torque(motion), self.stamp, now)
         self._report_work()
         self.times.add(time.monotonic() - now, now - self.previous_input)
         self.previous_input = now
-
-    def _stale_input(self, now: float) -> str:
-        """Return the input beside joint states that has fallen silent; empty for none."""
-        if self.reference.watchdog.stale(now):
-            return REFERENCE
-        return BASE if self.base.watchdog.stale(now) else ''
 
     def catch_up(self, now: float) -> None:
         """Make changed parameters and the present direction of gravity take effect."""
@@ -264,26 +234,12 @@ class InverseDynamicsNode(RobotNode):
             self.cycle.shaping.change()
         self.run_time_model.turn_gravity()
 
-    def _desired(self, now: float) -> JointSample:
-        when = seconds(self.stamp)
-        positions, velocities = self.measured.without_left_out(now, self.parameters['timeout'])
-        accelerations = np.zeros_like(velocities)
-        if self.differentiator:
-            accelerations = self.acceleration_guard.accepted(
-                self.differentiator.acceleration(when, velocities))
-        self.base.put(velocities, accelerations)
-        if self.wrenches.put(positions, now):
-            self.cycle.shaping.change()
-        if self.feed_forward.quiet is not None:
-            self.feed_forward.quiet.desired = self.reference.desired_velocities(len(velocities))
-        return self.reference.over(JointSample(when, positions, velocities, accelerations))
-
     def _report_work(self) -> None:
         saturated = self.cycle.saturated
         warnings = [f'saturated: {", ".join(saturated)}'] if saturated else []
         warnings += filter(None, [
-            self.feed_forward.base.problem, self.gravity_frame.problem, self.changes.problem,
-            self.wrenches.problem])
+            self.feed_forward.base.problem, self.inputs.gravity.problem, self.changes.problem,
+            self.inputs.wrenches.problem])
         if warnings:
             self.diagnostics.report(WARN, '; '.join(warnings))
         else:
@@ -321,8 +277,8 @@ class InverseDynamicsNode(RobotNode):
             faults = {name: why for name, why in problems.items() if 'stale' not in why}
             self._without_torque(
                 'joint_states stale' + (f'; {_listed(faults)}' if faults else ''), now)
-        elif self._stale_input(now):
-            self._without_torque(f'{self._stale_input(now)} stale', now)
+        elif self.inputs.stale(now):
+            self._without_torque(f'{self.inputs.stale(now)} stale', now)
         elif self.cycle.episode.on and problems:
             self._without_torque(f'no torque: {_listed(problems)}', now)
 
@@ -341,18 +297,14 @@ class InverseDynamicsNode(RobotNode):
         now = time.monotonic()
         values: dict[str, Any] = {
             'input_age': self.measured.age(now),
-            'reference_age': self.reference.watchdog.age(now),
             'over_budget': self.times.over_budget,
             'missed_cycles': self.times.missed,
             'compute_budget': self.times.budget,
             'stale_policy': self.cycle.policy,
             'stops': self.cycle.stops,
             'pending': self.changes.pending,
-            'references_refused': self.reference.refused,
-            'wrenches_refused': self.wrenches.refused,
-            'base_accelerations_refused': self.base.refused,
-            'accelerations_left_out': self.acceleration_guard.left_out,
         }
+        values.update(self.inputs.values(now))
         values.update(self.times.summary())
         for group, counts in (
             ('dropped', self.measured.faults), ('lost', self.lost.counts),

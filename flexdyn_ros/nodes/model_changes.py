@@ -109,5 +109,5 @@ class ModelChanges:
         self._feed_forward.terms = chosen_terms(node.parameters)
         log.info(self._model.apply(node.parameters))
         source = 'of ~/reference, else '
-        source += 'differentiated velocities' if node.differentiator else 'zero'
+        source += 'differentiated velocities' if node.inputs.differentiator else 'zero'
         log.info(self._feed_forward.terms.sentence(self._feed_forward.mode, source))

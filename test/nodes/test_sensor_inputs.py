@@ -39,7 +39,7 @@ def wrench(frame, *six):
 
 def push(made, message):
     """Hand over a wrench, then a state."""
-    made.node.wrenches._subscription.callback(message)
+    made.node.inputs.wrenches._subscription.callback(message)
     made.state(STATE)
 
 
@@ -67,7 +67,7 @@ def test_a_wrench_in_axes_of_its_frame_lowers_the_torque(torque_node, frame):
     expected = under(WITH_TOOL, frame.removeprefix('left/'), SIX)
     assert made.commands[-1] == pytest.approx(expected)
     assert np.abs(expected - free).max() > 1.0
-    made.node.wrenches._wrenches['fore'].received -= 1.0
+    made.node.inputs.wrenches._wrenches['fore'].received -= 1.0
     made.state(STATE)
     assert made.commands[-1] == pytest.approx(free)
     assert '~/wrench stale, not counted: fore' in made.message
@@ -82,7 +82,7 @@ def test_a_frame_of_tf_below_a_link_carries_a_wrench(torque_node):
     mounted.header.frame_id = 'tool'
     mounted.transform.translation.z = 0.25
     mounted.transform.rotation.x = mounted.transform.rotation.w = 0.5**0.5
-    made.node.wrenches._topics._on_static(tf2.TFMessage(transforms=[mounted]))
+    made.node.inputs.wrenches._topics._on_static(tf2.TFMessage(transforms=[mounted]))
     push(made, wrench('sensor', *SIX))
     text = WITH_TOOL.replace('</robot>', """
       <joint name="mount" type="fixed"><parent link="tool"/><child link="sensor"/>
@@ -153,7 +153,7 @@ def test_an_imu_on_the_base_gives_the_direction_of_gravity(torque_node):
         made.state(STATE)
         assert made.commands == []
         assert 'gravity is not known' in made.message
-        made.node.gravity_frame._subscription.callback(message)
+        made.node.inputs.gravity._subscription.callback(message)
         made.state(STATE)
         assert made.commands[-1] == pytest.approx(expected)
 
@@ -161,7 +161,7 @@ def test_an_imu_on_the_base_gives_the_direction_of_gravity(torque_node):
 def test_an_imu_on_a_moving_link_is_refused_and_a_silent_one_warns(torque_node):
     made = torque_node({
         'robot_description': ROBOT, 'gravity_from_imu': True, 'gravity_frame_timeout': 0.1})
-    heard = made.node.gravity_frame._subscription.callback
+    heard = made.node.inputs.gravity._subscription.callback
     heard(imu('fore', None, (0.0, 0.0, 9.81)))
     made.state(STATE)
     assert 'must be a link that fixed joints hold to base' in made.message
@@ -169,7 +169,7 @@ def test_an_imu_on_a_moving_link_is_refused_and_a_silent_one_warns(torque_node):
     heard(imu('base', None, (50.0, 0.0, 9.81)))  # the base is shaken
     made.state(STATE)
     assert made.message == 'working'
-    made.node.gravity_frame._received -= 1.0
+    made.node.inputs.gravity._received -= 1.0
     made.state(STATE)
     assert 'the last known direction of gravity is used' in made.message
     assert len(made.commands) == 2
@@ -195,12 +195,12 @@ def test_a_prescribed_base_is_fed_with_its_acceleration(torque_node):
     assert made.commands[-1] == pytest.approx(dyn.inverse_dynamics(q, qd, np.zeros(8))[6:])
     message = AccelStamped()
     message.accel.linear.x, message.accel.linear.z, message.accel.angular.y = 1.0, 2.0, -0.7
-    made.node.base._subscription.callback(message)
+    made.node.inputs.base._subscription.callback(message)
     made.state(STATE)
     # dv/dt = a - w x v in axes of the base: w x v = (0, 0.2, 0) x (0.3, 0, 0) = (0, 0, -0.06).
     qdd = np.array([1.0, 0.0, 2.06, 0.0, -0.7, 0.0, 0.0, 0.0])
     assert made.commands[-1] == pytest.approx(dyn.inverse_dynamics(q, qd, qdd)[6:])
-    made.node.base.watchdog.feed(-10.0)
+    made.node.inputs.base.watchdog.feed(-10.0)
     made.state(STATE)
     assert '~/base_acceleration stale, policy gravity' in made.message
 

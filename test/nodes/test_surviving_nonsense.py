@@ -58,7 +58,7 @@ def test_no_message_ends_the_node_or_leaves_the_limits(torque_node, mode):
                  'stamp_runs_back', 'stamp_in_future', 'stamp_stands_still'):
         assert values[f'dropped/{kind}'] > 0, kind
     assert values['references_refused'] > 0
-    made.node.reference.clear()
+    made.node.inputs.reference.clear()
     seen = len(made.commands)
     for _ in range(8):
         made.state(STATE)
