@@ -21,6 +21,7 @@ NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_n
 REQUIRES = ('numpy>=1.21.5', 'scipy>=1.8', 'PyYAML', 'urdf-parser-py>=0.0.4', 'xacro')
 EXTRAS = {
     'plots': ['matplotlib'],
+    'replay': ['rosbags', 'matplotlib'],
     'oracles': ['example-robot-data', 'mujoco', 'pin'],
     'test': ['hypothesis', 'matplotlib', 'psutil', 'pycparser', 'pytest', 'pytest-timeout'],
 }

@@ -26,7 +26,15 @@ def generate_launch_description():
                 default_value='~/joint_efforts',
                 description='where torques with names come from (sensor_msgs/JointState)',
             ),
+            DeclareLaunchArgument(
+                'swing_reference_topic',
+                default_value='~/swing_reference',
+                description='where the reference of swing.amplitude goes (JointTrajectory)',
+            ),
         ],
         parameters={'publish_clock': bool, 'lockstep': bool},
-        remappings=[('~/joint_efforts', LaunchConfiguration('joint_efforts_topic'))],
+        remappings=[
+            ('~/joint_efforts', LaunchConfiguration('joint_efforts_topic')),
+            ('~/swing_reference', LaunchConfiguration('swing_reference_topic')),
+        ],
     )

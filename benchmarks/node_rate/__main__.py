@@ -85,7 +85,7 @@ def main() -> int:
     print('mode                    sent [1/s]  answered  delay median, 99th percentile [ms]')
     try:
         for mode in MODES:
-            _measure_mode(probe, {**parameters, 'mode': mode}, arguments.rates)
+            _measure_mode(probe, {**parameters, 'torque_model': mode}, arguments.rates)
     finally:
         executor.shutdown()
         spinning.join()
@@ -110,7 +110,7 @@ def _measure_mode(probe: Probe, parameters: dict[str, str], rates: list[float]) 
         try:
             _wait(probe, node)
             for rate in rates:
-                _measure(probe, parameters['mode'], rate)
+                _measure(probe, parameters['torque_model'], rate)
         finally:
             node.send_signal(signal.SIGINT)
             node.wait(20.0)

@@ -20,6 +20,7 @@ from flexdyn_ros.cli import demo
 from flexdyn_ros.cli import generate
 from flexdyn_ros.cli import info
 from flexdyn_ros.cli import modes
+from flexdyn_ros.cli import replay
 from flexdyn_ros.cli import simulate
 from flexdyn_ros.cli.options import is_xacro_argument
 from flexdyn_ros.cli.terminal import paint
@@ -32,7 +33,7 @@ EXIT_CALL = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
-_SUBCOMMANDS = (check, info, modes, simulate, generate, count, demo)
+_SUBCOMMANDS = (check, info, modes, simulate, generate, count, replay, demo)
 
 _EPILOG = """\
 exit codes: 0 fine; 1 the model is wrong, or what it asks for is not available;

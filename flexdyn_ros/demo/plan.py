@@ -273,7 +273,7 @@ class Run:
             },
             'inverse_dynamics_node': {
                 'use_sim_time': True,
-                'mode': 'flexible_hybrid' if self.control == 'flexible' else 'rigid',
+                'torque_model': 'flexible_hybrid' if self.control == 'flexible' else 'rigid',
                 'compensate': terms,
                 'compute_on': 'reference',
                 'modes': {'step': 0.25 / self.rate, 'spectral_radius': 0.9},

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 from typing import Mapping
 from typing import Sequence
@@ -30,6 +31,14 @@ def description_parameter() -> ParameterValue:
     file = LaunchConfiguration('description_file')
     program = PythonExpression(["'xacro' if '", file, "'.endswith('.xacro') else 'cat'"])
     return ParameterValue(Command([program, ' "', file, '"']), value_type=str)
+
+
+def root_frame() -> Command:
+    """Return the root link of the argument description_file."""
+    return Command([
+        sys.executable, ' -m flexdyn_ros.nodes.root_frame "',
+        LaunchConfiguration('description_file'), '"',
+    ])
 
 
 def use_sim_time_argument() -> DeclareLaunchArgument:
@@ -70,7 +79,7 @@ def node_launch_description(
             output='screen',
             condition=condition,
             parameters=[LaunchConfiguration('params_file'), {**set_by_arguments, **description}],
-            remappings=list(remappings),
+            remappings=[*remappings, ('/clock', LaunchConfiguration('clock_topic'))],
         )
 
     return LaunchDescription([
@@ -90,6 +99,11 @@ def node_launch_description(
             description='parameters of the node',
         ),
         DeclareLaunchArgument('namespace', default_value='', description='namespace of the node'),
+        DeclareLaunchArgument(
+            'clock_topic',
+            default_value='/clock',
+            description='where simulated time comes from or goes to; relative: in the namespace',
+        ),
         *arguments,
         node(UnlessCondition(from_topic), {'robot_description': description_parameter()}),
         node(IfCondition(from_topic), {}),

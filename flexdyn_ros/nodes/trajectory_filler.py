@@ -9,6 +9,7 @@ a node can spread a long trajectory over several cycles.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 import copy
 from typing import Callable
 from typing import Iterator
@@ -72,6 +73,7 @@ class TrajectoryFiller:
 
     Attributes:
         filled: Copy of the trajectory, whose points get their efforts one after the other.
+        saturated: Number of points by joint whose effort was saturated.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class TrajectoryFiller:
                 lacks positions, velocities or accelerations.
         """
         self.filled = copy.deepcopy(trajectory)
+        self.saturated: Counter[str] = Counter()
         self._feed_forward = feed_forward
         coordinates = feed_forward.coordinates
         robot_joints = tuple(coordinates.places)
@@ -157,11 +160,19 @@ class TrajectoryFiller:
         for number, point in enumerate(self.filled.points):
             sample = self._sample(point)
             torque = self._torque(previous, sample)[self._columns]
-            point.effort = array('d', self._limits.saturate(torque)[0])
+            effort, names = self._limits.saturate(torque)
+            self.saturated.update(names)
+            point.effort = array('d', effort)
             previous = sample
             yield number + 1
 
     def _torque(self, previous, sample: JointSample) -> np.ndarray:
+        torque = self._computed(previous, sample)
+        if not np.isfinite(torque).all():
+            raise TrajectoryRefused(f'the effort at {sample.time:g} s is not finite')
+        return torque
+
+    def _computed(self, previous, sample: JointSample) -> np.ndarray:
         arm = self._feed_forward.arm
         if previous is None or not isinstance(arm, VibratingArm):
             return self._feed_forward.torque(sample)

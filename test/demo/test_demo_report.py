@@ -115,7 +115,7 @@ def test_pd_alone_takes_no_term_of_the_feed_forward(recording):
         made.write()
         parameters = parameters_of(made, 'inverse_dynamics_node')
         assert set(parameters['compensate'].values()) == {wanted}
-        is_flexible = parameters['mode'] == 'flexible_hybrid'
+        is_flexible = parameters['torque_model'] == 'flexible_hybrid'
         assert is_flexible is (control == 'flexible')
 
 

@@ -155,7 +155,7 @@ def test_xacro_runs_on_its_own_files_alone(resolve, tmp_path, suffix, expected):
     file = tmp_path / f'arm{suffix}'
     file.write_text(f'<robot name="r">{inside}<link name="${{1 + 1}}"/></robot>')
     head = HEAD.replace('\ndef ', (
-        '\nfrom flexdyn_ros.launching.node_launch import description_parameter\n\ndef '))
+        '\nfrom flexdyn_ros.nodes.node_launch import description_parameter\n\ndef '))
     process, = resolve(
         f'DeclareLaunchArgument("description_file", default_value="{file}")',
         node(parameters='[{"text": description_parameter()}]'), head=head)

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.ros
 def test_bad_states_stop_the_torque_and_diagnostics_name_the_joint(
     probe, start, positions, velocities, word
 ):
-    start(NODE, {'robot_description': ROBOT})
+    start(NODE, {'robot_description': ROBOT, 'stale_policy': 'hold'})
     commands = probe.listen(Float64MultiArray, COMMANDS)
     statuses = probe.statuses()
     probe.wait_for(lambda: commands, 'torque before', sending(probe))

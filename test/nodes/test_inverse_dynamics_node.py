@@ -53,7 +53,7 @@ def test_the_parameter_joints_sets_the_order_which_is_latched(probe, start):
 
 
 def test_modal_coordinates_never_appear_in_the_torque(probe, start):
-    start(NODE, {'robot_description': flexible_arm(), 'mode': 'flexible_quasi_static'})
+    start(NODE, {'robot_description': flexible_arm(), 'torque_model': 'flexible_quasi_static'})
     commands = probe.listen(Float64MultiArray, COMMANDS)
     probe.wait_for(lambda: len(commands) > 3, 'torques', sending(probe))
     assert {len(message.data) for message in commands} == {2}
@@ -85,7 +85,7 @@ def test_a_reference_replaces_what_it_names_and_the_rest_is_measured(probe, star
 
 
 def test_gravity_mode_does_not_depend_on_velocity(probe, start):
-    start(NODE, {'robot_description': ROBOT, 'mode': 'gravity'})
+    start(NODE, {'robot_description': ROBOT, 'torque_model': 'gravity'})
     commands = probe.listen(Float64MultiArray, COMMANDS)
     dyn = fd.Dynamics(fd.load_robot(ROBOT))
     torque = dyn.gravity_vector([0.2, 0.3])
@@ -109,7 +109,7 @@ def test_terms_can_be_switched_off_while_running_and_the_log_names_them(probe, s
 
 
 def test_gravity_is_a_run_time_parameter(probe, start):
-    start(NODE, {'robot_description': ROBOT, 'mode': 'gravity'})
+    start(NODE, {'robot_description': ROBOT, 'torque_model': 'gravity'})
     commands = probe.listen(Float64MultiArray, COMMANDS)
     probe.wait_for(lambda: commands, 'torque', sending(probe))
     assert set_parameter(probe, 'gravity', [1.0, 2.0, -3.0]).successful
@@ -120,7 +120,7 @@ def test_gravity_is_a_run_time_parameter(probe, start):
 
 
 def test_a_payload_takes_effect_is_replaced_and_cleared_bit_for_bit(probe, start):
-    start(NODE, {'robot_description': ROBOT, 'mode': 'gravity'})
+    start(NODE, {'robot_description': ROBOT, 'torque_model': 'gravity'})
     commands = probe.listen(Float64MultiArray, COMMANDS)
     probe.wait_for(lambda: commands, 'torque', sending(probe))
     before = list(commands[-1].data)

@@ -152,6 +152,42 @@ def test_the_nodes_of_bringup_are_connected(share, description):
     assert efforts in by_name['forward_dynamics_node']
     modal = 'modal_states:=forward_dynamics_node/modal_states'
     assert modal in by_name['deflection_markers_node']
+    swing = '~/swing_reference:=inverse_dynamics_node/reference'
+    assert swing in by_name['forward_dynamics_node']
+    assert all('/clock:=clock' in command for command in by_name.values())
+
+
+@needs_stand_in
+def test_rviz_runs_in_the_namespace_with_the_root_of_the_robot(
+    share, description, tmp_path, monkeypatch
+):
+    index = share.parent / 'ament_index' / 'resource_index' / 'packages'
+    for package in ('rviz2', 'robot_state_publisher'):
+        (index / package).touch()
+        script = share.parents[1] / 'lib' / package / package
+        script.parent.mkdir(exist_ok=True)
+        script.write_text('#!/bin/sh\n')
+        script.chmod(0o755)
+    arguments = {
+        'description_file': str(description), 'namespace': 'left', 'use_rviz': 'true'}
+    resolved = stand_in.resolve(launch_file(share, 'bringup'), arguments)
+    (rviz,) = [' '.join(item.command) for item in resolved if item.executable == 'rviz2']
+    assert '-f base' in rviz
+    assert '__ns:=/left' in rviz
+    assert '/clock:=clock' in rviz
+
+
+def test_bringup_with_defaults_moves_by_itself(share, probe, tmp_path):
+    """In a namespace, with the clock below it."""
+    clock = probe.listen(Clock, '/left/clock')
+    others = probe.listen(Clock, '/clock')
+    states = probe.listen(JointState, '/left/joint_states')
+    torques = probe.listen(JointState, '/left/inverse_dynamics_node/joint_torques')
+    with Launched(tmp_path / 'log', launch_file(share, 'bringup'), namespace='left'):
+        probe.wait_for(
+            lambda: clock and states and torques and abs(states[-1].position[0]) > 1e-3,
+            'a moving arm')
+    assert not others
 
 
 @pytest.mark.parametrize('name', NODES)

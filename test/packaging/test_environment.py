@@ -25,8 +25,8 @@ in_full_environment = pytest.mark.skipif(
     reason='this is another environment than the one that `make test` sets up',
 )
 
-NOT_ON_PYPI = {'launch', 'launch_ros'}
-"""What test/launch_stand_in stands in for."""
+NOT_ON_PYPI = {'launch', 'launch_ros', 'control_msgs'}
+"""What test/launch_stand_in stands in for, and messages that the nodes do without."""
 
 FOR_VALIDATION = {'exudyn', 'ngsolve'}
 """Codes that `make validate` installs; a case says so where they are missing."""

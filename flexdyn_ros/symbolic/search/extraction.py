@@ -10,11 +10,11 @@ from typing import cast
 from typing import Iterator
 from typing import Optional
 
-from flexdyn_ros.symbolic.search.divisors import Polynomial
 from flexdyn_ros.symbolic.search.divisors import Divisor
 from flexdyn_ros.symbolic.search.divisors import FactorPair
 from flexdyn_ros.symbolic.search.divisors import factors_of
 from flexdyn_ros.symbolic.search.divisors import Multiple
+from flexdyn_ros.symbolic.search.divisors import Polynomial
 from flexdyn_ros.symbolic.search.divisors import split_pair
 from flexdyn_ros.symbolic.search.divisors import Term
 from flexdyn_ros.symbolic.search.divisors import TermPair

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from typing import Optional
 
-from flexdyn_ros.symbolic.search.divisors import Monomial
-from flexdyn_ros.symbolic.search.divisors import Polynomial
 from flexdyn_ros.symbolic.expression import CALL
 from flexdyn_ros.symbolic.expression import CONSTANT
 from flexdyn_ros.symbolic.expression import Expression
@@ -30,6 +28,8 @@ from flexdyn_ros.symbolic.program import remake
 from flexdyn_ros.symbolic.rounding import accumulate
 from flexdyn_ros.symbolic.search.divisors import cost
 from flexdyn_ros.symbolic.search.divisors import DivisorIndex
+from flexdyn_ros.symbolic.search.divisors import Monomial
+from flexdyn_ros.symbolic.search.divisors import Polynomial
 from flexdyn_ros.symbolic.search.divisors import rounded
 
 # Polynomials are multiplied out up to this many terms when a network is made.

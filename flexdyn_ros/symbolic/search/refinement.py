@@ -21,9 +21,9 @@ from functools import partial
 from random import Random
 from typing import Optional
 
+from flexdyn_ros.symbolic.rounding import accumulate
 from flexdyn_ros.symbolic.search.divisors import Monomial
 from flexdyn_ros.symbolic.search.divisors import Polynomial
-from flexdyn_ros.symbolic.rounding import accumulate
 from flexdyn_ros.symbolic.search.divisors import rounded
 from flexdyn_ros.symbolic.search.divisors import Term
 from flexdyn_ros.symbolic.search.extraction import attempt
