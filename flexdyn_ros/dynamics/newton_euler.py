@@ -88,7 +88,12 @@ def generalised_forces(
 
 
 def _exact_forces(
-    tree: Multibody, q: list, qd: list, qdd: list, gravity: Vector, wrenches: Iterable[FrameWrench]
+    tree: Multibody,
+    q: list,
+    qd: list,
+    qdd: list,
+    gravity: Vector,
+    wrenches: Iterable[FrameWrench] = (),
 ) -> list[Scalar]:
     """Return the generalised forces by the recursion outward and inward."""
     places = placements(tree, q, at_once=True)

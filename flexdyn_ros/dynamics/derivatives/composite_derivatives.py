@@ -26,7 +26,7 @@ from flexdyn_ros.dynamics.derivatives.composite_responses import Response
 from flexdyn_ros.dynamics.derivatives.composite_responses import slope
 from flexdyn_ros.dynamics.derivatives.composite_responses import vector
 from flexdyn_ros.dynamics.derivatives.independent_axes import Calculus
-from flexdyn_ros.dynamics.derivatives.independent_axes import Direction
+from flexdyn_ros.dynamics.derivatives.independent_axes import CalculusDirection
 from flexdyn_ros.dynamics.derivatives.independent_axes import IndependentAxes
 from flexdyn_ros.dynamics.derivatives.motion_variation import Variation
 from flexdyn_ros.dynamics.derivatives.motion_variation import variation_power
@@ -96,7 +96,7 @@ class CompositeDerivatives:
                 response = response.plus(_moved(column, self._bodies.wrenches[index]))
             self._enter_inward(index, kind, x, self._bodies.carry(index, response))
 
-    def _enter_turned_axes(self, index: int, x: int, along: Direction) -> None:
+    def _enter_turned_axes(self, index: int, x: int, along: CalculusDirection) -> None:
         """Add what a wrench does on axes that turn with their own joint, as planar ones do."""
         place = self._places[index]
         for axis, (slide, turn) in zip(place.body.joint.terms, place.columns):
@@ -126,7 +126,7 @@ class CompositeDerivatives:
             if body.parent >= 0:
                 self._enter_inward(index, kind, x, self._bodies.carry(index, total))
 
-    def _carried_by_deflection(self, index: int, along: Direction) -> Response:
+    def _carried_by_deflection(self, index: int, along: CalculusDirection) -> Response:
         """Return how the wrench that a parent gets changes as it deflects, at the same wrench."""
         force, moment = self._bodies.wrenches[index]
         fixed = [

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from typing import Sequence
 
 from flexdyn_ros.dynamics.derivatives.independent_axes import Calculus
-from flexdyn_ros.dynamics.derivatives.independent_axes import Direction
+from flexdyn_ros.dynamics.derivatives.independent_axes import CalculusDirection
 from flexdyn_ros.dynamics.derivatives.independent_axes import IndependentAxes
 from flexdyn_ros.dynamics.derivatives.motion_variation import CoriolisResponse
 from flexdyn_ros.dynamics.derivatives.motion_variation import inward
@@ -194,7 +194,7 @@ class CompositeResponses:
 
     @staticmethod
     def partial(
-        response: Response, along: Direction, evaluated: Sequence[Scalar] = ()
+        response: Response, along: CalculusDirection, evaluated: Sequence[Scalar] = ()
     ) -> Response:
         """Return the derivative of a wrench along a direction, at the values of variables."""
         entries = [*response.force, *response.moment, *response.modal]
@@ -225,7 +225,7 @@ class CompositeResponses:
         """Return derivatives by a body's motion as derivatives by its parent's."""
         return inward(self._steps[index], row)
 
-    def variation(self, index: int, along: Direction) -> Variation:
+    def variation(self, index: int, along: CalculusDirection) -> Variation:
         """Return how the motion of a body changes along a direction."""
         motion = self._motions[index]
         omega = slope(motion.angular_velocity, along)
@@ -234,7 +234,7 @@ class CompositeResponses:
         return omega, alpha, slope(motion.acceleration, along)
 
 
-def slope(values: Vector, along: Direction) -> Vector:
+def slope(values: Vector, along: CalculusDirection) -> Vector:
     """Return the derivative of a vector along a direction."""
     return vector(along.derivatives(values))
 

@@ -28,7 +28,7 @@ Drivers = list[tuple[int, float]]
 SEVERAL = ('planar', 'floating', 'multi_axis')
 
 
-class Direction(Protocol):
+class CalculusDirection(Protocol):
     """A direction in the space of the variables."""
 
     def derivatives(
@@ -49,7 +49,7 @@ class Calculus(Protocol):
     def variable(self, name: str, value: Scalar) -> Scalar:
         """Return an independent variable of this name that has a value."""
 
-    def direction(self, rates: Iterable[tuple[Scalar, Scalar]]) -> Direction:
+    def direction(self, rates: Iterable[tuple[Scalar, Scalar]]) -> CalculusDirection:
         """Return the direction in which variables change at these rates, and no others."""
 
 

@@ -7,6 +7,7 @@ from copy import copy
 from typing import Callable
 from typing import Mapping
 from typing import Optional
+from typing import Sequence
 
 from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics
 from flexdyn_ros.dynamics.frame_kinematics import FrameMotion
@@ -21,12 +22,6 @@ from flexdyn_ros.dynamics.influence.model import Approximations
 from flexdyn_ros.dynamics.influence.model import EXACT
 from flexdyn_ros.dynamics.influence.model import InfluenceModel
 from flexdyn_ros.dynamics.influence.model import lumps
-from flexdyn_ros.dynamics.internal_forces import elastic_forces
-from flexdyn_ros.dynamics.internal_forces import friction_forces
-from flexdyn_ros.dynamics.loops import loop_bias
-from flexdyn_ros.dynamics.loops import loop_free_jacobian
-from flexdyn_ros.dynamics.loops import loop_jacobian
-from flexdyn_ros.dynamics.loops import loop_poses
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.reference import Floats
 from flexdyn_ros.dynamics.reference import ReferenceBackend
@@ -38,6 +33,33 @@ from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 
 
+def _columns(tree: Multibody, q: list, name: str) -> list[tuple[Vector, Vector]]:
+    rows = jacobian(tree, q, tree.frames[name])
+    return [((a, b, c), (d, e, f)) for a, b, c, d, e, f in zip(*rows)]
+
+
+def _motions(
+    tree: Multibody, q: list, qd: Optional[list] = None
+) -> Callable[[str], FrameMotion]:
+    """Return the motion of frames by their names."""
+    places = link_places(tree, q, qd)
+
+    def motion(name: str) -> FrameMotion:
+        frame = tree.frames[name]
+        place = places[frame.body]
+        axes = multiply(place.rotation, frame.rotation)
+        origin = place.point(frame.position)
+        if qd is None:
+            return FrameMotion(axes, origin)
+        (velocity, omega), (start, alpha) = frame_motion(places, qd, frame)
+        return FrameMotion(axes, origin, velocity, omega, start, alpha)
+
+    return motion
+
+
+INFLUENCE = FrameKinematics(_columns, _motions)
+
+
 class InfluenceBackend(ReferenceBackend):
     """
     Evaluates one robot under one gravity and one set of payloads.
@@ -45,6 +67,8 @@ class InfluenceBackend(ReferenceBackend):
     Accelerations are solved for with the mass matrix; hybrid dynamics and derivatives are the
     reference's, which ask the methods below.
     """
+
+    _kinematics = INFLUENCE
 
     def __init__(
         self,
@@ -85,28 +109,16 @@ class InfluenceBackend(ReferenceBackend):
         other._tree, other._model = tree, InfluenceModel.of(tree, self._approximations)
         return other
 
-    def inverse_dynamics(
-        self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
+    def _forces(
+        self,
+        q: Floats,
+        qd: Optional[Floats] = None,
+        qdd: Optional[Floats] = None,
+        gravity: Optional[Sequence[float]] = None,
+        wrenches: Wrenches = (),
     ) -> Floats:
-        """Return joint torques and modal forces, (nv,)."""
-        forces = generalised_forces(self._model, q, qd, qdd, self._down, wrenches)
-        losses = friction_forces(self._tree, qd)
-        springs = elastic_forces(self._tree, q, qd)
-        return [a + b + c for a, b, c in zip(forces, losses, springs)]
-
-    def bias_vector(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> Floats:
-        """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
-        forces = generalised_forces(self._model, q, qd, None, self._down, wrenches)
-        losses = friction_forces(self._tree, qd)
-        springs = elastic_forces(self._tree, q, qd)
-        return [a + b + c for a, b, c in zip(forces, losses, springs)]
-
-    def forward_dynamics(
-        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches, method: str
-    ) -> Floats:
-        """Return accelerations, (nv,), by the mass matrix."""
-        right = [a - b for a, b in zip(tau, self.bias_vector(q, qd, wrenches))]
-        return self._solve(q, right, range(self._tree.nv), method)
+        """Return the forces of inertia, gravity and wrenches, (nv,); None is rest, or none."""
+        return generalised_forces(self._model, q, qd, qdd, gravity, wrenches)
 
     def _solve(self, q: Floats, forces: Floats, free: range, method: str) -> Floats:
         return super()._solve(q, forces, free, 'cholesky')
@@ -114,22 +126,6 @@ class InfluenceBackend(ReferenceBackend):
     def mass_matrix(self, q: Floats) -> list[Floats]:
         """Return the mass matrix, (nv, nv)."""
         return mass_matrix(self._model, q)
-
-    def gravity_vector(self, q: Floats) -> Floats:
-        """Return the forces that hold the robot against gravity, (nv,)."""
-        return generalised_forces(self._model, q, gravity=self._down)
-
-    def coriolis_vector(self, q: Floats, qd: Floats) -> Floats:
-        """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
-        return generalised_forces(self._model, q, qd)
-
-    def inertia_vector(self, q: Floats, qdd: Floats) -> Floats:
-        """Return M qdd, (nv,)."""
-        return generalised_forces(self._model, q, qdd=qdd)
-
-    def external_force_vector(self, q: Floats, wrenches: Wrenches) -> Floats:
-        """Return -J^T w, (nv,)."""
-        return generalised_forces(self._model, q, wrenches=wrenches)
 
     def frame_pose(self, q: Floats, frame: str) -> list[Floats]:
         """Return the homogeneous transform of a link's frame in the root frame, (4, 4)."""
@@ -147,22 +143,6 @@ class InfluenceBackend(ReferenceBackend):
         _, (linear, angular) = frame_motion(places, qd, self._tree.frames[frame])
         return [*linear, *angular]
 
-    def loop_poses(self, q: Floats) -> list[Floats]:
-        """Return rotation (9, by rows) and place (3) of frame1 in frame2 of each loop."""
-        return loop_poses(self._tree, q, INFLUENCE)
-
-    def loop_jacobian(self, q: Floats) -> list[Floats]:
-        """Return the Jacobian of the loops' constraints, (n_constraints, nv)."""
-        return loop_jacobian(self._tree, q, INFLUENCE)
-
-    def loop_free_jacobian(self, q: Floats) -> list[Floats]:
-        """Return the Jacobian of the directions that the loops leave free."""
-        return loop_free_jacobian(self._tree, q, INFLUENCE)
-
-    def loop_bias(self, q: Floats, qd: Floats) -> Floats:
-        """Return the loops' accelerations for qdd = 0, (n_constraints,)."""
-        return loop_bias(self._tree, q, qd, INFLUENCE)
-
     def kinetic_energy(self, q: Floats, qd: Floats) -> float:
         """Return the kinetic energy qd^T M qd / 2 [J]."""
         momentum = generalised_forces(self._model, q, qdd=qd)
@@ -170,36 +150,4 @@ class InfluenceBackend(ReferenceBackend):
 
     def potential_energy(self, q: Floats) -> float:
         """Return the potential energy [J]."""
-        return potential_energy(self._model, q, self._down)
-
-    @property
-    def _down(self) -> Vector:
-        x, y, z = self._gravity
-        return x, y, z
-
-
-def _columns(tree: Multibody, q: list, name: str) -> list[tuple[Vector, Vector]]:
-    rows = jacobian(tree, q, tree.frames[name])
-    return [((a, b, c), (d, e, f)) for a, b, c, d, e, f in zip(*rows)]
-
-
-def _motions(
-    tree: Multibody, q: list, qd: Optional[list] = None
-) -> Callable[[str], FrameMotion]:
-    """Return the motion of frames by their names."""
-    places = link_places(tree, q, qd)
-
-    def motion(name: str) -> FrameMotion:
-        frame = tree.frames[name]
-        place = places[frame.body]
-        axes = multiply(place.rotation, frame.rotation)
-        origin = place.point(frame.position)
-        if qd is None:
-            return FrameMotion(axes, origin)
-        (velocity, omega), (start, alpha) = frame_motion(places, qd, frame)
-        return FrameMotion(axes, origin, velocity, omega, start, alpha)
-
-    return motion
-
-
-INFLUENCE = FrameKinematics(_columns, _motions)
+        return potential_energy(self._model, q, self._gravity)

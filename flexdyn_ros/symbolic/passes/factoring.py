@@ -64,16 +64,16 @@ def single_use_nodes(
     root: Expression, uses: dict[Expression, int], opened: tuple[int, ...]
 ) -> set[Expression]:
     """Return the root and the nodes to open that only its tree uses."""
-    private = {root}
+    single_use = {root}
     stack = [root]
     met: dict[Expression, int] = {}
     while stack:
         for child in _children(stack.pop(), opened):
             met[child] = met.get(child, 0) + 1
             if uses[child] == 1 or (met[child] == uses[child] and _is_multiple(child)):
-                private.add(child)
+                single_use.add(child)
                 stack.append(child)
-    return private
+    return single_use
 
 
 def _is_multiple(node: Expression) -> bool:
@@ -90,10 +90,10 @@ def _children(node: Expression, opened: tuple[int, ...]) -> list[Expression]:
     return found
 
 
-def _cheapest(graph: Graph, node: Expression, private: set[Expression]) -> Expression:
+def _cheapest(graph: Graph, node: Expression, single_use: set[Expression]) -> Expression:
     negative = node.kind == NEGATIVE
     inner = node.operands[0] if negative else node
-    own = {n.operands[0] if n.kind == NEGATIVE else n for n in private}
+    own = {n.operands[0] if n.kind == NEGATIVE else n for n in single_use}
     polynomial = expand(inner, own, TERM_LIMIT)
     if polynomial is None:
         return node

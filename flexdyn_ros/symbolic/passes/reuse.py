@@ -66,7 +66,7 @@ def _learn(known: set[Expression], root: Expression) -> None:
 
 
 def _shared_sums(own: set[Expression], uses: dict[Expression, int]) -> list[Expression]:
-    """Return the sums that the private nodes use and others too, in order of creation."""
+    """Return the sums that the single-use nodes use and others too, in order of creation."""
     found = set()
     for node in own:
         for operand in node.operands:

@@ -80,7 +80,7 @@ def _extract_terms(network: Network, pair: TermPair) -> None:
     weights = (first / second, 1.0) if one else (1.0, second / first)
     atom = network.new_atom()
     network.put(atom, tuple(
-        (monomial, network.snapped(weight)) for monomial, weight in zip(pair[:2], weights)
+        (monomial, network.canonical(weight)) for monomial, weight in zip(pair[:2], weights)
     ))
     owners: dict[int, list[Multiple]] = {}
     for owner, multiple in multiples:

@@ -90,7 +90,7 @@ class Network:
                 found = expand(node, {node}, len(node.operands))
             assert found is not None, 'a node has no more terms than operands'
             self.put(self._atom(node), tuple(
-                (tuple(sorted(map(self._atom, monomial))), self.snapped(coefficient))
+                (tuple(sorted(map(self._atom, monomial))), self.canonical(coefficient))
                 for monomial, coefficient in found.items()
             ))
             for monomial in found:
@@ -123,7 +123,7 @@ class Network:
         self.users[len(self._nodes) - 1] = set()
         return len(self._nodes) - 1
 
-    def snapped(self, number: float) -> float:
+    def canonical(self, number: float) -> float:
         """Return the number, or the one met before that differs by rounding alone."""
         size = self._numbers.setdefault(rounded(abs(number)), abs(number))
         return size if number > 0.0 else -size
@@ -214,7 +214,7 @@ class Network:
                 accumulate(result, each, value)
         if len(result) > limit:
             return None
-        return tuple((monomial, self.snapped(value)) for monomial, value in result.items())
+        return tuple((monomial, self.canonical(value)) for monomial, value in result.items())
 
     def unify(self, atom: int) -> None:
         """Let the users of a polynomial that is a number, or plus or minus an atom, use that."""

@@ -135,7 +135,7 @@ def _scaled(network: Network, atom: int, group: set[int], scale: float) -> Polyn
             if factor in group:
                 power -= 1
         if power:
-            term = (monomial, network.snapped(coefficient * scale**power))
+            term = (monomial, network.canonical(coefficient * scale**power))
         result.append(term)
     return tuple(result)
 
@@ -177,7 +177,7 @@ def _without(
     terms = {monomial: each for monomial, each in polynomial if monomial != gone}
     accumulate(terms, rest, value)
     accumulate(terms, other, -value)
-    return tuple((monomial, network.snapped(each)) for monomial, each in terms.items())
+    return tuple((monomial, network.canonical(each)) for monomial, each in terms.items())
 
 
 # Changes of scales that are tried before each step.
