@@ -95,7 +95,7 @@ class JointDynamics(Record):
         rotor_inertia: Inertia of the rotor before the gear [kg m^2 | kg].
         gear_ratio: Motor turns per output turn.
         spring: A nonlinear spring instead: pairs of deflection and torque [rad, N m | m, N],
-            deflections rising; () for none. See dynamics.piecewise for what lies between.
+            deflections rising; () for none. See dynamics.spring_law for what lies between.
     """
 
     friction: Friction = Friction()
