@@ -5,6 +5,8 @@ from contextlib import contextmanager
 import os
 import resource
 import stat
+import subprocess
+import sys
 
 import flexdyn_ros as fd
 from flexdyn_ros.cli.main import main
@@ -91,6 +93,15 @@ def test_the_command_line_names_the_file(tmp_path, capsys):
     assert f'{tmp_path}/out/' in capsys.readouterr().err
     assert not [file for file in (tmp_path / 'out').iterdir() if file.stat().st_size >= 1000]
     assert main(words) == 0
+
+
+def test_a_full_standard_output_is_named(tmp_path):
+    (tmp_path / 'arm.urdf').write_text(ARM)
+    words = [sys.executable, '-m', 'flexdyn_ros', 'info', str(tmp_path / 'arm.urdf')]
+    with open('/dev/full', 'w') as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == 'error: Standard output: No space left on device.\n'
 
 
 def test_what_existed_is_replaced_and_keeps_its_permissions(tmp_path):

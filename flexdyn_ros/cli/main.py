@@ -93,7 +93,8 @@ def _run(parser: argparse.ArgumentParser, arguments: Optional[Sequence[str]]) ->
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
     except OSError as error:
-        return _report(f'{error.filename or "A file"}: {error.strerror or error}.', EXIT_CALL)
+        where = error.filename or 'Standard output'  # all other writers name their file
+        return _report(f'{where}: {error.strerror or error}.', EXIT_CALL)
     except Exception as error:
         if call.debug:
             traceback.print_exc()

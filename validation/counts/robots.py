@@ -149,8 +149,9 @@ def _flexible_row(kind: str, modes: int, joint_mass: float, number: int) -> Row:
     points = (PointMass(1.0, joint_mass),) if joint_mass else ()
     length = 0.9 + 0.13 * number
     beam = Beam(
-        'tip', IDENTITY, length, 0.5, 2e11, 8.3e10, 1.1309734e-4, 1.017876e-9, 1.3e-9,
-        2.035752e-9, 2.035752e-9, False, tuple(families), points,
+        'tip', IDENTITY, length, 0.5, young=2e11, shear=8.3e10, area=1.1309734e-4,
+        iy=1.017876e-9, iz=1.3e-9, j=2.035752e-9, polar=2.035752e-9, families=tuple(families),
+        point_masses=points,
     )
     hub = 0.2 + 0.05 * number
     return Row(
@@ -188,8 +189,8 @@ def flexible_chain(n_links: int, modes: int) -> Robot:
 def _chain_link(name: str, length: float, modes: int, number: int) -> Link:
     families = (ModeFamily('bending_y', modes), ModeFamily('bending_z', modes))
     beam = Beam(
-        'tip', IDENTITY, length, 0.5 + 0.1 * number, 2e11, None, 1.1e-4, 1.0e-9, 1.3e-9, None,
-        None, False, families,
+        'tip', IDENTITY, length, 0.5 + 0.1 * number, young=2e11, area=1.1e-4, iy=1.0e-9,
+        iz=1.3e-9, families=families,
     )
     moments = ((0.012, 0.001, 0.002), (0.001, 0.015, 0.003), (0.002, 0.003, 0.011))
     hub = Inertia(1.0 + 0.1 * number, (0.02, 0.03, -0.04 - 0.01 * number), moments)

@@ -50,9 +50,9 @@ class Link(Record):
         segments: The pseudo-rigid segments that the link is cut into, or None.
         mode_springs: Nonlinear springs of its modes.
         modal: Modes from a file, or None.
-        deflection: "exact", "linearised" for the small-deflection model, in which the equations
-            are expanded in the link's modes (dynamics.small_deflections), or
-            "undeformed_kinetic_energy", which does not see them (dynamics.undeformed_energy).
+        deflection: "exact"; "linearised" for the small-deflection model, in which the equations
+            are expanded in the link's modes; or "undeformed_kinetic_energy", whose inertia does
+            not depend on them. See docs/reduced_forms.md.
     """
 
     name: str
