@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: bench bench-codegen bounds counts studies validate help setup setup-test setup-validate demo test test-all test-faults lint test-arm64 test-oldest build colcon-test clean
+.PHONY: bench bench-codegen soak lines bounds counts studies validate help setup setup-test setup-validate demo test test-all test-faults lint test-arm64 test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
@@ -10,7 +10,7 @@ WORKERS ?= 2
 PYTEST = $(ENV) python -m pytest -q -rs --timeout=900 --durations=30 -n $(WORKERS) --dist loadfile
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo '  PYTHON=/path/to/python3.12 picks another Python (3.10 to 3.12).'
 
 setup: ## make .venv with what the demo and the nodes need (under 600 MB)
@@ -70,8 +70,14 @@ validate: setup-validate ## every published case and other codes beside our numb
 bench-codegen: setup-test ## speed of compiled code against Pinocchio, into docs/benchmarks.md (minutes)
 	@$(ENV) python -m benchmarks.codegen
 
-bench: setup ## speed of the generated Python, and rate of the inverse dynamics node (minutes)
+bench: setup ## rate of the inverse dynamics node (minutes)
 	@$(ENV) python -m benchmarks.node_rate
+
+soak: setup ## ten minutes of the inverse dynamics node at 500 Hz: its memory stays flat
+	@$(ENV) python -m benchmarks.soak
+
+lines: ## lines of code of what is installed, by folder
+	@python3 scripts/count_lines.py
 
 clean: ## remove environments, builds and caches
 	rm -rf .venv .venv-oldest build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
