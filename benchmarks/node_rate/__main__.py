@@ -22,7 +22,7 @@ import time
 from typing import Iterator
 
 from builtin_interfaces.msg import Time
-from flexdyn_ros.model.load_robot import load_robot
+from flexdyn_ros.model.load import load_robot
 import numpy as np
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
