@@ -74,7 +74,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(call: argparse.Namespace) -> int:
-    """Compute, compare, write the results and say where they lie."""
+    """Compute, compare, write the results and print where they are."""
     from flexdyn_ros import Dynamics
     from flexdyn_ros.cli.bag import read_joint_states
     from flexdyn_ros.cli.replayed import compare

@@ -97,6 +97,9 @@ def parameter_problem(
         if not values['compensate.gravity']:
             return ('compensate.gravity: with torque_model gravity the torque is gravity alone; '
                     'set torque_model to rigid to leave it out')
+        if values['wrench_links']:
+            return ('wrench_links: the torque_model gravity contains no wrenches; set '
+                    'torque_model to rigid for them')
         useless = [
             name for name in ('coriolis', 'inertia', 'friction')
             if f'compensate.{name}' in changed and values[f'compensate.{name}']

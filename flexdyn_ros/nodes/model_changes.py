@@ -82,6 +82,10 @@ class ModelChanges:
             return None
         return f'pending: {self.pending}; the model before is in force'
 
+    def start(self) -> None:
+        """Go on with what a stop has interrupted."""
+        self._ahead.forget_problem()
+
     def stop(self) -> None:
         """Make no more code."""
         self._ahead.cancel()
@@ -108,7 +112,7 @@ class ModelChanges:
         )
 
     def _likely_requests(self) -> list[ModelRequest]:
-        """Return requests for another gravity, and for payloads on the links that may carry one."""
+        """Return requests for another gravity, and for payloads on links that may carry one."""
         now, robot = self._request(), self._node.robot
         parents = {joint.parent for joint in robot.joints}
         link = now.payload['payload.link']

@@ -23,7 +23,7 @@ def with_gripper(arm):
 
 
 def chosen(text, joints=()):
-    """Return the driven joints and what the log says."""
+    """Return the driven joints and the log lines."""
     log = []
     return driven_joints(fd.load_robot(text), joints, log.append), log
 

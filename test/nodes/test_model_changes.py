@@ -115,6 +115,8 @@ def test_compensation_acts_or_is_refused_in_every_torque_model(torque_node):
     for name in ('coriolis', 'inertia', 'friction'):
         (result,) = made.set(**{f'compensate__{name}': True})
         assert 'contains gravity alone' in result.reason
+    made.node.trigger_deactivate()
+    assert 'contains no wrenches' in made.set(wrench_links=['fore'])[0].reason
     refused = torque_node({
         'robot_description': ROBOT, 'torque_model': 'gravity', 'compensate.gravity': False,
     }, activate=False)
