@@ -74,7 +74,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(call: argparse.Namespace) -> int:
-    """Compute, compare, write the results and say where they lie."""
+    """Compute, compare, write the results and print where they are."""
     from flexdyn_ros.cli.bag import read_joint_states
     from flexdyn_ros.cli.replayed import compare
     from flexdyn_ros.nodes.feed_forward import FeedForward
@@ -84,7 +84,7 @@ def run(call: argparse.Namespace) -> int:
     robot = load(call)
     terms = TorqueTerms.of(name for name in TERMS if name not in call.leave_out)
     feed_forward = FeedForward(
-        Dynamics(robot, patient=False), call.torque_model, terms, call.measured_side)
+        Dynamics(robot), call.torque_model, terms, call.measured_side)
     coordinates = feed_forward.coordinates
     if coordinates.multi_dof or feed_forward.base.follows:
         raise FlexdynError(

@@ -84,7 +84,7 @@ def prepare(robot: Any, request: ModelRequest) -> None:
         robot: The robot.
         request: What is asked for.
     """
-    dyn = flexdyn_ros.Dynamics(robot, backend=request.backend, patient=False)
+    dyn = flexdyn_ros.Dynamics(robot, backend=request.backend)
     terms = TorqueTerms.of(request.terms)
     feed_forward = FeedForward(
         dyn, request.torque_model, terms, request.measured_side, ModalSettings(), request.free,
@@ -135,6 +135,12 @@ class CodeAhead:
             self._thread.start()
         return False
 
+    def make(self, request: ModelRequest) -> None:
+        """Make, or load, the code for a request in this process, before the work begins."""
+        if not self._anything and request.variant not in self._ready:
+            prepare(self._robot, request)
+            self._ready.add(request.variant)
+
     def forget_problem(self) -> None:
         """Try a request that failed again, when it comes again."""
         self.problem = None
@@ -176,7 +182,7 @@ class CodeAhead:
 
 def main() -> int:
     """Make the code for the request on standard input, as JSON."""
-    os.nice(10)
+    os.nice(5)
     given: dict[str, Any] = json.load(sys.stdin)
     lists = {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
     request = ModelRequest(**{**given, **lists})

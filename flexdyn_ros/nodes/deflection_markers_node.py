@@ -31,6 +31,8 @@ from flexdyn_ros.nodes.joint_state_cache import JointStateCache
 from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
 from flexdyn_ros.nodes.measured_state import MeasuredState
 from flexdyn_ros.nodes.payload_parameters import payload_problem
+from flexdyn_ros.nodes.plausibility import bounds
+from flexdyn_ros.nodes.plausibility import Plausible
 from flexdyn_ros.nodes.robot_node import RobotNode
 from flexdyn_ros.nodes.robot_node import run_node
 from flexdyn_ros.nodes.run_time_model import RunTimeModel
@@ -90,7 +92,9 @@ class DeflectionMarkersNode(RobotNode):
         if p['base_acceleration'] == 'free':
             free = self.coordinates.undriven(actuated_joints(self.robot))
         self.base = what_follows(self.dyn, self.coordinates, free)
-        self.measured = MeasuredState(self.coordinates, False, self.base.follows)
+        plausible = Plausible()
+        self.measured = MeasuredState(
+            self.coordinates, False, self.base.follows, bounds(self.robot, plausible), plausible)
         self.modal_cache = JointStateCache(self.robot.mode_names, need_velocity=False)
         self.run_time_model = RunTimeModel(self.dyn, self.gravity_frame, p['frame_prefix'])
         self.run_time_model.apply(p)

@@ -65,7 +65,9 @@ def driven_joints(
     """
     if chosen:
         return tuple(chosen)
-    fingers = [name for name in gripper_joints(robot) if name not in robot.actuated]
+    # An <actuated> element that leaves joints out has chosen already.
+    movable = {joint.name for joint in robot.joints if joint.coordinate_names}
+    fingers = gripper_joints(robot) if movable <= set(robot.actuated) else ()
     joints = tuple(name for name in actuated_joints(robot) if name not in fingers)
     if not joints or not fingers:
         return actuated_joints(robot)
@@ -95,6 +97,9 @@ def parameter_problem(
         if not values['compensate.gravity']:
             return ('compensate.gravity: with torque_model gravity the torque is gravity alone; '
                     'set torque_model to rigid to leave it out')
+        if values['wrench_links']:
+            return ('wrench_links: the torque_model gravity contains no wrenches; set '
+                    'torque_model to rigid for them')
         useless = [
             name for name in ('coriolis', 'inertia', 'friction')
             if f'compensate.{name}' in changed and values[f'compensate.{name}']

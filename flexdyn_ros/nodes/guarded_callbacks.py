@@ -48,7 +48,7 @@ class GuardedCallbacks(LifecycleNode):
         """Act on a failure; a subclass may give this."""
 
     def failure_sentence(self, what: str, why: str) -> str:
-        """Return what the log says of a failure."""
+        """Return the log line on a failure."""
         return f'{what} failed: {why}'
 
     def create_subscription(

@@ -147,6 +147,7 @@ class InverseDynamicsNode(RobotNode):
         p = self.parameters
         timeouts = [t for t in (p['timeout'], p['reference_timeout']) if t > 0.0]
         self.stale_timer = self.create_steady_timer(min(0.05, min(timeouts) / 2), self._watch)
+        self.changes.start()
         self.cycle.begin()
         self.diagnostics.report(WARN, 'waiting for joint_states')
 
@@ -172,6 +173,7 @@ class InverseDynamicsNode(RobotNode):
         known = len(self.measured.unknown)
         dropped = take(message, now, self._time_of_node())
         if dropped:
+            self.get_logger().warning(dropped, throttle_duration_sec=1.0)
             self.diagnostics.report(ERROR, dropped)
             return
         if len(self.measured.unknown) > known:
@@ -248,7 +250,7 @@ class InverseDynamicsNode(RobotNode):
     # No output.
 
     def failure_sentence(self, what: str, why: str) -> str:
-        """Return what the log says of a failure."""
+        """Return the log line on a failure."""
         return f'no torque: {why}' if what in CYCLES else super().failure_sentence(what, why)
 
     def on_failure(self, what: str, why: str) -> None:

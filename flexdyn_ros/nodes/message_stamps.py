@@ -11,7 +11,7 @@ from typing import Optional
 from flexdyn_ros.nodes.ros_time import NANOSECONDS
 
 FUTURE = 1.0  # by which stamps may lie ahead of the node's clock in real time [s]
-SOURCES = 64  # publishers that are told apart by the names in their messages
+SOURCES = 64  # publishers that are distinguished by the names in their messages
 
 STANDS_STILL, RUNS_BACK = 'stamp_stands_still', 'stamp_runs_back'
 IN_FUTURE, TOO_OLD = 'stamp_in_future', 'stamp_too_old'
@@ -50,7 +50,7 @@ class MessageStamps:
 
     def __init__(self, patience: int = 5):
         """
-        Know nothing yet.
+        Start without messages.
 
         Args:
             patience: Number of stamps in a row that are refused for running back.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from typing import Optional
 
@@ -51,6 +52,9 @@ class ModelChanges:
         self._free = free
         self._ahead = CodeAhead(node.robot, self._request())
         self._put_in_force()
+        if node.parameters['prepare_changes']:
+            for request in self._likely_requests():
+                self._ahead.make(request)
 
     def ask(self) -> None:
         """Note that parameters of the model have been set."""
@@ -78,6 +82,10 @@ class ModelChanges:
             return None
         return f'pending: {self.pending}; the model before is in force'
 
+    def start(self) -> None:
+        """Go on with what a stop has interrupted."""
+        self._ahead.forget_problem()
+
     def stop(self) -> None:
         """Make no more code."""
         self._ahead.cancel()
@@ -102,6 +110,18 @@ class ModelChanges:
             gravity=gravity,
             payload={name: p[name] for name in PAYLOAD},
         )
+
+    def _likely_requests(self) -> list[ModelRequest]:
+        """Return requests for another gravity, and for payloads on links that may carry one."""
+        now, robot = self._request(), self._node.robot
+        parents = {joint.parent for joint in robot.joints}
+        link = now.payload['payload.link']
+        carriers = [link] if link else [n for n in robot.frame_names if n not in parents]
+        turned = tuple(a + b for a, b in zip(robot.gravity_vector, TURNED))
+        return [
+            replace(now, gravity=gravity, payload={**now.payload, 'payload.link': carrier})
+            for carrier in dict.fromkeys(['', *carriers]) for gravity in ((), turned)
+        ]
 
     def _put_in_force(self) -> None:
         """Change the model between two cycles, and log what the torque contains."""

@@ -155,26 +155,28 @@ class TrajectoryFiller:
 
     def steps(self) -> Iterator[int]:
         """Fill one point after the other, yielding the number of points done."""
+        done = 0
+        for number in self.pieces():
+            if number > done:
+                done = number
+                yield done
+
+    def pieces(self) -> Iterator[int]:
+        """Do the same in smaller pieces: between two points one step of the modes is one."""
         self._feed_forward.reset()
-        previous = None
+        arm, previous = self._feed_forward.arm, None
         for number, point in enumerate(self.filled.points):
             sample = self._sample(point)
-            torque = self._torque(previous, sample)[self._columns]
-            effort, names = self._limits.saturate(torque)
+            if previous is None or not isinstance(arm, VibratingArm):
+                torque = self._feed_forward.torque(sample)
+            else:
+                for _ in arm.stepwise(quintic_motion(previous, sample), sample.time):
+                    yield number
+                torque = self._feed_forward.torque_with(sample, arm.state)
+            if not np.isfinite(torque).all():
+                raise TrajectoryRefused(f'the effort at {sample.time:g} s is not finite')
+            effort, names = self._limits.saturate(torque[self._columns])
             self.saturated.update(names)
             point.effort = array('d', effort)
             previous = sample
             yield number + 1
-
-    def _torque(self, previous, sample: JointSample) -> np.ndarray:
-        torque = self._computed(previous, sample)
-        if not np.isfinite(torque).all():
-            raise TrajectoryRefused(f'the effort at {sample.time:g} s is not finite')
-        return torque
-
-    def _computed(self, previous, sample: JointSample) -> np.ndarray:
-        arm = self._feed_forward.arm
-        if previous is None or not isinstance(arm, VibratingArm):
-            return self._feed_forward.torque(sample)
-        state = arm.advance(quintic_motion(previous, sample), sample.time)
-        return self._feed_forward.torque_with(sample, state)

@@ -63,7 +63,7 @@ class TrajectoryService:
         except FlexdynError as error:
             node.get_logger().error(str(error))
             return
-        self._steps = self._filler.steps()
+        self._steps = self._filler.pieces()
         self._timer.reset()
 
     def _work(self) -> None:

@@ -50,6 +50,20 @@ def test_the_old_model_answers_until_another_process_has_made_the_code(
     assert not made.node.changes.pending  # the mass is an argument of the code that is there
 
 
+def test_code_that_was_prepared_acts_at_the_next_cycle(torque_node):
+    made = torque_node({
+        'robot_description': ROBOT, 'backend': 'auto', 'prepare_changes': True,
+        'change_ramp_time': 0.0})
+    made.state(STATE)
+    made.set(payload__link='fore', payload__mass=2.0, gravity=[1.0, 0.0, -9.0])
+    made.state(STATE)
+    dyn = fd.Dynamics(fd.load_robot(ROBOT), backend='reference')
+    dyn.set_payload('fore', 2.0, np.zeros(3), np.zeros((3, 3)))
+    dyn.set_gravity([1.0, 0.0, -9.0])
+    assert made.commands[-1] == pytest.approx(dyn.inverse_dynamics(Q, QD, np.zeros(2)))
+    assert made.message == 'working'
+
+
 def test_code_that_cannot_be_made_leaves_the_old_model_in_force(torque_node, monkeypatch):
     made = torque_node({'robot_description': ROBOT, 'backend': 'auto'})
     made.state(STATE)
@@ -101,6 +115,8 @@ def test_compensation_acts_or_is_refused_in_every_torque_model(torque_node):
     for name in ('coriolis', 'inertia', 'friction'):
         (result,) = made.set(**{f'compensate__{name}': True})
         assert 'contains gravity alone' in result.reason
+    made.node.trigger_deactivate()
+    assert 'contains no wrenches' in made.set(wrench_links=['fore'])[0].reason
     refused = torque_node({
         'robot_description': ROBOT, 'torque_model': 'gravity', 'compensate.gravity': False,
     }, activate=False)

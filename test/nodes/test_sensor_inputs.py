@@ -133,7 +133,7 @@ def imu(frame='', orientation=None, acceleration=(0.0, 0.0, 0.0)):
 
 
 def test_an_imu_on_the_base_gives_the_direction_of_gravity(torque_node):
-    """A base that is pitched by 0.4 rad, told by orientation and by the acceleration at rest."""
+    """A base that is pitched by 0.4 rad, by orientation and by the acceleration at rest."""
     text = rigid_arm().replace('</robot>', """
       <joint name="mount" type="fixed"><parent link="base"/><child link="imu"/>
         <origin rpy="0 0 1.5707963267948966"/></joint><link name="imu"/></robot>""")

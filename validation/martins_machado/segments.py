@@ -31,7 +31,7 @@ def paper_arm(flexible: str = 'true') -> tuple[Dynamics, np.ndarray]:
     robot = example_robot('segmented_arm', flexible=flexible)
     start = np.zeros(robot.nv)
     start[:2] = np.radians(inputs('mm_segments')['start'])
-    return Dynamics(robot, patient=False), start
+    return Dynamics(robot), start
 
 
 @lru_cache(maxsize=None)

@@ -84,7 +84,7 @@ class Variant:
         """Return the program; its last output is the pivots, where it has any."""
         return simplify(
             self.robot, self.request.name, [self.request], self.loads, snap=ROUND_OFF,
-            pivots=True, hasty=True, method=SOLVERS[self.method],
+            pivots=True, quick=True, method=SOLVERS[self.method],
         ).trace
 
 
