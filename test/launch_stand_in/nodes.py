@@ -10,8 +10,6 @@ from typing import Iterable
 from typing import Optional
 from typing import Sequence
 
-import yaml
-
 from launch_stand_in.actions import Action
 from launch_stand_in.context import join_namespaces
 from launch_stand_in.context import LaunchContext
@@ -19,6 +17,7 @@ from launch_stand_in.context import LaunchFileError
 from launch_stand_in.context import NodeProcess
 from launch_stand_in.context import perform
 from launch_stand_in.substitutions import Condition
+import yaml
 
 
 class ParameterValue:

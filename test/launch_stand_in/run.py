@@ -14,7 +14,6 @@ from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.demo.processes import ProcessGroup
-
 from launch_stand_in import stand_in
 from launch_stand_in.context import LaunchFileError
 
