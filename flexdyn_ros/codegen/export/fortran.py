@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 
+from flexdyn_ros.codegen.export.c import description
+from flexdyn_ros.codegen.export.c import output_names
+from flexdyn_ros.codegen.export.c import WORK
 from flexdyn_ros.codegen.export.chunks import Part
 from flexdyn_ros.codegen.export.chunks import Parts
 from flexdyn_ros.codegen.export.chunks import split
 from flexdyn_ros.codegen.export.chunks import Statement
 from flexdyn_ros.codegen.export.chunks import TEMPORARY
-from flexdyn_ros.codegen.export.c import description
-from flexdyn_ros.codegen.export.c import output_names
-from flexdyn_ros.codegen.export.c import WORK
 from flexdyn_ros.codegen.export.schedule import Schedule
 from flexdyn_ros.codegen.export.series import closed_form
 from flexdyn_ros.codegen.export.series import series
