@@ -44,8 +44,8 @@ ROWS = 4
 
 ONE_SAMPLE = CFlavour(linkage='static inline ', gather='sincos_all', multiple=FEW_LANES)
 LANES = CFlavour(
-    'lanes', 'static inline ', 'lanes_sincos_all', call=lambda name: f'lanes_{name}',
-    most_on_stack=0,
+    'lanes', 'static inline ', 'static __attribute__((noinline)) ', 'lanes_sincos_all',
+    call=lambda name: f'lanes_{name}', most_on_stack=0,
 )
 
 

@@ -46,8 +46,8 @@ INDENT = '    '
 WORK = 'work'
 ANGLES = 'angle'
 GATHER = 'sines_and_cosines'
-# Numbers of a work array that a function may keep on its stack: 16 KiB.
-MOST_ON_STACK = 2048
+# Numbers of the arrays that a function may keep on its stack: 14 KiB, and its frame below 16 KiB.
+MOST_ON_STACK = 1792
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,18 @@ class CFlavour:
     Attributes:
         number: Type of a number.
         linkage: Before the function, "static " where only this translation unit calls it.
+        part_linkage: Before its parts. A part that is inlined adds its temporaries to the frame of
+            the function.
         gather: Function of (angles, sines, cosines, count) that takes the place of the calls in
             `sines_and_cosines`, or None.
         multiple: Sizes of the arrays of angles, sines and cosines are multiples of it.
         call: From a function's name to the name that is called.
-        most_on_stack: Numbers of a work array beyond which it is an argument.
+        most_on_stack: Numbers of all arrays beyond which the work array is an argument.
     """
 
     number: str = 'double'
     linkage: str = ''
+    part_linkage: str = 'static '
     gather: Optional[str] = None
     multiple: int = 1
     call: Callable[[str], str] = str
@@ -102,7 +105,8 @@ class CProgram:
     def work_size(self) -> int:
         """Numbers of the work array that the caller provides, zero where it does not."""
         size = len(self.parts.shared)
-        return size if size > self.flavour.most_on_stack else 0
+        arrays = size + 3 * len(self.angles.arguments)
+        return size if arrays > self.flavour.most_on_stack else 0
 
 
 def c_program(trace: Trace, flavour: CFlavour = EXPORTED, part_size: int = 0) -> CProgram:
@@ -121,7 +125,9 @@ def emit_c(program: CProgram) -> str:
     several = len(program.parts.parts) > 1
     if several:
         for number, part in enumerate(program.parts.parts):
-            head = signature(program, f'static void {_part_name(program, number)}', part)
+            head = signature(
+                program, f'{flavour.part_linkage}void {_part_name(program, number)}', part
+            )
             lines += [*head, '{', *_body(program, part, writer), '}', '']
     lines += [*signature(program, f'{flavour.linkage}void {trace.name}'), '{']
     lines += [*_unused(program), *_arrays(program, several), *_angles(program, writer)]
