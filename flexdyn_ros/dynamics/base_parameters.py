@@ -105,7 +105,7 @@ def _rounded(value: float, error: float) -> Bounded:
     return Bounded(value, error + UNIT_ROUND_OFF * abs(value))
 
 
-NOTHING: Matrix = tuple(tuple(Bounded(0.0) for _ in range(3)) for _ in range(3))
+NO_MOMENT: Vector = (Bounded(0.0), Bounded(0.0), Bounded(0.0))
 
 
 @dataclass
@@ -184,7 +184,8 @@ def regroup(tree: Multibody, axisymmetric: bool = True) -> Multibody:
         axisymmetric: Whether of axisymmetric bodies only the angular momentum about the joint axis
             is left, as `polar_inertia`.
     """
-    bodies, found = list(tree.bodies), {}
+    bodies = list(tree.bodies)
+    found: dict[int, Moments] = {}
 
     def moments(index: int) -> Moments:
         return found[index] if index in found else Moments.of(bodies[index])
@@ -201,7 +202,8 @@ def regroup(tree: Multibody, axisymmetric: bool = True) -> Multibody:
         if spread is not None:
             disc = Moments(0.0, ZERO, _disc(body.joint.axis, spread))
             bodies[index] = replace(body, polar_inertia=2.0 * spread.value)
-            rest, movable = Moments(rest.mass, rest.first_moment, NOTHING), movable.plus(disc)
+            rest = Moments(rest.mass, rest.first_moment, (NO_MOMENT,) * 3)
+            movable = movable.plus(disc)
         found[index] = rest
         moved = movable.seen_from(body.rotation, body.position)
         found[body.parent] = moments(body.parent).plus(moved)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flexdyn_ros.codegen.emitting.schedule import Schedule
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import Expression
+from flexdyn_ros.symbolic.graph import SYMBOL
 
 # Statements of a part, and the number of statements above which a function is split.
 PART_SIZE = 300

@@ -30,10 +30,10 @@ from flexdyn_ros.codegen.emitting.x86_code import ONE
 from flexdyn_ros.codegen.emitting.x86_code import Width
 from flexdyn_ros.codegen.tracing.interface import Output
 from flexdyn_ros.codegen.tracing.interface import Trace
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import CALL
+from flexdyn_ros.symbolic.graph import CONSTANT
+from flexdyn_ros.symbolic.graph import Expression
+from flexdyn_ros.symbolic.graph import SYMBOL
 from flexdyn_ros.symbolic.program import ordered
 
 NAME = 'flexdyn_rest'

@@ -10,11 +10,11 @@ from typing import Sequence
 
 from flexdyn_ros.codegen.emitting.schedule import Schedule
 from flexdyn_ros.codegen.emitting.writer import Writer
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import QUOTIENT
-from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.graph import CALL
+from flexdyn_ros.symbolic.graph import Expression
+from flexdyn_ros.symbolic.graph import PRODUCT
+from flexdyn_ros.symbolic.graph import QUOTIENT
+from flexdyn_ros.symbolic.graph import SUM
 from flexdyn_ros.symbolic.program import ordered
 
 # Cycles that operations take on current processors, about.

@@ -22,9 +22,9 @@ from flexdyn_ros.codegen.emitting.schedule import Schedule
 from flexdyn_ros.codegen.emitting.schedule import schedule
 from flexdyn_ros.codegen.emitting.writer import Writer
 from flexdyn_ros.codegen.tracing.interface import Trace
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import CONSTANT
+from flexdyn_ros.symbolic.graph import Expression
+from flexdyn_ros.symbolic.graph import SYMBOL
 from flexdyn_ros.symbolic.program import ordered
 
 # Numbers lie in a table that a pointer to its middle reaches: 16 on either side take an address
