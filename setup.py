@@ -18,6 +18,13 @@ SHARED = {
     'urdf': ('*.xacro', '*.urdf', '*.xml', '*.yaml', '*.npz'),
 }
 NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node')
+REQUIRES = ('numpy>=1.21.5', 'scipy>=1.8', 'PyYAML', 'urdf-parser-py>=0.0.4', 'xacro')
+EXTRAS = {
+    'plots': ['matplotlib'],
+    'replay': ['rosbags', 'matplotlib'],
+    'oracles': ['example-robot-data', 'mujoco', 'pin'],
+    'test': ['hypothesis', 'matplotlib', 'psutil', 'pycparser', 'pytest', 'pytest-timeout'],
+}
 
 
 def data_files():
@@ -38,7 +45,7 @@ def extensions():
     """
     Return the extension that calls compiled functions, where its headers are.
 
-    It is optional: without it, it is built when first needed (codegen/native/extension.py).
+    It is optional: without it, it is built when first needed (codegen/compile/extension.py).
     """
     try:
         import numpy
@@ -46,23 +53,20 @@ def extensions():
         return []
     if not (Path(sysconfig.get_path('include')) / 'Python.h').exists():
         return []
-    runtime = Path(PACKAGE, 'codegen', 'runtime')
-    # The digest is `extension.source_digest`.
-    headers = (
-        'arrays', 'batch', 'direct_call', 'interpreter', 'interpreter_loop', 'kernel', 'numbers',
-        'program', 'samples', 'workers',
-    )
-    sources = [runtime / 'kernel.c', *(runtime / f'{name}.h' for name in headers)]
+    runtime = Path(PACKAGE, 'codegen', 'compile', 'runtime')
+    # As in codegen/compile/extension.py.
+    sources = [runtime / name for name in ('calls.c', 'kernel.h', 'method.h', 'numbers.h')]
     digest = hashlib.sha256(b''.join(path.read_bytes() for path in sources)).hexdigest()[:16]
     return [Extension(
-        f'{PACKAGE}.codegen.runtime._kernel',
+        f'{PACKAGE}.codegen.compile.runtime._calls',
         [str(sources[0])],
         depends=[str(path) for path in sources[1:]],
         include_dirs=[numpy.get_include()],
         define_macros=[('FLEXDYN_DIGEST', f'"{digest}"')],
-        extra_compile_args=['-O2', '-ffp-contract=off', '-pthread'],
-        extra_link_args=['-pthread'],
-        libraries=['m'],
+        extra_compile_args=[
+            '-O2', '-ffp-contract=off', '-fno-tree-vectorize',
+            '-fno-tree-loop-distribute-patterns',
+        ],
         optional=True,
     )]
 
@@ -79,15 +83,14 @@ setup(
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
     package_data={
         PACKAGE: ['py.typed', '*.xml'],
-        f'{PACKAGE}.codegen.runtime': ['*.c', '*.h'],
+        f'{PACKAGE}.codegen.compile.runtime': ['*.c', '*.h'],
         f'{PACKAGE}.nodes': ['*.yaml'],
-        f'{PACKAGE}.validation': ['cases/*.yaml', 'counts/*.yaml'],
     },
     ext_modules=extensions(),
     data_files=data_files(),
     python_requires='>=3.10',
-    install_requires=['setuptools'],
-    extras_require={'replay': ['rosbags', 'matplotlib'], 'test': ['pytest']},
+    install_requires=REQUIRES,
+    extras_require=EXTRAS,
     zip_safe=False,
     entry_points={
         'console_scripts': [

@@ -86,6 +86,44 @@ class ArgumentError(FlexdynError, ValueError):
         super().__init__(f'Argument "{argument}" {problem.rstrip(".")}.')
 
 
+class NonFiniteResult(FlexdynError, ArithmeticError):
+    """
+    Finite arguments have no finite result: numbers on the way are too large.
+
+    Attributes:
+        function: What was computed.
+        argument: The largest number among the arguments, such as "qd[2]".
+        value: That number.
+    """
+
+    def __init__(self, function: str, argument: str, value: float):
+        self.function = function
+        self.argument = argument
+        self.value = value
+        super().__init__(
+            f'{function} has no finite result: numbers grow too large on the way. The largest '
+            f'argument is {argument} = {value:g}; check its value and unit.'
+        )
+
+
+class FileNotWritten(FlexdynError, OSError):
+    """
+    A file cannot be written, as the disk is full for instance; no part of it is left.
+
+    Attributes:
+        path: The file.
+        reason: What the system reports.
+        exit_code: Of the command line: the call is wrong, not the model.
+    """
+
+    exit_code = 2
+
+    def __init__(self, path: str, reason: str):
+        self.path = path
+        self.reason = reason
+        super().__init__(f'{path} cannot be written: {reason}.')
+
+
 class LoopsCannotClose(FlexdynError):
     """
     No state near the given one meets all loops.

@@ -1,36 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamics: what users call. It checks arguments and leaves the numbers to a backend."""
+"""
+Dynamics: what users call. It checks arguments and leaves the numbers to a backend.
+
+The methods about loops stand in `closed_chains/methods.py`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 from typing import Iterable
 from typing import Optional
+from typing import Sequence
 from typing import Union
+import warnings
 
+from flexdyn_ros.arguments import deliver
+from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.arguments import targets
+from flexdyn_ros.batch import BatchDynamics
+from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.closed_chains.methods import ByLoop
 from flexdyn_ros.closed_chains.methods import ClosedChainMethods
+from flexdyn_ros.codegen.backends.generated import Backend
+from flexdyn_ros.codegen.backends.generated import generated_backend
+from flexdyn_ros.codegen.backends.generated import GeneratedBackend
+from flexdyn_ros.dynamics.functions import FUNCTIONS
+from flexdyn_ros.dynamics.functions import SOLVING_METHODS
+from flexdyn_ros.dynamics.influence.backend import InfluenceBackend
+from flexdyn_ros.dynamics.influence.model import Approximations
+from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.interface.arguments import deliver
-from flexdyn_ros.interface.arguments import deliver_matrix
-from flexdyn_ros.interface.arguments import real_vector
-from flexdyn_ros.interface.arguments import targets
-from flexdyn_ros.interface.backend_owner import BackendOwner
-from flexdyn_ros.interface.batch_dynamics import BatchDynamics
-from flexdyn_ros.interface.checked_arguments import Wrenches
-from flexdyn_ros.interface.derivative_methods import DerivativeMethods
-from flexdyn_ros.interface.direct_calls import HandOver
-from flexdyn_ros.interface.load_methods import LoadMethods
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.evaluation import Evaluation
+from flexdyn_ros.model.payload import payload_body
+from flexdyn_ros.model.records.robot import require_robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.prescribed_base import accelerations_on_base
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 
-METHODS = ('auto', 'recursive', 'cholesky')
+BACKENDS = ('auto', 'c', 'python', 'reference')
+RECURSIVE, INFLUENCE = FORMULATIONS = ('recursive', 'kinematic_influence')
 Out = Optional[np.ndarray]
+Outs = Optional[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
-class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
+class Dynamics(Evaluation, ClosedChainMethods):
     """
     The dynamics of a robot in joint-and-mode space.
 
@@ -40,10 +54,6 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
 
     Wrenches map a frame name to six numbers [fx, fy, fz N, mx, my, mz N m] that the
     environment exerts on the robot at the frame's origin, in root axes.
-
-    Once a function is compiled, plain calls of its method go straight to the compiled code
-    (`interface/direct_calls.py`), so a method does nothing but check arguments, ask the backend
-    and deliver. Derivatives, loads and loops are in the base classes.
 
     Attributes:
         robot: The robot.
@@ -56,8 +66,8 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
         self,
         robot: Robot,
         backend: str = 'auto',
-        patient: bool = True,
-        formulation: str = 'recursive',
+        patient: Optional[bool] = None,
+        formulation: str = RECURSIVE,
         approximations: Union[str, Iterable[str]] = (),
     ):
         """
@@ -65,33 +75,81 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
 
         Args:
             robot: From `load_robot`.
-            backend: "reference" (the algorithms as written), "python" (straight-line code
-                generated from them when a function is first used, kept on disk, and run as
-                machine code of our own, by the extension's interpreter or by CPython, with the
-                same bits), "c" (the same compiled), or "auto": "c" where there is a compiler,
-                otherwise "python"; the first calls of a function that is not on disk yet are
-                the reference's, and some more the interpreter's.
-            patient: False lets "auto" generate code at a function's first call already, as
-                programs want that must not wait in the middle of their work. Where compiling
-                fails, "python" answers, and a warning is logged.
+            backend: "reference" (the algorithms as written; for studies over many robots),
+                "python" (the exported Python, run by CPython), "c" (the exported C, compiled), or
+                "auto": "c" where there is a compiler, otherwise "python". Code is generated at a
+                function's first call and kept on disk. "auto" does so up to 40 coordinates, for
+                derivatives up to 12; beyond that the reference answers until `compile` is called.
+            patient: Deprecated, without effect.
             formulation: "recursive" (Newton-Euler, composite and articulated bodies), or
                 "kinematic_influence" (Graves: Jacobians of points, projection on them), which
                 gives the same numbers by another way, slower: a check, on the reference backend.
             approximations: Names of what the second formulation shall approximate as its paper
                 does, none by default: "undeformed_inertia", "lumped_mass", "printed_recursion",
-                see `dynamics/influence_approximations.py`.
+                see `dynamics/influence/model.py`.
 
         Raises:
             ArgumentError: If there is no such backend, formulation or approximation, or they do
                 not go together; if a link's rotation="linear" has no place in the formulation.
             NoCompiler: If "c" is asked for and there is no C compiler.
         """
-        super().__init__(robot, backend, patient, formulation, approximations)
+        require_robot(robot)
+        if backend not in BACKENDS:
+            raise ArgumentError('backend', f'is "{backend}", expected one of {BACKENDS}')
+        if patient is not None:
+            warnings.warn(
+                'The argument "patient" of Dynamics is deprecated and has no effect: functions '
+                'are compiled at their first call, or by Dynamics.compile',
+                DeprecationWarning, stacklevel=2,
+            )
+        super().__init__(robot)
+        self._formulation, self._kind = formulation, backend
+        self._approximations = _checked_approximations(formulation, approximations, backend)
+        self._backend = self._new_backend()
+
+    @property
+    def backend(self) -> str:
+        """Name of the backend in use."""
+        return self._backend.name
+
+    @property
+    def formulation(self) -> str:
+        """Name of the formulation in use."""
+        return self._formulation
 
     @property
     def batch(self) -> BatchDynamics:
         """The same functions over many samples at once."""
         return BatchDynamics(self)
+
+    def compile(
+        self, *functions: str, wrenches: Iterable[str] = (), batch: bool = False
+    ) -> None:
+        """
+        Generate and compile functions now, under the present kind of loads.
+
+        They answer from then on, whatever the number of coordinates. The backend "reference" has
+        nothing to compile.
+
+        Args:
+            functions: Names as of `generate`, such as "inverse_dynamics" or "jacobian:tool".
+            wrenches: Frames of the wrenches that calls will have.
+            batch: Whether to compile the functions over many samples too.
+
+        Raises:
+            ArgumentError: If there is no function of a name, or none is given.
+            UnknownName: If there is no frame of a name.
+            CompilationFailed: If the compiler of the backend "c" fails.
+        """
+        if not functions:
+            raise ArgumentError('functions', f'is empty, expected some of {tuple(FUNCTIONS)}')
+        frames = (wrenches,) if isinstance(wrenches, str) else tuple(wrenches)
+        places = tuple((self._frame(frame), None) for frame in sorted(frames))
+        requests = [each for text in functions for each in self._requests(text)]
+        if isinstance(self._backend, GeneratedBackend):
+            for request in requests:
+                takes = request.function.takes_wrenches
+                self._backend.compile(request, places if takes else (), batch)
 
     def inverse_dynamics(
         self,
@@ -118,25 +176,14 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
 
         Raises:
             UnattainableMotion: If the actuated joints cannot make the motion.
+            NonFiniteResult: If the numbers are too large for a finite result.
         """
-        if self._quick is not None and wrenches is None and out is None and loop_forces is None:
-            found = self._quick(q, qd, qdd)
-            if found is not None:
-                return found
         self._need_loops(loop_forces)
-        at = self._position(q)
-        tau = self._backend.inverse_dynamics(
-            at,
-            real_vector('qd', qd, self._nv),
-            real_vector('qdd', qdd, self._nv),
-            () if wrenches is None else self._checked(wrenches),
-        )
-        if self._quick is None and self._closed is None and not self._quaternions:
-            self._quick = self._quick_inverse_dynamics()
-        if self._closed is not None:
-            loading = self._closed.loading(None, loop_forces)
-            tau = self._closed.torques(self._backend, at, tau, loading)
-        return deliver(tau, out)
+        if self._closed is None:
+            return self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches, out=out)
+        tau = self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches)
+        loading = self._closed.loading(None, loop_forces)
+        return deliver(self._closed.torques(self._backend, self._position(q), tau, loading), out)
 
     def forward_dynamics(
         self,
@@ -176,33 +223,26 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
             ArgumentError: If an argument has the wrong shape, the base is not prescribed, or
                 the formulation has no recursion.
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
+            NonFiniteResult: If the numbers are too large for a finite result.
         """
-        if method not in METHODS:
-            raise ArgumentError('method', f'is "{method}", expected one of {METHODS}')
-        if method == 'recursive' and self._formulation != 'recursive':
-            raise ArgumentError(
-                'method', f'is "recursive", and formulation="{self._formulation}" solves with the '
-                'mass matrix; leave it out or use "cholesky"',
-            )
+        self._check_method(method)
         self._need_loops(loop_accelerations, loop_forces)
-        position, velocity = self._position(q), real_vector('qd', qd, self._nv)
-        forces = real_vector('tau', tau, self._nv)
-        loads = () if wrenches is None else self._checked(wrenches)
-        base, qdd = None, None  # type: Any, Any
+        if self._closed is None and base_acceleration is None:
+            return self._evaluate(
+                'forward_dynamics', (q, qd, tau), wrenches=wrenches, method=method, out=out
+            )
+        at, rate, force = self._vectors(('q', 'qd', 'tau'), (q, qd, tau))
+        loads, base = self._checked(wrenches), None
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
         if self._closed is not None:
             loading = self._closed.loading(loop_accelerations, loop_forces)
-            qdd = self._closed.motion(
-                self._backend, position, velocity, forces, loads, loading, base=base
-            ).qdd
-        elif base is None:
-            qdd = self._backend.forward_dynamics(position, velocity, forces, loads, method)
-        else:
-            qdd = accelerations_on_base(
-                self._backend, self._exact, (position, velocity), forces, base, loads, method
-            )
-        return deliver(qdd, out)
+            return deliver(self._closed.motion(
+                self._backend, at, rate, force, loads, loading, base=base
+            ).qdd, out)
+        return deliver(accelerations_on_base(
+            self._backend, self._exact, (at, rate), force, base, loads, method
+        ), out)
 
     def hybrid_dynamics(
         self,
@@ -222,87 +262,246 @@ class Dynamics(LoadMethods, DerivativeMethods, ClosedChainMethods):
         `out` is two arrays of these shapes.
         """
         self._need_loops(loop_accelerations, loop_forces)
-        given = (
-            self._position(q),
-            self._velocity(qd),
-            real_vector('joint_qdd', joint_qdd, self._n_joints),
-            self._checked(wrenches),
-        )
         if self._closed is None:
-            tau, qdd = self._backend.hybrid_dynamics(*given)
-        else:
-            loading = self._closed.loading(loop_accelerations, loop_forces)
-            tau, qdd = self._closed.hybrid(self._backend, *given, loading)
+            return self._evaluate(
+                'hybrid_dynamics', (q, qd, joint_qdd), wrenches=wrenches, out=out
+            )
+        at, rate, given = self._vectors(('q', 'qd', 'joint_qdd'), (q, qd, joint_qdd))
+        loading = self._closed.loading(loop_accelerations, loop_forces)
+        tau, qdd = self._closed.hybrid(
+            self._backend, at, rate, given, self._checked(wrenches), loading
+        )
         tau_out, qdd_out = targets(out, 'two arrays', 2)
         return deliver(tau, tau_out), deliver(qdd, qdd_out)
 
     def mass_matrix(self, q: Any, out: Out = None) -> np.ndarray:
         """Return the mass matrix, (nv, nv)."""
-        rows = self._backend.mass_matrix(self._position(q))
-        return deliver_matrix(rows, (self._nv, self._nv), out)
+        return self._evaluate('mass_matrix', (q,), out=out)
 
     def bias_vector(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
         """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
-        return deliver(self._backend.bias_vector(self._position(q), self._velocity(qd)), out)
+        return self._evaluate('bias_vector', (q, qd), out=out)
 
     def gravity_vector(self, q: Any, out: Out = None) -> np.ndarray:
         """Return the forces that hold the robot against gravity, (nv,)."""
-        return deliver(self._backend.gravity_vector(self._position(q)), out)
+        return self._evaluate('gravity_vector', (q,), out=out)
 
     def coriolis_vector(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
         """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
-        return deliver(
-            self._backend.coriolis_vector(self._position(q), self._velocity(qd)), out
-        )
+        return self._evaluate('coriolis_vector', (q, qd), out=out)
 
     def friction_vector(self, qd: Any, out: Out = None) -> np.ndarray:
         """Return the losses of the joints: friction, and damping without a spring, (nv,)."""
-        return deliver(self._backend.friction_vector(self._velocity(qd)), out)
+        return self._evaluate('friction_vector', (qd,), out=out)
 
     def elastic_vector(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
         """Return stiffness and damping forces of modes and elastic joints, (nv,)."""
-        return deliver(self._backend.elastic_vector(self._position(q), self._velocity(qd)), out)
+        return self._evaluate('elastic_vector', (q, qd), out=out)
 
     def inertia_vector(self, q: Any, qdd: Any, out: Out = None) -> np.ndarray:
         """Return M(q) qdd, (nv,)."""
-        return deliver(
-            self._backend.inertia_vector(self._position(q), self._vector('qdd', qdd)), out
-        )
+        return self._evaluate('inertia_vector', (q, qdd), out=out)
 
     def external_force_vector(self, q: Any, wrenches: Wrenches, out: Out = None) -> np.ndarray:
         """Return the forces that wrenches ask for, -J^T w, (nv,)."""
-        return deliver(
-            self._backend.external_force_vector(self._position(q), self._checked(wrenches)), out
-        )
+        return self._evaluate('external_force_vector', (q,), wrenches=wrenches, out=out)
 
     def frame_pose(self, q: Any, frame: str, out: Out = None) -> np.ndarray:
         """Return the homogeneous transform of a link's frame in the root frame, (4, 4)."""
-        rotation, position = self._backend.frame_pose(self._position(q), self._frame(frame))
-        pose = np.eye(4)
-        pose[:3, :3], pose[:3, 3] = rotation, position
-        return deliver(pose, out)
+        return self._evaluate('frame_pose', (q,), frame=frame, out=out)
 
     def jacobian(self, q: Any, frame: str, out: Out = None) -> np.ndarray:
         """Return the Jacobian at a frame's origin in root axes, linear rows first, (6, nv)."""
-        rows = self._backend.jacobian(self._position(q), self._frame(frame))
-        return deliver_matrix(rows, (6, self._nv), out)
+        return self._evaluate('jacobian', (q,), frame=frame, out=out)
 
     def jacobian_rate_qd(self, q: Any, qd: Any, frame: str, out: Out = None) -> np.ndarray:
         """Return dJ/dt qd at a frame's origin in root axes, linear part first, (6,)."""
-        rate = self._backend.jacobian_rate_qd(
-            self._position(q), self._velocity(qd), self._frame(frame)
-        )
-        return deliver(rate, out)
+        return self._evaluate('jacobian_rate_qd', (q, qd), frame=frame, out=out)
 
     def kinetic_energy(self, q: Any, qd: Any, out: Out = None) -> Any:
         """Return the kinetic energy [J], a float; into `out`, shape (), where that is given."""
-        energy = self._backend.kinetic_energy(self._position(q), self._velocity(qd))
-        return float(energy) if out is None else deliver(energy, out)
+        return self._evaluate('kinetic_energy', (q, qd), out=out)
 
     def potential_energy(self, q: Any, out: Out = None) -> Any:
         """Return gravity's energy, zero at the root frame's origin, and elastic energy [J]."""
-        energy = self._backend.potential_energy(self._position(q))
-        return float(energy) if out is None else deliver(energy, out)
+        return self._evaluate('potential_energy', (q,), out=out)
+
+    def inverse_dynamics_derivatives(
+        self, q: Any, qd: Any, qdd: Any, wrenches: Wrenches = None, out: Outs = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """
+        Return d tau / dq, d tau / d qd and d tau / d qdd, the mass matrix, (nv, nv) each.
+
+        Column k of the first is for a displacement of velocity coordinate k: of q itself, but
+        of a quaternion a rotation vector, and of a floating joint's position a translation, both
+        in body axes.
+
+        Raises:
+            NotYetSupported: If the robot has loops.
+        """
+        self._refuse_loops('inverse_dynamics_derivatives')
+        return self._evaluate(
+            'inverse_dynamics_derivatives', (q, qd, qdd), wrenches=wrenches, out=out
+        )
+
+    def forward_dynamics_derivatives(
+        self, q: Any, qd: Any, tau: Any, wrenches: Wrenches = None, out: Outs = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """
+        Return d qdd / dq, d qdd / d qd and d qdd / d tau, (nv, nv) each.
+
+        Positions are displaced as by `inverse_dynamics_derivatives`.
+
+        Raises:
+            NotYetSupported: If the robot has loops.
+            SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
+        """
+        self._refuse_loops('forward_dynamics_derivatives')
+        return self._evaluate(
+            'forward_dynamics_derivatives', (q, qd, tau), wrenches=wrenches, out=out
+        )
+
+    def inverse_dynamics_parameter_derivatives(
+        self, q: Any, qd: Any, qdd: Any, parameters: Sequence[str],
+        wrenches: Wrenches = None, out: Out = None,
+    ) -> np.ndarray:
+        """
+        Return the derivatives of joint torques and modal forces by parameters, (nv, n).
+
+        Args:
+            q: Configuration, (nq,).
+            qd: Velocity, (nv,).
+            qdd: Acceleration, (nv,).
+            parameters: Names as of the arguments of generated code: "<link>/mass", "<link>/com"
+                (3 columns), "<link>/inertia" (6 columns: xx yy zz xy xz yz), "<joint>/viscous",
+                "<joint>/coulomb", "<joint>/rotor_inertia", "<joint>/stiffness",
+                "<joint>/damping", "<mode>/stiffness", "<mode>/damping".
+            wrenches: See the class.
+            out: Where to write the result.
+
+        Raises:
+            ArgumentError: If a parameter is unknown or comes twice, or there is none.
+            NotYetSupported: If the robot has loops.
+        """
+        self._refuse_loops('inverse_dynamics_parameter_derivatives')
+        return self._evaluate(
+            'inverse_dynamics_parameter_derivatives', (q, qd, qdd), wrenches=wrenches, out=out,
+            parameters=self._parameters(parameters),
+        )
+
+    def forward_dynamics_parameter_derivatives(
+        self, q: Any, qd: Any, tau: Any, parameters: Sequence[str],
+        wrenches: Wrenches = None, out: Out = None,
+    ) -> np.ndarray:
+        """
+        Return the derivatives of accelerations by parameters of the model, (nv, n).
+
+        The parameters are those of `inverse_dynamics_parameter_derivatives`.
+
+        Raises:
+            ArgumentError: If a parameter is unknown or comes twice, or there is none.
+            NotYetSupported: If the robot has loops.
+            SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
+        """
+        self._refuse_loops('forward_dynamics_parameter_derivatives')
+        return self._evaluate(
+            'forward_dynamics_parameter_derivatives', (q, qd, tau), wrenches=wrenches, out=out,
+            parameters=self._parameters(parameters),
+        )
+
+    def set_payload(self, link: str, mass: Any, com: Any, inertia: Any) -> None:
+        """
+        Put a rigid body on a link; it replaces the one that is there.
+
+        On a flexible link it rides on the cross-section, or the segment, at its centre of mass.
+
+        Args:
+            link: Name of the link.
+            mass: [kg].
+            com: Centre of mass in the link frame, (3,) [m].
+            inertia: About the centre of mass in link axes, (3, 3) [kg m^2].
+
+        Raises:
+            UnknownName: If there is no such link.
+            ArgumentError: If the mass or a principal moment is negative, or the inertia not
+                symmetric; zeros are a point mass. Moments that break the triangle inequality, as
+                those of planar models may, are taken with a warning.
+        """
+        self.robot.link(link)
+        self._payloads = {**self._payloads, link: payload_body(mass, com, inertia)}
+        self._change_loads()
+
+    def clear_payload(self, link: Optional[str] = None) -> None:
+        """Return the payload of one link, or of all, to what the description declares."""
+        declared = {payload.link: payload.inertia for payload in self.robot.payloads}
+        if link is None:
+            self._payloads = declared
+        else:
+            self.robot.link(link)
+            others = {name: body for name, body in self._payloads.items() if name != link}
+            own = {link: declared[link]} if link in declared else {}
+            kept = {**others, **own}
+            # The declared order, so that sums of inertias come out bit for bit the same.
+            order = [*declared, *(name for name in kept if name not in declared)]
+            self._payloads = {name: kept[name] for name in order if name in kept}
+        self._change_loads()
+
+    def set_gravity(self, vector: Any) -> None:
+        """Set the acceleration of gravity in the root frame, (3,) [m/s^2]."""
+        self._gravity = real_vector('vector', vector, 3)
+        self._change_loads()
+
+    def _check_method(self, method: str) -> None:
+        if method not in SOLVING_METHODS:
+            raise ArgumentError('method', f'is "{method}", expected one of {SOLVING_METHODS}')
+        if method == 'recursive' and self._formulation != RECURSIVE:
+            raise ArgumentError(
+                'method', f'is "{method}", and formulation="{self._formulation}" solves with the '
+                'mass matrix; leave it out or use "cholesky"',
+            )
+
+    def _new_backend(self) -> Backend:
+        given = (self.robot, self._gravity, self._payloads)
+        if self._formulation == INFLUENCE:
+            return InfluenceBackend(*given, self._approximations)
+        if self._kind == 'reference':
+            return ReferenceBackend(*given)
+        return generated_backend(self._kind, *given, self._compiled_ahead)
 
 
-Dynamics._hand_over = HandOver(Dynamics, BackendOwner.__dict__['_kernels'])
+Dynamics._written = {
+    name: getattr(Dynamics, name) for name in FUNCTIONS if hasattr(Dynamics, name)
+}
+
+
+def require_dynamics(value: object) -> None:
+    """Raise ArgumentError unless these are the dynamics of a robot."""
+    if isinstance(value, Dynamics):
+        return
+    advice = 'expected a Dynamics, as Dynamics(robot) makes it'
+    if isinstance(value, Robot):
+        advice = 'expected its Dynamics: pass Dynamics(robot)'
+    elif isinstance(getattr(value, 'dyn', None), Dynamics):
+        advice = 'expected its Dynamics: pass its attribute "dyn"'
+    raise ArgumentError('dyn', f'is of type {type(value).__name__}, {advice}')
+
+
+def _checked_approximations(
+    formulation: str, approximations: Union[str, Iterable[str]], backend: str
+) -> Approximations:
+    """Return the approximations by these names where all three choices go together."""
+    if formulation not in FORMULATIONS:
+        raise ArgumentError('formulation', f'is "{formulation}", expected one of {FORMULATIONS}')
+    found = Approximations.named(approximations)
+    if formulation == INFLUENCE:
+        if backend not in ('auto', 'reference'):
+            raise ArgumentError(
+                'formulation', f'is "{INFLUENCE}", which is not compiled, and backend is '
+                f'"{backend}"; leave backend out or use backend="reference"',
+            )
+    elif any(found):
+        raise ArgumentError(
+            'approximations', f'are those of formulation="{INFLUENCE}", and formulation is '
+            f'"{formulation}"',
+        )
+    return found

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts the simulated arm, its inverse dynamics and its markers, connected to each other."""
 
-from flexdyn_ros.launching.node_launch import description_parameter
-from flexdyn_ros.launching.node_launch import root_frame
+from flexdyn_ros.nodes.node_launch import description_parameter
+from flexdyn_ros.nodes.node_launch import root_frame
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
 from launch.actions import IncludeLaunchDescription

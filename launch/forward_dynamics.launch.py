@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts forward_dynamics_node: the simulated arm."""
 
-from flexdyn_ros.launching.node_launch import node_launch_description
+from flexdyn_ros.nodes.node_launch import node_launch_description
 from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import platform
 from typing import Optional
 
-from flexdyn_ros.codegen.native.compiler import find_compiler
-from flexdyn_ros.codegen.native.extension import extension
+from flexdyn_ros.codegen.compile.compiler import find_compiler
+from flexdyn_ros.codegen.compile.extension import extension
 
 HEAD = """\
 # Benchmarks

@@ -11,12 +11,12 @@ from flexdyn_ros.cli.options import add_json
 from flexdyn_ros.cli.options import add_parser as add_model_parser
 from flexdyn_ros.cli.options import load
 from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import table
+from flexdyn_ros.terminal import heading
+from flexdyn_ros.terminal import table
 
 if TYPE_CHECKING:
-    from flexdyn_ros.model.robot.joint import Joint
-    from flexdyn_ros.model.robot.robot import Robot
+    from flexdyn_ros.model.records.joint import Joint
+    from flexdyn_ros.model.records.robot import Robot
 
 _DESCRIPTION = """\
 Sizes, joints, links, masses, gravity and payloads of a robot, what of it bends, and which terms

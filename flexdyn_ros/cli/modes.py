@@ -11,8 +11,8 @@ from flexdyn_ros.cli.options import add_parser as add_model_parser
 from flexdyn_ros.cli.options import load
 from flexdyn_ros.cli.options import named_values
 from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import table
+from flexdyn_ros.terminal import heading
+from flexdyn_ros.terminal import table
 
 _DESCRIPTION = """\
 Three tables, for small undamped vibrations about a configuration at rest:
@@ -71,7 +71,7 @@ def run(call: argparse.Namespace) -> int:
         named_values(call.at, configuration.names, robot.neutral_configuration(), '--at'), '--at'
     )
     if robot.loops:
-        from flexdyn_ros import Dynamics
+        from flexdyn_ros.robot_dynamics import Dynamics
         import numpy as np
 
         q, _ = Dynamics(robot).project(q, np.zeros(robot.nv))

@@ -15,8 +15,8 @@ from flexdyn_ros.cli.options import add_parser as add_model_parser
 from flexdyn_ros.cli.options import load
 from flexdyn_ros.cli.options import positive
 from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import paint
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.terminal import paint
 
 if TYPE_CHECKING:
     from flexdyn_ros.cli.replayed import Comparison
@@ -75,16 +75,16 @@ def add_parser(subparsers: Any) -> None:
 
 def run(call: argparse.Namespace) -> int:
     """Compute, compare, write the results and print where they are."""
-    from flexdyn_ros import Dynamics
     from flexdyn_ros.cli.bag import read_joint_states
     from flexdyn_ros.cli.replayed import compare
     from flexdyn_ros.nodes.feed_forward import FeedForward
     from flexdyn_ros.nodes.torque_terms import TorqueTerms
+    from flexdyn_ros.robot_dynamics import Dynamics
 
     robot = load(call)
     terms = TorqueTerms.of(name for name in TERMS if name not in call.leave_out)
     feed_forward = FeedForward(
-        Dynamics(robot, patient=False), call.torque_model, terms, call.measured_side)
+        Dynamics(robot), call.torque_model, terms, call.measured_side)
     coordinates = feed_forward.coordinates
     if coordinates.multi_dof or feed_forward.base.follows:
         raise FlexdynError(

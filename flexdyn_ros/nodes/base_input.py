@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.nodes.watchdog import Watchdog
 from geometry_msgs.msg import AccelStamped
 import numpy as np

@@ -84,7 +84,7 @@ def prepare(robot: Any, request: ModelRequest) -> None:
         robot: The robot.
         request: What is asked for.
     """
-    dyn = flexdyn_ros.Dynamics(robot, backend=request.backend, patient=False)
+    dyn = flexdyn_ros.Dynamics(robot, backend=request.backend)
     terms = TorqueTerms.of(request.terms)
     feed_forward = FeedForward(
         dyn, request.torque_model, terms, request.measured_side, ModalSettings(), request.free,

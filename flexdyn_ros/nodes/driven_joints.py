@@ -8,7 +8,7 @@ from typing import Callable
 from typing import Optional
 from typing import Sequence
 
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.nodes.arm_coordinates import actuated_joints
 from flexdyn_ros.nodes.payload_parameters import payload_problem
 from flexdyn_ros.nodes.payload_parameters import Values

@@ -7,7 +7,7 @@ from typing import Container
 from typing import Optional
 
 from flexdyn_ros.dynamics.reference import ReferenceBackend
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 

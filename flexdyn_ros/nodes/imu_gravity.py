@@ -7,7 +7,7 @@ import time
 from typing import Any
 from typing import Optional
 
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.nodes.fixed_frames import holding_link
 from flexdyn_ros.nodes.fixed_frames import pose_in
 from flexdyn_ros.nodes.gravity_frame import GravityUnknown

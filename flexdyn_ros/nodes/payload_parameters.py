@@ -8,8 +8,8 @@ from typing import Mapping
 from typing import Optional
 from typing import Protocol
 
-from flexdyn_ros.model.inertia.rigid_body_tests import inertia_problem
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import inertia_problem
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 PAYLOAD = ('payload.link', 'payload.mass', 'payload.com', 'payload.inertia')

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 

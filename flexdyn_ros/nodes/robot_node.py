@@ -164,7 +164,7 @@ class RobotNode(GuardedCallbacks, ABC):
                 raise FlexdynError(problem)
             # Code is generated now, not after some calls in the middle of the work.
             self.dyn = flexdyn_ros.Dynamics(
-                self.robot, backend=self.parameters['backend'], patient=False)
+                self.robot, backend=self.parameters['backend'])
             started = time.monotonic()
             self.set_up()
             took = time.monotonic() - started

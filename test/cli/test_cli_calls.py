@@ -16,7 +16,7 @@ from command import surroundings
 from flexdyn_ros.cli.main import build_parser
 import pytest
 
-COMMANDS = ('check', 'info', 'modes', 'simulate', 'generate', 'count', 'replay', 'validate')
+COMMANDS = ('check', 'info', 'modes', 'simulate', 'generate', 'count', 'replay')
 
 
 def subparser(command):
@@ -263,18 +263,3 @@ def test_start_up_imports_neither_scipy_nor_matplotlib(folder, words, code, abse
                          capture_output=True, text=True)
     assert run.returncode == code, run.stderr
     assert run.stderr.splitlines()[-1] == '[]'
-
-
-def test_demo_says_when_it_is_missing(folder):
-    """The hook loads the demonstration only when it is asked for."""
-    code = (
-        'import sys\n'
-        'sys.modules["flexdyn_ros.demo.main"] = None\n'
-        'from flexdyn_ros.cli.main import main\n'
-        'sys.exit(main(["demo", "--fast"]))\n'
-    )
-    run = subprocess.run([sys.executable, '-c', code], cwd=folder, env=surroundings(),
-                         capture_output=True, text=True)
-    assert run.returncode == 1
-    assert 'without a demonstration' in run.stderr
-    assert 'Traceback' not in run.stderr

@@ -93,19 +93,14 @@ def answer(model, function, frame=None, seed=1, wrenches=(), backend=None):
         'frame_pose': (q, frame), 'jacobian': (q, frame), 'jacobian_rate_qd': (q, qd, frame),
         'kinetic_energy': (q, qd), 'potential_energy': (q,),
     }[function]
-    result = getattr(dyn, function)(*arguments)
-    if function == 'frame_pose':
-        rotation, position = result
-        rows = [[*row, x] for row, x in zip(rotation, position, strict=True)]
-        result = [*rows, [0.0, 0.0, 0.0, 1.0]]
-    return flat(result)
+    return flat(getattr(dyn, function)(*arguments))
 
 
 def flat(value):
     """Return numbers nested in any way as one vector."""
     if isinstance(value, (list, tuple)):
         return np.concatenate([np.zeros(0), *(flat(item) for item in value)])
-    return np.array([value], dtype=float)
+    return np.array(value, dtype=float).ravel()
 
 
 def assert_close(found, expected, tolerance=1e-12):
@@ -127,6 +122,20 @@ def arm_with_point_tip(mass):
         '</robot>'
     )
     return fd.load_robot(text)
+
+
+def light_wrist_on_a_heavy_arm():
+    """Return a robot whose pivots are so different that they are in doubt."""
+    body = (
+        '<link name="{0}"><inertial><mass value="{1}"/><inertia ixx="{1}" iyy="{1}" izz="{1}" '
+        'ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    )
+    return fd.load_robot(
+        '<robot name="r"><link name="base"/>' + body.format('arm', 1e7) + body.format('tip', 1e-6)
+        + '<joint name="one" type="continuous"><parent link="base"/><child link="arm"/></joint>'
+        '<joint name="two" type="continuous"><parent link="arm"/><child link="tip"/></joint>'
+        '</robot>'
+    )
 
 
 def assert_same_in_threads(dyn):

@@ -15,7 +15,7 @@ QUICK = '-O0'
 
 def needs_extension():
     """Return the extension module, or skip: Python's or numpy's headers may be missing."""
-    from flexdyn_ros.codegen.native.extension import extension
+    from flexdyn_ros.codegen.compile.extension import extension
 
     module = extension()
     if module is None:

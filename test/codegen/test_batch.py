@@ -2,27 +2,27 @@
 """Many samples at once: the numbers of single calls, any number of samples, clear errors."""
 
 from concurrent.futures import ThreadPoolExecutor
+import inspect
 import os
 
 from codegen import cases
 from codegen.compiled import needs_compiler
-from codegen.compiled import needs_extension
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.backends.patient_backend import PATIENCE
-from flexdyn_ros.codegen.native import native_program
+from flexdyn_ros.batch import BATCHED
+from flexdyn_ros.codegen.backends.generated import GeneratedBackend
+from flexdyn_ros.errors import SingularMassMatrix
 import numpy as np
 from oracles.random_robots import random_state
 import pytest
 
+pytestmark = needs_compiler
 
-@pytest.fixture(params=['c', 'python'])
-def fast(request, monkeypatch):
-    """Return a backend that takes several samples at once; compile without optimising."""
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Compile without optimising."""
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
-    if request.param == 'python':
-        needs_extension()
-    return request.param
 
 
 def samples(model, count, seed=4):
@@ -59,7 +59,7 @@ def assert_equal(model, function, dyn, given):
             cases.assert_close(part[k].ravel(), np.ravel(one))
 
 
-@pytest.mark.parametrize('backend', ['reference', 'auto'])
+@pytest.mark.parametrize('backend', ['reference', 'python'])
 def test_other_backends_go_through_the_samples(backend):
     """All functions, on few samples."""
     model = cases.robot('floating')
@@ -68,12 +68,11 @@ def test_other_backends_go_through_the_samples(backend):
         assert_equal(model, function, dyn, samples(model, 2))
 
 
-@needs_compiler
 @pytest.mark.parametrize('name', ['rigid tree', 'flexible chain', 'floating'])
-def test_batches_equal_single_calls(name, fast):
+def test_batches_equal_single_calls(name):
     """Whole vectors of lanes and what is left over."""
     model = cases.robot(name)
-    dyn = fd.Dynamics(model, fast)
+    dyn = fd.Dynamics(model)
     functions = cases.FUNCTIONS if name == 'rigid tree' else ('forward_dynamics', 'frame_pose')
     for function in functions:
         for count in (11, 1) if function == 'forward_dynamics' else (11,):
@@ -83,11 +82,10 @@ def test_batches_equal_single_calls(name, fast):
     )
 
 
-@needs_compiler
-def test_wrenches_payloads_and_gravity(fast):
+def test_wrenches_payloads_and_gravity():
     """A wrench is one for all samples or one for each; loads are those of the Dynamics."""
     model = cases.robot('rigid tree')
-    ours, theirs = fd.Dynamics(model, fast), fd.Dynamics(model, 'reference')
+    ours, theirs = fd.Dynamics(model), fd.Dynamics(model, 'reference')
     for dyn in (ours, theirs):
         dyn.set_payload(model.links[-1].name, 1.5, [0.1, 0.2, 0.3], np.eye(3))
         dyn.set_gravity([1.0, 2.0, 3.0])
@@ -100,11 +98,10 @@ def test_wrenches_payloads_and_gravity(fast):
         cases.assert_close(found[k], theirs.inverse_dynamics(q[k], qd[k], qdd[k], wrenches))
 
 
-@needs_compiler
-def test_results_go_where_they_are_wanted(monkeypatch, fast):
+def test_results_go_where_they_are_wanted(monkeypatch):
     """Out may be strided, or one of the arguments; threads do not matter."""
     model = cases.robot('rigid tree')
-    dyn = fd.Dynamics(model, fast)
+    dyn = fd.Dynamics(model)
     q, qd, qdd, _ = samples(model, 37)
     q, qd, qdd = (np.resize(each, (5003, each.shape[1])) for each in (q, qd, qdd))
     expected = dyn.batch.inverse_dynamics(q, qd, qdd)
@@ -120,34 +117,53 @@ def test_results_go_where_they_are_wanted(monkeypatch, fast):
 
 
 @pytest.mark.parametrize('name', ['flexible chain', 'floating'])
-def test_interpreted_batches_have_the_bits_of_single_calls(name):
-    """Whatever the number of samples, and where one of them is in doubt."""
-    needs_extension()
+def test_a_sample_does_not_depend_on_others(name):
+    """Wherever it stands, however many there are; one that overflows spoils none beside it."""
     model = cases.robot(name)
-    dyn = fd.Dynamics(model, 'python')
-    for function in ('inverse_dynamics', 'hybrid_dynamics'):
-        for count in (1, 8, 13):
-            given = samples(model, count)
-            if function == 'inverse_dynamics':
-                given[1][-1] *= 1e160  # overflows in one sample, whose neighbours do not feel it
-            found = getattr(dyn.batch, function)(*arguments(model, function, given))
-            for k in range(count):
-                one = getattr(dyn, function)(
-                    *arguments(model, function, [each[k] for each in given])
-                )
-                pairs = zip(found, one) if isinstance(found, tuple) else [(found, one)]
-                for many, single in pairs:
-                    assert np.array_equal(many[k], single, equal_nan=True)
+    dyn = fd.Dynamics(model, 'c')
+    q, qd, qdd, _ = samples(model, 13)
+    expected = dyn.batch.inverse_dynamics(q, qd, qdd)
+    for part in (slice(0, 1), slice(3, 12), slice(5, None)):
+        assert np.array_equal(
+            dyn.batch.inverse_dynamics(q[part], qd[part], qdd[part]), expected[part]
+        )
+    far = qd.copy()
+    far[6] *= 1e160
+    with pytest.raises(fd.FlexdynError, match='inverse_dynamics has no finite result'):
+        dyn.batch.inverse_dynamics(q, far, qdd)
 
 
-@needs_compiler
-def test_threads_at_once_and_after_a_fork(monkeypatch, fast):
+def test_samples_in_doubt_are_the_references(monkeypatch):
+    """Of a robot whose pivots differ by more than the limit, none of another."""
+    asked = []
+    exact = GeneratedBackend.exact.fget
+    monkeypatch.setattr(
+        GeneratedBackend, 'exact', property(lambda self: asked.append(1) or exact(self))
+    )
+    for model, count in ((cases.robot('rigid tree'), 0), (cases.light_wrist_on_a_heavy_arm(), 9)):
+        asked.clear()
+        q, qd, _, tau = samples(model, 9)
+        found = fd.Dynamics(model, 'c').batch.forward_dynamics(q, qd, tau)
+        reference = fd.Dynamics(model, 'reference')
+        assert len(asked) == count
+        for k in range(9):
+            cases.assert_close(found[k], reference.forward_dynamics(q[k], qd[k], tau[k]))
+
+
+def test_what_moves_no_inertia_is_refused():
+    """As by single calls."""
+    for backend in ('c', 'python'):
+        batch = fd.Dynamics(cases.arm_with_point_tip('0'), backend).batch
+        with pytest.raises(SingularMassMatrix, match='"two" moves no inertia'):
+            batch.forward_dynamics(*np.full((3, 9, 2), 0.3))
+
+
+def test_threads_at_once_and_after_a_fork(monkeypatch):
     """Batches of several Python threads, and of a child process, whose helpers do not exist."""
-    needs_extension()
     monkeypatch.setenv('FLEXDYN_THREADS', '3')
     model = cases.robot('rigid tree')
     given = [np.tile(each, (300, 1)) for each in samples(model, 7)[:3]]
-    batch = fd.Dynamics(model, fast).batch
+    batch = fd.Dynamics(model).batch
     expected = batch.inverse_dynamics(*given)
 
     def repeat(_):
@@ -162,10 +178,10 @@ def test_threads_at_once_and_after_a_fork(monkeypatch, fast):
     assert repeat(0)
 
 
-def test_errors(fast):
+def test_errors():
     """Shapes, counts and values that are wrong are named; also what moves no inertia."""
     model = cases.robot('floating')
-    batch = fd.Dynamics(model, fast).batch
+    batch = fd.Dynamics(model).batch
     q, qd, qdd, tau = samples(model, 8)
     bad, far = qd.copy(), q.copy()
     bad[6, 1] = np.nan
@@ -189,15 +205,15 @@ def test_errors(fast):
         batch.forward_dynamics(q, qd, tau, method='gauss')
 
 
-@needs_compiler
-def test_auto_compiles_for_many_samples(monkeypatch, tmp_path):
-    """Few samples do not wait for a compiler."""
-    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
-    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'cache'))
-    monkeypatch.setattr(native_program, '_loaded', {})
-    model = cases.robot('rigid tree')
-    dyn = fd.Dynamics(model)
-    dyn.batch.mass_matrix(samples(model, PATIENCE - 1)[0])
-    assert not (tmp_path / 'cache').exists()
-    dyn.batch.mass_matrix(samples(model, PATIENCE)[0])
-    assert list((tmp_path / 'cache').glob('*.so'))
+@pytest.mark.parametrize('function', sorted(BATCHED))
+def test_functions_look_like_those_of_dynamics(function):
+    """They take the same arguments in the same order, and have help; other names are refused."""
+    batch = fd.Dynamics(cases.robot('rigid tree'), 'reference').batch
+    assert function in dir(batch)
+    if not hasattr(fd.Dynamics, function):
+        return
+    of_samples = inspect.signature(getattr(batch, function)).parameters
+    of_one = inspect.signature(getattr(fd.Dynamics, function)).parameters
+    assert [*of_samples] == [name for name in of_one if name in of_samples]
+    assert getattr(batch, function).__doc__.endswith('one entry a sample.')
+    assert not hasattr(batch, 'nonsense')

@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The c backend: the reference's numbers, loads as arguments, the same errors."""
 
-import copy
-import logging
-import pickle
-
 from codegen import cases
 from codegen.compiled import needs_compiler
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.backends import patient_backend
-from flexdyn_ros.codegen.backends.c_backend import CBackend
-from flexdyn_ros.codegen.native import native_program
-from flexdyn_ros.codegen.native.compiler import CompilationFailed
-from flexdyn_ros.codegen.native.compiler import find_compiler
-from flexdyn_ros.codegen.native.compiler import NoCompiler
+from flexdyn_ros.codegen.backends.generated import generated_backend
+from flexdyn_ros.codegen.compile.program import CompiledProgram
+from flexdyn_ros.codegen.export import c
+from flexdyn_ros.codegen.export.chunks import split
 from flexdyn_ros.codegen.tracing.parameters import parameter_names
 import numpy as np
+from oracles.small_robots import arm
 import pytest
 
 pytestmark = needs_compiler
@@ -27,7 +22,7 @@ MATRIX = ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03), (0.02, 0.03, 0.5))
 def backend(model):
     """Return the c backend of a robot as loaded."""
     declared = {payload.link: payload.inertia for payload in model.payloads}
-    return CBackend(model, list(model.gravity_vector), declared)
+    return generated_backend('c', model, list(model.gravity_vector), declared)
 
 
 @pytest.mark.parametrize('name', list(cases.ROBOTS))
@@ -57,18 +52,19 @@ def test_optimised_code_equals_the_reference():
     )
 
 
-def test_large_functions_are_compiled_in_parts(monkeypatch):
+def test_large_functions_are_compiled_in_parts(monkeypatch, tmp_path):
     """Parts that hand their temporaries on give the same numbers as one function."""
-    from flexdyn_ros.codegen.emitting import kernel_functions
-    from flexdyn_ros.codegen.emitting.chunks import split
-
-    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK + ' -DFLEXDYN_PORTABLE')
-    monkeypatch.setattr(kernel_functions, 'split', lambda plan: split(plan, 20, 30))
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK + ' -DIN_PARTS')
+    monkeypatch.setattr(c, 'split', lambda plan, angles, size: split(plan, angles, 30))
     model = cases.robot('flexible chain')
+    ours = backend(model)
     cases.assert_close(
-        cases.answer(model, 'forward_dynamics', backend=backend(model)),
+        cases.answer(model, 'forward_dynamics', backend=ours),
         cases.answer(model, 'forward_dynamics'),
     )
+    q, qd, _, tau = cases.state(model)
+    rows = fd.Dynamics(model, 'c').batch.forward_dynamics([q] * 9, [qd] * 9, [tau] * 9)
+    cases.assert_close(rows[8], cases.answer(model, 'forward_dynamics'))
 
 
 @pytest.mark.parametrize('method', ['recursive', 'cholesky'])
@@ -133,7 +129,7 @@ def test_other_values_of_a_load_need_no_new_code(monkeypatch):
         return dyn.inverse_dynamics(q, qd, qdd, {frame: [scale] * 6})
 
     cases.assert_close(use(dyn, 1.0), use(reference, 1.0))
-    monkeypatch.setattr(native_program.NativeProgram, '_build', None)
+    monkeypatch.setattr(CompiledProgram, '_build', None)
     cases.assert_close(use(dyn, 2.0), use(reference, 2.0))
 
 
@@ -166,70 +162,46 @@ def test_robots_without_coordinates():
     assert dyn.batch.inverse_dynamics(*np.zeros((3, 4, 0))).shape == (4, 0)
 
 
-def test_copies_compute_the_same(monkeypatch):
-    """A Dynamics that was copied or pickled has its payloads and gravity."""
+def test_many_threads_at_once(monkeypatch):
+    """Each call has memory of its own."""
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
-    model = cases.robot('rigid tree')
-    q, qd, qdd, _ = cases.state(model)
-    dyn = fd.Dynamics(model, 'c')
-    dyn.set_payload(model.links[-1].name, 1.5, [0.1, 0.2, 0.3], MATRIX)
-    tau = dyn.inverse_dynamics(q, qd, qdd)
-    for other in (copy.deepcopy(dyn), pickle.loads(pickle.dumps(dyn)), copy.copy(dyn)):
-        assert other.backend == 'c'
-        assert np.array_equal(other.inverse_dynamics(q, qd, qdd), tau)
-        other.clear_payload()
-        assert not np.array_equal(other.inverse_dynamics(q, qd, qdd), tau)
-    assert np.array_equal(dyn.inverse_dynamics(q, qd, qdd), tau)
+    cases.assert_same_in_threads(fd.Dynamics(cases.robot('flexible chain'), 'c'))
 
 
-def test_auto_is_c():
-    """And says so."""
-    dyn = fd.Dynamics(cases.robot('rigid tree'))
-    assert dyn.backend == 'c'
+def test_wrenches_on_very_many_frames(monkeypatch):
+    """A kernel takes as many vectors as there are."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
+    links = ''.join(f'<link name="l{k}"/>' for k in range(70))
+    joints = ''.join(
+        f'<joint name="j{k}" type="{"fixed" if k else "continuous"}"><origin xyz="0.1 0 0"/>'
+        f'<parent link="l{k}"/><child link="l{k + 1}"/><axis xyz="0 0 1"/></joint>'
+        for k in range(69)
+    )
+    model = fd.load_robot(f'<robot name="r">{links}{joints}</robot>')
+    wrenches = {f'l{k}': [0.0, 1.0, 0.0, 0.0, 0.0, 0.5] for k in range(1, 70)}
+    for _ in range(2):
+        found = fd.Dynamics(model, 'c').external_force_vector([0.0], wrenches)
+        # Moments about the joint, at the first link: arms of 0, 0.1, 0.2 m and so on.
+        assert found == pytest.approx([-sum(0.1 * k + 0.5 for k in range(69))], rel=1e-13)
 
 
-def test_without_a_compiler(monkeypatch, caplog):
-    """Auto is "python", with one line that says so; "c" is an error that says what to do."""
-    model = cases.robot('rigid tree')
-    monkeypatch.setenv('CC', '/nowhere/cc')
-    patient_backend._say_once.cache_clear()
-    monkeypatch.setattr(logging.getLogger('flexdyn_ros'), 'propagate', True)
-    with caplog.at_level(logging.WARNING, 'flexdyn_ros'):
-        assert fd.Dynamics(model).backend == 'python'
-        assert fd.Dynamics(model).backend == 'python'
-    assert ['/nowhere/cc' in record.getMessage() for record in caplog.records] == [True]
-    with pytest.raises(NoCompiler, match='apt-get install'):
-        fd.Dynamics(model, 'c')
-
-
-def test_a_compiler_that_fails(monkeypatch, tmp_path, caplog):
-    """Auto goes on with Python and shows what the compiler said; "c" raises it."""
-    broken = tmp_path / 'broken'
-    broken.write_text('#!/bin/sh\n[ "$1" = --version ] && echo broken 1.0 && exit 0\n'
-                      'echo "no space left in the universe" >&2\nexit 1\n')
-    broken.chmod(0o755)
-    monkeypatch.setenv('CC', str(broken))
-    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'cache'))
-    monkeypatch.setattr(logging.getLogger('flexdyn_ros'), 'propagate', True)
-    model = cases.robot('rigid tree')
-    q, qd, qdd, _ = cases.state(model)
-    with pytest.raises(CompilationFailed, match='no space left in the universe'):
-        fd.Dynamics(model, 'c').inverse_dynamics(q, qd, qdd)
-    dyn = fd.Dynamics(model)
-    expected = fd.Dynamics(model, 'reference').inverse_dynamics(q, qd, qdd)
-    with caplog.at_level(logging.WARNING, 'flexdyn_ros'):
-        for _ in range((1 + patient_backend.INTERPRETED) * patient_backend.PATIENCE + 3):
-            cases.assert_close(dyn.inverse_dynamics(q, qd, qdd), expected)
-    assert dyn.backend == 'python'
-    assert ['universe' in record.getMessage() for record in caplog.records] == [True]
-    dyn.set_gravity([0.0, 0.0, -1.0])
-    assert dyn.backend == 'python'
-
-
-def test_a_compiler_with_arguments(monkeypatch):
-    """CC may hold more than a name."""
-    monkeypatch.setenv('CC', 'gcc -g0')
-    assert find_compiler().command[1:] == ('-g0',)
+def test_springs_of_tables_and_friction(monkeypatch):
+    """Piecewise polynomials, exponentials and hyperbolic tangents, also of many samples."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
+    model = fd.load_robot(arm(
+        '<joint_dynamics joint="joint2" damping="0.4" rotor_inertia="0.02"><friction '
+        'viscous="0.3" coulomb="1.2" stribeck="2.5" stribeck_velocity="0.2" '
+        'smoothing_velocity="0.3"/><spring points="-0.5 -90, 0 0, 0.3 40, 0.6 130"/>'
+        '</joint_dynamics>'
+    ))
+    ours, theirs = fd.Dynamics(model, 'c'), fd.Dynamics(model, 'reference')
+    q, qd, qdd, _ = (np.array(each) for each in cases.state(model))
+    for scale in (0.1, 1.0, -1.0):
+        given = scale * q, scale * qd, qdd
+        expected = theirs.inverse_dynamics(*given)
+        cases.assert_close(ours.inverse_dynamics(*given), expected)
+        rows = ours.batch.inverse_dynamics(*(np.tile(each, (9, 1)) for each in given))
+        cases.assert_close(rows[8], expected)
 
 
 def test_derivatives(monkeypatch):

@@ -1,23 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled code on disk: warm starts, races, damage, folders of others."""
+"""Compiled code on disk: warm starts, races, damage, what cannot be loaded, what is removed."""
 
+import ctypes
 import os
 from pathlib import Path
+import signal
+import stat
 import subprocess
 import sys
+import time
 
 from codegen import cases
 from codegen.compiled import needs_compiler
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.native import libraries
-from flexdyn_ros.codegen.native import native_program
-from flexdyn_ros.codegen.native import source_cache
-from flexdyn_ros.codegen.native.compiler import CompilationFailed
-from flexdyn_ros.codegen.native.compiler import Compiler
-from flexdyn_ros.codegen.native.compiler import find_compiler
-from flexdyn_ros.codegen.native.libraries import Built
-from flexdyn_ros.codegen.native.libraries import load_library
+from flexdyn_ros.codegen.backends.executors import _program
+from flexdyn_ros.codegen.backends.variants import Variants
+from flexdyn_ros.codegen.compile import cache
+from flexdyn_ros.codegen.compile import program
+from flexdyn_ros.codegen.compile.compiler import CompilationFailed
+from flexdyn_ros.codegen.compile.compiler import Compiler
+from flexdyn_ros.codegen.compile.compiler import find_compiler
+from flexdyn_ros.codegen.compile.loading import load_library
+from flexdyn_ros.codegen.compile.program import CompiledProgram
+from flexdyn_ros.codegen.tracing.functions import Request
+from flexdyn_ros.codegen.tracing.trace import trace
 from oracles.random_robots import random_robot_urdf
 import pytest
 
@@ -26,7 +33,7 @@ pytestmark = needs_compiler
 SCRIPT = """
 import sys
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.native.compiler import Compiler
+from flexdyn_ros.codegen.compile.compiler import Compiler
 from flexdyn_ros.codegen.backends import variants
 if sys.argv[2] == 'warm':
     Compiler.build = variants.simplify = None
@@ -38,14 +45,14 @@ print(dyn.batch.inverse_dynamics(*([each] * 30 for each in arguments))[-1].tolis
 """
 
 
-def start(model, *arguments):
+def start(model, *arguments, **more):
     """Start a process that computes; return it."""
     environment = {
-        **os.environ, 'PYTHONPATH': os.pathsep.join(sys.path), 'FLEXDYN_CFLAGS': QUICK,
+        **os.environ, 'PYTHONPATH': os.pathsep.join(sys.path), 'FLEXDYN_CFLAGS': QUICK, **more,
     }
     return subprocess.Popen(
         [sys.executable, '-c', SCRIPT, str(model), *arguments], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, env=environment,
+        stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True,
     )
 
 
@@ -63,101 +70,178 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / 'kept'
 
 
-def test_processes_race_and_the_next_compiles_nothing(tmp_path, folder):
+@pytest.fixture
+def model(tmp_path):
+    """Return the file of a small robot."""
+    path = tmp_path / 'robot.urdf'
+    path.write_text(random_robot_urdf(3, 2, flexible=0.0))
+    return path
+
+
+def test_processes_race_and_the_next_compiles_nothing(model, folder):
     """Three at once get the same numbers; a later one, "auto" too, finds all on disk."""
-    model = tmp_path / 'robot.urdf'
-    model.write_text(random_robot_urdf(3, 2, flexible=0.0))
     racing = [start(model, 'cold', 'c') for _ in range(3)]
     outputs = {result(process) for process in racing}
     assert len(outputs) == 1
     for backend in ('c', 'auto'):
         assert result(start(model, 'warm', backend)) in outputs
-    assert not list(folder.glob('*.tmp'))
+    assert {path.suffix for path in folder.iterdir()} == {'.so'}
     assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_killed_process_leaves_nothing_behind(model, folder, tmp_path):
+    """The next build removes its folder; nothing of it is in TMPDIR."""
+    temporary = tmp_path / 'temporary'
+    temporary.mkdir()
+    slow = tmp_path / 'slow'
+    slow.write_text('#!/bin/sh\n[ "$1" = --version ] && echo slow 1.0 && exit 0\nsleep 60\n')
+    slow.chmod(0o755)
+    process = start(model, 'cold', 'c', CC=str(slow), TMPDIR=str(temporary))
+    try:
+        end = time.monotonic() + 60.0
+        while not list(folder.glob(f'{cache.BUILD_PREFIX}{process.pid}_*/code.c')):
+            assert time.monotonic() < end and process.poll() is None
+            time.sleep(0.05)
+    finally:
+        # Its session: the compiler goes with it.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    left, = folder.glob(f'{cache.BUILD_PREFIX}*')
+    other = cache.build_folder()
+    assert not left.exists()
+    assert other.parent == folder and stat.S_IMODE(other.stat().st_mode) == 0o700
+    # A folder of a process that lives, as this one, stays.
+    again = cache.build_folder()
+    assert other.exists() and again.exists()
+    assert list(temporary.iterdir()) == []
 
 
 def library(number):
     """Return what builds a library with a function that gives a number."""
     source = f'double number(void) {{ return {number}; }}'
-    return lambda: Built(find_compiler().build(source, ('-O0',)), 'a note')
+    return lambda: find_compiler().build(source, ('-O0',))
 
 
-def opened(path, note):
-    """Return where a library was found, and its note, if it can be loaded."""
-    from flexdyn_ros.codegen.native.ctypes_calls import find_function
-
-    find_function(str(path), 'number')
-    return Path(path), note
+def opened(path):
+    """Return where a library was found, and its number, if it can be loaded."""
+    function = ctypes.CDLL(str(path)).number
+    function.restype = ctypes.c_double
+    return Path(path), function()
 
 
 def test_a_damaged_entry_is_built_anew(folder):
     """Cut off, overwritten or empty: no crash, and the whole one takes its place."""
-    name = source_cache.entry_name('test', suffix='.so')
-    path, note = load_library(name, library(1), opened)
-    assert (path, note) == (folder / name, 'a note')
+    name = cache.entry_name('test', suffix=cache.LIBRARY)
+    assert load_library(name, library(1), opened) == (folder / name, 1.0)
+    path = folder / name
     whole = path.read_bytes()
     for damage in (whole[:-3000], whole[:5000] + b'x' + whole[5001:], b'', b'junk' * 1000):
         path.unlink()  # a library that is loaded must not change in place
         path.write_bytes(damage)
-        assert not libraries.is_kept(name)
+        path.chmod(0o600)
+        assert cache.path_of(name) is None
         load_library(name, library(1), opened)
-        assert libraries.is_kept(name)
-
-
-def test_a_folder_that_others_can_write_to_is_not_used(tmp_path, folder):
-    """The library is built in a private place and works."""
-    folder.mkdir()
-    folder.chmod(0o777)
-    name = source_cache.entry_name('test', suffix='.so')
-    path, _ = load_library(name, library(2), opened)
-    assert not list(folder.iterdir())
-    assert path.parent.stat().st_mode & 0o077 == 0
+        assert cache.path_of(name) == path
+    assert load_library(name, None, opened) == (path, 1.0)
 
 
 def test_what_cannot_be_loaded_is_an_error(folder):
     """It names the file and the loader's reason."""
     with pytest.raises(CompilationFailed, match='invalid ELF header|too short'):
-        load_library('x.so', lambda: Built(b'no library'), opened)
+        load_library('x.so', lambda: b'no library', opened)
+
+
+def test_a_cache_that_cannot_execute_is_done_without(folder):
+    """As on a file system mounted noexec: the library is loaded from a folder of its own."""
+    def refused(path):
+        if path.parent == folder:
+            raise OSError('failed to map segment from shared object')
+        return opened(path)
+
+    name = cache.entry_name('test', suffix=cache.LIBRARY)
+    path, number = load_library(name, library(3), refused)
+    assert number == 3.0
+    assert path.parent.parent == folder and not path.exists()
+    assert [each.name for each in folder.iterdir()] == [name]
+
+
+def test_without_a_cache_nothing_is_left_over(tmp_path, monkeypatch):
+    """A file where the folder should be: code is built, loaded and removed."""
+    (tmp_path / 'file').write_text('')
+    temporary = tmp_path / 'temporary'
+    temporary.mkdir()
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'file' / 'cache'))
+    monkeypatch.setattr(cache.tempfile, 'tempdir', str(temporary))
+    name = cache.entry_name('test', suffix=cache.LIBRARY)
+    assert load_library(name, library(4), opened)[1] == 4.0
+    assert not cache.write(name, b'content')
+    assert cache.read(name) is None
+    assert list(temporary.iterdir()) == []
+
+
+def entry(name='rigid tree'):
+    """Return the entry of a compiled function of a robot."""
+    robot = cases.robot(name)
+    declared = {payload.link: payload.inertia for payload in robot.payloads}
+    variants = Variants(
+        robot, cache.model_digest(robot), list(robot.gravity_vector), declared
+    )
+    made, seen = _program(variants.variant(Request('inverse_dynamics'), ())), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, 'load_library', lambda entry, build, load: seen.append(entry))
+        patch.setattr(program, '_loaded', {})
+        made._load(program.CALL)
+    return seen[0]
 
 
 def test_what_an_entry_depends_on(monkeypatch):
     """Another compiler, other flags, another processor, another model: another entry."""
-    model, other = cases.robot('rigid tree'), cases.robot('planar')
-
-    def entry(robot=model):
-        from codegen.test_c_backend import backend
-        from flexdyn_ros.codegen.tracing.functions import Request
-
-        program, _ = backend(robot).program(Request('inverse_dynamics'), ())
-        return program._entry(native_program.CALL)
-
-    found = {entry(), entry(other)}
+    found = {entry(), entry('planar')}
+    assert entry() in found
     monkeypatch.setenv('FLEXDYN_CFLAGS', '-O1')
     found.add(entry())
-    monkeypatch.setattr('flexdyn_ros.codegen.native.compiler.processor', lambda: 'other')
+    monkeypatch.setattr('flexdyn_ros.codegen.compile.compiler.processor', lambda: 'other')
     found.add(entry())
-    found_compiler = Compiler(('/usr/bin/other',), 'other 1.0')
-    monkeypatch.setattr(native_program, 'find_compiler', lambda: found_compiler)
+    other = Compiler(('/usr/bin/other',), 'other 1.0')
+    monkeypatch.setattr(program, 'find_compiler', lambda: other)
     found.add(entry())
     assert len(found) == 5
 
 
-def test_a_program_of_ones_own(folder):
+def test_another_name_of_the_model_is_another_entry():
+    """The file that it came from does not matter."""
+    text = random_robot_urdf(3, 3)
+    models = [fd.load_robot(each) for each in (text, text, text.replace('"random"', '"other"'))]
+    assert len({cache.model_digest(each) for each in models}) == 2
+    assert cache.entry_name('a', 'b') != cache.entry_name('a', 'c')
+
+
+def test_a_program_of_ones_own(folder, monkeypatch):
     """Any trace with named inputs and results is compiled and kept."""
-    from flexdyn_ros.codegen.tracing.trace import trace
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
+    robot = cases.robot('rigid tree')
+    made = trace(robot, 'mass_matrix+bias_vector')
 
-    model = cases.robot('rigid tree')
-    made = trace(model, 'mass_matrix+bias_vector')
-
-    def program(produce):
-        return native_program.NativeProgram(
-            ('own', model.name), produce, made.inputs, made.outputs, model.quaternion_starts
+    def own(produce):
+        return CompiledProgram(
+            'two functions', ('own', robot.name), produce, made.inputs, made.outputs, {},
+            robot.quaternion_starts,
         )
 
-    q, qd, _, _ = cases.state(model)
-    matrix, bias = program(lambda: made).kernel()(q, qd)
-    reference = fd.Dynamics(model, 'reference')
-    cases.assert_close(cases.flat(matrix), reference.mass_matrix(q).ravel())
-    cases.assert_close(cases.flat(bias), reference.bias_vector(q, qd))
-    assert program(None).is_ready()
-    assert program(None).kernel()(q, qd)[1] == bias
+    q, qd, _, _ = cases.state(robot)
+    matrix, bias = own(lambda: made).kernel()(q, qd)
+    reference = fd.Dynamics(robot, 'reference')
+    cases.assert_close(matrix, reference.mass_matrix(q))
+    cases.assert_close(bias, reference.bias_vector(q, qd))
+    assert (own(None).kernel()(q, qd)[1] == bias).all()
+
+
+def test_the_oldest_entries_make_room(folder, monkeypatch):
+    """The folder does not grow without bound."""
+    monkeypatch.setattr(cache, 'ENTRY_LIMIT', 3)
+    for k in range(5):
+        cache.write(f'{k}.py', b'text')
+        os.utime(folder / f'{k}.py', (k, k))
+    cache.write('new.py', b'text')
+    assert cache.read('new.py') == b'text'
+    assert sorted(path.name for path in folder.iterdir()) == ['3.py', '4.py', 'new.py']

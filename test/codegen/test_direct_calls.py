@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-Calls handed straight to compiled or interpreted code, by the extension or by machine code.
-
-Every kind of argument, and the reference's errors.
-"""
+"""Calls that the extension hands straight to compiled code: every argument, every error."""
 
 from array import array
+from functools import lru_cache
 import gc
-import inspect
 import itertools
+import logging
 import sys
 import weakref
 
@@ -17,8 +14,11 @@ from codegen.compiled import needs_compiler
 from codegen.compiled import needs_extension
 from codegen.compiled import QUICK
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.native import array_functions
+from flexdyn_ros.codegen.compile import extension
+from flexdyn_ros.codegen.tracing.functions import Request
+from flexdyn_ros.direct_calls import is_direct
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import NonFiniteResult
 import numpy as np
 import pytest
 
@@ -26,17 +26,17 @@ pytestmark = needs_compiler
 NAMES = ('rigid tree', 'floating')
 
 
-@pytest.fixture(params=['c', 'python', 'c, arrays', 'python, arrays'], autouse=True)
-def backend(request, monkeypatch):
-    """Return the backend that is called; compile without optimising."""
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Compile without optimising; skip where there is no extension."""
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
-    if request.param.endswith('arrays'):
-        monkeypatch.setenv('FLEXDYN_CALLS', 'ctypes')
-        if array_functions.problem() is not None:
-            pytest.skip(f'{array_functions.problem()}; Linux on x86-64 and CPython runs it')
-    else:
-        needs_extension()
-    return request.param.partition(',')[0]
+    needs_extension()
+
+
+@pytest.fixture(autouse=True, scope='module')
+def collect_first():
+    """Let no garbage of other tests be collected while references are counted."""
+    gc.collect()
 
 
 def state(name):
@@ -44,10 +44,10 @@ def state(name):
     return [np.array(each) for each in cases.state(cases.robot(name))[:3]]
 
 
-def called(backend, name, *functions):
+def called(name, *functions):
     """Return a Dynamics whose functions are called directly."""
     model = cases.robot(name)
-    dyn = fd.Dynamics(model, backend)
+    dyn = fd.Dynamics(model, 'c')
     q, qd, qdd = state(name)
     arguments = {
         'inverse_dynamics': (q, qd, qdd), 'forward_dynamics': (q, qd, qdd), 'mass_matrix': (q,),
@@ -56,14 +56,14 @@ def called(backend, name, *functions):
     }
     for function in functions:
         getattr(dyn, function)(*arguments[function])
-        assert function in dyn._direct
+        assert is_direct(vars(dyn)[function])
     return dyn
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_every_kind_of_argument_gives_the_same_bits(name, backend):
+def test_every_kind_of_argument_gives_the_same_bits(name):
     """Arrays, strided and integer ones, lists, tuples, array.array, by position and by name."""
-    dyn = called(backend, name, 'inverse_dynamics')
+    dyn = called(name, 'inverse_dynamics')
     q, qd, qdd = state(name)
     expected = dyn.inverse_dynamics(q, qd, qdd)
     cases.assert_close(
@@ -83,9 +83,9 @@ def test_every_kind_of_argument_gives_the_same_bits(name, backend):
     )
 
 
-def test_a_result_goes_where_it_is_wanted(backend):
+def test_a_result_goes_where_it_is_wanted():
     """Out is returned; it may be one of the arguments, strided, or of another byte order."""
-    dyn = called(backend, 'rigid tree', 'inverse_dynamics', 'mass_matrix', 'kinetic_energy')
+    dyn = called('rigid tree', 'inverse_dynamics', 'mass_matrix', 'kinetic_energy')
     q, qd, qdd = state('rigid tree')
     tau, matrix = dyn.inverse_dynamics(q, qd, qdd), dyn.mass_matrix(q)
     for out in (np.zeros(len(tau)), np.zeros((len(tau), 2))[:, 0]):
@@ -105,9 +105,9 @@ def test_a_result_goes_where_it_is_wanted(backend):
     assert float(energy) == dyn.kinetic_energy(q, qd)
 
 
-def test_a_result_is_the_callers_own(backend):
+def test_a_result_is_the_callers_own():
     """No later call changes an array that somebody still holds, by any way of holding it."""
-    dyn = called(backend, 'rigid tree', 'inverse_dynamics')
+    dyn = called('rigid tree', 'inverse_dynamics')
     q, qd, qdd = state('rigid tree')
     held = [dyn.inverse_dynamics(q, qd, k * qdd) for k in range(12)]
     copies = [each.copy() for each in held]
@@ -161,11 +161,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize('kind', WRONG)
-def test_errors_are_the_references(kind, backend):
+def test_errors_are_the_references(kind):
     """The same type, the same words."""
     arguments, named = WRONG[kind](*state('floating'))
     found = []
-    for dyn in (called(backend, 'floating', 'inverse_dynamics'),
+    for dyn in (called('floating', 'inverse_dynamics'),
                 fd.Dynamics(cases.robot('floating'), 'reference')):
         with pytest.raises((fd.FlexdynError, TypeError)) as caught:
             dyn.inverse_dynamics(*arguments, **named)
@@ -173,26 +173,23 @@ def test_errors_are_the_references(kind, backend):
     assert found[0] == found[1]
 
 
-def test_results_that_overflow_are_the_references(backend):
-    """On the first call and on the short way, for lists and arrays."""
+def test_results_that_overflow_are_an_error():
+    """On the first call and on the short way, for lists and arrays; the next call is sound."""
     model = cases.robot('rigid tree')
-    dyn, reference = called(backend, 'rigid tree'), fd.Dynamics(model, 'reference')
+    dyn = fd.Dynamics(model, 'c')
     q, qd, qdd = state('rigid tree')
     huge = np.full(model.nv, 1e200)
-    expected = reference.inverse_dynamics(q, huge, huge)
-    assert not np.isfinite(expected).all()
     for _ in range(3):
-        assert np.array_equal(dyn.inverse_dynamics(q, huge, huge), expected, equal_nan=True)
-        assert np.array_equal(
-            dyn.inverse_dynamics(q.tolist(), huge.tolist(), huge), expected, equal_nan=True
-        )
+        for given in ((q, huge, huge), (q.tolist(), huge.tolist(), huge)):
+            with pytest.raises(NonFiniteResult, match='inverse_dynamics.*1e[+]200'):
+                dyn.inverse_dynamics(*given)
         assert np.isfinite(dyn.inverse_dynamics(q, qd, qdd)).all()
 
 
-def test_functions_of_frames(backend):
+def test_functions_of_frames():
     """Each frame has its own compiled function; an unknown one is the reference's error."""
     model = cases.robot('floating')
-    dyn, reference = called(backend, 'floating', 'jacobian'), fd.Dynamics(model, 'reference')
+    dyn, reference = called('floating', 'jacobian'), fd.Dynamics(model, 'reference')
     q = state('floating')[0]
     for _ in range(2):
         for frame in model.frame_names[-2:]:
@@ -207,10 +204,10 @@ def test_functions_of_frames(backend):
         assert found[0] == found[1]
 
 
-def test_a_kept_method_follows_the_loads(backend):
+def test_a_kept_method_follows_the_loads():
     """A method looked up before a load changed computes with the load of the moment."""
     model = cases.robot('rigid tree')
-    dyn, q = called(backend, 'rigid tree', 'mass_matrix'), state('rigid tree')[0]
+    dyn, q = called('rigid tree', 'mass_matrix'), state('rigid tree')[0]
     kept = dyn.mass_matrix
     plain, link = kept(q), model.frame_names[-1]
     dyn.set_payload(link, 3.0, (0.1, 0.2, 0.3), 0.1 * np.eye(3))
@@ -221,27 +218,7 @@ def test_a_kept_method_follows_the_loads(backend):
     assert np.array_equal(kept(q), plain)
 
 
-def test_methods_of_the_class(backend):
-    """Calls through the class work; another object, or none, is Python's error."""
-    dyn = called(backend, 'rigid tree', 'mass_matrix')
-    q = state('rigid tree')[0]
-    assert np.array_equal(fd.Dynamics.mass_matrix(dyn, q), dyn.mass_matrix(q))
-    for arguments in ((), (q,), (5, q), (object(), q)):
-        with pytest.raises((TypeError, AttributeError)):
-            fd.Dynamics.mass_matrix(*arguments)
-
-
-def test_a_replaced_method_is_called(monkeypatch, backend):
-    """Who replaces a method, in the class or in one object, is called."""
-    dyn = called(backend, 'rigid tree', 'mass_matrix')
-    q = state('rigid tree')[0]
-    monkeypatch.setattr(fd.Dynamics, 'mass_matrix', lambda self, q: 'of the class')
-    assert dyn.mass_matrix(q) == 'of the class'
-    monkeypatch.setattr(dyn, 'mass_matrix', lambda q: 'of the object')
-    assert dyn.mass_matrix(q) == 'of the object'
-
-
-def test_several_results(backend, monkeypatch):
+def test_several_results(monkeypatch):
     """They are written into a tuple of arrays without Python in between, into others with it."""
     model = cases.robot('flexible chain')
     q, qd, qdd = state('flexible chain')
@@ -250,7 +227,7 @@ def test_several_results(backend, monkeypatch):
         ('hybrid_dynamics', (q, qd, qdd[:joints]), [(joints,), (n - joints,)]),
         ('inverse_dynamics_derivatives', (q, qd, qdd), [(n, n)] * 3),
     ):
-        dyn = called(backend, 'flexible chain', 'hybrid_dynamics')
+        dyn = called('flexible chain', 'hybrid_dynamics')
         method = getattr(dyn, name)
         expected = getattr(fd.Dynamics(model, 'reference'), name)(*arguments)
         found = [method(*arguments)]
@@ -258,6 +235,7 @@ def test_several_results(backend, monkeypatch):
             out = make(np.full(shape, np.nan) for shape in shapes)
             found.append(method(*arguments, out=out))
             assert all(each is place for each, place in zip(found[-1], out, strict=True))
+            method = getattr(dyn, name)
         for each in found:
             for pair in zip(each, expected, strict=True):
                 cases.assert_close(*pair)
@@ -272,36 +250,9 @@ def test_several_results(backend, monkeypatch):
             method(*arguments, out=list(out))
 
 
-def test_subclasses_keep_their_methods(backend):
-    """A method that a subclass overrides is not shadowed; others are."""
-
-    class Doubled(fd.Dynamics):
-
-        def inverse_dynamics(self, *arguments, **named):
-            return 2.0 * super().inverse_dynamics(*arguments, **named)
-
-    dyn = Doubled(cases.robot('rigid tree'), backend)
-    q, qd, qdd = state('rigid tree')
-    once = called(backend, 'rigid tree', 'inverse_dynamics').inverse_dynamics(q, qd, qdd)
-    for _ in range(3):
-        assert np.array_equal(dyn.inverse_dynamics(q, qd, qdd), 2.0 * once)
-        dyn.mass_matrix(q)
-    assert 'mass_matrix' in dyn._direct
-
-
-def test_a_direct_call_looks_like_the_method(backend):
-    """Help and signatures show what the method says."""
-    dyn = called(backend, 'rigid tree', 'inverse_dynamics')
-    plain = fd.Dynamics(cases.robot('rigid tree'), 'reference')
-    assert inspect.signature(dyn.inverse_dynamics) == inspect.signature(plain.inverse_dynamics)
-    assert dyn.inverse_dynamics.__doc__ == plain.inverse_dynamics.__doc__
-    assert dyn.inverse_dynamics.__name__ == 'inverse_dynamics'
-
-
-def test_nothing_is_kept_alive(backend):
-    """A Dynamics goes when its owner lets go, direct calls included; no result leaks."""
-    dyn = called(backend, 'rigid tree', 'inverse_dynamics')
-    gone = weakref.ref(dyn)
+def test_no_result_leaks():
+    """Nothing holds on to arguments or results."""
+    dyn = called('rigid tree', 'inverse_dynamics')
     q, qd, qdd = state('rigid tree')
     counts = [sys.getrefcount(each) for each in (q, qd, qdd, None)]
     for _ in range(1000):
@@ -309,27 +260,101 @@ def test_nothing_is_kept_alive(backend):
         dyn.inverse_dynamics(q.tolist(), qd, qdd)
     after = [sys.getrefcount(each) for each in (q, qd, qdd, None)]
     assert all(abs(a - b) < 100 for a, b in zip(counts, after, strict=True))
-    del dyn
-    gc.collect()
-    assert gone() is None
 
 
-def test_without_the_extension(monkeypatch, backend):
-    """Then ctypes calls compiled functions, and CPython runs Python: equal numbers and errors."""
-    monkeypatch.setenv('FLEXDYN_CALLS', 'ctypes')
+def test_a_single_wrench_goes_to_compiled_code(monkeypatch):
+    """On each frame that had one; two of them, and other methods, go through the method."""
+    model = cases.robot('rigid tree')
+    dyn, reference = fd.Dynamics(model, 'c'), fd.Dynamics(model, 'reference')
+    q, qd, qdd = state('rigid tree')
+    wrench, (first, *_, last) = [1.0, -2.0, 3.0, 0.5, 0.2, -0.4], model.frame_names
+    for loads in ({}, {last: wrench}, {first: wrench}, {last: wrench, first: wrench}):
+        expected = reference.inverse_dynamics(q, qd, qdd, loads)
+        for _ in range(2):
+            cases.assert_close(dyn.inverse_dynamics(q, qd, qdd, loads), expected)
+    tau = dyn.inverse_dynamics(q, qd, qdd, {last: wrench})
+    monkeypatch.setattr(dyn, '_evaluate', None)
+    out = np.zeros_like(tau)
+    assert np.array_equal(dyn.inverse_dynamics(q, qd, qdd, {last: tuple(wrench)}, out), tau)
+    assert np.array_equal(out, tau)
+    for loads in ({last: wrench, first: wrench}, {last: wrench[:5]}, {'nowhere': wrench}):
+        with pytest.raises(TypeError, match='NoneType'):
+            dyn.inverse_dynamics(q, qd, qdd, loads)
+
+
+def test_methods_of_forward_dynamics_have_code_of_their_own(monkeypatch):
+    """Each choice that was made once is compiled code's."""
     model = cases.robot('flexible chain')
-    q, qd, qdd = state('flexible chain')
-    dyn, reference = fd.Dynamics(model, backend), fd.Dynamics(model, 'reference')
-    for _ in range(2):
-        for function in ('inverse_dynamics', 'forward_dynamics'):
-            cases.assert_close(
-                getattr(dyn, function)(q, qd, qdd), getattr(reference, function)(q, qd, qdd)
-            )
-        cases.assert_close(dyn.mass_matrix(q), reference.mass_matrix(q))
-        assert dyn.kinetic_energy(q, qd) == pytest.approx(reference.kinetic_energy(q, qd))
-    assert ('inverse_dynamics' in dyn._direct) == (array_functions.problem() is None)
-    with pytest.raises(fd.FlexdynError, match='shape'):
-        dyn.inverse_dynamics(q, qd, qdd[1:])
-    rows = np.array([q, 0.5 * q]), np.array([qd, qd]), np.array([qdd, qdd])
-    found = dyn.batch.inverse_dynamics(*rows)
-    cases.assert_close(found[1], reference.inverse_dynamics(*(each[1] for each in rows)))
+    dyn, reference = fd.Dynamics(model, 'c'), fd.Dynamics(model, 'reference')
+    q, qd, tau = state('flexible chain')
+    found = {}
+    for method in ('auto', 'recursive', 'cholesky'):
+        found[method] = dyn.forward_dynamics(q, qd, tau, method=method)
+        cases.assert_close(found[method], reference.forward_dynamics(q, qd, tau, method=method))
+    monkeypatch.setattr(dyn, '_evaluate', None)
+    for method, expected in found.items():
+        assert np.array_equal(dyn.forward_dynamics(q, qd, tau, method=method), expected)
+    assert np.array_equal(dyn.forward_dynamics(q, qd, tau), found['auto'])
+
+
+def several_results(dyn, wrenches):
+    """Return what functions of every kind give, as one vector."""
+    q, qd, qdd, tau = cases.state(dyn.robot)
+    return cases.flat([
+        dyn.inverse_dynamics(q, qd, qdd), dyn.inverse_dynamics(q, qd, qdd, wrenches),
+        dyn.forward_dynamics(q, qd, tau), dyn.mass_matrix(q), dyn.kinetic_energy(q, qd),
+        dyn.jacobian(q, dyn.robot.frame_names[-1]), dyn.inverse_dynamics_derivatives(q, qd, qdd),
+        dyn.hybrid_dynamics(q, qd, qdd[:dyn.robot.n_joints]),
+    ])
+
+
+def test_without_the_extension(monkeypatch):
+    """Then ctypes calls compiled functions: the same bits, the same errors."""
+    for name in NAMES:
+        model, (q, qd, qdd) = cases.robot(name), state(name)
+        wrenches = {model.frame_names[-1]: [1.0, -2.0, 3.0, 0.5, 0.2, -0.4]}
+        results = []
+        for way in ('', 'ctypes'):
+            monkeypatch.setenv('FLEXDYN_CALLS', way)
+            dyn = fd.Dynamics(model, 'c')
+            results.append(np.concatenate([several_results(dyn, wrenches) for _ in range(2)]))
+            with pytest.raises(fd.FlexdynError, match='shape'):
+                dyn.inverse_dynamics(q, qd, qdd[1:])
+            with pytest.raises(NonFiniteResult):
+                dyn.inverse_dynamics(q, 1e200 * qd, qdd)
+        assert np.array_equal(*results)
+        assert not any(map(is_direct, vars(dyn).values()))
+        rows = np.array([q, q]), np.array([qd, qd]), np.array([qdd, 0.5 * qdd])
+        found = dyn.batch.inverse_dynamics(*rows)
+        cases.assert_close(found[1], dyn.inverse_dynamics(*(each[1] for each in rows)))
+
+
+def test_kernels_through_ctypes_check_lengths(monkeypatch):
+    """Before anything is read."""
+    monkeypatch.setenv('FLEXDYN_CALLS', 'ctypes')
+    q, qd, qdd = state('rigid tree')
+    dyn = fd.Dynamics(cases.robot('rigid tree'), 'c')
+    kernel = dyn._backend.function(Request('inverse_dynamics'))
+    cases.assert_close(kernel(q, qd, qdd), dyn.inverse_dynamics(q, qd, qdd))
+    for wrong in ((q, qd), (q, qd, qdd, qdd), (q, qd[1:], [*qdd, 0.0]), ()):
+        with pytest.raises(TypeError, match='lengths'):
+            kernel(*wrong)
+
+
+def test_without_the_headers_of_python(monkeypatch, tmp_path, caplog):
+    """Where gcc is there and Python.h is not, "c" goes through ctypes, and one line says so."""
+    model, (q, qd, qdd) = cases.robot('rigid tree'), state('rigid tree')
+    expected = fd.Dynamics(model, 'c').inverse_dynamics(q, qd, qdd)
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'cache'))
+    monkeypatch.setattr(extension, '_installed', lambda: None)
+    monkeypatch.setattr(extension, '_built', lru_cache(extension._built.__wrapped__))
+    monkeypatch.setattr(extension.sysconfig, 'get_path', lambda name: str(tmp_path / 'nowhere'))
+    monkeypatch.setattr(logging.getLogger('flexdyn_ros'), 'propagate', True)
+    with caplog.at_level(logging.INFO, 'flexdyn_ros.codegen'):
+        for _ in range(2):
+            dyn = fd.Dynamics(model, 'c')
+            assert dyn.backend == 'c'
+            assert np.array_equal(dyn.inverse_dynamics(q, qd, qdd), expected)
+            assert not any(map(is_direct, vars(dyn).values()))
+    lines = [text for text in caplog.messages if 'Python.h' in text]
+    assert len(lines) == 1 and 'called through ctypes' in lines[0]

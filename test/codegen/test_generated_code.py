@@ -7,15 +7,16 @@ from codegen import cases
 from codegen.native import Native
 from codegen.native import need_compiler
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.emitting.chunks import split
-from flexdyn_ros.codegen.emitting.emit_c import emit_c
-from flexdyn_ros.codegen.emitting.emit_fortran import emit_fortran
-from flexdyn_ros.codegen.emitting.schedule import schedule
+from flexdyn_ros.codegen.export.c import c_program
+from flexdyn_ros.codegen.export.c import emit_c
+from flexdyn_ros.codegen.export.chunks import split
+from flexdyn_ros.codegen.export.fortran import emit_fortran
+from flexdyn_ros.codegen.export.schedule import schedule
 from flexdyn_ros.codegen.generate import GeneratedCode
-from flexdyn_ros.codegen.tracing.functions import FUNCTIONS
 from flexdyn_ros.codegen.tracing.functions import tip_link
 from flexdyn_ros.codegen.tracing.trace import trace
-from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.dynamics.functions import FUNCTIONS
+from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.symbolic.count import count_c
 from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.program import evaluate_program
@@ -157,23 +158,23 @@ def test_parts_give_the_same_numbers(language, tmp_path):
     """A function split into many small parts, and the same in one piece."""
     need_compiler(language)
     model = cases.robot('flexible chain')
-    plan = schedule(trace(model, 'bias_vector+jacobian'))
-    parts = split(plan, part_size=40, split_size=100)
-    one = split(plan, split_size=10**9)
-    assert len(parts.parts) > 5 and len(one.parts) == 1
-    emit = emit_c if language == 'c' else emit_fortran
-    results = []
-    for number, each in enumerate((parts, one)):
+    made, results = trace(model, 'bias_vector+jacobian'), []
+    for number, size in enumerate((40, 10**9)):
         folder = tmp_path / str(number)
         folder.mkdir()
+        program = c_program(made, part_size=size)
+        plan = schedule(made)
+        parts = program.parts if language == 'c' else split(plan, part_size=size)
+        assert len(parts.parts) > 5 if size == 40 else len(parts.parts) == 1
+        source = emit_c(program) if language == 'c' else emit_fortran(plan, parts)
         code = GeneratedCode(
-            emit(plan, each), {}, language, 'x', plan.trace.name, plan.trace.inputs,
-            plan.trace.outputs,
+            source, {}, language, 'x', made.name, made.inputs, made.outputs,
         )
         results.append(Native(code, folder)(*cases.given(model, code)))
     cases.assert_close(*results)
     if language == 'c':
-        assert count_c(emit_c(plan, parts)) == count_c(emit_c(plan, one))
+        counts = [count_c(emit_c(c_program(made, part_size=size))) for size in (40, 10**9)]
+        assert counts[0] == counts[1]
 
 
 @pytest.mark.parametrize('language', LANGUAGES)

@@ -5,8 +5,8 @@ import ctypes
 import subprocess
 
 from codegen.compiled import needs_compiler
-from flexdyn_ros.codegen.emitting.emit_kernel import RUNTIME
-from flexdyn_ros.codegen.native.compiler import find_compiler
+from flexdyn_ros.codegen.compile.compiled_c import RUNTIME
+from flexdyn_ros.codegen.compile.compiler import find_compiler
 import numpy as np
 import pytest
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The python backend: the reference's numbers, loads as arguments, sources kept on disk."""
 
-import logging
 import os
 import stat
 import subprocess
@@ -9,10 +8,10 @@ import sys
 
 from codegen import cases
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.backends import generated_functions
-from flexdyn_ros.codegen.backends.python_backend import PythonBackend
-from flexdyn_ros.codegen.native import source_cache
-from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.codegen.backends import executors
+from flexdyn_ros.codegen.backends.generated import generated_backend
+from flexdyn_ros.codegen.backends.variants import Variant
+from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 from oracles.random_robots import random_robot_urdf
 import pytest
@@ -23,7 +22,7 @@ MATRIX = ((0.3, 0.01, 0.02), (0.01, 0.4, 0.03), (0.02, 0.03, 0.5))
 def backend(model):
     """Return the python backend of a robot as loaded."""
     declared = {payload.link: payload.inertia for payload in model.payloads}
-    return PythonBackend(model, list(model.gravity_vector), declared)
+    return generated_backend('python', model, list(model.gravity_vector), declared)
 
 
 @pytest.mark.parametrize('function', cases.FUNCTIONS)
@@ -82,7 +81,6 @@ def test_payload_and_gravity_at_run_time(name):
 
 def test_other_values_of_a_load_need_no_new_code(monkeypatch):
     """One variant serves all payloads of a link, all gravities and all wrenches on a frame."""
-    monkeypatch.setenv('FLEXDYN_CALLS', 'ctypes')
     model = cases.robot('rigid tree')
     q, qd, qdd, _ = cases.state(model)
     dyn = fd.Dynamics(model, 'python')
@@ -94,7 +92,7 @@ def test_other_values_of_a_load_need_no_new_code(monkeypatch):
         return dyn.inverse_dynamics(q, qd, qdd, {frame: [scale] * 6})
 
     first = use(1.0)
-    monkeypatch.setattr(generated_functions, '_generate', None)
+    monkeypatch.setattr(Variant, 'trace', None)
     assert not np.array_equal(first, use(2.0))
 
 
@@ -113,22 +111,17 @@ def test_what_moves_no_inertia_is_refused_as_by_the_reference(mass):
 
 def test_a_light_wrist_on_a_heavy_arm_is_solved():
     """Pivots of very different size, where the reference is asked, give its answer."""
-    body = (
-        '<link name="{0}"><inertial><mass value="{1}"/><inertia ixx="{1}" iyy="{1}" izz="{1}" '
-        'ixy="0" ixz="0" iyz="0"/></inertial></link>'
-    )
-    text = (
-        '<robot name="r"><link name="base"/>' + body.format('arm', 1e7) + body.format('tip', 1e-6)
-        + '<joint name="one" type="continuous"><parent link="base"/><child link="arm"/></joint>'
-        '<joint name="two" type="continuous"><parent link="arm"/><child link="tip"/></joint>'
-        '</robot>'
-    )
-    model = fd.load_robot(text)
+    model = cases.light_wrist_on_a_heavy_arm()
     results = [
         fd.Dynamics(model, name).forward_dynamics([0.1, 0.2], [0.3, 0.4], [1.0, 1.0])
         for name in ('python', 'reference')
     ]
     cases.assert_close(*results)
+
+
+def test_many_threads_at_once():
+    """Calls share nothing that changes."""
+    cases.assert_same_in_threads(fd.Dynamics(cases.robot('rigid tree'), 'python'))
 
 
 def test_robots_without_coordinates():
@@ -146,19 +139,18 @@ def test_robots_without_coordinates():
 SCRIPT = """
 import sys
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.backends import generated_functions
+from flexdyn_ros.codegen.backends import executors, variants
 if sys.argv[2] == 'warm':
-    generated_functions._generate = None
+    executors.emit_python = variants.simplify = None
 model = fd.load_robot(sys.argv[1])
 dyn = fd.Dynamics(model, 'python')
-print(dyn.inverse_dynamics([0.1] * model.nq, [0.2] * model.nv, [0.3] * model.nv))
+print(dyn.inverse_dynamics([0.1] * model.nq, [0.2] * model.nv, [0.3] * model.nv).tolist())
 """
 
 
 def test_a_second_process_generates_nothing(tmp_path, monkeypatch):
-    """Sources are kept on disk, in one step, and give the same numbers."""
+    """Sources are kept on disk, in one step, and give the same numbers; no compiler is run."""
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'kept'))
-    monkeypatch.setenv('FLEXDYN_PYTHON', 'cpython')  # or others run it
     model = tmp_path / 'robot.urdf'
     model.write_text(random_robot_urdf(3, 3, flexible=0.0))
     results = [
@@ -174,53 +166,13 @@ def test_a_second_process_generates_nothing(tmp_path, monkeypatch):
     assert not entries[0].stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def test_a_cache_that_others_can_write_to_is_refused(tmp_path, monkeypatch, caplog):
-    """Nothing is read from it or written to it, and the user is told once."""
-    folder = tmp_path / 'open'
-    folder.mkdir()
-    folder.chmod(0o777)
-    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(folder))
-    monkeypatch.setattr(logging.getLogger('flexdyn_ros'), 'propagate', True)
-    with caplog.at_level(logging.WARNING, 'flexdyn_ros.codegen'):
-        source_cache.write('x.py', 'text')
-        assert source_cache.read('x.py') is None
-    assert not list(folder.iterdir())
-    assert [str(folder) in record.getMessage() for record in caplog.records] == [True]
-    folder.chmod(0o700)
-    source_cache.write('x.py', 'text')
-    assert source_cache.read('x.py') == 'text'
-    (folder / 'x.py').chmod(0o666)
-    assert source_cache.read('x.py') is None
-
-
-def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path, monkeypatch):
-    """A file where the folder should be."""
-    (tmp_path / 'file').write_text('')
-    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'file' / 'cache'))
-    source_cache.write('x.py', 'text')
-    assert source_cache.read('x.py') is None
-
-
-def test_the_oldest_entries_make_room(tmp_path, monkeypatch):
-    """The folder does not grow without bound."""
-    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path))
-    tmp_path.chmod(0o700)
-    monkeypatch.setattr(source_cache, 'ENTRY_LIMIT', 3)
-    for k in range(5):
-        source_cache.write(f'{k}.py', 'text')
-        os.utime(tmp_path / f'{k}.py', (k, k))
-    source_cache.write('new.py', 'text')
-    assert source_cache.read('new.py') == 'text'
-    assert sorted(path.name for path in tmp_path.iterdir()) == ['3.py', '4.py', 'new.py']
-
-
-def test_what_an_entry_depends_on():
-    """Another number in the model, another function: another entry; the file's name does not."""
-    model = fd.load_robot(random_robot_urdf(3, 3))
-    other = fd.load_robot(random_robot_urdf(3, 3).replace('name="random"', 'name="other"'))
-    digests = {source_cache.model_digest(each) for each in (model, other)}
-    assert len(digests) == 2
-    assert source_cache.entry_name('a', 'b') != source_cache.entry_name('a', 'c')
+def test_a_source_is_made_once_for_all_objects(monkeypatch):
+    """Of one process, whatever becomes of the cache."""
+    model = cases.robot('rigid tree')
+    q = cases.state(model)[0]
+    first = fd.Dynamics(model, 'python').mass_matrix(q)
+    monkeypatch.setattr(executors.cache, 'read', None)
+    assert np.array_equal(fd.Dynamics(model, 'python').mass_matrix(q), first)
 
 
 def test_a_payload_replaces_the_declared_one():
@@ -235,15 +187,15 @@ def test_a_payload_replaces_the_declared_one():
     carrier = declared.payloads[0].link
     q, qd, qdd, _ = cases.state(declared)
     payloads = {carrier: Inertia(2.0, (0.1, 0.2, 0.3), MATRIX)}
-    ours = PythonBackend(declared, list(declared.gravity_vector), payloads)
+    ours = generated_backend('python', declared, list(declared.gravity_vector), payloads)
     cases.assert_close(
         np.array(ours.inverse_dynamics(q, qd, qdd)),
         np.array(cases.reference(declared, payloads).inverse_dynamics(q, qd, qdd)),
     )
 
 
-def test_arguments_are_checked_on_the_short_way_too():
-    """After the first call arrays go to the generated function at once, and only sound ones."""
+def test_arguments_are_checked_in_every_call():
+    """In every call, the first and later ones, and whatever holds the numbers."""
     model = fd.load_robot(random_robot_urdf(5, 3, flexible=0.0))
     dyn = fd.Dynamics(model, 'python')
     state = np.random.default_rng(5).normal(size=(3, model.nv))

@@ -2,8 +2,8 @@
 """
 Every launch file resolves, starts its nodes, and stops cleanly.
 
-They run through the LaunchService where launch_ros can be imported, else through the package's
-own stand-in.
+They run through the LaunchService where launch_ros can be imported, else through the
+stand-in of the tests.
 """
 
 import os
@@ -14,9 +14,9 @@ import subprocess
 import sys
 
 from arms import flexible_arm
-from flexdyn_ros.launching import stand_in
-from flexdyn_ros.launching.context import LaunchFileError
 from geometry_msgs.msg import PoseArray
+from launch_stand_in import stand_in
+from launch_stand_in.context import LaunchFileError
 from node_processes import joint_state
 from node_processes import LIMIT
 import pytest
@@ -90,9 +90,10 @@ class Launched:
         self.log = log
         with open(log, 'w') as output:
             self._process = subprocess.Popen(
-                [sys.executable, '-m', 'flexdyn_ros.launching', file, *words],
+                [sys.executable, '-m', 'launch_stand_in', file, *words],
                 stdout=output, stderr=subprocess.STDOUT,
-                env={**os.environ, 'PYTHONUNBUFFERED': '1'},
+                env={**os.environ, 'PYTHONUNBUFFERED': '1', 'PYTHONPATH': os.pathsep.join(
+                    [str(ROOT / 'test'), os.environ['PYTHONPATH']])},
             )
 
     def __enter__(self):

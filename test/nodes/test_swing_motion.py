@@ -3,11 +3,11 @@
 
 from arms import flexible_arm
 import flexdyn_ros as fd
-from flexdyn_ros.launching.root_frame import root_link
 from flexdyn_ros.nodes.arm_simulator import ArmSimulator
 from flexdyn_ros.nodes.arm_simulator import JointController
 from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.joint_motion import JointSample
+from flexdyn_ros.nodes.root_frame import root_link
 import numpy as np
 import pytest
 
@@ -29,7 +29,7 @@ def test_an_arm_under_gravity_follows_the_swing():
     from flexdyn_ros.nodes.swing_motion import swing_gains
     from flexdyn_ros.nodes.swing_motion import SwingMotion
 
-    dyn = fd.Dynamics(fd.load_robot(flexible_arm()), patient=False)
+    dyn = fd.Dynamics(fd.load_robot(flexible_arm()))
     joints, period, cycle = ('shoulder', 'elbow'), 2.0, 0.005
     simulator = ArmSimulator(
         dyn, joints, 1e-3, JointController(*swing_gains(dyn, joints, period), 2), (), True)

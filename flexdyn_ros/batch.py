@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of Dynamics over many samples at once: vectors of lanes, threads, no interpreter."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from inspect import Parameter
+from inspect import Signature
+import os
+from typing import Any
+from typing import Callable
+from typing import Mapping
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.arguments import targets
+from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.codegen.backends.generated import GeneratedBackend
+from flexdyn_ros.codegen.tracing.functions import Request
+from flexdyn_ros.dynamics.functions import FUNCTIONS
+from flexdyn_ros.dynamics.functions import result_shape
+from flexdyn_ros.dynamics.functions import SOLVING_METHODS
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.evaluation import Evaluation
+import numpy as np
+
+THREADS_VARIABLE = 'FLEXDYN_THREADS'
+# Samples below which a thread of its own does not pay.
+SAMPLES_OF_A_THREAD = 1024
+# Functions that go over many samples.
+BATCHED = {
+    name: function for name, function in FUNCTIONS.items()
+    if not function.of_loops and not function.of_parameters and name != 'mass_matrix_factors'
+}
+
+
+class BatchDynamics:
+    """
+    The functions of a Dynamics over N samples.
+
+    Each function is a method with the arguments of the same method of `Dynamics`: vectors, a
+    frame, `wrenches`, `out`, and `method` for forward dynamics. Vectors have one row a sample;
+    results have one entry a sample: (N, nv), matrices (N, nv, nv), energies (N,). A wrench is one
+    for all samples, (6,), or one for each, (N, 6). Payloads and gravity are those of the Dynamics.
+    Compiled code takes several samples at once and shares them among threads ($FLEXDYN_THREADS,
+    by default one for each processor) while other Python threads run; the other backends go
+    through the samples one by one.
+    """
+
+    def __init__(self, dyn: Evaluation):
+        """Take the dynamics of a robot."""
+        self._dyn = dyn
+
+    def __getattr__(self, name: str) -> BatchFunction:
+        """Return one of the functions over samples."""
+        if name not in BATCHED:
+            raise AttributeError(f'{type(self).__name__} has no function "{name}"')
+        return BatchFunction(self._dyn, name)
+
+    def __dir__(self) -> list[str]:
+        """Return the names of the functions."""
+        return sorted({*super().__dir__(), *BATCHED})
+
+
+class BatchFunction:
+    """One function of a robot over samples."""
+
+    def __init__(self, dyn: Evaluation, name: str):
+        """Take the dynamics of a robot and the name of a function."""
+        self._dyn, self.__name__ = dyn, name
+        self._function = BATCHED[name]
+        self.__signature__ = _signature(name)
+        self.__doc__ = f'Return {self._function.summary}, one entry a sample.'
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Evaluate the function over all samples; see `BatchDynamics`."""
+        bound = self.__signature__.bind(*arguments, **named)
+        bound.apply_defaults()
+        given, function = bound.arguments, self._function
+        method = given.get('method', 'auto')
+        if method not in SOLVING_METHODS:
+            raise ArgumentError('method', f'is "{method}", expected one of {SOLVING_METHODS}')
+        frame = self._dyn._frame(given['frame']) if function.of_frame else None
+        vectors = {name: given[name] for name in function.inputs}
+        return self._run(vectors, given['out'], given.get('wrenches'), method, frame)
+
+    def _run(
+        self,
+        vectors: dict[str, Any],
+        out: Any,
+        wrenches: Wrenches,
+        method: str,
+        frame: Optional[str],
+    ) -> Any:
+        dyn = self._dyn
+        samples = _sample_rows(vectors, dyn._width)
+        count = len(next(iter(samples.values())))
+        loads = _sample_wrenches(wrenches, count, dyn._frame)
+        shapes = [
+            (count, *result_shape(kind, dyn._nv, dyn._n_joints))
+            for _, kind in self._function.outputs
+        ]
+        single = len(shapes) == 1
+        words = 'two arrays' if len(shapes) == 2 else 'three arrays'
+        given = [out] if single else targets(out, words, len(shapes))
+        results = [
+            np.empty(shape) if each is None else _target_array('out', each, shape)
+            for each, shape in zip(given, shapes)
+        ]
+        taken = (*samples.values(), *loads.values())
+        aside = [np.empty(each.shape) if _must_copy(each, taken) else each for each in results]
+        doubtful: Sequence[int] = range(count)
+        run = self._compiled(method, frame, loads) if count else None
+        if run is None:
+            _refuse_infinite(samples)
+        else:
+            doubtful = run(samples, loads, aside, count)
+            if doubtful:
+                _refuse_infinite(samples)
+        for k in doubtful:
+            # A call of its own, with the errors of one.
+            for result, value in zip(aside, self._one(k, samples, loads, method, frame)):
+                result[k] = value
+        for result, found in zip(results, aside):
+            if result is not found:
+                result[...] = found
+        return results[0] if single else tuple(results)
+
+    def _one(
+        self, k: int, samples: Mapping[str, np.ndarray], loads: Mapping[str, np.ndarray],
+        method: str, frame: Optional[str],
+    ) -> tuple:
+        """Return the results of one sample."""
+        own: dict[str, Any] = {name: rows[k] for name, rows in samples.items()}
+        if frame is not None:
+            own['frame'] = frame
+        if self._function.takes_wrenches and self.__name__ != 'bias_vector':
+            own['wrenches'] = {f: w if w.ndim == 1 else w[k] for f, w in loads.items()}
+        if self.__name__ == 'forward_dynamics':
+            own['method'] = method
+        found = getattr(self._dyn, self.__name__)(**own)
+        return (found,) if len(self._function.outputs) == 1 else found
+
+    def _compiled(
+        self, method: str, frame: Optional[str], loads: Mapping[str, np.ndarray]
+    ) -> Optional[Callable[..., Sequence[int]]]:
+        """Return a compiled function over samples, or None where there is none."""
+        backend = self._dyn._backend
+        if not isinstance(backend, GeneratedBackend):
+            return None
+        if self._dyn.robot.loops and self._function.open_tree:
+            return None  # a matter of rank, sample by sample
+        places = tuple((each, None) for each in loads)
+        made = backend.batch(Request(self.__name__, frame), places, method)
+        if made is None:
+            return None
+        function, variant = made
+        constants = {name: np.array(values) for name, values in variant.constants.items()}
+
+        def run(
+            samples: Mapping[str, np.ndarray], wrenches: Mapping[str, np.ndarray],
+            results: Sequence[np.ndarray], n: int,
+        ) -> Sequence[int]:
+            inputs = [*samples.values(), *constants.values(), *wrenches.values()]
+            strides = [
+                *(each.shape[1] for each in samples.values()), *(0 for _ in constants),
+                *(6 if each.ndim == 2 else 0 for each in wrenches.values()),
+            ]
+            flags = np.empty(n, dtype=np.uint8)
+            function(n, inputs, strides, results, flags, _threads(n))
+            return np.flatnonzero(flags).tolist() if flags.any() else ()
+
+        return run
+
+
+@lru_cache(maxsize=None)
+def _signature(name: str) -> Signature:
+    """Return the arguments of a function, as the method of Dynamics has them."""
+    function = BATCHED[name]
+    plain, absent = Parameter.POSITIONAL_OR_KEYWORD, {'default': None}
+    names = [Parameter(each, plain) for each in function.inputs]
+    names += [Parameter('frame', plain)] if function.of_frame else []
+    if function.takes_wrenches and name != 'bias_vector':
+        needed = name == 'external_force_vector'
+        names.append(Parameter('wrenches', plain, **({} if needed else absent)))
+    names.append(Parameter('out', plain, **absent))
+    if name == 'forward_dynamics':
+        names.append(Parameter('method', plain, default='auto'))
+    return Signature(names)
+
+
+def _threads(count: int) -> int:
+    """Return among how many threads samples are shared."""
+    try:
+        wanted = int(os.environ[THREADS_VARIABLE])
+    except (KeyError, ValueError):
+        affinity = getattr(os, 'sched_getaffinity', None)
+        wanted = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, min(wanted, count // SAMPLES_OF_A_THREAD))
+
+
+def _sample_rows(
+    vectors: Mapping[str, Any], width_of: Callable[[str], int]
+) -> dict[str, np.ndarray]:
+    """
+    Return the arguments as arrays of rows, with as many rows each.
+
+    Args:
+        vectors: Arguments by name, (N, width).
+        width_of: Returns the width of one by its name.
+
+    Raises:
+        ArgumentError: If an argument has another shape.
+    """
+    found: dict[str, np.ndarray] = {}
+    count: Optional[int] = None
+    for name, value in vectors.items():
+        width = width_of(name)
+        try:
+            rows = np.asarray(value)
+            if rows.dtype.kind not in 'fiu' and rows.size:
+                raise TypeError
+            rows = np.ascontiguousarray(rows, dtype=float)
+        except (TypeError, ValueError):
+            wanted = f'(N, {width})'
+            raise ArgumentError(name, f'must hold real numbers, expected {wanted}') from None
+        if rows.ndim != 2 or rows.shape[1] != width:
+            raise ArgumentError(name, f'has shape {rows.shape}, expected (N, {width})')
+        if count is not None and len(rows) != count:
+            first = next(iter(found))
+            raise ArgumentError(
+                name, f'has {len(rows)} samples, and "{first}" has {count}'
+            )
+        count, found[name] = len(rows), rows
+    return found
+
+
+def _sample_wrenches(
+    wrenches: Wrenches, count: int, known: Callable[[str], str]
+) -> dict[str, np.ndarray]:
+    """
+    Return wrenches, each (6,) or (N, 6), in the order of their frames.
+
+    Args:
+        wrenches: By frame, or None.
+        count: Number of samples, N.
+        known: Returns a frame's name, or raises UnknownName.
+
+    Raises:
+        ArgumentError: If they are no wrenches of so many samples.
+    """
+    if wrenches is None:
+        return {}
+    if not isinstance(wrenches, Mapping):
+        raise ArgumentError('wrenches', 'must map frame names to six numbers')
+    found = {}
+    for frame in sorted(wrenches):
+        argument, value = f'wrenches["{frame}"]', wrenches[frame]
+        try:
+            numbers = np.ascontiguousarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ArgumentError(argument, 'must hold real numbers') from None
+        if numbers.shape not in ((6,), (count, 6)):
+            raise ArgumentError(
+                argument, f'has shape {numbers.shape}, expected (6,) or ({count}, 6)'
+            )
+        if not np.isfinite(numbers).all():
+            raise ArgumentError(argument, 'has a value that is not finite')
+        found[known(frame)] = numbers
+    return found
+
+
+def _refuse_infinite(samples: Mapping[str, np.ndarray]) -> None:
+    """Raise an error that names the first value that is not finite, if there is one."""
+    for name, rows in samples.items():
+        finite = np.isfinite(rows)
+        if not finite.all():
+            where = np.argwhere(~finite)[0].tolist()
+            raise ArgumentError(name, f'has a value that is not finite {where}')
+
+
+def _target_array(argument: str, out: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return `out` where it can take the result."""
+    if not isinstance(out, np.ndarray) or out.dtype != np.float64:
+        raise ArgumentError(argument, f'must be a float64 numpy array, not {type(out).__name__}')
+    if out.shape != shape:
+        raise ArgumentError(argument, f'has shape {out.shape}, expected {shape}')
+    if not out.flags.writeable:
+        raise ArgumentError(argument, 'is read-only')
+    return out
+
+
+def _must_copy(out: np.ndarray, inputs: tuple[np.ndarray, ...]) -> bool:
+    """Return whether a result has to be found elsewhere first."""
+    plain = out.flags.c_contiguous and out.flags.aligned and out.dtype.isnative
+    return not plain or any(np.may_share_memory(out, each) for each in inputs)

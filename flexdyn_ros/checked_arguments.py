@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of one robot's functions, checked."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from typing import Mapping
+from typing import Optional
+
+from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.dynamics.newton_euler import FrameWrench
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.records.robot import Robot
+
+Wrenches = Optional[Mapping[str, Any]]
+
+
+class CheckedArguments:
+    """
+    Turns what users pass in into what backends take, or says what is wrong with it.
+
+    Attributes:
+        robot: The robot.
+    """
+
+    def __init__(self, robot: Robot):
+        """Take a robot."""
+        self.robot = robot
+        self._nq, self._nv, self._n_joints = robot.nq, robot.nv, robot.n_joints
+        self._quaternions = robot.quaternion_starts
+        self._frames = frozenset(robot.frame_names)
+
+    def _width(self, argument: str) -> int:
+        """Return the length of a vector."""
+        return {'q': self._nq, 'joint_qdd': self._n_joints}.get(argument, self._nv)
+
+    def _position(self, q: Any) -> list[float]:
+        """Return a checked configuration with its quaternions brought to unit length."""
+        values = real_vector('q', q, self._nq)
+        if not self._quaternions:
+            return values
+        for start in self._quaternions:
+            x, y, z, w = values[start : start + 4]
+            # In the order in which compiled code adds, so that both give the same bits.
+            length = math.sqrt(x * x + y * y + z * z + w * w)
+            if not 0.5 < length < 2.0:
+                raise ArgumentError(
+                    'q', f'has a quaternion of length {length:.3g} at {start}, expected 1'
+                )
+            values[start : start + 4] = [x / length, y / length, z / length, w / length]
+        return values
+
+    def _velocity(self, qd: Any) -> list[float]:
+        return real_vector('qd', qd, self._nv)
+
+    def _vector(self, argument: str, value: Any) -> list[float]:
+        """Return one of the vectors, checked."""
+        if argument == 'q':
+            return self._position(value)
+        return real_vector(argument, value, self._width(argument))
+
+    def _frame(self, frame: str) -> str:
+        if not isinstance(frame, str) or frame not in self._frames:
+            raise UnknownName('frame', frame, self.robot.frame_names)
+        return frame
+
+    def _checked(self, wrenches: Wrenches) -> list[FrameWrench]:
+        if wrenches is None:
+            return []
+        if not isinstance(wrenches, Mapping):
+            raise ArgumentError('wrenches', 'must map frame names to six numbers')
+        checked = []
+        for frame, wrench in wrenches.items():
+            six = real_vector(f'wrenches["{frame}"]', wrench, 6)
+            force, moment = (six[0], six[1], six[2]), (six[3], six[4], six[5])
+            checked.append(FrameWrench(self._frame(frame), force, moment))
+        return checked

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The backends "python", "c" and "auto": functions generated when first used.
+
+Results that are not finite, or come out of a doubtful pivot, are left to the reference algorithms.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from functools import partial
+import logging
+from typing import Any
+from typing import Callable
+from typing import Mapping
+from typing import Optional
+from typing import Sequence
+from typing import Union
+
+from flexdyn_ros.codegen.backends.executors import CExecutor
+from flexdyn_ros.codegen.backends.executors import Executor
+from flexdyn_ros.codegen.backends.executors import PythonExecutor
+from flexdyn_ros.codegen.backends.variants import Floats
+from flexdyn_ros.codegen.backends.variants import ordered_wrenches
+from flexdyn_ros.codegen.backends.variants import Places
+from flexdyn_ros.codegen.backends.variants import Variant
+from flexdyn_ros.codegen.backends.variants import Variants
+from flexdyn_ros.codegen.compile.cache import model_digest
+from flexdyn_ros.codegen.compile.compiler import CompilationFailed
+from flexdyn_ros.codegen.compile.compiler import NoCompiler
+from flexdyn_ros.codegen.tracing.chosen_parameters import ChosenParameters
+from flexdyn_ros.codegen.tracing.functions import Request
+from flexdyn_ros.dynamics.functions import FUNCTIONS
+from flexdyn_ros.dynamics.newton_euler import FrameWrench
+from flexdyn_ros.dynamics.reference import ReferenceBackend
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
+
+# Coordinates up to which "auto" generates a function at its first call: values and derivatives.
+MOST_FOR_VALUES, MOST_FOR_DERIVATIVES = 40, 12
+
+_logger = logging.getLogger('flexdyn_ros.codegen')
+# A function, where its wrenches act, and its method.
+Key = tuple[Request, Places, str]
+# A function over many samples, see `ctypes_calls.Batch`, and its variant.
+Batch = tuple[Callable[..., None], Variant]
+
+
+class GeneratedBackend:
+    """Evaluates one robot under one gravity and one set of payloads by generated code."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        gravity: Floats,
+        payloads: Mapping[str, Inertia],
+        executor: Executor,
+        automatic: bool = False,
+        ahead: Optional[set[Request]] = None,
+        digest: str = '',
+    ):
+        """
+        Prepare; nothing is generated before it is used.
+
+        Args:
+            robot: The robot.
+            gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
+            payloads: Inertia in link axes by link name.
+            executor: What runs the code.
+            automatic: Whether large functions that were not compiled ahead are the reference's,
+                and Python takes over where compiling fails.
+            ahead: Functions that `compile` made, whatever the loads, although they are large.
+            digest: Digest of the robot where it is known.
+        """
+        self._robot, self._gravity, self._payloads = robot, list(gravity), dict(payloads)
+        self._executor, self._automatic = executor, automatic
+        self._digest = digest or model_digest(robot)
+        self._variants = Variants(robot, self._digest, gravity, payloads)
+        # None where the reference answers, as a coordinate meets no inertia.
+        self._functions: dict[Key, Optional[Callable]] = {}
+        self._batches: dict[Key, Optional[Batch]] = {}
+        self._reference: Optional[ReferenceBackend] = None
+        self._ahead = set() if ahead is None else ahead
+
+    @property
+    def name(self) -> str:
+        """Name of the executor in use."""
+        return self._executor.name
+
+    @property
+    def exact(self) -> ReferenceBackend:
+        """The reference algorithms under the same loads, which decide in doubt."""
+        if self._reference is None:
+            self._reference = ReferenceBackend(self._robot, self._gravity, self._payloads)
+        return self._reference
+
+    def under(self, gravity: Floats, payloads: Mapping[str, Inertia]) -> GeneratedBackend:
+        """Return a backend of the same robot under other gravity and payloads."""
+        return GeneratedBackend(
+            self._robot, gravity, payloads, self._executor, self._automatic, self._ahead,
+            self._digest,
+        )
+
+    def evaluate(
+        self,
+        name: str,
+        vectors: Sequence[Floats],
+        frame: Optional[str] = None,
+        parameters: Optional[ChosenParameters] = None,
+        wrenches: Sequence[FrameWrench] = (),
+        method: str = 'auto',
+    ) -> Any:
+        """Return what a function gives; see `ReferenceBackend.evaluate`."""
+        ordered = ordered_wrenches(wrenches)
+        request = Request(name, frame, () if parameters is None else parameters.parameters)
+        places = tuple((wrench.frame, wrench.axes) for wrench in ordered)
+        function = self.function(request, places, method)
+        if function is not None:
+            loads = [(*wrench.force, *wrench.moment) for wrench in ordered]
+            chosen = () if parameters is None else parameters.arguments()
+            try:
+                return function(*vectors, *loads, *chosen)
+            except FlexdynError:
+                raise
+            except (ArithmeticError, ValueError):
+                pass
+        return self.exact.evaluate(name, vectors, frame, parameters, wrenches, method)
+
+    def function(
+        self, request: Request, places: Places = (), method: str = 'auto'
+    ) -> Optional[Callable]:
+        """
+        Return a generated function, or None where the reference answers.
+
+        Args:
+            request: The function.
+            places: Where wrenches act.
+            method: How accelerations are solved for.
+        """
+        key = (request, places, method)
+        if key not in self._functions and self._is_generated(request):
+            variant = self._variants.variant(*key)
+            self._functions[key] = self._make(lambda: self._executor.function(variant))
+        return self._functions.get(key)
+
+    def batch(
+        self, request: Request, places: Places = (), method: str = 'auto'
+    ) -> Optional[Batch]:
+        """Return a function over many samples and its variant, or None where there is none."""
+        key = (request, places, method)
+        if key not in self._batches and self._is_generated(request):
+            variant = self._variants.variant(*key)
+            found = self._make(lambda: self._executor.batch(variant))
+            self._batches[key] = None if found is None else (found, variant)
+        return self._batches.get(key)
+
+    def compile(self, request: Request, places: Places = (), batch: bool = False) -> None:
+        """Make a function now, whatever the size of the robot."""
+        if self._robot.nv:
+            self._ahead.add(request)
+            self.function(request, places)
+            if batch:
+                self.batch(request, places)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return one of the functions, with the arguments of the reference's method."""
+        if name in FUNCTIONS:
+            return partial(self._positional, name)
+        if name.startswith('_'):
+            raise AttributeError(name)
+        return getattr(self.exact, name)
+
+    def _positional(self, name: str, *arguments: Any) -> Any:
+        function, rest = FUNCTIONS[name], list(arguments)
+        vectors, rest = rest[: len(function.inputs)], rest[len(function.inputs):]
+        frame = rest.pop(0) if function.of_frame else None
+        parameters = rest.pop(0) if function.of_parameters else None
+        wrenches = rest.pop(0) if function.takes_wrenches and rest else ()
+        return self.evaluate(name, vectors, frame, parameters, wrenches, *rest)
+
+    def _is_generated(self, request: Request) -> bool:
+        """Return whether generated code answers; one warning names what is left out."""
+        function = FUNCTIONS[request.name]
+        if not self._robot.nv or (function.of_parameters and not request.parameters):
+            return False
+        if not self._automatic or request in self._ahead:
+            return True
+        derives = function.derives or function.of_parameters
+        most = MOST_FOR_DERIVATIVES if derives else MOST_FOR_VALUES
+        if self._robot.nv <= most:
+            return True
+        _warn_of_size(self._robot.name, request.name, self._robot.nv, most)
+        return False
+
+    def _make(self, make: Callable[[], Any]) -> Any:
+        """
+        Return what the executor makes, or None where a coordinate meets no inertia.
+
+        Python takes over from "auto" if compiling fails.
+        """
+        try:
+            return make()
+        except ArithmeticError:  # a pivot of the trace is the number zero
+            return None
+        except CompilationFailed as error:
+            if not self._automatic:
+                raise
+            _logger.warning('The backend "python" is used instead of compiled code. %s', error)
+            self._executor = PythonExecutor()
+            self._functions.clear()
+            self._batches.clear()
+            return self._make(make)
+
+
+Backend = Union[GeneratedBackend, ReferenceBackend]
+
+
+def generated_backend(
+    kind: str,
+    robot: Robot,
+    gravity: Floats,
+    payloads: Mapping[str, Inertia],
+    ahead: Optional[set[Request]] = None,
+) -> GeneratedBackend:
+    """
+    Return the backend "c", "python" or "auto" of a robot.
+
+    Args:
+        kind: Which one.
+        robot: The robot.
+        gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
+        payloads: Inertia in link axes by link name.
+        ahead: Functions that were compiled ahead.
+
+    Raises:
+        NoCompiler: If "c" is asked for and there is no C compiler.
+    """
+    executor: Executor
+    if kind == 'python':
+        executor = PythonExecutor()
+    else:
+        try:
+            executor = CExecutor()
+        except NoCompiler as error:
+            if kind == 'c':
+                raise
+            _warn_of_no_compiler(str(error))
+            executor = PythonExecutor()
+    return GeneratedBackend(robot, gravity, payloads, executor, kind == 'auto', ahead)
+
+
+@lru_cache(maxsize=None)
+def _warn_of_no_compiler(problem: str) -> None:
+    _logger.warning(
+        'The backend is "python", run by CPython, some 30 times slower than "c". %s', problem
+    )
+
+
+@lru_cache(maxsize=None)
+def _warn_of_size(robot: str, function: str, count: int, most: int) -> None:
+    _logger.warning(
+        'Robot "%s" has %d coordinates: "auto" generates %s up to %d of them, so the slow '
+        'reference answers. Call dyn.compile("%s") once to compile it; that may take minutes.',
+        robot, count, function, most, function,
+    )

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Generated sources and compiled libraries kept on disk between processes.
+
+They lie in $FLEXDYN_CACHE_DIR, or else in flexdyn_ros below $XDG_CACHE_HOME or ~/.cache. Since
+they are executed, neither a file nor a folder on the way to it that other users could have
+written is used. A key holds the model, the function and the version of the generator (for
+libraries the compiler, its flags and the processor too), so entries never become stale. An entry
+ends with a digest of itself: one that was cut off or damaged counts as none. It is written under
+another name and then renamed, so that processes side by side see it whole or not at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from dataclasses import replace
+from functools import lru_cache
+import hashlib
+import logging
+import os
+from pathlib import Path
+import shutil
+import stat
+import tempfile
+from typing import Optional
+
+from flexdyn_ros.model.records.robot import Robot
+
+FOLDER_VARIABLE = 'FLEXDYN_CACHE_DIR'
+SOURCE = '.py'
+LIBRARY = '.so'
+KINDS = (SOURCE, LIBRARY)
+# Entries beyond this number are removed, the oldest first.
+ENTRY_LIMIT = 1000
+# What generated code depends on besides the model.
+GENERATOR_FOLDERS = ('codegen', 'dynamics', 'model', 'symbolic')
+GENERATOR_FILES = ('*.py', '*.c', '*.h')
+# Before the digest at an entry's end; a comment in Python, and ignored after a library.
+MARK = b'\n# flexdyn_ros sha256 '
+# Names of folders in which a compiler works, followed by the number of the process.
+BUILD_PREFIX = 'flexdyn_build_'
+
+_logger = logging.getLogger('flexdyn_ros.codegen')
+
+
+def cache_folder() -> Path:
+    """Return where entries are kept; it need not exist."""
+    named = os.environ.get(FOLDER_VARIABLE)
+    if named:
+        return Path(named).absolute()
+    base = os.environ.get('XDG_CACHE_HOME')
+    return ((Path(base) if base else Path.home() / '.cache') / 'flexdyn_ros').absolute()
+
+
+@lru_cache(maxsize=1)
+def generator_version() -> str:
+    """Return a digest of everything that turns a model into source."""
+    package = Path(__file__).resolve().parents[2]
+    digest = hashlib.sha256()
+    for folder in GENERATOR_FOLDERS:
+        files = (path for kind in GENERATOR_FILES for path in (package / folder).rglob(kind))
+        for path in sorted(files):
+            digest.update(path.relative_to(package).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def model_digest(robot: Robot) -> str:
+    """Return a digest of all that a robot's equations depend on."""
+    plain = replace(robot, notes=(), source='')
+    return hashlib.sha256(repr(astuple(plain)).encode()).hexdigest()
+
+
+def entry_name(*parts: str, suffix: str = SOURCE) -> str:
+    """Return the file name of an entry from what it depends on."""
+    return hashlib.sha256('\n'.join((generator_version(), *parts)).encode()).hexdigest() + suffix
+
+
+def read(name: str) -> Optional[bytes]:
+    """Return what an entry holds, or None where there is none that can be trusted."""
+    try:
+        folder = _trusted_folder(create=False)
+        return None if folder is None else _read_file(folder / name)
+    except (OSError, RuntimeError):
+        return None
+
+
+def _read_file(path: Path) -> Optional[bytes]:
+    # Without waiting for the other end of a FIFO.
+    handle = os.open(path, os.O_RDONLY | getattr(os, 'O_NONBLOCK', 0))
+    with os.fdopen(handle, 'rb') as file:
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode) or not _is_ours(state):
+            return None
+        content, mark, digest = file.read().rpartition(MARK)
+    whole = mark and hashlib.sha256(content).hexdigest().encode() == digest.strip()
+    return content if whole else None
+
+
+def path_of(name: str) -> Optional[Path]:
+    """Return the file of an entry that can be trusted and is whole, or None."""
+    return cache_folder() / name if read(name) is not None else None
+
+
+def write(name: str, content: bytes) -> bool:
+    """Keep an entry, in one step; return whether that was possible."""
+    try:
+        folder = _trusted_folder(create=True)
+        if folder is None:
+            return False
+        handle, temporary = tempfile.mkstemp(dir=folder, suffix='.tmp')
+        try:
+            with os.fdopen(handle, 'wb') as file:
+                file.write(content + MARK + hashlib.sha256(content).hexdigest().encode() + b'\n')
+            os.replace(temporary, folder / name)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except (OSError, RuntimeError) as error:
+        _logger.debug('Generated code is not kept: %s', error)
+        return False
+    _prune(folder)
+    return True
+
+
+def build_folder() -> Path:
+    """
+    Return a new private folder for a compiler, and remove those of processes that died.
+
+    It lies in the cache, or in the system's folder for temporary files where there is none.
+    """
+    try:
+        parent = _trusted_folder(create=True)
+    except (OSError, RuntimeError):
+        parent = None
+    place = Path(tempfile.gettempdir()) if parent is None else parent
+    for left in place.glob(f'{BUILD_PREFIX}*'):
+        if not _is_at_work(left):
+            shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f'{BUILD_PREFIX}{os.getpid()}_', dir=place))
+
+
+def _is_at_work(folder: Path) -> bool:
+    """Return whether the process that made a build folder lives, or it is another user's."""
+    try:
+        if not _is_ours(folder.stat()):
+            return True
+        os.kill(int(folder.name[len(BUILD_PREFIX):].partition('_')[0]), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, ValueError):
+        return True
+    return True
+
+
+def _prune(folder: Path) -> None:
+    """Remove the oldest entries beyond ENTRY_LIMIT: those of other versions and models."""
+    try:
+        entries = [path for path in folder.iterdir() if path.suffix in KINDS]
+        if len(entries) > ENTRY_LIMIT:
+            ages = {path: path.lstat().st_mtime for path in entries}
+            entries.sort(key=ages.__getitem__)
+            for path in entries[: len(entries) - ENTRY_LIMIT]:
+                path.unlink(missing_ok=True)
+    except OSError as error:  # another process removes entries too
+        _logger.debug('Old entries stay: %s', error)
+
+
+def _trusted_folder(create: bool) -> Optional[Path]:
+    """Return the cache where nobody else can write to it or put another in its place."""
+    folder = cache_folder()
+    if create:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        real = folder.resolve(strict=True)
+        state = os.stat(real)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISDIR(state.st_mode) or not _is_ours(state):
+        _warn(str(folder), str(real))
+        return None
+    for parent in real.parents:
+        if not _is_safe_parent(os.stat(parent)):
+            _warn(str(folder), str(parent))
+            return None
+    return real
+
+
+def _is_ours(state: os.stat_result) -> bool:
+    """Whether nobody else could have written it."""
+    if not hasattr(os, 'getuid'):
+        return True
+    return state.st_uid == os.getuid() and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _is_safe_parent(state: os.stat_result) -> bool:
+    """Whether nobody but us and root can replace what lies in a folder."""
+    if not hasattr(os, 'getuid'):
+        return True
+    writable = state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    # In a sticky folder, as /tmp, only owners rename and remove.
+    sticky = bool(state.st_mode & stat.S_ISVTX)
+    return state.st_uid in (0, os.getuid()) and (not writable or sticky)
+
+
+@lru_cache(maxsize=None)
+def _warn(folder: str, place: str) -> None:
+    _logger.warning(
+        'Cache folder %s is not used, and code is generated anew: other users own, or can write '
+        'to, %s. Run chmod 700 on it, or set %s to a folder of your own.',
+        folder, place, FOLDER_VARIABLE,
+    )

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Any traced program as compiled code: built once, kept on disk, ready to be called.
+
+A key names a program: all that its trace depends on besides the version of this package. Where the
+cache has it, nothing is traced, generated or compiled.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+import logging
+from pathlib import Path
+from threading import RLock
+from time import perf_counter
+from typing import Any
+from typing import Callable
+
+from flexdyn_ros.codegen.compile import cache
+from flexdyn_ros.codegen.compile import ctypes_calls
+from flexdyn_ros.codegen.compile.compiled_c import batch_source
+from flexdyn_ros.codegen.compile.compiled_c import BATCH_SYMBOL
+from flexdyn_ros.codegen.compile.compiled_c import call_source
+from flexdyn_ros.codegen.compile.compiled_c import CALL_SYMBOL
+from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
+from flexdyn_ros.codegen.compile.compiled_c import NUMBERS_SYMBOL
+from flexdyn_ros.codegen.compile.compiler import find_compiler
+from flexdyn_ros.codegen.compile.extension import extension
+from flexdyn_ros.codegen.compile.loading import load_library
+from flexdyn_ros.codegen.tracing.interface import Input
+from flexdyn_ros.codegen.tracing.interface import Output
+from flexdyn_ros.codegen.tracing.interface import Trace
+
+CALL, BATCH = 'call', 'batch'
+FLAGS = {CALL: ('-O2',), BATCH: ('-O3',)}
+# Building that takes longer than this is logged [s].
+LONG = 1.0
+
+_logger = logging.getLogger('flexdyn_ros.codegen')
+_lock = RLock()
+# Libraries of this process by entry; they stay loaded.
+_loaded: dict[str, 'Library'] = {}
+
+
+@dataclass(frozen=True)
+class Library:
+    """
+    A loaded library.
+
+    Attributes:
+        handle: What keeps it loaded.
+        address: Of its function.
+        pivots: Numbers after the results of a call that show whether these are sound.
+        memory: Numbers of type double that the function needs for its work.
+    """
+
+    handle: ctypes.CDLL
+    address: int
+    pivots: int
+    memory: int
+
+
+@dataclass(frozen=True)
+class CompiledProgram:
+    """
+    A program that is compiled when first needed.
+
+    Attributes:
+        name: What it computes, for the log.
+        key: What the trace depends on, such as a model's digest and a function's name.
+        produce: Makes the trace; called only where the cache does not have the program.
+        inputs: The trace's inputs.
+        outputs: Its results, pivots left out.
+        constants: Values of the inputs that are no arguments of a call, by name.
+        quaternions: Where quaternions start in the first input.
+    """
+
+    name: str
+    key: tuple[str, ...]
+    produce: Callable[[], Trace]
+    inputs: tuple[Input, ...]
+    outputs: tuple[Output, ...]
+    constants: dict[str, tuple[float, ...]]
+    quaternions: tuple[int, ...] = ()
+
+    def kernel(self) -> Any:
+        """
+        Return the compiled function of one sample.
+
+        It takes vectors and gives arrays (a float for an energy), in a tuple where there are
+        several; an ArithmeticError means that they are not finite, or that a pivot is in doubt.
+
+        Raises:
+            NoCompiler, CompilationFailed: If it cannot be compiled.
+        """
+        library = self._load(CALL)
+        given = [each for each in self.inputs if each.name not in self.constants]
+        numbers = [x for each in self.inputs for x in self.constants.get(each.name, ())]
+        module = extension() or ctypes_calls
+        return module.Kernel(
+            library.address, tuple(len(each.symbols) for each in given), tuple(numbers),
+            tuple(output.shape for output in self.outputs), library.pivots, self.quaternions,
+            DOUBTFUL_PIVOT, library.memory,
+        )
+
+    def batch(self) -> Callable[..., None]:
+        """Return a function of (count, inputs, strides, outputs, flags, threads)."""
+        library = self._load(BATCH)
+        return ctypes_calls.Batch(library.address, library.memory)
+
+    def _load(self, kind: str) -> Library:
+        compiler = find_compiler()
+        entry = cache.entry_name(
+            kind, *self.key, *self.constants, compiler.identity, *FLAGS[kind],
+            suffix=cache.LIBRARY,
+        )
+        symbol = CALL_SYMBOL if kind == CALL else BATCH_SYMBOL
+        with _lock:
+            found = _loaded.get(entry)
+            if found is None:
+                found = _loaded[entry] = load_library(
+                    entry, lambda: self._build(kind), lambda path: _open(path, symbol)
+                )
+        return found
+
+    def _build(self, kind: str) -> bytes:
+        start = perf_counter()
+        trace = self.produce()
+        if kind == CALL:
+            source = call_source(trace, tuple(self.constants))
+        else:
+            source = batch_source(trace, self.quaternions)
+        content = find_compiler().build(source, FLAGS[kind])
+        taken = perf_counter() - start
+        if taken > LONG:
+            _logger.info('Compiling %s took %.1f s; it is kept on disk.', self.name, taken)
+        return content
+
+
+def _open(path: Path, symbol: str) -> Library:
+    handle = ctypes.CDLL(str(path))
+    try:
+        pivots, memory = (ctypes.c_long * 2).in_dll(handle, NUMBERS_SYMBOL)
+        address = ctypes.cast(getattr(handle, symbol), ctypes.c_void_p).value
+    except (AttributeError, ValueError) as error:
+        raise OSError(str(error)) from error
+    return Library(handle, address or 0, pivots, memory)

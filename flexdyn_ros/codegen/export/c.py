@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+C99 of a program: what `generate` returns, and what the backend "c" compiles.
+
+A function in one translation unit, without macros, loops or dependencies but <math.h>. Sines and
+cosines of angles that need no other call stand in one function, `sines_and_cosines`. Compiled
+code replaces that function by a vectorised one, and the type of a number by vectors of samples
+(`CFlavour`); all other statements, and their order, are the same. The C++ guard is in the header
+that `c_files` writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+from typing import Optional
+
+from flexdyn_ros.codegen.export.chunks import Angles
+from flexdyn_ros.codegen.export.chunks import COSINES
+from flexdyn_ros.codegen.export.chunks import gathered_angles
+from flexdyn_ros.codegen.export.chunks import Part
+from flexdyn_ros.codegen.export.chunks import Parts
+from flexdyn_ros.codegen.export.chunks import SINES
+from flexdyn_ros.codegen.export.chunks import split
+from flexdyn_ros.codegen.export.chunks import Statement
+from flexdyn_ros.codegen.export.chunks import TEMPORARY
+from flexdyn_ros.codegen.export.schedule import labels
+from flexdyn_ros.codegen.export.schedule import Schedule
+from flexdyn_ros.codegen.export.schedule import schedule
+from flexdyn_ros.codegen.export.series import closed_form
+from flexdyn_ros.codegen.export.series import series
+from flexdyn_ros.codegen.export.series import stumpff_orders
+from flexdyn_ros.codegen.export.tables import c_tables
+from flexdyn_ros.codegen.export.writer import wrap
+from flexdyn_ros.codegen.export.writer import Writer
+from flexdyn_ros.codegen.tracing.interface import identifier
+from flexdyn_ros.codegen.tracing.interface import Input
+from flexdyn_ros.codegen.tracing.interface import Trace
+from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
+from flexdyn_ros.symbolic.graph import CONSTANT
+from flexdyn_ros.symbolic.graph import Expression
+from flexdyn_ros.symbolic.graph import split_sign
+
+WIDTH = 99
+INDENT = '    '
+WORK = 'work'
+ANGLES = 'angle'
+GATHER = 'sines_and_cosines'
+# Numbers of the arrays that a function may keep on its stack: 14 KiB, and its frame below 16 KiB.
+MOST_ON_STACK = 1792
+
+
+@dataclass(frozen=True)
+class CFlavour:
+    """
+    In what the C of one program may differ.
+
+    Attributes:
+        number: Type of a number.
+        linkage: Before the function, "static " where only this translation unit calls it.
+        part_linkage: Before its parts. A part that is inlined adds its temporaries to the frame of
+            the function.
+        gather: Function of (angles, sines, cosines, count) that takes the place of the calls in
+            `sines_and_cosines`, or None.
+        multiple: Sizes of the arrays of angles, sines and cosines are multiples of it.
+        call: From a function's name to the name that is called.
+        most_on_stack: Numbers of all arrays beyond which the work array is an argument.
+    """
+
+    number: str = 'double'
+    linkage: str = ''
+    part_linkage: str = 'static '
+    gather: Optional[str] = None
+    multiple: int = 1
+    call: Callable[[str], str] = str
+    most_on_stack: int = MOST_ON_STACK
+
+
+EXPORTED = CFlavour()
+
+
+@dataclass(frozen=True)
+class CProgram:
+    """
+    A program laid out for C.
+
+    Attributes:
+        plan: Its temporaries in order.
+        angles: Angles whose sines and cosines are taken together.
+        parts: Its statements, in parts.
+        flavour: In what it differs from the exported C.
+    """
+
+    plan: Schedule
+    angles: Angles
+    parts: Parts
+    flavour: CFlavour = EXPORTED
+
+    @property
+    def trace(self) -> Trace:
+        """The program with its arguments and results."""
+        return self.plan.trace
+
+    @property
+    def work_size(self) -> int:
+        """Numbers of the work array that the caller provides, zero where it does not."""
+        size = len(self.parts.shared)
+        arrays = size + 3 * len(self.angles.arguments)
+        return size if arrays > self.flavour.most_on_stack else 0
+
+
+def c_program(trace: Trace, flavour: CFlavour = EXPORTED, part_size: int = 0) -> CProgram:
+    """Return a program laid out for C; `part_size` statements a part, by its size when zero."""
+    plan = schedule(trace, store_calls=True)
+    angles = gathered_angles(plan)
+    return CProgram(plan, angles, split(plan, angles, part_size), flavour)
+
+
+def emit_c(program: CProgram) -> str:
+    """Return the source of a program."""
+    flavour, trace = program.flavour, program.trace
+    lines = [*comment(description(trace, program.work_size)), '', '#include <math.h>', '']
+    lines += [*helper_functions(program.plan), *_gather_function(program)]
+    writer = _writer(program)
+    several = len(program.parts.parts) > 1
+    if several:
+        for number, part in enumerate(program.parts.parts):
+            head = signature(
+                program, f'{flavour.part_linkage}void {_part_name(program, number)}', part
+            )
+            lines += [*head, '{', *_body(program, part, writer), '}', '']
+    lines += [*signature(program, f'{flavour.linkage}void {trace.name}'), '{']
+    lines += [*_unused(program), *_arrays(program, several), *_angles(program, writer)]
+    if several:
+        for number, part in enumerate(program.parts.parts):
+            lines += _call(program, number, part)
+    else:
+        lines += _body(program, program.parts.parts[0], writer)
+    return '\n'.join([*lines, '}', ''])
+
+
+def description(trace: Trace, work_size: int = 0) -> list[str]:
+    """Return what a function computes, with the meaning of all its arguments."""
+    lines = [
+        f'{trace.function} of robot {trace.robot}, generated by flexdyn_ros.', '',
+        'SI units; vectors must not overlap. Arguments:',
+    ]
+    for each in trace.inputs:
+        size = '' if each.scalar else f'[{len(each.entries)}]'
+        lines += wrap('', f'{each.name}{size}: {"; ".join(each.entries)}', '', '  ', WIDTH - 6)
+    lines.append('Results:')
+    for name, output in zip(output_names(trace), trace.outputs):
+        shape = ' x '.join(str(n) for n in output.shape) or '1'
+        by_rows = ', by rows' if len(output.shape) == 2 else ''
+        lines.append(f'  {name}[{output.size}]: {output.name} ({shape}{by_rows})')
+    if work_size:
+        lines.append(f'  {WORK}[{work_size}]: memory for numbers in between')
+    return [*lines, *_naming(trace)]
+
+
+def _naming(trace: Trace) -> list[str]:
+    """Return how temporaries are named, with the names that do not speak for themselves."""
+    short = [
+        f'{label} is {name}' for label, name in zip(labels(trace), trace.coordinates)
+        if label != identifier(name)
+    ]
+    text = 'Temporaries are named after the last coordinate that they depend on, s_ and c_ are '
+    text += 'the sine and cosine of a joint angle'
+    return wrap('', '; '.join([text, *short]), '.', '', WIDTH - 6)
+
+
+def comment(lines: list[str]) -> list[str]:
+    """Return lines as a C comment."""
+    return ['/*', *(f' * {_plain(line)}'.rstrip() for line in lines), ' */']
+
+
+def output_names(trace: Trace) -> list[str]:
+    """Return the arguments that receive the results: `out`, or one named after each result."""
+    if len(trace.outputs) == 1:
+        return ['out']
+    return [f'out_{output.name}'.replace(':', '_').lower() for output in trace.outputs]
+
+
+def signature(program: CProgram, start: str, part: Part | None = None) -> list[str]:
+    """Return the head of a function, or of a part that takes only what it needs."""
+    number, names = program.flavour.number, output_names(program.trace)
+    inputs = program.trace.inputs
+    taken = [_declaration(x, number) for x in inputs if part is None or x.name in part.inputs]
+    taken += [
+        f'const {number} *{name}' for name in (SINES, COSINES) if part and name in part.inputs
+    ]
+    outputs = [name for k, name in enumerate(names) if not part or k in part.outputs]
+    if (part and part.shares) or (not part and program.work_size):
+        outputs.append(WORK)
+    taken += [f'{number} *restrict {name}' for name in outputs]
+    return wrap(f'{start}(', ', '.join(taken) or 'void', ')', '', WIDTH)
+
+
+def _declaration(each: Input, number: str) -> str:
+    return f'{number} {each.name}' if each.scalar else f'const {number} *{each.name}'
+
+
+def _plain(text: str) -> str:
+    return text.replace('*/', '* /').replace('/*', '/ *').replace('\\', '/')
+
+
+def _part_name(program: CProgram, number: int) -> str:
+    return f'{program.trace.name}_part{number + 1}'
+
+
+def _writer(program: CProgram) -> Writer:
+    """Return what writes expressions; parts read sines and cosines out of their arrays."""
+    names = dict(program.plan.names)
+    if len(program.parts.parts) > 1:
+        names.update(program.angles.places)
+    names.update({node: f'{WORK}[{k}]' for node, k in program.parts.shared.items()})
+    return Writer(names, str, repr, program.flavour.call)
+
+
+def _unused(program: CProgram) -> list[str]:
+    """Return statements that keep compilers quiet about arguments that do not matter."""
+    used = {name for part in program.parts.parts for name in part.inputs} | program.angles.inputs
+    names = (each.name for each in program.trace.inputs)
+    return [f'{INDENT}(void){name};' for name in names if name not in used]
+
+
+def _arrays(program: CProgram, several: bool) -> list[str]:
+    """Return the declarations of the arrays of a function."""
+    flavour, size = program.flavour, len(program.parts.shared)
+    count = -(-len(program.angles.arguments) // flavour.multiple) * flavour.multiple
+    zeros = ' = {0}' if count > len(program.angles.arguments) else ''
+    names = [f'{ANGLES}[{count}]{zeros}', f'{SINES}[{count}]', f'{COSINES}[{count}]']
+    names = names if count else []
+    if several and size and not program.work_size:
+        names.append(f'{WORK}[{size}]')
+    return [f'{INDENT}{flavour.number} {", ".join(names)};', ''] if names else []
+
+
+def _gather_function(program: CProgram) -> list[str]:
+    """Return the function of all sines and cosines that need no other call."""
+    angles, number = program.angles, program.flavour.number
+    if not angles.arguments:
+        return []
+    lines = [f'/* Sines and cosines of {len(angles.arguments)} angles. */']
+    lines += wrap(
+        f'static void {GATHER}(', f'const {number} *{ANGLES}, {number} *{SINES}, '
+        f'{number} *{COSINES}', ')', '', WIDTH,
+    )
+    if program.flavour.gather is not None:
+        given = f'{ANGLES}, {SINES}, {COSINES}, {len(angles.arguments)}'
+        return [*lines, '{', f'{INDENT}{program.flavour.gather}({given});', '}', '']
+    calls = [
+        f'{INDENT}{place} = {node.value}({ANGLES}[{place.partition("[")[2]});'
+        for node, place in angles.places.items()
+    ]
+    return [*lines, '{', *calls, '}', '']
+
+
+def _angles(program: CProgram, writer: Writer) -> list[str]:
+    """Return the statements up to the call for sines and cosines."""
+    angles = program.angles
+    if not angles.arguments:
+        return []
+    lines = [line for node in angles.early for line in _assigned(program, node, writer)]
+    for k, argument in enumerate(angles.arguments):
+        lines += wrap(f'{ANGLES}[{k}] = ', writer.text(argument), ';', INDENT, WIDTH)
+    return [*lines, f'{INDENT}{GATHER}({ANGLES}, {SINES}, {COSINES});', '']
+
+
+def _call(program: CProgram, number: int, part: Part) -> list[str]:
+    trace = program.trace
+    given = [each.name for each in trace.inputs if each.name in part.inputs]
+    given += [name for name in (SINES, COSINES) if name in part.inputs]
+    given += [name for k, name in enumerate(output_names(trace)) if k in part.outputs]
+    given += [WORK] if part.shares else []
+    return wrap(f'{_part_name(program, number)}(', ', '.join(given), ');', INDENT, WIDTH)
+
+
+def _body(program: CProgram, part: Part, writer: Writer) -> list[str]:
+    lines: list[str] = []
+    for statement in part.statements:
+        if statement.output != TEMPORARY:
+            lines += _output(program, statement, writer)
+        else:
+            lines += _assigned(program, statement.node, writer)
+    return lines
+
+
+def _assigned(program: CProgram, node: Expression, writer: Writer) -> list[str]:
+    """Return the statement that computes a temporary."""
+    name = writer.names[node]
+    shared = node in program.parts.shared
+    start = f'{name} = ' if shared else f'const {program.flavour.number} {name} = '
+    return wrap(
+        start, program.angles.places.get(node) or writer.definition(node), ';', INDENT, WIDTH
+    )
+
+
+def _output(program: CProgram, statement: Statement, writer: Writer) -> list[str]:
+    output = program.trace.outputs[statement.output]
+    name = output_names(program.trace)[statement.output]
+    lines = []
+    width = output.shape[1] if len(output.shape) == 2 else 1
+    if width == 1:
+        lines.append(f'{INDENT}/* {_plain(output.entries[statement.entry])} */')
+    elif statement.entry % width == 0:
+        first = output.entries[statement.entry]
+        lines.append(f'{INDENT}/* row {statement.entry // width + 1}, from {_plain(first)} */')
+    text = writer.text(statement.node)
+    if program.flavour.number != 'double' and split_sign(statement.node)[1].kind == CONSTANT:
+        text = f'({program.flavour.number}){{0}} + ({text})'  # C has no vector constants
+    return lines + wrap(f'{name}[{statement.entry}] = ', text, ';', INDENT, WIDTH)
+
+
+def helper_functions(plan: Schedule) -> list[str]:
+    """Return the definitions of the functions that a program calls and <math.h> lacks."""
+    lines: list[str] = []
+    for order in stumpff_orders(plan.functions):
+        lines += [*_stumpff(order), '']
+    return [*lines, *c_tables(plan)]
+
+
+def _stumpff(order: int) -> list[str]:
+    value = f'u < {SERIES_LIMIT!r} ? {series(order, repr)} : '
+    value += closed_form(order, repr, 'sqrt', 'sin', 'cos')
+    return [
+        f"/* Stumpff's function c_{order}(u), u >= 0. */",
+        f'static double stumpff{order}(double u)',
+        '{',
+        *wrap('return ', value, ';', INDENT, WIDTH),
+        '}',
+    ]

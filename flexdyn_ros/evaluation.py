@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a call of `Dynamics` to its backend: arguments checked, results delivered in arrays."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+from typing import Callable
+from typing import ClassVar
+from typing import Iterable
+from typing import Mapping
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.arguments import deliver
+from flexdyn_ros.arguments import targets
+from flexdyn_ros.checked_arguments import CheckedArguments
+from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.closed_chains.chains import ClosedChains
+from flexdyn_ros.codegen.backends.generated import Backend
+from flexdyn_ros.codegen.backends.generated import GeneratedBackend
+from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
+from flexdyn_ros.codegen.tracing.chosen_parameters import ChosenParameters
+from flexdyn_ros.codegen.tracing.functions import read_function
+from flexdyn_ros.codegen.tracing.functions import Request
+from flexdyn_ros.direct_calls import call_directly
+from flexdyn_ros.direct_calls import forget_direct_calls
+from flexdyn_ros.direct_calls import is_direct
+from flexdyn_ros.dynamics.functions import FUNCTIONS
+from flexdyn_ros.dynamics.functions import result_shape
+from flexdyn_ros.dynamics.reference import ReferenceBackend
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import NonFiniteResult
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
+import numpy as np
+
+# With loops, what a function is computed from.
+WITH_LOOPS = {
+    'inverse_dynamics': ('inverse_dynamics', 'loop_jacobian'),
+    'forward_dynamics': ('loop_equations',), 'hybrid_dynamics': ('loop_equations',),
+}
+
+
+class Evaluation(CheckedArguments):
+    """
+    Evaluates the functions of a robot by the backend under the present loads.
+
+    Attributes:
+        robot: The robot.
+    """
+
+    # The methods as `Dynamics` has them; those that a subclass replaces are never called directly.
+    _written: ClassVar[Mapping[str, Callable]]
+
+    def __init__(self, robot: Robot):
+        """Take a robot with the loads of its description; the backend is made by the caller."""
+        super().__init__(robot)
+        self._gravity = list(robot.gravity_vector)
+        self._payloads: dict[str, Inertia] = {each.link: each.inertia for each in robot.payloads}
+        self._closed = ClosedChains(robot) if robot.loops else None
+        self._chosen: dict[tuple[str, ...], ChosenParameters] = {}
+        self._compiled_ahead: set[Request] = set()
+        self._backend: Backend
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy needs; its backend is made anew."""
+        return {
+            name: value for name, value in self.__dict__.items()
+            if name != '_backend' and not is_direct(value)
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what a copy needs."""
+        self.__dict__.update(state)
+        self._backend = self._new_backend()
+
+    @abstractmethod
+    def _new_backend(self) -> Backend:
+        """Return a backend under the present loads."""
+
+    def _evaluate(
+        self,
+        name: str,
+        given: Sequence[Any],
+        *,
+        frame: Optional[str] = None,
+        parameters: Optional[ChosenParameters] = None,
+        wrenches: Wrenches = None,
+        method: str = 'auto',
+        out: Any = None,
+    ) -> Any:
+        """Return what a function gives: checked arguments, the backend, results in arrays."""
+        function = FUNCTIONS[name]
+        if function.of_frame:
+            frame = self._frame(frame)
+        vectors = self._vectors(function.inputs, given)
+        loads = self._checked(wrenches)
+        try:
+            found = self._backend.evaluate(name, vectors, frame, parameters, loads, method)
+        except FlexdynError:
+            raise
+        except (ArithmeticError, ValueError) as error:
+            raise self._not_finite(name, vectors) from error
+        count = 0 if parameters is None else len(parameters.values)
+        shapes = [
+            result_shape(kind, self._nv, self._n_joints, count) for _, kind in function.outputs
+        ]
+        single = len(shapes) == 1
+        results = [
+            np.asarray(each, dtype=float).reshape(shape)
+            for each, shape in zip((found,) if single else found, shapes)
+        ]
+        if not all(np.isfinite(each).all() for each in results):
+            raise self._not_finite(name, vectors)
+        if parameters is None and len(loads) < 2:
+            self._call_directly(name, frame, [wrench.frame for wrench in loads], method)
+        if not single:
+            words = 'two arrays' if len(shapes) == 2 else 'three arrays'
+            places = targets(out, words, len(shapes))
+            return tuple(deliver(each, place) for each, place in zip(results, places))
+        return float(results[0]) if not shapes[0] and out is None else deliver(results[0], out)
+
+    def _call_directly(
+        self, name: str, frame: Optional[str], loaded: Sequence[str], method: str
+    ) -> None:
+        """Let compiled code answer the next plain calls of a method, where there is some."""
+        backend = self._backend
+        if not isinstance(backend, GeneratedBackend) or backend.name != 'c':
+            return
+        if self._closed is not None and FUNCTIONS[name].open_tree:
+            return
+        places = tuple((each, None) for each in loaded)
+        kernel = backend.function(Request(name, frame), places, method)
+        written = self._written[name]
+        if loaded:
+            if method == 'auto':
+                call_directly(self, written, kernel, None, loaded[0])
+            return
+        choices = [frame] if frame is not None else [method]
+        choices += [None] if frame is None and method == 'auto' else []
+        for choice in choices:
+            call_directly(self, written, kernel, choice, None)
+
+    def _vectors(self, names: Sequence[str], given: Sequence[Any]) -> list[list[float]]:
+        """Return vectors checked, in the order of their names."""
+        return [self._vector(name, value) for name, value in zip(names, given)]
+
+    def _not_finite(self, name: str, vectors: Sequence[Sequence[float]]) -> NonFiniteResult:
+        """Return the error that names the largest of the arguments."""
+        size, argument, k = max(
+            (abs(x), which, k)
+            for which, vector in zip(FUNCTIONS[name].inputs, vectors)
+            for k, x in enumerate(vector)
+        )
+        place = FUNCTIONS[name].inputs.index(argument)
+        return NonFiniteResult(name, f'{argument}[{k}]', vectors[place][k])
+
+    def _requests(self, text: str) -> list[Request]:
+        """Return the functions that a text names; with loops, those that it is computed from."""
+        if self._closed is None:
+            return read_function(self.robot, text)
+        found: list[Request] = []
+        for name in str(text).split('+'):
+            parts = WITH_LOOPS.get(name.strip())
+            found += read_function(self.robot, name) if parts is None else map(Request, parts)
+        return found
+
+    def _parameters(self, names: Sequence[str]) -> ChosenParameters:
+        if not isinstance(names, Iterable):
+            raise ArgumentError('parameters', 'must be a sequence of names such as "<link>/mass"')
+        key = (names,) if isinstance(names, str) else tuple(str(name) for name in names)
+        found = self._chosen.get(key)
+        if found is None:
+            found = self._chosen[key] = choose_parameters(self.robot, key)
+        return found
+
+    def _exact(self) -> ReferenceBackend:
+        """Return the reference backend under the present loads."""
+        backend = self._backend
+        return backend.exact if isinstance(backend, GeneratedBackend) else backend
+
+    def _change_loads(self) -> None:
+        """Take the present gravity and payloads."""
+        self._backend = self._backend.under(self._gravity, self._payloads)
+        forget_direct_calls(self)

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The backend "auto": compiled code where there is a compiler, else Python; sizes; the log."""
+
+import logging
+import os
+import warnings
+
+from codegen import cases
+from codegen.compiled import needs_compiler
+from codegen.compiled import QUICK
+import flexdyn_ros as fd
+from flexdyn_ros import direct_calls
+from flexdyn_ros.codegen.backends import generated
+from flexdyn_ros.codegen.backends.generated import GeneratedBackend
+from flexdyn_ros.codegen.compile import compiler
+from flexdyn_ros.codegen.compile import program
+from flexdyn_ros.codegen.compile.compiler import CompilationFailed
+from flexdyn_ros.codegen.compile.compiler import find_compiler
+from flexdyn_ros.codegen.compile.compiler import NoCompiler
+from flexdyn_ros.codegen.tracing.functions import Request
+import numpy as np
+from oracles.dh_urdf import chain_urdf
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Compile without optimising; let what is logged once be logged in each test."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
+    generated._warn_of_size.cache_clear()
+    generated._warn_of_no_compiler.cache_clear()
+
+
+@pytest.fixture
+def messages(caplog, monkeypatch):
+    """Return a function that gives the messages of a level so far."""
+    monkeypatch.setattr(logging.getLogger('flexdyn_ros'), 'propagate', True)
+    caplog.set_level(logging.INFO, 'flexdyn_ros.codegen')
+    return lambda level='WARNING': [
+        record.getMessage() for record in caplog.records if record.levelname == level
+    ]
+
+
+@pytest.fixture
+def own_cache_folder(tmp_path, monkeypatch):
+    """Keep code in a folder of this test, and forget what this process has loaded."""
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'cache'))
+    monkeypatch.setattr(program, '_loaded', {})
+
+
+@pytest.fixture(scope='module')
+def chains():
+    """Return arms without flexible links by their number of joints."""
+    found = {}
+
+    def chain(n):
+        if n not in found:
+            link = {'alpha': 0.7, 'a': 0.3, 'd': 0.1, 'm': 2.0, 'com': [-0.1, 0.02, 0.05],
+                    'J_cm': [0.02, 0.03, 0.04]}
+            found[n] = fd.load_robot(chain_urdf([link] * n))
+            assert found[n].nv == n
+        return found[n]
+
+    return chain
+
+
+def answered_by_reference(dyn, name):
+    """Return whether the reference answers calls of a function."""
+    vectors = [np.full(dyn.robot.nv, 0.1)] * {'mass_matrix': 1, 'gravity_vector': 1}.get(name, 3)
+    found = getattr(dyn, name)(*vectors)
+    expected = getattr(fd.Dynamics(dyn.robot, 'reference'), name)(*vectors)
+    same = np.array_equal(np.ravel(found), np.ravel(expected))
+    cases.assert_close(np.ravel(found), np.ravel(expected), 1e-9)
+    assert same == (dyn._backend.function(request_of(name)) is None)
+    return same
+
+
+def request_of(name):
+    """Return the request of a function without a frame."""
+    return Request(name)
+
+
+@needs_compiler
+@pytest.mark.parametrize(('name', 'most'), [
+    ('gravity_vector', 40), ('inverse_dynamics_derivatives', 12),
+])
+def test_sizes_up_to_which_auto_generates(name, most, chains, messages):
+    """Up to there compiled code answers; above the reference, and one warning says what to do."""
+    assert not answered_by_reference(fd.Dynamics(chains(most)), name)
+    assert messages() == []
+    dyn = fd.Dynamics(chains(most + 1))
+    assert dyn.backend == 'c'
+    assert answered_by_reference(dyn, name)
+    for _ in range(2):
+        answered_by_reference(fd.Dynamics(chains(most + 1)), name)
+    assert dyn.batch.gravity_vector(np.full((2, most + 1), 0.1)).shape == (2, most + 1)
+    own = [text for text in messages() if f'generates {name} up to {most} ' in text]
+    assert len(own) == 1
+    assert f'has {most + 1} coordinates' in own[0]
+    assert f'dyn.compile("{name}")' in own[0]
+
+
+@needs_compiler
+def test_compile_makes_large_functions_compiled(monkeypatch, chains, messages):
+    """From then on, whatever the loads, of copies too; others stay the reference's."""
+    monkeypatch.setattr(generated, 'MOST_FOR_VALUES', 3)
+    model = chains(4)
+    dyn = fd.Dynamics(model)
+    before = np.full(4, 0.1)
+    dyn.compile('gravity_vector', batch=True)
+    assert messages() == []
+    assert not answered_by_reference(dyn, 'gravity_vector')
+    dyn.set_payload(model.links[-1].name, 1.0, (0.1, 0.0, 0.2), 0.01 * np.eye(3))
+    assert dyn._backend.function(request_of('gravity_vector')) is not None
+    dyn.clear_payload()
+    assert dyn._backend.batch(request_of('gravity_vector')) is not None
+    assert messages() == []
+    assert answered_by_reference(dyn, 'mass_matrix')
+    assert len(messages()) == 1 and 'mass_matrix' in messages()[0]
+    cases.assert_close(
+        dyn.batch.gravity_vector(before[None])[0], dyn.gravity_vector(before), 1e-12
+    )
+
+
+@needs_compiler
+def test_the_other_backends_have_no_limit(monkeypatch, chains):
+    """Who names one gets it."""
+    monkeypatch.setattr(generated, 'MOST_FOR_VALUES', 3)
+    for backend in ('c', 'python'):
+        assert not answered_by_reference(fd.Dynamics(chains(4), backend), 'mass_matrix')
+
+
+@needs_compiler
+@pytest.mark.parametrize('backend', ['auto', 'c', 'python', 'reference'])
+@pytest.mark.parametrize('name', ['rigid tree', 'floating'])
+def test_the_nth_call_has_the_bits_of_the_first(backend, name, own_cache_folder):
+    """Of one object, of the next one, after other loads, with results in place."""
+    model = cases.robot(name)
+    q, qd, qdd, tau = (np.array(each) for each in cases.state(model))
+    frame = model.frame_names[-1]
+    wrench = {frame: [1.0, -2.0, 3.0, 0.5, 0.2, -0.4]}
+
+    def results(dyn):
+        return np.concatenate([cases.flat(each) for each in (
+            dyn.inverse_dynamics(q, qd, qdd), dyn.inverse_dynamics(q, qd, qdd, wrench),
+            dyn.forward_dynamics(q, qd, tau), dyn.mass_matrix(q), dyn.jacobian(q, frame),
+            dyn.potential_energy(q), dyn.inverse_dynamics(q.tolist(), qd, qdd),
+            dyn.inverse_dynamics(q, qd, qdd, out=np.zeros(model.nv)),
+        )])
+
+    dyn = fd.Dynamics(model, backend)
+    first = results(dyn)
+    for _ in range(5):
+        assert np.array_equal(results(dyn), first)
+    dyn.set_payload(frame, 1.0, (0.0, 0.1, 0.0), np.eye(3))
+    dyn.set_gravity([0.0, 0.0, -3.0])
+    assert not np.array_equal(results(dyn), first)
+    dyn.clear_payload()
+    dyn.set_gravity(model.gravity)
+    assert np.array_equal(results(dyn), first)
+    assert np.array_equal(results(fd.Dynamics(model, backend)), first)
+
+
+@needs_compiler
+def test_auto_gives_the_bits_of_c():
+    """It is the same code."""
+    model = cases.robot('flexible chain')
+    vectors = cases.state(model)[:3]
+    dyn = fd.Dynamics(model)
+    assert dyn.backend == 'c'
+    assert np.array_equal(
+        dyn.inverse_dynamics(*vectors), fd.Dynamics(model, 'c').inverse_dynamics(*vectors)
+    )
+
+
+@needs_compiler
+def test_a_long_compilation_is_logged_once(monkeypatch, own_cache_folder, messages):
+    """What, for which robot, and how long; what is on disk logs nothing."""
+    model = cases.robot('rigid tree')
+    q = cases.state(model)[0]
+    fd.Dynamics(model).mass_matrix(q)
+    assert not [text for text in messages('INFO') if 'mass_matrix' in text]
+    monkeypatch.setattr(program, 'LONG', 0.0)
+    for _ in range(2):
+        fd.Dynamics(model).gravity_vector(q)
+    monkeypatch.setattr(program, '_loaded', {})
+    fd.Dynamics(model).gravity_vector(q)
+    lines = [text for text in messages('INFO') if 'Compiling' in text]
+    assert len(lines) == 1
+    assert lines[0].startswith('Compiling gravity_vector of robot "random" took ')
+
+
+def test_patient_is_deprecated_and_changes_nothing():
+    """One warning, at the caller's line."""
+    model = cases.robot('rigid tree')
+    vectors = cases.state(model)[:3]
+    plain = fd.Dynamics(model, 'python').inverse_dynamics(*vectors)
+    for patient in (True, False):
+        with pytest.warns(DeprecationWarning, match='"patient".*Dynamics.compile') as caught:
+            dyn = fd.Dynamics(model, 'python', patient=patient)
+        assert [each.filename for each in caught] == [__file__]
+        assert np.array_equal(dyn.inverse_dynamics(*vectors), plain)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        fd.Dynamics(model, 'python')
+
+
+def test_without_a_compiler(monkeypatch, messages):
+    """Auto is "python", with one line that says so; "c" is an error that says what to do."""
+    model = cases.robot('rigid tree')
+    monkeypatch.setenv('CC', '/nowhere/cc')
+    dyns = [fd.Dynamics(model) for _ in range(2)]
+    assert [dyn.backend for dyn in dyns] == ['python', 'python']
+    assert ['/nowhere/cc' in text for text in messages()] == [True]
+    vectors = cases.state(model)[:3]
+    assert np.array_equal(
+        dyns[0].inverse_dynamics(*vectors), fd.Dynamics(model, 'python').inverse_dynamics(*vectors)
+    )
+    with pytest.raises(NoCompiler, match='apt-get install'):
+        fd.Dynamics(model, 'c')
+
+
+@pytest.fixture
+def broken(tmp_path, monkeypatch):
+    """Name a compiler that tells its version and cannot compile."""
+    script = tmp_path / 'broken'
+    script.write_text('#!/bin/sh\n[ "$1" = --version ] && echo broken 1.0 && exit 0\n'
+                      'echo "no space left in the universe" >&2\nexit 1\n')
+    script.chmod(0o755)
+    monkeypatch.setenv('CC', str(script))
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'cache'))
+
+
+def test_a_compiler_that_fails(broken, messages):
+    """Auto goes on with Python and shows what the compiler wrote; "c" raises it."""
+    model = cases.robot('rigid tree')
+    vectors = cases.state(model)[:3]
+    dyn = fd.Dynamics(model, 'c')
+    for call in (dyn.inverse_dynamics, dyn.batch.inverse_dynamics):
+        given = vectors if call == dyn.inverse_dynamics else [[each] * 3 for each in vectors]
+        with pytest.raises(CompilationFailed, match='no space left in the universe'):
+            call(*given)
+    with pytest.raises(CompilationFailed, match='universe'):
+        dyn.compile('mass_matrix')
+    dyn = fd.Dynamics(model)
+    expected = fd.Dynamics(model, 'python').inverse_dynamics(*vectors)
+    assert dyn.backend == 'c'
+    for _ in range(3):
+        assert np.array_equal(dyn.inverse_dynamics(*vectors), expected)
+    assert dyn.backend == 'python'
+    assert ['universe' in text and '"python"' in text for text in messages()] == [True]
+    dyn.set_gravity([0.0, 0.0, -1.0])
+    assert dyn.backend == 'python'
+
+
+def test_a_compiler_that_fails_at_a_batch(broken, messages):
+    """Samples go one by one then."""
+    model = cases.robot('rigid tree')
+    rows = [np.tile(each, (3, 1)) for each in cases.state(model)[:3]]
+    dyn = fd.Dynamics(model)
+    found = dyn.batch.inverse_dynamics(*rows)
+    assert dyn.backend == 'python'
+    assert np.array_equal(found[2], dyn.inverse_dynamics(*(each[2] for each in rows)))
+    assert len(messages()) == 1
+
+
+def test_a_compiler_with_arguments(monkeypatch):
+    """CC may hold more than a name."""
+    monkeypatch.setenv('CC', f'{find_compiler().command[0]} -g0')
+    assert find_compiler().command[1:] == ('-g0',)
+
+
+@pytest.mark.parametrize('value', ["gcc '-DX=1", 'gcc "', "it's cc"])
+def test_quotes_of_cc_that_do_not_match(value, monkeypatch):
+    """They are an error that names the variable; other backends look for no compiler."""
+    monkeypatch.setenv('CC', value)
+    for backend in ('auto', 'c'):
+        with pytest.raises(fd.FlexdynError, match=r'\$CC.*quotes do not match'):
+            fd.Dynamics(cases.robot('rigid tree'), backend)
+    q = cases.state(cases.robot('rigid tree'))[0]
+    monkeypatch.setattr(direct_calls, 'extension', None)
+    for backend in ('python', 'reference'):
+        assert fd.Dynamics(cases.robot('rigid tree'), backend).mass_matrix(q).shape == (6, 6)
+
+
+@needs_compiler
+@pytest.mark.parametrize('value', ["-O0 '-DX=1", '"'])
+def test_quotes_of_flags_that_do_not_match(value, monkeypatch, own_cache_folder):
+    """The same, of calls and batches."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', value)
+    q = cases.state(cases.robot('rigid tree'))[0]
+    for backend in ('auto', 'c'):
+        with pytest.raises(fd.FlexdynError, match=r'\$FLEXDYN_CFLAGS.*quotes do not match'):
+            fd.Dynamics(cases.robot('rigid tree'), backend).mass_matrix(q)
+        with pytest.raises(fd.FlexdynError, match=r'\$FLEXDYN_CFLAGS.*quotes do not match'):
+            fd.Dynamics(cases.robot('rigid tree'), backend).batch.mass_matrix([q])
+
+
+@needs_compiler
+@pytest.mark.parametrize('value', [' ', '#', "''"])
+def test_a_cc_without_a_name(value, monkeypatch):
+    """Spaces count as nothing; a name that is none is not found."""
+    monkeypatch.setenv('CC', value)
+    if not value.strip():
+        assert os.path.basename(find_compiler().command[0]) in compiler.NAMES
+    else:
+        with pytest.raises(NoCompiler):
+            find_compiler()
+
+
+@needs_compiler
+def test_flags_of_ones_own_are_used(monkeypatch, own_cache_folder):
+    """After those of the package; a flag that the compiler refuses is its error."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', f"{QUICK} '-DA=\"b c\"' -nonsense-of-the-test")
+    q = cases.state(cases.robot('rigid tree'))[0]
+    with pytest.raises(CompilationFailed, match='nonsense-of-the-test'):
+        fd.Dynamics(cases.robot('rigid tree'), 'c').mass_matrix(q)
+
+
+def test_compile_needs_names():
+    """And refuses those that are none."""
+    dyn = fd.Dynamics(cases.robot('rigid tree'), 'reference')
+    dyn.compile('inverse_dynamics', 'jacobian:link1')
+    for names, words in (((), 'functions'), (('inverse_dynamic',), 'inverse_dynamics'),
+                         (('jacobian:lnk1',), 'link1')):
+        with pytest.raises(fd.FlexdynError, match=words):
+            dyn.compile(*names)
+    with pytest.raises(fd.FlexdynError, match='nowhere'):
+        dyn.compile('inverse_dynamics', wrenches=['nowhere'])
+
+
+@needs_compiler
+def test_compile_makes_what_calls_need(own_cache_folder, monkeypatch):
+    """Functions of frames, wrenches and samples: nothing is built afterwards."""
+    model = cases.robot('rigid tree')
+    dyn, frame = fd.Dynamics(model), model.frame_names[-1]
+    dyn.compile('inverse_dynamics', f'jacobian:{frame}', wrenches=frame, batch=True)
+    dyn.compile('inverse_dynamics')
+    monkeypatch.setattr(GeneratedBackend, '_make', None)
+    q, qd, qdd, _ = cases.state(model)
+    reference = fd.Dynamics(model, 'reference')
+    wrench = {frame: [1.0] * 6}
+    cases.assert_close(
+        dyn.inverse_dynamics(q, qd, qdd, wrench), reference.inverse_dynamics(q, qd, qdd, wrench)
+    )
+    cases.assert_close(dyn.inverse_dynamics(q, qd, qdd), reference.inverse_dynamics(q, qd, qdd))
+    cases.assert_close(dyn.jacobian(q, frame), reference.jacobian(q, frame))
+    many = dyn.batch.inverse_dynamics([q], [qd], [qdd], wrench)
+    cases.assert_close(many[0], reference.inverse_dynamics(q, qd, qdd, wrench))
