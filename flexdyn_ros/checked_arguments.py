@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-from typing import Mapping
-from typing import Optional
+from typing import Any, Mapping, Optional
 
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.records.robot import Robot
 
 Wrenches = Optional[Mapping[str, Any]]

@@ -2,12 +2,7 @@
 """Limits, message types and names of the torques of the inverse dynamics node."""
 
 from arms import rigid_arm
-from inverse_dynamics_cases import COMMANDS
-from inverse_dynamics_cases import expected
-from inverse_dynamics_cases import NODE
-from inverse_dynamics_cases import ROBOT
-from inverse_dynamics_cases import sending
-from inverse_dynamics_cases import STATE
+from inverse_dynamics_cases import COMMANDS, expected, NODE, ROBOT, sending, STATE
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
