@@ -258,6 +258,7 @@ class InverseDynamicsNode(RobotNode):
         self.cycle.stop(self.measured.positions, self.stamp, now)
 
     def _watch(self) -> None:
+        self.changes.log()
         now = time.monotonic()
         problems = self.measured.problems(now, self.parameters['timeout'])
         if not self.measured.complete:

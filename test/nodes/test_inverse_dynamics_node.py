@@ -94,6 +94,7 @@ def test_terms_can_be_switched_off_while_running_and_the_log_names_them(torque_n
     assert made.set(compensate__gravity=False)[0].successful
     made.state(STATE)
     assert made.commands[-1] == pytest.approx(coriolis)
+    made.node._watch()
     log = capfd.readouterr().err
     assert 'contains: gravity, coriolis, inertia; left out: friction' in log
     assert 'left out: gravity, friction' in log
