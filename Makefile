@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: bench bench-codegen bounds counts studies validate help setup setup-test setup-validate demo test lint test-oldest build colcon-test clean
+.PHONY: bench bench-codegen soak lines bounds counts studies validate help setup setup-test setup-validate demo test test-all test-faults lint test-arm64 test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
 # Test processes side by side, each in a DDS domain of its own.
 WORKERS ?= 2
+PYTEST = $(ENV) python -m pytest -q -rs --timeout=900 --durations=30 -n $(WORKERS) --dist loadfile
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo '  PYTHON=/path/to/python3.12 picks another Python (3.10 to 3.12).'
 
 setup: ## make .venv with what the demo and the nodes need (under 600 MB)
@@ -25,15 +26,25 @@ setup-validate:
 demo: setup ## simulate, control and draw two flexible arms over ROS 2
 	@scripts/demo.sh
 
-test: setup-test ## set up .venv with the test tools and run every test
-	@$(ENV) python -m pytest -q -rs --timeout=600 -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
+test: setup-test ## set up .venv with the test tools and run the tests that gate a change
+	@$(PYTEST) -m 'not slow' $(PYTEST_ARGS)
 
-lint: setup-test ## ruff and mypy
+test-all: setup-test ## every test: also the slow ones, as pip, colcon and the demo
+	@$(PYTEST) $(PYTEST_ARGS)
+
+test-faults: setup-test ## apply the seeded faults of test/faults one by one: each must fail its tests (half an hour)
+	@$(ENV) python scripts/seeded_faults.py --jobs $(WORKERS)
+
+lint: setup-test ## ruff, mypy and the import contracts of .importlinter (10 seconds)
 	@$(ENV) ruff check .
 	@$(ENV) mypy
+	@$(ENV) lint-imports --no-logo
 
 test-oldest: ## tests without ROS on numpy 1.21.5, scipy 1.8.0 and Python 3.10
 	@$(ENV) scripts/test_oldest.sh
+
+test-arm64: setup-test ## generated code, batches and the extension for ARM64, by a cross compiler and QEMU (minutes)
+	@$(ENV) python test/arm64
 
 build: setup-test ## colcon build into build/ and install/
 	@$(ENV) scripts/colcon.sh build
@@ -42,28 +53,33 @@ colcon-test: build ## colcon build, then colcon test (the quick tests)
 	@$(ENV) scripts/colcon.sh test
 
 counts: setup ## operation counts beside all published ones, and what each pass saves, into docs/ (minutes)
-	@$(ENV) python -m benchmarks.counts
+	@$(ENV) python -m validation.counts
 	@$(ENV) python -m benchmarks.generation
 	@$(ENV) python -m benchmarks.derivatives
 
 bounds: setup ## least numbers of operations, proved for the rows of docs/counts.md that suit (half a minute)
-	@$(ENV) python -m benchmarks.lower_bound
+	@$(ENV) python -m validation.bounds
 
 studies: setup ## rotating beam and column beside printed values, convergence of modes, with plots, into docs/
 	@$(ENV) python -m benchmarks.rotating_beam
 	@$(ENV) python -m benchmarks.mode_convergence
 
 validate: setup-validate ## every published case and other codes beside our numbers, into docs/validation.md (an hour)
-	@$(ENV) python -m flexdyn_ros validate --all --jobs $(WORKERS) --page docs/validation.md
+	@$(ENV) python -m validation --all --jobs $(WORKERS) --page docs/validation.md
 
 bench-codegen: setup-test ## speed of compiled code against Pinocchio, into docs/benchmarks.md (minutes)
 	@$(ENV) python -m benchmarks.codegen
 
-bench: setup ## speed of the generated Python, and rate of the inverse dynamics node (minutes)
-	@$(ENV) python -m benchmarks.python_backend
+bench: setup ## rate of the inverse dynamics node (minutes)
 	@$(ENV) python -m benchmarks.node_rate
 
+soak: setup ## ten minutes of the inverse dynamics node at 500 Hz: its memory stays flat
+	@$(ENV) python -m benchmarks.soak
+
+lines: ## lines of code of what is installed, by folder
+	@python3 scripts/count_lines.py
+
 clean: ## remove environments, builds and caches
-	rm -rf .venv .venv-oldest build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 	rm -f flexdyn_ros/codegen/compile/runtime/*.so

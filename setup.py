@@ -18,6 +18,13 @@ SHARED = {
     'urdf': ('*.xacro', '*.urdf', '*.xml', '*.yaml', '*.npz'),
 }
 NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node')
+REQUIRES = ('numpy>=1.21.5', 'scipy>=1.8', 'PyYAML', 'urdf-parser-py>=0.0.4', 'xacro')
+EXTRAS = {
+    'plots': ['matplotlib'],
+    'replay': ['rosbags', 'matplotlib'],
+    'oracles': ['example-robot-data', 'mujoco', 'pin'],
+    'test': ['hypothesis', 'matplotlib', 'psutil', 'pycparser', 'pytest', 'pytest-timeout'],
+}
 
 
 def data_files():
@@ -78,13 +85,12 @@ setup(
         PACKAGE: ['py.typed', '*.xml'],
         f'{PACKAGE}.codegen.compile.runtime': ['*.c', '*.h'],
         f'{PACKAGE}.nodes': ['*.yaml'],
-        f'{PACKAGE}.validation': ['cases/*.yaml', 'counts/*.yaml'],
     },
     ext_modules=extensions(),
     data_files=data_files(),
     python_requires='>=3.10',
-    install_requires=['setuptools'],
-    extras_require={'test': ['pytest']},
+    install_requires=REQUIRES,
+    extras_require=EXTRAS,
     zip_safe=False,
     entry_points={
         'console_scripts': [

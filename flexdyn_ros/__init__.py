@@ -2,16 +2,15 @@
 """Dynamics of robot arms whose links and joints bend: the public contract."""
 
 from importlib import import_module
-from typing import Any
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flexdyn_ros.codegen import generate
     from flexdyn_ros.errors import FlexdynError
     from flexdyn_ros.linearisation import linearise
-    from flexdyn_ros.model.load_robot import load_robot
-    from flexdyn_ros.model.robot.reduced import reduced
-    from flexdyn_ros.model.robot.robot import Robot
+    from flexdyn_ros.model.load import load_robot
+    from flexdyn_ros.model.records.reduced import reduced
+    from flexdyn_ros.model.records.robot import Robot
     from flexdyn_ros.quasi_static import QuasiStatic
     from flexdyn_ros.quasi_static import simulate_quasi_static
     from flexdyn_ros.robot_dynamics import Dynamics
@@ -41,17 +40,17 @@ _MODULES = {
     'FlexdynError': 'flexdyn_ros.errors',
     'generate': 'flexdyn_ros.codegen',
     'linearise': 'flexdyn_ros.linearisation',
-    'load_robot': 'flexdyn_ros.model.load_robot',
+    'load_robot': 'flexdyn_ros.model.load',
     'QuasiStatic': 'flexdyn_ros.quasi_static',
-    'reduced': 'flexdyn_ros.model.robot.reduced',
-    'Robot': 'flexdyn_ros.model.robot.robot',
+    'reduced': 'flexdyn_ros.model.records.reduced',
+    'Robot': 'flexdyn_ros.model.records.robot',
     'simulate': 'flexdyn_ros.simulation',
     'simulate_quasi_static': 'flexdyn_ros.quasi_static',
     'Trajectory': 'flexdyn_ros.simulation',
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     value = globals()[name] = getattr(import_module(_MODULES[name]), name)

@@ -8,11 +8,11 @@ from typing import Any
 from typing import Mapping
 from typing import Optional
 
+from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.arguments import real_vector
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 
 Wrenches = Optional[Mapping[str, Any]]
 

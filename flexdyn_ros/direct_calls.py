@@ -36,7 +36,8 @@ class Fallback:
 
     def __init__(self, written: Callable, owner: Any):
         """Bind a method of a class to an object."""
-        self._written, self._kind, self._owner = written, type(owner), ref(owner)
+        self._written, self._owner = written, ref(owner)
+        self._kind: Any = type(owner)
         self.state = owner.__getstate__()
         self._successor: Any = None
 

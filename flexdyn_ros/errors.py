@@ -106,6 +106,24 @@ class NonFiniteResult(FlexdynError, ArithmeticError):
         )
 
 
+class FileNotWritten(FlexdynError, OSError):
+    """
+    A file cannot be written, as the disk is full for instance; no part of it is left.
+
+    Attributes:
+        path: The file.
+        reason: What the system reports.
+        exit_code: Of the command line: the call is wrong, not the model.
+    """
+
+    exit_code = 2
+
+    def __init__(self, path: str, reason: str):
+        self.path = path
+        self.reason = reason
+        super().__init__(f'{path} cannot be written: {reason}.')
+
+
 class LoopsCannotClose(FlexdynError):
     """
     No state near the given one meets all loops.

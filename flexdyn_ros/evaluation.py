@@ -32,9 +32,15 @@ from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.errors import NonFiniteResult
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
+
+# With loops, what a function is computed from.
+WITH_LOOPS = {
+    'inverse_dynamics': ('inverse_dynamics', 'loop_jacobian'),
+    'forward_dynamics': ('loop_equations',), 'hybrid_dynamics': ('loop_equations',),
+}
 
 
 class Evaluation(CheckedArguments):
@@ -152,14 +158,14 @@ class Evaluation(CheckedArguments):
         return NonFiniteResult(name, f'{argument}[{k}]', vectors[place][k])
 
     def _requests(self, text: str) -> list[Request]:
-        """Return the functions that a text names, those of loops included."""
-        parts = [part.strip() for part in str(text).split('+')]
-        if self._closed is not None and all(
-            part in FUNCTIONS and FUNCTIONS[part].open_tree for part in parts
-        ):
-            # What loops make of a function: the open tree's, and the equations of both.
-            return [Request('loop_equations'), Request('inverse_dynamics')]
-        return read_function(self.robot, text)
+        """Return the functions that a text names; with loops, those that it is computed from."""
+        if self._closed is None:
+            return read_function(self.robot, text)
+        found: list[Request] = []
+        for name in str(text).split('+'):
+            parts = WITH_LOOPS.get(name.strip())
+            found += read_function(self.robot, name) if parts is None else map(Request, parts)
+        return found
 
     def _parameters(self, names: Sequence[str]) -> ChosenParameters:
         if not isinstance(names, Iterable):

@@ -13,18 +13,18 @@ About rest that vanishes.
 
 from __future__ import annotations
 
-from typing import Any
 from typing import Iterator
 
-from flexdyn_ros.robot_dynamics import require_dynamics
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.robot_dynamics import Wrenches
+from flexdyn_ros.robot_dynamics import require_dynamics
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 def linearise(
-    dyn: Dynamics, q: Any, qd: Any, tau: Any, wrenches: Wrenches = None
+    dyn: Dynamics, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrenches: Wrenches = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """
     Return A and B of dx/dt = A x + B u for small departures from a state of the robot.

@@ -7,14 +7,14 @@ from typing import Any
 from typing import Callable
 from typing import Sequence
 
+from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.arguments import real_vector
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 Floats = list[float]

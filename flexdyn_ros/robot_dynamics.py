@@ -26,14 +26,14 @@ from flexdyn_ros.codegen.backends.generated import generated_backend
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.functions import SOLVING_METHODS
-from flexdyn_ros.dynamics.influence_approximations import Approximations
-from flexdyn_ros.dynamics.influence_backend import InfluenceBackend
+from flexdyn_ros.dynamics.influence.backend import InfluenceBackend
+from flexdyn_ros.dynamics.influence.model import Approximations
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.evaluation import Evaluation
-from flexdyn_ros.model.inertia.payload import payload_body
-from flexdyn_ros.model.robot.robot import require_robot
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.payload import payload_body
+from flexdyn_ros.model.records.robot import require_robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.prescribed_base import accelerations_on_base
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
@@ -86,7 +86,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 gives the same numbers by another way, slower: a check, on the reference backend.
             approximations: Names of what the second formulation shall approximate as its paper
                 does, none by default: "undeformed_inertia", "lumped_mass", "printed_recursion",
-                see `dynamics/influence_approximations.py`.
+                see `dynamics/influence/model.py`.
 
         Raises:
             ArgumentError: If there is no such backend, formulation or approximation, or they do
@@ -231,17 +231,17 @@ class Dynamics(Evaluation, ClosedChainMethods):
             return self._evaluate(
                 'forward_dynamics', (q, qd, tau), wrenches=wrenches, method=method, out=out
             )
-        vectors = self._vectors(('q', 'qd', 'tau'), (q, qd, tau))
+        at, rate, force = self._vectors(('q', 'qd', 'tau'), (q, qd, tau))
         loads, base = self._checked(wrenches), None
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
         if self._closed is not None:
             loading = self._closed.loading(loop_accelerations, loop_forces)
-            return deliver(
-                self._closed.motion(self._backend, *vectors, loads, loading, base=base).qdd, out
-            )
+            return deliver(self._closed.motion(
+                self._backend, at, rate, force, loads, loading, base=base
+            ).qdd, out)
         return deliver(accelerations_on_base(
-            self._backend, self._exact, (vectors[0], vectors[1]), vectors[2], base, loads, method
+            self._backend, self._exact, (at, rate), force, base, loads, method
         ), out)
 
     def hybrid_dynamics(
@@ -266,10 +266,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
             return self._evaluate(
                 'hybrid_dynamics', (q, qd, joint_qdd), wrenches=wrenches, out=out
             )
-        vectors = self._vectors(('q', 'qd', 'joint_qdd'), (q, qd, joint_qdd))
+        at, rate, given = self._vectors(('q', 'qd', 'joint_qdd'), (q, qd, joint_qdd))
         loading = self._closed.loading(loop_accelerations, loop_forces)
         tau, qdd = self._closed.hybrid(
-            self._backend, *vectors, self._checked(wrenches), loading
+            self._backend, at, rate, given, self._checked(wrenches), loading
         )
         tau_out, qdd_out = targets(out, 'two arrays', 2)
         return deliver(tau, tau_out), deliver(qdd, qdd_out)
@@ -469,7 +469,9 @@ class Dynamics(Evaluation, ClosedChainMethods):
         return generated_backend(self._kind, *given, self._compiled_ahead)
 
 
-Dynamics._written = {name: getattr(Dynamics, name) for name in FUNCTIONS if hasattr(Dynamics, name)}
+Dynamics._written = {
+    name: getattr(Dynamics, name) for name in FUNCTIONS if hasattr(Dynamics, name)
+}
 
 
 def require_dynamics(value: object) -> None:

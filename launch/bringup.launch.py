@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts the simulated arm, its inverse dynamics and its markers, connected to each other."""
 
-from flexdyn_ros.launching.node_launch import description_parameter
+from flexdyn_ros.nodes.node_launch import description_parameter
+from flexdyn_ros.nodes.node_launch import root_frame
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
 from launch.actions import IncludeLaunchDescription
@@ -27,10 +28,13 @@ def generate_launch_description():
                 'description_file': LaunchConfiguration('description_file'),
                 'extension_file': LaunchConfiguration('extension_file'),
                 'namespace': LaunchConfiguration('namespace'),
+                # The clock of this simulation, beside those of others.
+                'clock_topic': 'clock',
                 **arguments,
             }.items(),
         )
 
+    clock = [('/clock', 'clock')]
     use_rviz = IfCondition(LaunchConfiguration('use_rviz'))
     return LaunchDescription([
         DeclareLaunchArgument(
@@ -76,6 +80,7 @@ def generate_launch_description():
             'publish_clock': 'true',
             'lockstep': LaunchConfiguration('lockstep'),
             'joint_efforts_topic': 'inverse_dynamics_node/joint_torques',
+            'swing_reference_topic': 'inverse_dynamics_node/reference',
         }),
         include('inverse_dynamics.launch.py', {
             'params_file': LaunchConfiguration('inverse_dynamics_params'),
@@ -92,12 +97,18 @@ def generate_launch_description():
             namespace=LaunchConfiguration('namespace'),
             condition=use_rviz,
             parameters=[{'robot_description': description_parameter(), 'use_sim_time': True}],
+            remappings=clock,
         ),
         Node(
             package='rviz2',
             executable='rviz2',
+            namespace=LaunchConfiguration('namespace'),
             condition=use_rviz,
-            arguments=['-d', PathJoinSubstitution([share, 'rviz', 'flexible_arm.rviz'])],
+            arguments=[
+                '-d', PathJoinSubstitution([share, 'rviz', 'flexible_arm.rviz']),
+                '-f', root_frame(),
+            ],
             parameters=[{'use_sim_time': True}],
+            remappings=clock,
         ),
     ])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts forward_dynamics_node: the simulated arm."""
 
-from flexdyn_ros.launching.node_launch import node_launch_description
+from flexdyn_ros.nodes.node_launch import node_launch_description
 from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 
@@ -26,7 +26,15 @@ def generate_launch_description():
                 default_value='~/joint_efforts',
                 description='where torques with names come from (sensor_msgs/JointState)',
             ),
+            DeclareLaunchArgument(
+                'swing_reference_topic',
+                default_value='~/swing_reference',
+                description='where the reference of swing.amplitude goes (JointTrajectory)',
+            ),
         ],
         parameters={'publish_clock': bool, 'lockstep': bool},
-        remappings=[('~/joint_efforts', LaunchConfiguration('joint_efforts_topic'))],
+        remappings=[
+            ('~/joint_efforts', LaunchConfiguration('joint_efforts_topic')),
+            ('~/swing_reference', LaunchConfiguration('swing_reference_topic')),
+        ],
     )

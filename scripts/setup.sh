@@ -16,7 +16,7 @@ if [ "$level" != run ]; then
 fi
 if [ "$level" = validate ]; then requirements+=(-r requirements/validate.txt); fi
 
-wanted=$({ echo "$PWD"; cat requirements/*.txt package.xml setup.py setup.cfg \
+wanted=$({ echo "$PWD"; cat requirements/*.txt package.xml pyproject.toml setup.py setup.cfg \
   scripts/setup.sh scripts/link_package.py; } | sha256sum | cut -d' ' -f1)
 matches() { [ "$(cat "$venv/.ready-$1" 2>/dev/null)" = "$wanted" ]; }
 minor() { "$1" -I -S -c 'import sys; print("%d%d" % sys.version_info[:2])' 2>/dev/null; }

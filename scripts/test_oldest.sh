@@ -30,7 +30,7 @@ assert (numpy.__version__, scipy.__version__) == ("1.21.5", "1.8.0")'
 fi
 # Left out: demo, launching and packaging, which are about ROS and the installed package.
 places=(test/test_*.py)
-for folder in cli codegen counts dynamics examples model nodes robots simulation validation; do
+for folder in cli codegen counts dynamics examples model nodes robots simulation symbolic validation; do
   places+=("test/$folder")
 done
 exec "$venv/bin/python" -m pytest -q --timeout=600 -m 'not ros and not oracle and not slow' \

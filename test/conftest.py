@@ -20,6 +20,7 @@ from simplified import simplified  # noqa: F401  (a fixture)
 from simplified import simplified_once  # noqa: F401  (a fixture)
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT))  # benchmarks and validation, which are not installed
 _RESTARTED = 'FLEXDYN_TESTS_RESTARTED'
 _run = {}
 

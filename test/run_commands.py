@@ -14,7 +14,7 @@ import tempfile
 import traceback
 
 import flexdyn_ros.cli.main  # noqa: F401  (imported before the forks)
-import flexdyn_ros.model.check.check  # noqa: F401
+import flexdyn_ros.model.check  # noqa: F401
 import flexdyn_ros.robot_dynamics  # noqa: F401
 
 

@@ -22,7 +22,7 @@ def test_every_public_name_is_there_and_listed():
 
 def test_a_name_is_the_one_of_its_module():
     from flexdyn_ros.errors import FlexdynError
-    from flexdyn_ros.model.load_robot import load_robot
+    from flexdyn_ros.model.load import load_robot
 
     assert flexdyn_ros.FlexdynError is FlexdynError
     assert flexdyn_ros.load_robot is load_robot

@@ -3,7 +3,7 @@
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.check.check import check_robot
+from flexdyn_ros.model.check import check_robot
 from flexdyn_ros.simulation.vibrations import analyse
 import pytest
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import flexdyn_ros as fd
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
 RIGID = {'flexible_forearm': 'false', 'friction': 'false'}

@@ -9,10 +9,10 @@ from typing import Callable
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.codegen.tracing.traced_derivatives import DIRECTIONS
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.program import operation_counts
-from flexdyn_ros.validation.counts.dh_chain import chain
-from flexdyn_ros.validation.counts.dh_chain import Row
+from validation.counts.dh_chain import chain
+from validation.counts.dh_chain import Row
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
 LENGTHS = (5, 10, 20, 40)

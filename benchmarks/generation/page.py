@@ -11,7 +11,7 @@ from benchmarks.generation.example import NAMES
 from benchmarks.generation.listing import listing
 from flexdyn_ros.codegen.tracing.simplify import search_cheaper
 from flexdyn_ros.codegen.tracing.trace import trace
-from flexdyn_ros.model.load_robot import load_robot
+from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.program import operation_counts
@@ -44,12 +44,12 @@ HEAD = """# Generated code: how it works
 
 An algorithm of `dynamics/` runs on symbols instead of floats. What it computes becomes a graph in which
 equal expressions are one node; numbers fold, zeros and ones vanish and signs move outward while the
-graph grows. Before that, inertial parameters are regrouped to base parameters (`dynamics/regroup.py`), numerically, so
+graph grows. Before that, inertial parameters are regrouped to base parameters (`dynamics/base_parameters.py`), numerically, so
 that they cost nothing at run time. Then the passes of `symbolic/passes/` run in order, again and again, while they save
 anything. A pass that would cost more is not kept. Last, the cheapest program is searched for a cheaper one: a node, or a
 few, are multiplied out in what uses them and common divisors are taken out anew, another one first; what costs no more is
-kept (`symbolic/extraction.py`), about once for every other operation and each formulation tried, by random numbers that are always the same.
-Programs of up to 1000 operations are refined, as long as that pays (`symbolic/refinement.py`): intermediate results are also computed in other
+kept (`symbolic/search/extraction.py`), about once for every other operation and each formulation tried, by random numbers that are always the same.
+Programs of up to 1000 operations are refined, as long as that pays (`symbolic/search/refinement.py`): intermediate results are also computed in other
 units, which takes away numbers (`scales.py`), and a square of a sine beside that of its cosine is replaced by one minus the other (`squares.py`).
 Where several formulations give the same function (mass
 matrix and factors, or recursive elimination; closed forms for small arms), all are tried and the cheapest is written.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from array import array
+from contextlib import contextmanager
 import math
 from pathlib import Path
 import signal
@@ -18,9 +19,10 @@ import sys
 import tempfile
 import threading
 import time
+from typing import Iterator
 
 from builtin_interfaces.msg import Time
-from flexdyn_ros.model.load_robot import load_robot
+from flexdyn_ros.model.load import load_robot
 import numpy as np
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -73,33 +75,48 @@ def main() -> int:
     parser.add_argument('rates', nargs='*', type=float, default=[200.0, 500.0, 1000.0])
     parser.add_argument('--backend', default='auto', help='as the parameter of the node')
     arguments = parser.parse_args()
-    robot = load_robot(URDF)
-    parameters = {'backend': arguments.backend, 'robot_description': _expanded()}
+    with spinning_probe() as probe:
+        print(f'{load_robot(URDF)}; backend "{arguments.backend}"; {SECONDS:g} s a row')
+        print('mode                    sent [1/s]  answered  delay median, 99th percentile [ms]')
+        for mode in MODES:
+            parameters = {'backend': arguments.backend, 'robot_description': expanded()}
+            _measure_mode(probe, {**parameters, 'torque_model': mode}, arguments.rates)
+    return 0
+
+
+@contextmanager
+def spinning_probe() -> Iterator[Probe]:
+    """Run a probe of the arm in a thread of its own."""
     rclpy.init()
-    probe = Probe(robot.joint_names)
+    probe = Probe(load_robot(URDF).joint_names)
     executor = SingleThreadedExecutor()
     executor.add_node(probe)
     spinning = threading.Thread(target=executor.spin)
     spinning.start()
-    print(f'{robot}; backend "{arguments.backend}"; {SECONDS:g} s a row')
-    print('mode                    sent [1/s]  answered  delay median, 99th percentile [ms]')
     try:
-        for mode in MODES:
-            _measure_mode(probe, {**parameters, 'mode': mode}, arguments.rates)
+        yield probe
     finally:
         executor.shutdown()
         spinning.join()
         probe.destroy_node()
         rclpy.try_shutdown()
-    return 0
 
 
-def _expanded() -> str:
+def expanded() -> str:
+    """Return the arm's description."""
     command = ['xacro', str(URDF)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def _measure_mode(probe: Probe, parameters: dict[str, str], rates: list[float]) -> None:
+    with answering_node(probe, parameters):
+        for rate in rates:
+            _measure(probe, parameters['torque_model'], rate)
+
+
+@contextmanager
+def answering_node(probe: Probe, parameters: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Run inverse_dynamics_node with parameters, from its first answer on."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / 'parameters.yaml'
         file.write_text(yaml.safe_dump({'/**': {'ros__parameters': parameters}}))
@@ -109,14 +126,13 @@ def _measure_mode(probe: Probe, parameters: dict[str, str], rates: list[float]) 
         )
         try:
             _wait(probe, node)
-            for rate in rates:
-                _measure(probe, parameters['mode'], rate)
+            yield node
         finally:
             node.send_signal(signal.SIGINT)
             node.wait(20.0)
 
 
-def _wait(probe: Probe, node: subprocess.Popen) -> None:
+def _wait(probe: Probe, node: subprocess.Popen[bytes]) -> None:
     """Return when the node answers."""
     end = time.monotonic() + PATIENCE
     probe.delays.clear()

@@ -6,14 +6,14 @@ from __future__ import annotations
 from pathlib import Path
 import sys
 
-from flexdyn_ros.validation.beams_and_linkages.stiffening import column
-from flexdyn_ros.validation.beams_and_linkages.stiffening import column_square
-from flexdyn_ros.validation.beams_and_linkages.stiffening import rotor
-from flexdyn_ros.validation.beams_and_linkages.stiffening import rotor_squares
-from flexdyn_ros.validation.case_file import expected
-from flexdyn_ros.validation.case_file import inputs
 from matplotlib.figure import Figure
 import numpy as np
+from validation.beams_and_linkages.stiffening import column
+from validation.beams_and_linkages.stiffening import column_square
+from validation.beams_and_linkages.stiffening import rotor
+from validation.beams_and_linkages.stiffening import rotor_squares
+from validation.case_file import expected
+from validation.case_file import inputs
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs'
 MODES = (1, 2, 3, 5)

@@ -17,17 +17,17 @@ from flexdyn_ros.cli.terminal import paint
 from flexdyn_ros.cli.terminal import table
 
 if TYPE_CHECKING:
-    from flexdyn_ros import Dynamics
-    from flexdyn_ros.model.check.findings import CheckReport
-    from flexdyn_ros.model.check.findings import Finding
-    from flexdyn_ros.model.robot.robot import Robot
+    from flexdyn_ros.model.check import CheckReport
+    from flexdyn_ros.model.check import Finding
+    from flexdyn_ros.model.records.robot import Robot
+    from flexdyn_ros.robot_dynamics import Dynamics
 
 _DESCRIPTION = """\
 Read a description and its <flexdyn> extension, and report what is wrong or doubtful in it: links
 with inertias that no rigid body has (mass [kg], principal moments [kg m^2], which test failed and
-by how much of the largest moment), joints that move no mass, limits without effort, beams too
-short for their modes, loops that do not close near the zero configuration, links or springs that
-buckle under the weight there.
+by how much of the largest moment), inertia that does not go with the mass, moduli that no material
+has, joints that move no mass, limits without effort, beams too short for their modes, loops that
+do not close near the zero configuration, links or springs that buckle under the weight there.
 
 Errors are what forward dynamics refuses or no rigid body can have; they give exit code 1. Warnings
 give exit code 0, and 1 with --strict. Notes are decisions taken while reading.
@@ -59,7 +59,7 @@ def add_parser(subparsers: Any) -> None:
 def run(call: argparse.Namespace) -> int:
     """Print the findings and the table of links."""
     robot = load(call)
-    from flexdyn_ros.model.check.check import check_robot
+    from flexdyn_ros.model.check import check_robot
 
     report = check_robot(robot)
     findings = [*report.findings, *_motion_findings(robot)]
@@ -78,8 +78,8 @@ def _motion_findings(robot: 'Robot') -> list['Finding']:
     """Return what is doubtful in the motion that loops leave, and in modes under the weight."""
     if not (robot.loops or robot.n_modes):
         return []
-    from flexdyn_ros import Dynamics
     from flexdyn_ros.closed_chains.check import loop_findings
+    from flexdyn_ros.robot_dynamics import Dynamics
 
     dyn = Dynamics(robot, backend='reference')
     loops = loop_findings(dyn) if robot.loops else []
@@ -88,8 +88,8 @@ def _motion_findings(robot: 'Robot') -> list['Finding']:
 
 def _weight_findings(dyn: 'Dynamics') -> list['Finding']:
     """Return a warning where the robot's weight buckles it at zero configuration."""
-    from flexdyn_ros.model.check.findings import Finding
-    from flexdyn_ros.model.check.findings import WARNING
+    from flexdyn_ros.model.check import Finding
+    from flexdyn_ros.model.check import WARNING
     from flexdyn_ros.simulation.buckling import buckling_load
 
     found = buckling_load(dyn, dyn.robot.neutral_configuration())

@@ -4,12 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from importlib import import_module
 from typing import Any
-
-from flexdyn_ros.errors import NotYetSupported
-
-_MODULE = 'flexdyn_ros.demo.main'
 
 
 def add_parser(subparsers: Any) -> None:
@@ -24,13 +19,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(call: argparse.Namespace) -> int:
     """Hand over to the demonstration, which reads its own options."""
-    try:
-        module = import_module(_MODULE)
-    except ModuleNotFoundError as error:
-        if error.name is None or not _MODULE.startswith(error.name):
-            raise
-        raise NotYetSupported(
-            'this version comes without a demonstration',
-            advice='Try flexdyn simulate with one of the robots in urdf/',
-        ) from None
-    return int(module.run(call.options))
+    from flexdyn_ros.demo.main import run as run_demo
+
+    return run_demo(call.options)

@@ -12,6 +12,7 @@ from flexdyn_ros.cli.options import add_parser as add_model_parser
 from flexdyn_ros.cli.options import load
 from flexdyn_ros.cli.options import print_json
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.output_files import write_text
 
 # What a caller of the library knows by another name.
 _OPTIONS = {'function': '--function', 'arguments': '--argument', 'name': '--name'}
@@ -76,9 +77,7 @@ def run(call: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, text in code.files.items():
-        path = folder / name
-        path.write_text(text, encoding='utf-8')
-        paths.append(str(path))
+        paths.append(str(write_text(folder / name, text)))
     if call.json:
         print_json({
             'robot': robot.name, 'function': code.function, 'language': code.language,

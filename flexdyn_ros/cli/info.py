@@ -15,8 +15,8 @@ from flexdyn_ros.cli.terminal import heading
 from flexdyn_ros.cli.terminal import table
 
 if TYPE_CHECKING:
-    from flexdyn_ros.model.robot.joint import Joint
-    from flexdyn_ros.model.robot.robot import Robot
+    from flexdyn_ros.model.records.joint import Joint
+    from flexdyn_ros.model.records.robot import Robot
 
 _DESCRIPTION = """\
 Sizes, joints, links, masses, gravity and payloads of a robot, what of it bends, and which terms

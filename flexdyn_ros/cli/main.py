@@ -20,8 +20,8 @@ from flexdyn_ros.cli import demo
 from flexdyn_ros.cli import generate
 from flexdyn_ros.cli import info
 from flexdyn_ros.cli import modes
+from flexdyn_ros.cli import replay
 from flexdyn_ros.cli import simulate
-from flexdyn_ros.cli import validate
 from flexdyn_ros.cli.options import is_xacro_argument
 from flexdyn_ros.cli.terminal import paint
 from flexdyn_ros.errors import ArgumentError
@@ -33,7 +33,7 @@ EXIT_CALL = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
-_SUBCOMMANDS = (check, info, modes, simulate, generate, count, validate, demo)
+_SUBCOMMANDS = (check, info, modes, simulate, generate, count, replay, demo)
 
 _EPILOG = """\
 exit codes: 0 fine; 1 the model is wrong, or what it asks for is not available;
@@ -58,8 +58,22 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     Returns:
         The exit code: 0, 1 (the model is wrong) or 2 (the call is wrong).
     """
+    return run_command(build_parser(), arguments)
+
+
+def run_command(parser: argparse.ArgumentParser, arguments: Optional[Sequence[str]]) -> int:
+    """
+    Run the function `run` that a parser sets, and turn its errors into sentences and exit codes.
+
+    Args:
+        parser: A `CommandParser`.
+        arguments: The words after the program's name; those of the process when None.
+
+    Returns:
+        The exit code.
+    """
     with _shown_warnings():
-        return _run(build_parser(), arguments)
+        return _run(parser, arguments)
 
 
 def _run(parser: argparse.ArgumentParser, arguments: Optional[Sequence[str]]) -> int:
@@ -79,7 +93,8 @@ def _run(parser: argparse.ArgumentParser, arguments: Optional[Sequence[str]]) ->
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
     except OSError as error:
-        return _report(f'{error.filename or "A file"}: {error.strerror or error}.', EXIT_CALL)
+        where = error.filename or 'Standard output'  # all other writers name their file
+        return _report(f'{where}: {error.strerror or error}.', EXIT_CALL)
     except Exception as error:
         if call.debug:
             traceback.print_exc()
@@ -93,7 +108,7 @@ def _run(parser: argparse.ArgumentParser, arguments: Optional[Sequence[str]]) ->
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of `flexdyn` and all its subcommands."""
-    parser = _Parser(
+    parser = CommandParser(
         prog='flexdyn',
         description='Dynamics of robot arms whose links and joints bend.',
         epilog=_EPILOG,
@@ -106,7 +121,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-class _Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """A parser whose errors are one sentence and say where help is; inherited by subcommands."""
 
     def parse_known_args(  # type: ignore[override]

@@ -71,7 +71,7 @@ def run(call: argparse.Namespace) -> int:
         named_values(call.at, configuration.names, robot.neutral_configuration(), '--at'), '--at'
     )
     if robot.loops:
-        from flexdyn_ros import Dynamics
+        from flexdyn_ros.robot_dynamics import Dynamics
         import numpy as np
 
         q, _ = Dynamics(robot).project(q, np.zeros(robot.nv))

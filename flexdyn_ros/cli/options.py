@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.urdf.values import number
 
 if TYPE_CHECKING:
-    from flexdyn_ros.model.robot.robot import Robot
+    from flexdyn_ros.model.records.robot import Robot
     import numpy as np
 
 # What a caller of the library knows by another name.
@@ -86,8 +87,8 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def load(call: argparse.Namespace) -> 'Robot':
     """Return the robot that a call names."""
-    from flexdyn_ros import load_robot
-    from flexdyn_ros import reduced
+    from flexdyn_ros.model.load import load_robot
+    from flexdyn_ros.model.records.reduced import reduced
 
     source = sys.stdin.read() if call.urdf == '-' else call.urdf
     if call.urdf == '-' and not source.lstrip('\ufeff \t\r\n').startswith('<'):
@@ -129,16 +130,8 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def number(text: str) -> float:
-    """Read a finite number; argparse reports a failure."""
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(text)
-    return value
-
-
 def positive(text: str) -> float:
-    """Read a positive number; argparse reports a failure."""
+    """Read a positive number, as descriptions are read; argparse reports a failure."""
     value = number(text)
     if value <= 0.0:
         raise argparse.ArgumentTypeError(f'{text} is not positive')

@@ -93,9 +93,9 @@ def add_parser(subparsers: Any) -> None:
 
 def run(call: argparse.Namespace) -> int:
     """Simulate, write the results and say where they lie."""
-    from flexdyn_ros import Dynamics
-    from flexdyn_ros import QuasiStatic
-    from flexdyn_ros import simulate_quasi_static
+    from flexdyn_ros.quasi_static.dynamics import QuasiStatic
+    from flexdyn_ros.quasi_static.simulation import simulate_quasi_static
+    from flexdyn_ros.robot_dynamics import Dynamics
     from flexdyn_ros.simulation import simulate
     from flexdyn_ros.simulation import SimulationDiverged
     from flexdyn_ros.simulation.configuration import ConfigurationMap
@@ -166,7 +166,7 @@ def _refuse_modal_values(robot: Any, call: argparse.Namespace) -> None:
 
 def _base_acceleration(robot: Any, words: list[str]) -> Any:
     """Return the acceleration of a prescribed base, (6,), or None where none is given."""
-    from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
+    from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
     from flexdyn_ros.prescribed_base import checked_base_acceleration
     import numpy as np
 

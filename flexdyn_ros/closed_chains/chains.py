@@ -24,7 +24,7 @@ from flexdyn_ros.closed_chains.solve import tolerance_of
 from flexdyn_ros.closed_chains.states import ClosedStates
 from flexdyn_ros.errors import SingularMassMatrix
 from flexdyn_ros.errors import UnattainableMotion
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 _LOGGER = logging.getLogger('flexdyn_ros')

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from flexdyn_ros.errors import LoopsCannotClose
-from flexdyn_ros.model.check.findings import Finding
-from flexdyn_ros.model.check.findings import NOTE
-from flexdyn_ros.model.check.findings import WARNING
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
+from flexdyn_ros.model.check import Finding
+from flexdyn_ros.model.check import NOTE
+from flexdyn_ros.model.check import WARNING
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 import numpy as np
 
 # Gaps above this [m | rad] are said.

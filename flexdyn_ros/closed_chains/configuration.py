@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from flexdyn_ros.closed_chains.gaps import rotation_vector
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 

@@ -7,8 +7,8 @@ import math
 from typing import Any
 from typing import Sequence
 
-from flexdyn_ros.model.robot.loop import DIRECTIONS
-from flexdyn_ros.model.robot.loop import Loop
+from flexdyn_ros.model.records.robot import DIRECTIONS
+from flexdyn_ros.model.records.robot import Loop
 import numpy as np
 
 

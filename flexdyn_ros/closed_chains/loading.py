@@ -7,11 +7,11 @@ from copy import copy
 from typing import Mapping
 from typing import Optional
 
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.arguments import real_matrix
 from flexdyn_ros.arguments import real_vector
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 

@@ -10,6 +10,8 @@ from typing import Iterable
 from typing import Mapping
 from typing import Optional
 
+from flexdyn_ros.arguments import deliver
+from flexdyn_ros.checked_arguments import CheckedArguments
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.report import LoopReport
 from flexdyn_ros.closed_chains.solve import spaces
@@ -17,8 +19,6 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.arguments import deliver
-from flexdyn_ros.checked_arguments import CheckedArguments
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 

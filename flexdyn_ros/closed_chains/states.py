@@ -18,8 +18,8 @@ from flexdyn_ros.closed_chains.solve import tolerance_of
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import LoopsCannotClose
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 # Below this gap [m | rad] one set of spaces leads to the nearest closed configuration.

@@ -12,10 +12,11 @@ from typing import Callable
 from typing import Mapping
 from typing import Optional
 from typing import Sequence
+from typing import Union
 
-from flexdyn_ros.codegen.export.c_files import c_files
 from flexdyn_ros.codegen.export.c import c_program
 from flexdyn_ros.codegen.export.c import emit_c
+from flexdyn_ros.codegen.export.c_files import c_files
 from flexdyn_ros.codegen.export.fortran import emit_fortran
 from flexdyn_ros.codegen.export.python import emit_python
 from flexdyn_ros.codegen.export.schedule import schedule
@@ -25,15 +26,17 @@ from flexdyn_ros.codegen.tracing.interface import Input
 from flexdyn_ros.codegen.tracing.interface import Output
 from flexdyn_ros.codegen.tracing.interface import renamed
 from flexdyn_ros.codegen.tracing.loads import read_loads
+from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE
+from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
 from flexdyn_ros.codegen.tracing.simplify import simplify
-from flexdyn_ros.codegen.tracing.snap import ANGLE_TOLERANCE
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.model.robot.robot import require_robot
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import require_robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.count import count_c
 from flexdyn_ros.symbolic.optimise import PassReport
 
+QUICK = 'quick'
 LANGUAGES = {'c': '.c', 'python': '.py', 'fortran': '.f90'}
 
 
@@ -94,11 +97,11 @@ def generate(
     robot: Robot,
     function: str,
     language: str = 'c',
-    optimise: bool = True,
+    optimise: Union[bool, str] = True,
     arguments: Sequence[str] = (),
     *,
     name: Optional[str] = None,
-    snap: float = ANGLE_TOLERANCE,
+    snap: Optional[float] = None,
     method: Optional[str] = None,
 ) -> GeneratedCode:
     """
@@ -110,13 +113,15 @@ def generate(
             "jacobian:<frame>"; without one it is the last link of the deepest chain of joints.
             Derivatives by parameters are by those that `arguments` names.
         language: "c", "python" or "fortran".
-        optimise: Whether inertial parameters are regrouped and the passes run.
+        optimise: Whether inertial parameters are regrouped and the passes run. "quick" leaves the
+            search for fewer operations out: the statements are then those that `Dynamics` runs.
         arguments: What stays an argument: "gravity", "payload" (of the last link of the deepest
             chain), "payload:<link>", "wrench:<frame>", "wrench:<frame>@<axes>", or a parameter
             such as "<link>/mass"; see `codegen.loads` and `codegen.parameters`.
         name: Identifier of the generated function; from the function's name when None.
         snap: Distance from 0, 1 and -1 within which entries of rotations are rounded, so that
-            right angles written with ten digits cost nothing; 0 for none.
+            right angles written with ten digits cost nothing; 0 for none. When None it is 1e-9,
+            and 1e-14 for "quick".
         method: One of equivalent formulations; the cheapest one when None. Accelerations are
             solved for by "articulated bodies" or "mass matrix and LDL^T"; a mass matrix is
             found by "inverse dynamics", "outer links" or "composite bodies" (the default),
@@ -135,6 +140,11 @@ def generate(
     if language not in LANGUAGES:
         hint = did_you_mean(str(language), LANGUAGES)
         raise ArgumentError('language', f'is "{language}". {hint}')
+    if optimise not in (True, False, QUICK):
+        raise ArgumentError('optimise', f'is "{optimise}", expected True, False or "{QUICK}"')
+    quick = optimise == QUICK
+    if snap is None:
+        snap = ROUND_OFF if quick else ANGLE_TOLERANCE
     requests = read_function(robot, function)
     loads = read_loads(robot, arguments)
     allowed = methods(robot, requests)
@@ -142,7 +152,8 @@ def generate(
         known = ', '.join(f'"{each}"' for each in allowed) or 'none'
         raise ArgumentError('method', f'is "{method}", and "{function}" allows {known} here')
     found = simplify(
-        robot, function, requests, loads, optimised=optimise, snap=snap, method=method
+        robot, function, requests, loads, optimised=bool(optimise), snap=snap, quick=quick,
+        method=method,
     )
     trace = found.trace if name is None else renamed(found.trace, name)
     program = c_program(trace)

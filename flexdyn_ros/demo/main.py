@@ -12,8 +12,9 @@ import os
 import sys
 from typing import Sequence
 
-from flexdyn_ros.demo.environment import DemoEnvironment
+from flexdyn_ros.demo.environment import is_foreign
 from flexdyn_ros.demo.environment import UNCLAIMED
+from flexdyn_ros.demo.environment import variables
 
 
 def run(words: Sequence[str]) -> int:
@@ -26,12 +27,10 @@ def run(words: Sequence[str]) -> int:
     Returns:
         The exit code: 0, 1 where something is missing or failed, 130 where it was interrupted.
     """
-    environment = DemoEnvironment()
-    if environment.has_foreign_paths and not environment.keeps_paths:
+    if is_foreign():
         command = [sys.executable, '-m', 'flexdyn_ros', 'demo', *words]
-        variables = environment.variables(UNCLAIMED, os.devnull)
         sys.stdout.flush()
-        os.execve(sys.executable, command, variables)
+        os.execve(sys.executable, command, variables(UNCLAIMED, os.devnull))
     from flexdyn_ros.demo import session
 
-    return session.run(words, environment)
+    return session.run(words)

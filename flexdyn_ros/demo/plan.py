@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run of the demonstration: a robot under one kind of control, and the files that say so."""
+"""What the demonstration runs: its robots, kinds of control, and the files of one run."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from dataclasses import dataclass
+import importlib.util
 import json
 from pathlib import Path
 from typing import Any
+from typing import Callable
+from typing import Optional
+from typing import Sequence
 
-from flexdyn_ros.demo.motion import RestToRest
-from flexdyn_ros.demo.robots import DemoRobot
-from flexdyn_ros.demo.robots import Description
-from flexdyn_ros.demo.robots import ROBOTS
+from flexdyn_ros.shared_files import shared_folder
+import numpy as np
+from scipy.interpolate import BPoly
 import yaml
 
 # The simulator takes more steps a cycle where the fastest mode asks for them.
@@ -20,8 +23,6 @@ RATE = 200.0  # of states and torques in simulated time [Hz]
 MARKER_RATE = 2.0  # of markers in real time [Hz]
 COMPARISON = 0.5  # part of the duration that controls other than the best are run for [1]
 LONGEST_WAIT = 30.0  # after which a message counts as stale: a slow machine is no fault [s]
-
-TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
 
 CONTROLS = {
     'pd': 'PD alone',
@@ -37,7 +38,135 @@ PD_REFERENCE = 'forward_dynamics_node/pd_reference'
 REFERENCE = 'inverse_dynamics_node/reference'
 TORQUES = 'inverse_dynamics_node/joint_torques'
 MARKERS = 'deflection_markers_node/markers'
-READY = 'recorder/ready'
+
+NODES = {
+    'forward_dynamics_node': {'~/joint_efforts': TORQUES},
+    'inverse_dynamics_node': {},
+    'deflection_markers_node': {'modal_states': MODES},
+}
+"""The nodes of this package and their remappings, connected as bringup.launch.py does it."""
+
+Motion = Callable[[float], tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""Positions, velocities and accelerations, each (joints,), at a time [s]."""
+
+VENDOR_PACKAGE = 'airo-models'
+VENDOR_MODULE = 'airo_models'
+VENDOR_FILE = 'arms/ur5e/ur5e.urdf'
+
+
+@dataclass(frozen=True)
+class DemoRobot:
+    """
+    One robot of the demonstration.
+
+    Attributes:
+        key: What it is called on the command line and in folders.
+        title: What it is called in pictures.
+        joints: Its driven joints, depth first.
+        waypoints: Times and positions of rest of its motion [s], [rad].
+        kp: Proportional gains of its own controller [N m/rad].
+        kd: Derivative gains [N m s/rad].
+        tip: The link whose deviation is recorded.
+        exaggeration: Factor on the drawn deflection [1].
+        colour_range: Deflection that is drawn red [m].
+        flat: Whether all of it moves in the x-y plane.
+    """
+
+    key: str
+    title: str
+    joints: tuple[str, ...]
+    waypoints: tuple[tuple[float, tuple[float, ...]], ...]
+    kp: tuple[float, ...]
+    kd: tuple[float, ...]
+    tip: str
+    exaggeration: float
+    colour_range: float
+    flat: bool
+
+    def description(self) -> tuple[Path, Optional[Path]]:
+        """
+        Return its URDF or xacro file, and a file with <flexdyn> data where it has none.
+
+        Raises:
+            FileNotFoundError: The vendor's package is not installed.
+        """
+        shared = shared_folder() / 'urdf'
+        if self.key != 'vendor':
+            return shared / f'{self.key}.urdf.xacro', None
+        file = vendor_file()
+        if file is None:
+            raise FileNotFoundError(f'{VENDOR_FILE} of {VENDOR_PACKAGE}')
+        return file, shared / 'ur5e_extension.flexdyn.xml'
+
+
+def rest_to_rest(waypoints: Sequence[tuple[float, Sequence[float]]]) -> Motion:
+    """
+    Return a motion from rest to rest through points, by quintic polynomials.
+
+    Velocity and acceleration are zero at each point (Spong, Hutchinson and Vidyasagar, "Robot
+    Modeling and Control", on trajectory planning); before the first and after the last the arm
+    rests.
+
+    Args:
+        waypoints: Pairs of time [s] and joint positions [rad | m], in the order of time.
+    """
+    times = [time for time, _ in waypoints]
+    rest = [[np.array(point), 0.0 * np.array(point), 0.0 * np.array(point)]
+            for _, point in waypoints]
+    position = BPoly.from_derivatives(times, rest)
+    velocity, acceleration = position.derivative(), position.derivative(2)
+
+    def motion(time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        t = min(max(time, times[0]), times[-1])
+        return position(t), velocity(t), acceleration(t)
+
+    return motion
+
+
+def vendor_file() -> Optional[Path]:
+    """Return the vendor's URDF, None where its package is not installed."""
+    found = importlib.util.find_spec(VENDOR_MODULE)
+    if found is None or not found.submodule_search_locations:
+        return None
+    path = Path(found.submodule_search_locations[0]) / VENDOR_FILE
+    return path if path.is_file() else None
+
+
+CANADARM = DemoRobot(
+    key='canadarm',
+    title='Canadarm, three flexible links, no gravity',
+    joints=('shoulder', 'elbow', 'wrist'),
+    waypoints=((0.0, (0.0, 2.2, 0.8)), (8.0, (0.5, 1.4, 0.3))),
+    kp=(2000.0, 1000.0, 100.0),
+    kd=(3000.0, 1500.0, 150.0),
+    tip='tool',
+    exaggeration=10.0,
+    colour_range=0.09,
+    flat=True,
+)
+
+VENDOR = DemoRobot(
+    key='vendor',
+    title='UR5e with a payload of 5 kg, flexible upper arm and elastic joints',
+    joints=(
+        'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint',
+        'wrist_1_joint', 'wrist_2_joint', 'wrist_3_joint',
+    ),
+    waypoints=(
+        (0.0, (0.0, -1.9, 1.9, -1.57, -1.57, 0.0)),
+        (4.0, (1.2, -0.9, 1.2, -1.9, -1.2, 0.8)),
+        (5.0, (1.2, -0.9, 1.2, -1.9, -1.2, 0.8)),
+        (9.0, (0.0, -1.9, 1.9, -1.57, -1.57, 0.0)),
+    ),
+    kp=(600.0, 600.0, 400.0, 100.0, 100.0, 50.0),
+    kd=(60.0, 60.0, 40.0, 10.0, 10.0, 5.0),
+    tip='tool0',
+    exaggeration=20.0,
+    colour_range=0.0015,
+    flat=False,
+)
+
+ROBOTS = {robot.key: robot for robot in (CANADARM, VENDOR)}
 
 
 @dataclass(frozen=True)
@@ -53,7 +182,6 @@ class Run:
         folder: Where its files go.
         description_file: URDF or xacro file.
         extension_file: File with <flexdyn> data; '' where there is none.
-        as_topic: Whether the description is published as robot_description.
         rate: Rate of states in simulated time [Hz].
     """
 
@@ -64,18 +192,17 @@ class Run:
     folder: str
     description_file: str
     extension_file: str
-    as_topic: bool
     rate: float = RATE
 
     @classmethod
     def make(
-        cls, robot: DemoRobot, control: str, duration: float, compared: float, folder: Path,
-        found: Description,
+        cls, robot: DemoRobot, control: str, duration: float, compared: float, folder: Path
     ) -> Run:
         """Return a run whose times are whole numbers of periods."""
+        file, extension = robot.description()
         return cls(
             robot.key, control, round(duration * RATE) / RATE, round(compared * RATE) / RATE,
-            str(folder), str(found.file), str(found.extension or ''), found.as_topic,
+            str(folder), str(file), str(extension or ''),
         )
 
     @classmethod
@@ -94,19 +221,14 @@ class Run:
         return self.path / 'run.json'
 
     @property
-    def title(self) -> str:
-        """What the run is called in messages."""
-        return f'{self.robot}, {CONTROLS[self.control]}'
-
-    @property
     def demo_robot(self) -> DemoRobot:
         """The robot."""
         return ROBOTS[self.robot]
 
     @property
-    def motion(self) -> RestToRest:
-        """The desired motion."""
-        return RestToRest(self.demo_robot.waypoints)
+    def as_topic(self) -> bool:
+        """Whether nodes get the description from the topic robot_description, as on an arm."""
+        return bool(self.extension_file)
 
     @property
     def expected_states(self) -> int:
@@ -117,25 +239,30 @@ class Run:
         """Write the file of this run and the parameters of its nodes."""
         self.path.mkdir(parents=True, exist_ok=True)
         self.file.write_text(json.dumps(asdict(self), indent=1) + '\n', encoding='utf-8')
+        common = {'extension_file': self.extension_file, 'robot_description': self._text()}
         for node, parameters in self._parameters().items():
-            content = {'/**': {'ros__parameters': parameters}}
+            content = {'/**': {'ros__parameters': {**common, **parameters}}}
             text = yaml.safe_dump(content, sort_keys=False)
             (self.path / f'{node}.yaml').write_text(text, encoding='utf-8')
 
-    def launch_arguments(self) -> dict[str, str]:
-        """Return the arguments of bringup.launch.py."""
-        return {
-            'description_file': '' if self.as_topic else self.description_file,
-            'extension_file': self.extension_file,
-            'lockstep': 'true',
-            **{f'{node}_params': str(self.path / f'{node}.yaml') for node in self._parameters()},
-        }
+    def _text(self) -> str:
+        """Return the description for the parameter robot_description; '' where a topic has it."""
+        if self.as_topic:
+            return ''
+        import xacro
+
+        return str(xacro.process_file(self.description_file).toxml())
 
     def _parameters(self) -> dict[str, dict[str, Any]]:
         robot = self.demo_robot
-        feed_forward = self.control != 'pd'
+        # With all terms off the node answers with zeros: all runs have the same processes and
+        # differ in the torque alone.
+        terms = dict.fromkeys(
+            ('gravity', 'coriolis', 'inertia', 'friction'), self.control != 'pd')
         return {
-            'forward_dynamics': {
+            'forward_dynamics_node': {
+                'publish_clock': True,
+                'lockstep': True,
                 'step': 1.0 / self.rate,
                 'publish_rate': self.rate,
                 'real_time_factor': 0.0,
@@ -144,17 +271,17 @@ class Run:
                 'initial_deflection': 'static',
                 'pd': {'kp': list(robot.kp), 'kd': list(robot.kd), 'lockstep': True},
             },
-            'inverse_dynamics': {
-                'mode': 'flexible_hybrid' if self.control == 'flexible' else 'rigid',
-                # With all terms off the node answers with zeros, so that all runs have the
-                # same processes and differ in the torque alone.
-                'compensate': dict.fromkeys(TERMS, feed_forward),
+            'inverse_dynamics_node': {
+                'use_sim_time': True,
+                'torque_model': 'flexible_hybrid' if self.control == 'flexible' else 'rigid',
+                'compensate': terms,
                 'compute_on': 'reference',
                 'modes': {'step': 0.25 / self.rate, 'spectral_radius': 0.9},
                 'timeout': LONGEST_WAIT,
                 'reference_timeout': 0.0,
             },
-            'deflection_markers': {
+            'deflection_markers_node': {
+                'use_sim_time': True,
                 'deflection': 'modal_states',
                 'exaggeration': robot.exaggeration,
                 'colour_range': robot.colour_range,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demonstration itself: checks its needs, runs both robots under three controls, reports."""
+"""The demonstration itself: checks its needs, runs the robots under each control, reports."""
 
 from __future__ import annotations
 
@@ -10,58 +10,57 @@ import json
 import os
 from pathlib import Path
 import signal
+import subprocess
 import sys
 import threading
 import time
 from typing import Any
 from typing import Sequence
 
-from flexdyn_ros.demo import plan
-from flexdyn_ros.demo.drawing import draw
-from flexdyn_ros.demo.environment import DemoEnvironment
+from flexdyn_ros.demo.environment import UNCLAIMED
+from flexdyn_ros.demo.environment import variables
 from flexdyn_ros.demo.needs import missing_needs
-from flexdyn_ros.demo.progress import ProgressLine
-from flexdyn_ros.demo.robots import describe
-from flexdyn_ros.demo.robots import ROBOTS
-from flexdyn_ros.demo.summary import demo_report
-from flexdyn_ros.demo.summary import summary_lines
+from flexdyn_ros.demo.plan import COMPARISON
+from flexdyn_ros.demo.plan import CONTROLS
+from flexdyn_ros.demo.plan import ROBOTS
+from flexdyn_ros.demo.plan import Run
+from flexdyn_ros.demo.report import demo_report
+from flexdyn_ros.demo.report import summary_lines
 from flexdyn_ros.demo.supervisor import Interrupted
 from flexdyn_ros.demo.supervisor import RunFailed
 from flexdyn_ros.demo.supervisor import RunSupervisor
+from flexdyn_ros.model.urdf.values import number
+from flexdyn_ros.model.urdf.values import whole_number
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 SHORTEST = 0.1  # [s]
+REPEAT = 10.0  # real time between two lines of progress [s]
 
 
-def run(words: Sequence[str], environment: DemoEnvironment) -> int:
+def run(words: Sequence[str]) -> int:
     """
     Run the demonstration.
 
     Args:
         words: Its options, as words of a command line.
-        environment: What its processes inherit.
 
     Returns:
         The exit code: 0, 1 where something is missing or failed, 130 where it was interrupted.
     """
     options = build_parser().parse_args(list(words))
-    folder = options.out or Path(
-        datetime.datetime.now().strftime('flexdyn_demo-%Y%m%d-%H%M%S'))
+    folder = options.out or Path(f'flexdyn_demo-{datetime.datetime.now():%Y%m%d-%H%M%S}')
     folder = folder.resolve()
-    missing = missing_needs(environment, options.robots, folder)
+    missing = missing_needs(options.robots, folder)
     if missing:
-        print('The demonstration cannot run yet. Missing:', file=sys.stderr)
-        for need in missing:
-            print(f'  - {need}', file=sys.stderr)
+        needs = '\n'.join(f'  - {need}' for need in missing)
+        print(f'The demonstration cannot run yet. Missing:\n{needs}', file=sys.stderr)
         return EXIT_FAILED
     stop = threading.Event()
-    previous = {
-        number: signal.signal(number, lambda *_: stop.set())
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    previous = {number: signal.signal(number, lambda *_: stop.set()) for number in numbers}
     try:
-        return _run(options, folder, environment, stop)
+        return _run(options, folder, stop)
     except Interrupted:
         print('Interrupted; all processes have been stopped.', file=sys.stderr)
         return EXIT_INTERRUPTED
@@ -79,8 +78,8 @@ def build_parser() -> argparse.ArgumentParser:
         prog='flexdyn demo',
         description=(
             'Simulate flexible arms, control them with and without feed-forward torque of this '
-            'package, and record what happens: simulator, inverse dynamics, markers, reference '
-            'and recorder are processes of their own that talk over DDS, on this machine alone.'
+            'package, and record what happens. Simulator, inverse dynamics, markers and driver '
+            'are processes of their own that communicate over DDS, on this machine alone.'
         ),
     )
     parser.add_argument(
@@ -91,16 +90,13 @@ def build_parser() -> argparse.ArgumentParser:
         '--out', type=Path, metavar='DIR',
         help='folder of the results (default: flexdyn_demo-<date and time> here)',
     )
+    for name, known in (('--robots', ROBOTS), ('--controls', CONTROLS)):
+        parser.add_argument(
+            name, type=_keys(known), default=list(known), metavar='NAMES',
+            help=f'which of {",".join(known)} (default: all)',
+        )
     parser.add_argument(
-        '--robots', type=_keys(ROBOTS), default=list(ROBOTS), metavar='NAMES',
-        help=f'which of {",".join(ROBOTS)} (default: all)',
-    )
-    parser.add_argument(
-        '--controls', type=_keys(plan.CONTROLS), default=list(plan.CONTROLS), metavar='NAMES',
-        help=f'which of {",".join(plan.CONTROLS)} (default: all)',
-    )
-    parser.add_argument(
-        '--parallel', type=int, metavar='N',
+        '--parallel', type=whole_number, metavar='N',
         help='runs at the same time (default: one a core)',
     )
     return parser
@@ -108,7 +104,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _duration(text: str) -> float:
     try:
-        value = float(text)
+        value = number(text)
     except ValueError:
         value = -1.0
     if not SHORTEST <= value <= 3600.0:
@@ -119,8 +115,7 @@ def _duration(text: str) -> float:
 def _keys(known: Any) -> Any:
     def read(text: str) -> list[str]:
         keys = [key.strip() for key in text.split(',') if key.strip()]
-        wrong = [key for key in keys if key not in known]
-        if wrong or not keys:
+        if not keys or not set(keys) <= set(known):
             raise argparse.ArgumentTypeError(
                 f'"{text}" must name some of {", ".join(known)}, with commas')
         return list(dict.fromkeys(keys))
@@ -128,79 +123,73 @@ def _keys(known: Any) -> Any:
     return read
 
 
-def _run(
-    options: argparse.Namespace, folder: Path, environment: DemoEnvironment,
-    stop: threading.Event,
-) -> int:
+def _run(options: argparse.Namespace, folder: Path, stop: threading.Event) -> int:
     """Run all, draw, report."""
     began = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
-    runs = make_runs(options, folder, environment)
+    runs = make_runs(options, folder)
     print(
-        f'{len(runs)} runs: {options.duration:g} simulated seconds with '
-        f'{plan.CONTROLS[runs[0].control]}, half of it for comparison with others.\n'
-        f'Results go to {folder}', flush=True,
+        f'{len(runs)} runs: {runs[0].duration:g} simulated seconds under the best control, '
+        f'{runs[-1].duration:g} under others.\nResults go to {folder}', flush=True,
     )
-    supervisors = [RunSupervisor(run, environment, stop) for run in runs]
     workers = options.parallel or max(1, len(os.sched_getaffinity(0)))
-    _execute(supervisors, min(workers, len(runs)), stop)
-    reports = [_load(run) for run in sorted(runs, key=_order)]
+    _execute([RunSupervisor(run, stop) for run in runs], min(workers, len(runs)))
+    if stop.is_set():
+        raise Interrupted('The demonstration was interrupted.')
     print('Drawing the pictures ...', flush=True)
-    pictures = draw(folder, options.robots, environment, stop)
+    pictures = [name for key in options.robots for name in _draw(folder, key)]
+    reports = [
+        json.loads((run.path / 'report.json').read_text(encoding='utf-8'))
+        for run in sorted(runs, key=_order)
+    ]
     report = demo_report(reports, pictures, time.monotonic() - began)
     (folder / 'report.json').write_text(json.dumps(report, indent=1) + '\n', encoding='utf-8')
-    for line in summary_lines(report):
-        print(line)
-    print(f'Report, data and pictures: {folder}', flush=True)
+    print(*summary_lines(report), f'Report, data and pictures: {folder}', sep='\n', flush=True)
     return EXIT_FAILED if report['errors'] else 0
 
 
-def make_runs(
-    options: argparse.Namespace, folder: Path, environment: DemoEnvironment
-) -> list[plan.Run]:
+def make_runs(options: argparse.Namespace, folder: Path) -> list[Run]:
     """Return the runs, the longest in real time first."""
-    controls = [key for key in reversed(plan.CONTROLS) if key in options.controls]
-    compared = options.duration * (plan.COMPARISON if len(controls) > 1 else 1.0)
-    runs = []
-    for control in controls:
-        duration = options.duration if control == controls[0] else compared
-        for key in options.robots:
-            found = describe(ROBOTS[key], environment.prefix / 'share/flexdyn_ros')
-            runs.append(plan.Run.make(
-                ROBOTS[key], control, duration, compared, folder / key / control, found))
-    return runs
+    controls = [key for key in reversed(CONTROLS) if key in options.controls]
+    compared = options.duration * (COMPARISON if len(controls) > 1 else 1.0)
+    return [
+        Run.make(
+            ROBOTS[key], control, options.duration if control == controls[0] else compared,
+            compared, folder / key / control)
+        for control in controls for key in options.robots
+    ]
 
 
-def _order(run: plan.Run) -> tuple[int, int]:
-    return list(ROBOTS).index(run.robot), list(plan.CONTROLS).index(run.control)
+def _order(run: Run) -> tuple[int, int]:
+    return list(ROBOTS).index(run.robot), list(CONTROLS).index(run.control)
 
 
-def _load(run: plan.Run) -> dict[str, Any]:
-    return json.loads((run.path / 'report.json').read_text(encoding='utf-8'))
-
-
-def _execute(
-    supervisors: Sequence[RunSupervisor], workers: int, stop: threading.Event
-) -> None:
+def _execute(supervisors: Sequence[RunSupervisor], workers: int) -> None:
     """Run all; the first that fails stops the others, and its error is raised."""
-    progress = ProgressLine(supervisors)
+    shown = began = time.monotonic()
+    total = sum(item.run.duration for item in supervisors)
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(_execute_one, supervisor, stop) for supervisor in supervisors]
+        futures = [pool.submit(supervisor.execute) for supervisor in supervisors]
         while not all(future.done() for future in futures):
-            progress.show()
             time.sleep(0.1)
-        progress.close()
+            if time.monotonic() - shown > REPEAT:
+                shown = time.monotonic()
+                part = sum(item.simulated for item in supervisors) / total
+                print(f'{shown - began:4.0f} s  {100.0 * part:3.0f} % simulated', flush=True)
     problems = [future.exception() for future in futures if future.exception()]
     failed = [problem for problem in problems if not isinstance(problem, Interrupted)]
     for problem in failed or problems:
         raise problem
 
 
-def _execute_one(supervisor: RunSupervisor, stop: threading.Event) -> None:
-    if stop.is_set():
-        raise Interrupted('The demonstration was interrupted.')
-    try:
-        supervisor.execute()
-    except BaseException:
-        stop.set()
-        raise
+def _draw(folder: Path, robot: str) -> list[str]:
+    """Draw the pictures of a robot in a process of its own; return their names."""
+    done = subprocess.run(
+        [sys.executable, '-m', 'flexdyn_ros.demo.pictures', str(folder), robot],
+        env=variables(UNCLAIMED, folder), stdin=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )
+    if done.returncode:
+        last = ([line for line in done.stderr.splitlines() if line.strip()] or ['no reason'])[-1]
+        raise RunFailed(f'The pictures of {robot} could not be drawn: {last}')
+    return done.stdout.splitlines()

@@ -5,27 +5,29 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+import re
 import subprocess
-import sys
 import threading
 import time
-from typing import Any
-from typing import Callable
+from typing import IO
 
-from flexdyn_ros.demo.environment import DemoEnvironment
+from flexdyn_ros.demo.environment import variables
+from flexdyn_ros.demo.plan import CONTROLS
+from flexdyn_ros.demo.plan import NODES
 from flexdyn_ros.demo.plan import Run
-from flexdyn_ros.demo.run_report import COMPANIONS
-from flexdyn_ros.demo.run_report import PROCESSES
+from flexdyn_ros.demo.processes import Member
+from flexdyn_ros.demo.processes import ProcessGroup
+from flexdyn_ros.demo.processes import watched
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.isolation import DomainClaim
-from flexdyn_ros.launching.processes import Member
-from flexdyn_ros.launching.processes import ProcessGroup
 
-# The launcher needs up to two rounds of signals for its own processes [s].
-PATIENCE = 12.0
 # Real time without progress after which a run has failed; a first start generates code [s].
 STUCK = 120.0
 POLL = 0.05  # [s]
+DRIVER = 'driver'
+
+# A line of a log that reports an error, of ROS or of Python.
+ERROR = re.compile(r'\[(ERROR|FATAL)\]|^([A-Za-z_]\w*\.)*\w*(Error|Exception)(:|$)')
 
 
 class RunFailed(FlexdynError):
@@ -45,41 +47,40 @@ class RunSupervisor:
         simulated: Simulated time reached [s].
     """
 
-    def __init__(self, run: Run, environment: DemoEnvironment, stop: threading.Event):
+    def __init__(self, run: Run, stop: threading.Event):
         """
         Prepare.
 
         Args:
             run: What to run.
-            environment: What the processes inherit.
             stop: Set from outside to end the run.
         """
         self.run = run
         self.simulated = 0.0
-        self._environment = environment
         self._stop = stop
-        self._news_at = time.monotonic()
-        self._logs: list[Any] = []
+        self._news_at = 0.0
+        self._logs: list[IO[str]] = []
 
-    def execute(self) -> dict[str, Any]:
+    def execute(self) -> None:
         """
-        Run to the end.
-
-        Returns:
-            The report of the recorder.
+        Run to the end; the driver writes the report of the run.
 
         Raises:
             RunFailed: A process ended too early, nothing moved any more, or one ended badly.
             Interrupted: It was stopped from outside.
         """
+        if self._stop.is_set():
+            raise Interrupted('The demonstration was interrupted.')
         self._news_at = time.monotonic()
         self.run.write()
         claim = DomainClaim()
-        group = ProcessGroup(PATIENCE)
+        group = ProcessGroup()
         try:
-            self._start(group, self._environment.variables(
-                claim.domain_id, self.run.path / 'ros_log'))
+            self._start(group, variables(claim.domain_id, self.run.path / 'ros_log'))
             self._watch(group)
+        except BaseException:
+            self._stop.set()
+            raise
         finally:
             group.stop()
             claim.release()
@@ -88,87 +89,58 @@ class RunSupervisor:
         failures = group.failures()
         if failures:
             raise RunFailed(self._because(' '.join(failures)))
-        return json.loads((self.run.path / 'report.json').read_text(encoding='utf-8'))
 
-    def _start(self, group: ProcessGroup, variables: dict[str, str]) -> None:
-        python = [sys.executable, '-m']
-        file = self._environment.prefix / 'share/flexdyn_ros/launch/bringup.launch.py'
-        arguments = [f'{k}:={v}' for k, v in self.run.launch_arguments().items()]
-        processes = str(self.run.path / PROCESSES)
-        launcher = self._start_one(group, variables, 'launch', [
-            *python, 'flexdyn_ros.launching', str(file), *arguments,
-            '--processes', processes, '--stop-with-stdin',
-        ])
-        reference = self._start_one(group, variables, 'reference_publisher', [
-            *python, 'flexdyn_ros.demo.reference_node', str(self.run.file),
-        ])
-        companions = [
-            {
-                'pid': member.process.pid, 'name': member.name,
-                'executable': ' '.join(member.command[:3]), 'launched_by': 'flexdyn demo',
-            }
-            for member in (launcher, reference)
-        ]
-        (self.run.path / COMPANIONS).write_text(json.dumps(companions, indent=1))
-        recorder = self._start_one(group, variables, 'recorder', [
-            *python, 'flexdyn_ros.demo.recorder_node', str(self.run.file),
-        ], listen=True)
-        threading.Thread(target=self._listen, args=(recorder,), daemon=True).start()
+    def _start(self, group: ProcessGroup, environment: dict[str, str]) -> None:
+        """Start the nodes and the driver; list their process ids in a file."""
+        commands = {
+            node: watched(
+                f'flexdyn_ros.nodes.{node}', '--ros-args', '--params-file',
+                str(self.run.path / f'{node}.yaml'),
+                *(word for pair in remappings.items() for word in ('-r', ':='.join(pair))))
+            for node, remappings in NODES.items()
+        }
+        commands[DRIVER] = watched('flexdyn_ros.demo.driver_node', str(self.run.file))
+        for name, command in commands.items():
+            log = open(self.run.path / f'{name}.log', 'w', encoding='utf-8')
+            self._logs.append(log)
+            output = subprocess.PIPE if name == DRIVER else log
+            member = group.start(name, command, environment, output, subprocess.PIPE)
+        threading.Thread(target=self._listen, args=(member, log), daemon=True).start()
+        pids = {member.name: member.process.pid for member in group.members}
+        (self.run.path / 'processes.json').write_text(json.dumps(pids, indent=1) + '\n')
 
-    def _start_one(
-        self, group: ProcessGroup, variables: dict[str, str], name: str, command: list[str],
-        listen: bool = False,
-    ) -> Member:
-        log = open(self.run.path / f'{name}.log', 'w', encoding='utf-8')
-        self._logs.append(log)
-        output = subprocess.PIPE if listen else log
-        return group.start(name, command, variables, output, subprocess.PIPE)
-
-    def _listen(self, recorder: Member) -> None:
-        """Take the recorder's lines: progress, and what belongs into its log."""
-        for line in recorder.process.stdout:
-            word, _, rest = line.decode(errors='replace').strip().partition(' ')
-            if word == 'progress':
-                self.simulated = float(rest)
+    def _listen(self, driver: Member, log: IO[str]) -> None:
+        """Take the driver's lines: progress, and what belongs into its log."""
+        for line in driver.process.stdout:
+            text = line.decode(errors='replace')
+            if text.startswith('progress '):
+                self.simulated = float(text.split()[1])
                 self._news_at = time.monotonic()
-            elif word == 'recorded':
-                self.simulated = self.run.duration
-            else:
-                with open(self.run.path / 'recorder.log', 'a', encoding='utf-8') as log:
-                    log.write(f'{word} {rest}\n')
+            elif not log.closed:
+                log.write(text)
+                log.flush()
 
     def _watch(self, group: ProcessGroup) -> None:
-        """Return when the recorder has finished; raise where that will not come."""
-        recorder = next(member for member in group.members if member.name == 'recorder')
-        while recorder.code is None:
+        """Return when the driver has finished; raise where that will not come."""
+        while True:
+            ended = {member.name: member.code for member in group.ended()}
+            if ended.get(DRIVER) == 0:
+                return
             if self._stop.is_set():
                 raise Interrupted('The demonstration was interrupted.')
-            for member in group.ended():
-                if member is not recorder:
-                    raise RunFailed(self._because(
-                        f'the process {member.name} ended early, with code {member.code}.'))
-            for name in self._vanished():
-                if recorder.code is None:
-                    raise RunFailed(self._because(f'the process {name} ended early.'))
+            for name, code in ended.items():
+                raise RunFailed(self._because(
+                    f'the process {name} ended early, with code {code}.'))
             if time.monotonic() - self._news_at > STUCK:
                 raise RunFailed(self._because(f'nothing moved for {STUCK:.0f} s.'))
             time.sleep(POLL)
-        if recorder.code:
-            raise RunFailed(self._because(f'the recorder ended with code {recorder.code}.'))
-
-    def _vanished(self) -> list[str]:
-        """Return the names of launched processes that are gone."""
-        file = self.run.path / PROCESSES
-        if not file.exists():
-            return []
-        launched = json.loads(file.read_text(encoding='utf-8'))
-        return [item['name'] for item in launched if not Path(f'/proc/{item["pid"]}').exists()]
 
     def _because(self, why: str) -> str:
-        """Return a sentence with what the logs say."""
-        said = last_errors(self.run.path)
-        detail = f' Its logs say: {said}' if said else ''
-        return f'{self.run.title}: {why}{detail} See {self.run.path}.'
+        """Return a sentence with the last errors of the logs."""
+        errors = last_errors(self.run.path)
+        detail = f' Last errors of its logs: {errors}' if errors else ''
+        title = f'{self.run.robot}, {CONTROLS[self.run.control]}'
+        return f'{title}: {why}{detail} See {self.run.path}.'
 
 
 def last_errors(folder: Path, most: int = 2) -> str:
@@ -176,15 +148,5 @@ def last_errors(folder: Path, most: int = 2) -> str:
     lines: list[str] = []
     for file in sorted(folder.glob('*.log')):
         text = file.read_text(encoding='utf-8', errors='replace').splitlines()
-        lines += [line.strip() for line in text if is_error(line)]
+        lines += [line.strip() for line in text if ERROR.search(line)]
     return ' '.join(lines[-most:])
-
-
-def is_error(line: str) -> bool:
-    """Return whether a line of a log is an error, of ROS or of Python."""
-    head = line.split(':')[0].rpartition('.')[2]
-    marks: tuple[Callable[[], bool], ...] = (
-        lambda: '[ERROR]' in line or '[FATAL]' in line or line.startswith('[error]'),
-        lambda: head.isidentifier() and head.endswith(('Error', 'Exception')),
-    )
-    return any(mark() for mark in marks)

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flexdyn_ros.dynamics.body import Body
 from flexdyn_ros.dynamics.flexible_body import deflect
 from flexdyn_ros.dynamics.joints import Column
-from flexdyn_ros.dynamics.joints import column_power
+from flexdyn_ros.dynamics.joints import project_on_axis
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
+from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.placement import carry_twist
 from flexdyn_ros.dynamics.placement import carry_wrench
@@ -25,6 +25,7 @@ from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.placement import placements
 from flexdyn_ros.dynamics.placement import Twist
 from flexdyn_ros.dynamics.placement import Wrench
+from flexdyn_ros.dynamics.reduced_forms import of_undeformed_inertia
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import dot
@@ -33,7 +34,6 @@ from flexdyn_ros.dynamics.spatial import ZERO
 from flexdyn_ros.dynamics.spatial_inertia import BlockInertia
 from flexdyn_ros.dynamics.spatial_inertia import column_momentum
 from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
-from flexdyn_ros.dynamics.undeformed_energy import of_undeformed_inertia
 
 # A pivot below this fraction of the body's inertia meets no inertia but round-off.
 PIVOT_TOLERANCE = 1e-13
@@ -120,7 +120,7 @@ def _eliminate(
     momenta += [(inertia.forces[k], inertia.moments[k]) for k in modes]
     block = []
     for i, momentum in enumerate(momenta):
-        row = [column_power(column, momentum) for column in columns]
+        row = [project_on_axis(column, momentum) for column in columns]
         if i >= len(columns):
             row += [inertia.modal[modes[i - len(columns)]][k] for k in modes]
         elif coordinates[i] in rotors:
@@ -179,7 +179,7 @@ def _inward(
     effective = []
     for i, index in enumerate(step.coordinates):
         if i < len(step.columns):
-            felt = column_power(step.columns[i], wrench)
+            felt = project_on_axis(step.columns[i], wrench)
         else:
             felt = modal[index - body.velocity_modes]
         effective.append(forces[index] - felt)

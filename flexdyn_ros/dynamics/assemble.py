@@ -9,19 +9,19 @@ from types import MappingProxyType
 from typing import Mapping
 from typing import Optional
 
-from flexdyn_ros.dynamics.body import BodyNode
-from flexdyn_ros.dynamics.coordinate_places import CoordinatePlaces
-from flexdyn_ros.dynamics.draft import Attachment
-from flexdyn_ros.dynamics.draft import Draft
-from flexdyn_ros.dynamics.draft import finished_body
-from flexdyn_ros.dynamics.draft import floats
-from flexdyn_ros.dynamics.draft import is_point
-from flexdyn_ros.dynamics.draft import rows
-from flexdyn_ros.dynamics.draft import without_own_stiffness
-from flexdyn_ros.dynamics.internal_forces import friction_terms
-from flexdyn_ros.dynamics.internal_forces import rotors
-from flexdyn_ros.dynamics.internal_forces import spring_terms
-from flexdyn_ros.dynamics.joint_motion import JointMotion
+from flexdyn_ros.dynamics.body_builder import Attachment
+from flexdyn_ros.dynamics.body_builder import BodyBuilder
+from flexdyn_ros.dynamics.body_builder import built_body
+from flexdyn_ros.dynamics.body_builder import floats
+from flexdyn_ros.dynamics.body_builder import is_point
+from flexdyn_ros.dynamics.body_builder import rows
+from flexdyn_ros.dynamics.body_builder import without_own_stiffness
+from flexdyn_ros.dynamics.joint_terms import CoordinatePlaces
+from flexdyn_ros.dynamics.joint_terms import friction_terms
+from flexdyn_ros.dynamics.joint_terms import rotors
+from flexdyn_ros.dynamics.joint_terms import spring_terms
+from flexdyn_ros.dynamics.joints import JointMotion
+from flexdyn_ros.dynamics.multibody import BodyNode
 from flexdyn_ros.dynamics.multibody import Closure
 from flexdyn_ros.dynamics.multibody import Frame
 from flexdyn_ros.dynamics.multibody import Multibody
@@ -36,16 +36,16 @@ from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import transpose
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.dynamics.spatial import ZERO
-from flexdyn_ros.model.inertia.hub import beam_inertia
-from flexdyn_ros.model.link_body import link_body
-from flexdyn_ros.model.robot.joint import Joint
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.loop import DIRECTIONS
-from flexdyn_ros.model.robot.loop import Loop
-from flexdyn_ros.model.robot.robot import Robot
-from flexdyn_ros.model.segments.segments import Segments
+from flexdyn_ros.model.beam.body import link_body
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.robot import DIRECTIONS
+from flexdyn_ros.model.records.robot import Loop
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.section import beam_inertia
+from flexdyn_ros.model.records.segments import PseudoRigidSegments
 import numpy as np
 
 JOINT_TYPES = {'continuous': 'revolute'}
@@ -86,7 +86,7 @@ class _Assembly:
 
     Attributes:
         robot: The robot.
-        drafts: Its bodies in the making.
+        builders: Its bodies in the making.
         frames: Frame of each link by name.
         chains: For each link in segments by name, the frame that the link's would be on each
             segment if it were part of that.
@@ -94,7 +94,7 @@ class _Assembly:
     """
 
     robot: Robot
-    drafts: list[Draft] = field(default_factory=list)
+    builders: list[BodyBuilder] = field(default_factory=list)
     frames: dict[str, Frame] = field(default_factory=dict)
     chains: dict[str, tuple[Frame, ...]] = field(default_factory=dict)
     reduced: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class _Assembly:
     def attachment(self, link: str, position: Vector, rotation: Matrix) -> Attachment:
         """Return the attachment of a frame given in a link's frame."""
         frame = self._holding_frame(link, position)
-        body = self.drafts[frame.body]
+        body = self.builders[frame.body]
         position = add(frame.position, apply(frame.rotation, position))
         rotation = multiply(frame.rotation, rotation)
         if body.flexible is None:
@@ -132,29 +132,29 @@ class _Assembly:
     def add_link(self, link: Link, attachment: Attachment, joint: JointMotion) -> None:
         """Add a link: merged into the body that carries it where it is rigid with that."""
         bends = bool(link.mode_names) and link.segments is None
-        on_rigid = attachment.body >= 0 and self.drafts[attachment.body].flexible is None
+        on_rigid = attachment.body >= 0 and self.builders[attachment.body].flexible is None
         if on_rigid and joint.type == 'fixed' and not bends:
             index, position, rotation = attachment.body, attachment.position, attachment.rotation
-            self.drafts[index].links.append(link.name)
+            self.builders[index].links.append(link.name)
         else:
-            index, position, rotation = len(self.drafts), ZERO, IDENTITY
-            self.drafts.append(Draft(attachment, joint, [link.name]))
+            index, position, rotation = len(self.builders), ZERO, IDENTITY
+            self.builders.append(BodyBuilder(attachment, joint, [link.name]))
         self.frames[link.name] = Frame(index, position, rotation)
-        draft = self.drafts[index]
+        builder = self.builders[index]
         if bends:
-            self._make_flexible(draft, link)
+            self._make_flexible(builder, link)
         elif link.beam is not None:
-            draft.add_inertia(beam_inertia(link.beam), position, rotation)
+            builder.add_inertia(beam_inertia(link.beam), position, rotation)
         if link.inertia is not None:
-            draft.add_inertia(link.inertia, position, rotation)
+            builder.add_inertia(link.inertia, position, rotation)
         if link.segments is not None:
             self._add_segments(link, link.segments)
 
-    def _add_segments(self, link: Link, segments: Segments) -> None:
+    def _add_segments(self, link: Link, segments: PseudoRigidSegments) -> None:
         """Add the chain of a link's segments, one massless body more for each further axis."""
         frame, axes = self.frames[link.name], segments.beam.axes
         root = multiply(frame.rotation, axes)
-        self.drafts[frame.body].add_inertia(segments.body(0), frame.position, root)
+        self.builders[frame.body].add_inertia(segments.body(0), frame.position, root)
         chain, inside, inner = [frame], frame.position, root
         body, passed = frame.body, 0.0
         for number, place in enumerate(segments.places, start=1):
@@ -162,9 +162,9 @@ class _Assembly:
             for axis in segments.directions:
                 attachment = Attachment(body, None, inside, inner)
                 joint = self._passive_joint(f'{link.name}/segment{number + 1}_{axis}', axis)
-                body, inside, inner = len(self.drafts), ZERO, IDENTITY
-                self.drafts.append(Draft(attachment, joint, [link.name]))
-            self.drafts[body].add_inertia(segments.body(number), ZERO, IDENTITY)
+                body, inside, inner = len(self.builders), ZERO, IDENTITY
+                self.builders.append(BodyBuilder(attachment, joint, [link.name]))
+            self.builders[body].add_inertia(segments.body(number), ZERO, IDENTITY)
             chain.append(Frame(body, (-place, 0.0, 0.0), transpose(axes)))
             passed = place
         self.chains[link.name] = tuple(chain)
@@ -173,14 +173,14 @@ class _Assembly:
         term = self.coordinates.term(name)
         return JointMotion('revolute', IDENTITY['xyz'.index(axis)], None, ((term,),))
 
-    def _make_flexible(self, draft: Draft, link: Link) -> None:
+    def _make_flexible(self, builder: BodyBuilder, link: Link) -> None:
         flexible = without_own_stiffness(link_body(link), link.replaced_modes)
-        draft.flexible, draft.linear = flexible, link.rotation == 'linear'
-        draft.mass = flexible.mass
-        draft.first_moment = floats(flexible.first_moment)
-        draft.second_moment = rows(flexible.second_moment)
+        builder.flexible, builder.linear = flexible, link.rotation == 'linear'
+        builder.mass = flexible.mass
+        builder.first_moment = floats(flexible.first_moment)
+        builder.second_moment = rows(flexible.second_moment)
         first = self.coordinates.term(link.mode_names[0])
-        draft.modes = (first.position_index, first.velocity_index)
+        builder.modes = (first.position_index, first.velocity_index)
         self.reduced.setdefault(link.deflection, []).extend(
             (first.position_index + k, first.velocity_index + k)
             for k in range(len(link.mode_names))
@@ -207,20 +207,20 @@ class _Assembly:
             place: Point of the link that chooses the segment; the centre of mass when None.
         """
         frame = self._holding_frame(link, inertia.com if place is None else place)
-        draft = self.drafts[frame.body]
-        if draft.flexible is None:
-            draft.add_inertia(inertia, frame.position, frame.rotation)
+        builder = self.builders[frame.body]
+        if builder.flexible is None:
+            builder.add_inertia(inertia, frame.position, frame.rotation)
             return
         attachment = self.attachment(link, inertia.com, IDENTITY)
         if attachment.node is None:
-            draft.add_inertia(inertia, ZERO, IDENTITY)
+            builder.add_inertia(inertia, ZERO, IDENTITY)
             return
         if is_point(inertia) and not any(attachment.position):
-            draft.add_point_mass(inertia)
+            builder.add_point_mass(inertia)
             return
-        attached = Draft(attachment, JointMotion(), [])
+        attached = BodyBuilder(attachment, JointMotion(), [])
         attached.add_inertia(Inertia(inertia.mass, ZERO, inertia.matrix), ZERO, IDENTITY)
-        self.drafts.append(attached)
+        self.builders.append(attached)
 
     def joint_motion(self, joint: Joint) -> JointMotion:
         """Return how a joint's child moves, with the places of its coordinates."""
@@ -244,7 +244,7 @@ class _Assembly:
     def finish(self) -> Multibody:
         """Return the finished tree."""
         return Multibody(
-            bodies=tuple(finished_body(draft) for draft in self.drafts),
+            bodies=tuple(built_body(builder) for builder in self.builders),
             coordinate_names=self.robot.coordinate_names,
             nq=self.robot.nq,
             frames=self.frames,

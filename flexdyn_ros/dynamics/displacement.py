@@ -10,8 +10,8 @@ robotics, 2018, section II).
 """
 
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.rotation import by_quaternion
 from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import by_quaternion
 from flexdyn_ros.dynamics.spatial import transpose
 
 # Place in q, and its rate for a unit rate of the displacement.
@@ -26,10 +26,10 @@ def displacements(tree: Multibody, q: list) -> list[list[Rate]]:
         for term in (term for axis in joint.terms for term in axis):
             found[term.velocity_index] = [(term.position_index, 1.0)]
         if joint.type == 'floating':
-            for axis, rates in zip(joint.terms, [*_slides(start, q), *_turns(start + 3, q)]):
+            for axis, rates in zip(joint.terms, [*_slides(start, q), *_rotations(start + 3, q)]):
                 found[axis[0].velocity_index] = rates
         elif joint.quaternion:
-            for axis, rates in zip(joint.terms, _turns(start, q)):
+            for axis, rates in zip(joint.terms, _rotations(start, q)):
                 found[axis[0].velocity_index] = rates
         for k in range(body.n_modes):
             found[body.velocity_modes + k] = [(body.position_modes + k, 1.0)]
@@ -42,8 +42,8 @@ def _slides(start: int, q: list) -> list[list[Rate]]:
     return [[(start + k, value) for k, value in enumerate(column)] for column in columns]
 
 
-def _turns(start: int, q: list) -> list[list[Rate]]:
-    """Return the rates of a quaternion for unit spins w in body axes: q (w, 0) / 2."""
+def _rotations(start: int, q: list) -> list[list[Rate]]:
+    """Return a quaternion's rates for unit angular velocities w in body axes: q (w, 0) / 2."""
     x, y, z, w = q[start : start + 4]
     halves = ((w, z, -y, -x), (-z, w, x, -y), (y, -x, w, -z))
     return [[(start + k, 0.5 * value) for k, value in enumerate(half)] for half in halves]

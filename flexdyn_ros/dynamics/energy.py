@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kinetic and potential energy, from velocities and places alone."""
 
-from flexdyn_ros.dynamics.elastic import elastic_energy
 from flexdyn_ros.dynamics.flexible_body import deflect
 from flexdyn_ros.dynamics.flexible_body import DeflectedBody
-from flexdyn_ros.dynamics.jacobian import body_twists
+from flexdyn_ros.dynamics.frame_kinematics import body_twists
+from flexdyn_ros.dynamics.internal_forces import elastic_energy
 from flexdyn_ros.dynamics.joints import axis_rates
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.placement import placements
 from flexdyn_ros.dynamics.placement import poses
 from flexdyn_ros.dynamics.placement import Twist
+from flexdyn_ros.dynamics.reduced_forms import expanded
+from flexdyn_ros.dynamics.reduced_forms import of_undeformed_inertia
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.small_deflections import expanded
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import combine
@@ -19,7 +20,6 @@ from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.undeformed_energy import of_undeformed_inertia
 
 
 @of_undeformed_inertia
@@ -31,12 +31,12 @@ def kinetic_energy(tree: Multibody, q: list, qd: list) -> Scalar:
     for body, twist in zip(tree.bodies, twists):
         state = deflect(body, body.mode_values(q))
         energy = energy + _body_energy(state, twist, body.mode_rates(qd))
-        if body.spin_inertia:
+        if body.polar_inertia:
             rate = axis_rates(body.joint, qd)[0]
             # The body turns at the carrier's rate plus the joint's: half of the sum's square
             # less the carrier's own, which the parent has.
             about = dot(body.joint.axis, twist[1]) - 0.5 * rate
-            energy = energy + body.spin_inertia * rate * about
+            energy = energy + body.polar_inertia * rate * about
     for index, inertia in tree.rotors:
         energy = energy + 0.5 * inertia * qd[index] * qd[index]
     return energy

@@ -10,11 +10,11 @@ triangular and D diagonal, coordinate by coordinate.
 from flexdyn_ros.dynamics.articulated_body import Elimination
 from flexdyn_ros.dynamics.articulated_body import factorise
 from flexdyn_ros.dynamics.articulated_body import NoInertia
-from flexdyn_ros.dynamics.composite_body import mass_matrix
-from flexdyn_ros.dynamics.composite_body import SquareMatrix
-from flexdyn_ros.dynamics.joints import column_power
+from flexdyn_ros.dynamics.joints import project_on_axis
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
+from flexdyn_ros.dynamics.mass_matrix import mass_matrix
+from flexdyn_ros.dynamics.mass_matrix import SquareMatrix
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.placement import carry_wrench
 from flexdyn_ros.dynamics.placement import Wrench
@@ -121,4 +121,4 @@ def _carry_inward(
         for k, power in enumerate(modal):
             upper[rank[place.body.velocity_modes + k]][column] = power
         for coordinate, joint_column in zip(step.coordinates, step.columns):
-            upper[rank[coordinate]][column] = column_power(joint_column, wrench)
+            upper[rank[coordinate]][column] = project_on_axis(joint_column, wrench)

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Iterable
-from typing import Sequence
 
-from flexdyn_ros.dynamics.body import Body
-from flexdyn_ros.dynamics.body import Entry
 from flexdyn_ros.dynamics.foreshortening import axial_wrench
+from flexdyn_ros.dynamics.foreshortening import DeflectedIntegrals
 from flexdyn_ros.dynamics.foreshortening import drawn_in
+from flexdyn_ros.dynamics.multibody import Body
+from flexdyn_ros.dynamics.multibody import Entry
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import add_matrices
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import axial
+from flexdyn_ros.dynamics.spatial import BodyMotion
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import inertia_of
@@ -38,25 +39,15 @@ from flexdyn_ros.dynamics.spatial import ZERO
 
 
 @dataclass
-class DeflectedBody:
+class DeflectedBody(DeflectedIntegrals):
     """
-    A body's inertia integrals at one deflection, about its frame's origin in its axes.
+    A body at one deflection.
 
     Attributes:
         body: The body.
-        first_moment: int rho dm, rho = r + u.
-        second_moment: int rho rho^T dm.
-        modal_moments: int rho phi_k^T dm for each mode k.
-        modal_first: int phi_k dm.
-        modal_mass: Generalised mass, indexed [k][l].
     """
 
     body: Body
-    first_moment: Vector
-    second_moment: Matrix
-    modal_moments: list[Matrix]
-    modal_first: Sequence[Vector]
-    modal_mass: Sequence[Sequence[Scalar]]
 
     @property
     def inertia(self) -> Matrix:
@@ -67,25 +58,7 @@ class DeflectedBody:
     def angular_coupling(self) -> list[Vector]:
         """Angular momentum about the origin for each unit mode rate."""
         rotary = self.body.modal.rotary
-        return [add(axial(m), spin) for m, spin in zip(self.modal_moments, rotary)]
-
-
-@dataclass
-class BodyMotion:
-    """
-    Motion of a body's frame, in its axes.
-
-    Attributes:
-        spin: Angular velocity.
-        spin_rate: Angular acceleration.
-        acceleration: Of the frame's origin, gravity taken off.
-        matrix: U = [spin_rate]x + [spin]x [spin]x.
-    """
-
-    spin: Vector
-    spin_rate: Vector
-    acceleration: Vector
-    matrix: Matrix
+        return [add(axial(m), own) for m, own in zip(self.modal_moments, rotary)]
 
 
 def deflect(body: Body, modes: list) -> DeflectedBody:
@@ -105,8 +78,8 @@ def deflect(body: Body, modes: list) -> DeflectedBody:
         moments.append(moment)
         first = add(first, scale(amplitude, modal.first[k]))
         second = add_matrices(second, scale_matrix(amplitude, moment))
-    state = DeflectedBody(body, first, second, moments, modal.first, modal.mass)
-    return drawn_in(state, modes) if modal.axial.terms else state
+    state = DeflectedBody(first, second, moments, modal.first, modal.mass, body)
+    return drawn_in(modal.axial, modes, state) if modal.axial.terms else state
 
 
 def body_wrench(
@@ -144,9 +117,11 @@ def body_wrench(
         moments = add_matrices(moments, scale_matrix(amplitude, rows))
         forces.append(rows[0][0] + rows[1][1] + rows[2][2])
     moment = add(moment, axial(moments))
-    for k, (rate, acceleration, spin) in enumerate(zip(rates, accelerations, modal.rotary)):
-        moment = add(moment, add(scale(rate, cross(motion.spin, spin)), scale(acceleration, spin)))
-        forces[k] = forces[k] + dot(spin, motion.spin_rate)
+    for k, (rate, acceleration, rotary) in enumerate(zip(rates, accelerations, modal.rotary)):
+        moment = add(moment, add(
+            scale(rate, cross(motion.angular_velocity, rotary)), scale(acceleration, rotary)
+        ))
+        forces[k] = forces[k] + dot(rotary, motion.angular_acceleration)
         for mass, other in zip(modal.rotary_mass[k], accelerations):
             forces[k] = forces[k] + mass * other
     if modal.axial.terms:
@@ -160,7 +135,7 @@ def _shape_acceleration(
     motion: BodyMotion, columns: Matrix, amplitude: Scalar, rate: Scalar, acceleration: Scalar
 ) -> Matrix:
     """Return the columns of B = amplitude U + 2 rate [w]x + acceleration."""
-    x, y, z = scale(2.0 * rate, motion.spin)
+    x, y, z = scale(2.0 * rate, motion.angular_velocity)
     turning = ((acceleration, z, -y), (-z, acceleration, x), (y, -x, acceleration))
     return add_matrices(scale_matrix(amplitude, columns), turning)
 

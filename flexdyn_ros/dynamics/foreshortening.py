@@ -10,33 +10,33 @@ gradient D_j = C_j delta and the bias b_j = delta'^T C_j delta'. Nothing is drop
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from dataclasses import replace
 from typing import Iterable
 from typing import NamedTuple
 from typing import Sequence
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
-from flexdyn_ros.dynamics.body import AxialInertia
-from flexdyn_ros.dynamics.body import Entry
+from flexdyn_ros.dynamics.multibody import AxialInertia
+from flexdyn_ros.dynamics.multibody import Entry
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import add_matrices
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import apply_transposed
+from flexdyn_ros.dynamics.spatial import BodyMotion
 from flexdyn_ros.dynamics.spatial import combine
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import is_zero
+from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import outer
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import subtract
 from flexdyn_ros.dynamics.spatial import transpose
 from flexdyn_ros.dynamics.spatial import Vector
 
-if TYPE_CHECKING:
-    from flexdyn_ros.dynamics.flexible_body import BodyMotion
-    from flexdyn_ros.dynamics.flexible_body import DeflectedBody
-
+Integrals = TypeVar('Integrals', bound='DeflectedIntegrals')
 # For each mode k the j and D_jk of the amplitudes that change with it.
 Gradients = list[list[tuple[int, Scalar]]]
 
@@ -96,15 +96,35 @@ def along_modes(weights: Sequence[Scalar], gradients: Gradients) -> list[Scalar]
     return sums
 
 
-def drawn_in(state: DeflectedBody, modes: list) -> DeflectedBody:
+@dataclass
+class DeflectedIntegrals:
     """
-    Return a deflected body's inertia integrals with its points drawn in along the axis.
+    Inertia integrals of a body at one deflection, about its frame's origin in its axes.
+
+    Attributes:
+        first_moment: int rho dm, rho = r + u.
+        second_moment: int rho rho^T dm.
+        modal_moments: int rho phi_k^T dm for each mode k.
+        modal_first: int phi_k dm.
+        modal_mass: Generalised mass, indexed [k][l].
+    """
+
+    first_moment: Vector
+    second_moment: Matrix
+    modal_moments: list[Matrix]
+    modal_first: Sequence[Vector]
+    modal_mass: Sequence[Sequence[Scalar]]
+
+
+def drawn_in(axial: AxialInertia, modes: list, deflected: Integrals) -> Integrals:
+    """
+    Return a body's inertia integrals with its points drawn in along the axis.
 
     Args:
-        state: The integrals without that.
+        axial: Integrals of the axial shapes.
         modes: Modal coordinates of the body.
+        deflected: The integrals without the drawing in.
     """
-    axial = state.body.modal.axial
     e = axial.direction
     a, gradients = amplitudes(axial, modes), amplitude_gradients(axial, modes)
     held = [_held(couplings, a) for couplings in axial.coupling]  # int s phi_k dm
@@ -114,19 +134,20 @@ def drawn_in(state: DeflectedBody, modes: list) -> DeflectedBody:
     reach = [x + own for x, own in zip(axial.second, product)]  # int f_j (x + s) dm
     beside = _beside(axial, modes)
     moments = []
-    for moment, own, column in zip(state.modal_moments, held, gradients):
+    for moment, own, column in zip(deflected.modal_moments, held, gradients):
         drawn = scale(_sum(reach[j] * slope for j, slope in column), e)
         for j, slope in column:
             drawn = add(drawn, scale(slope, beside[j]))
         moments.append(add_matrices(add_matrices(moment, outer(e, own)), outer(drawn, e)))
     firsts = along_modes(axial.first, gradients)
+    spread = add_matrices(spread, transpose(spread))
     return replace(
-        state,
-        first_moment=add(state.first_moment, scale(weighted(axial.first, a), e)),
-        second_moment=add_matrices(state.second_moment, add_matrices(spread, transpose(spread))),
+        deflected,
+        first_moment=add(deflected.first_moment, scale(weighted(axial.first, a), e)),
+        second_moment=add_matrices(deflected.second_moment, spread),
         modal_moments=moments,
-        modal_first=[add(first, scale(x, e)) for first, x in zip(state.modal_first, firsts)],
-        modal_mass=_modal_mass(axial, gradients, state.modal_mass),
+        modal_first=[add(first, scale(x, e)) for first, x in zip(deflected.modal_first, firsts)],
+        modal_mass=_modal_mass(axial, gradients, deflected.modal_mass),
     )
 
 
@@ -200,9 +221,10 @@ def axial_wrench(
     """
     Return what points drawn in along the axis add to the wrench that a motion takes.
 
-    With U the acceleration matrix and w the spin of the frame, a point at r + u + s e accelerates
-    by b + c, where b is the acceleration without s, and c = s U e + 2 s' w x e + s'' e. Added
-    are the force int c dm, the moment int (r + u) x c + s e x (b + c) dm, and the modal forces
+    With U the acceleration matrix and w the angular velocity of the frame, a point at r + u + s e
+    accelerates by b + c, where b is the acceleration without s, and
+    c = s U e + 2 s' w x e + s'' e. Added are the force int c dm, the moment
+    int (r + u) x c + s e x (b + c) dm, and the modal forces
     int phi_k . c dm + sum_j D_jk int f_j e . (b + c) dm.
 
     Args:
@@ -218,7 +240,8 @@ def axial_wrench(
     a_rate = amplitude_rates(axial, gradients, rates)
     driven = amplitude_rates(axial, gradients, accelerations)
     a_rate2 = [x + bias for x, bias in zip(driven, amplitude_biases(axial, rates))]
-    pull, sweep = apply(motion.matrix, e), scale(2.0, cross(motion.spin, e))  # U e, 2 w x e
+    pull = apply(motion.matrix, e)  # U e
+    sweep = scale(2.0, cross(motion.angular_velocity, e))  # 2 w x e
 
     def carried(weights: Sequence[Scalar]) -> Vector:
         """Return the integral of c over masses that weigh the shapes."""
@@ -233,7 +256,7 @@ def axial_wrench(
     product = [weighted(row, a) for row in axial.product]
     # int s b dm but for the part of U r, which is along pull.
     beside = add(scale(weighted(axial.first, a), start), apply(motion.matrix, lateral))
-    beside = add(beside, scale(2.0, cross(motion.spin, combine(rates, held))))
+    beside = add(beside, scale(2.0, cross(motion.angular_velocity, combine(rates, held))))
     beside = add(beside, combine(accelerations, held))
     beside = add(beside, scale(2.0 * weighted(axial.second, a) + weighted(a, product), pull))
     turning = weighted(axial.second, a_rate) + weighted(a_rate, product)

@@ -76,7 +76,9 @@ def result_shape(
     }[kind]
 
 
-def _dynamics(inputs: str, outputs: Sequence[tuple[str, str]], summary: str, **more: Any) -> Function:
+def _dynamics(
+    inputs: str, outputs: Sequence[tuple[str, str]], summary: str, **more: Any
+) -> Function:
     """Return one of the functions of motion, which loops make a matter of rank."""
     return Function(
         tuple(inputs.split()), tuple(outputs), summary, takes_wrenches=True, open_tree=True,

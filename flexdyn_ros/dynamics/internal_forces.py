@@ -1,113 +1,84 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rotors, losses and springs of a robot, as terms of single coordinates."""
+"""Forces inside the robot: stiffness and damping of modes and elastic joints, joint losses."""
 
-from __future__ import annotations
-
-from typing import Iterator
-
-from flexdyn_ros.dynamics.coordinate_places import CoordinatePlaces
-from flexdyn_ros.dynamics.joint_motion import AxisTerm
 from flexdyn_ros.dynamics.multibody import FrictionTerm
+from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.multibody import SpringTerm
-from flexdyn_ros.dynamics.spring_law import PolynomialLaw
-from flexdyn_ros.dynamics.spring_law import SpringLaw
-from flexdyn_ros.dynamics.spring_law import TableLaw
-from flexdyn_ros.model.robot.joint import Friction
-from flexdyn_ros.model.robot.joint import Joint
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.robot import Robot
-
-DRIVEN = ('revolute', 'continuous', 'prismatic')
+from flexdyn_ros.dynamics.scalar import exp
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.scalar import tanh
 
 
-def rotors(robot: Robot, places: CoordinatePlaces) -> tuple[tuple[int, float], ...]:
-    """Return velocity index and inertia seen there of each geared rotor [kg m^2 | kg]."""
-    found = []
-    for joint in robot.joints:
-        inertia = joint.dynamics.reflected_inertia
-        if joint.type in DRIVEN and inertia:
-            term = places.motor_term(joint)
-            found.append((term.velocity_index, term.multiplier**2 * inertia))
-        for axis, drive in joint.drives:
-            if drive.reflected_inertia:
-                index = places.term(f'{joint.name}/{axis}').velocity_index
-                found.append((index, drive.reflected_inertia))
-    return tuple(found)
+def elastic_forces(tree: Multibody, q: list, qd: list) -> list[Scalar]:
+    """
+    Return the forces of all modes and springs in joint-and-mode space, (nv,).
+
+    K delta + D delta', and for nonlinear springs the derivative of their energy.
+    """
+    forces: list[Scalar] = [0.0] * tree.nv
+    for body in tree.bodies:
+        modes, rates = body.mode_values(q), body.mode_rates(qd)
+        for k in range(body.n_modes):
+            forces[body.velocity_modes + k] = _row(body.modal.stiffness[k], modes) + _row(
+                body.modal.damping[k], rates
+            )
+    for spring in tree.springs:
+        force = _spring_force(spring, q[spring.position_index])
+        force = force + spring.damping * qd[spring.velocity_index]
+        forces[spring.velocity_index] = forces[spring.velocity_index] + force
+    return forces
 
 
-def friction_terms(robot: Robot, places: CoordinatePlaces) -> tuple[FrictionTerm, ...]:
-    """Return the losses of joints, in their order, then those between segments of links."""
-    of_joints = (t for joint in robot.joints for t in _friction(joint, places))
-    of_links = (t for link in robot.links for t in _passive_friction(link, places))
-    return (*of_joints, *of_links)
+def _spring_force(spring: SpringTerm, stretch: Scalar) -> Scalar:
+    force = spring.stiffness * stretch
+    return force if spring.law is None else force + spring.law.force(stretch)
 
 
-def spring_terms(robot: Robot, places: CoordinatePlaces) -> tuple[SpringTerm, ...]:
-    """Return the springs of elastic joints, in their order, then those of links."""
-    of_joints = (_joint_spring(j, j.elastic_name, places) for j in robot.joints if j.elastic_name)
-    of_segments = (t for link in robot.links for t in _passive_springs(link, places))
-    of_modes = (t for link in robot.links for t in _mode_springs(link, places))
-    return (*of_joints, *of_segments, *of_modes)
+def elastic_energy(tree: Multibody, q: list) -> Scalar:
+    """Return the energy stored in modes and springs [J]."""
+    energy: Scalar = 0.0
+    for body in tree.bodies:
+        modes = body.mode_values(q)
+        for amplitude, row in zip(modes, body.modal.stiffness):
+            energy = energy + 0.5 * amplitude * _row(row, modes)
+    for spring in tree.springs:
+        stretch = q[spring.position_index]
+        energy = energy + 0.5 * spring.stiffness * stretch * stretch
+        if spring.law is not None:
+            energy = energy + spring.law.energy(stretch)
+    return energy
 
 
-def _friction(joint: Joint, places: CoordinatePlaces) -> Iterator[FrictionTerm]:
-    """Iterate over the losses of a joint; a spring's damper is not among them."""
-    drive, law = joint.dynamics, joint.dynamics.friction
-    viscous = law.viscous + (0.0 if drive.elastic else drive.damping)
-    if joint.type in DRIVEN and (viscous or law.coulomb or law.breakaway):
-        yield _friction_term(places.motor_term(joint), viscous, law)
-    for axis, drive in joint.drives:
-        viscous, law = drive.friction.viscous + drive.damping, drive.friction
-        if viscous or law.coulomb or law.breakaway:
-            yield _friction_term(places.term(f'{joint.name}/{axis}'), viscous, law)
+def _row(factors: tuple[float, ...], values: list) -> Scalar:
+    """Return the scalar product over the factors that are not zero: matrices here are sparse."""
+    total: Scalar = 0.0
+    for factor, value in zip(factors, values):
+        if factor != 0.0:
+            total = total + factor * value
+    return total
 
 
-def _passive_friction(link: Link, places: CoordinatePlaces) -> Iterator[FrictionTerm]:
-    """Iterate over the friction in the passive joints between segments."""
-    if link.segments is None or link.segments.friction == Friction():
-        return
-    law = link.segments.friction
-    for name in link.mode_names:
-        yield _friction_term(places.term(name), law.viscous, law)
+def friction_forces(tree: Multibody, qd: list) -> list[Scalar]:
+    """Return the generalised forces that overcome the joints' losses at velocity qd, (nv,)."""
+    forces: list[Scalar] = [0.0] * tree.nv
+    for term in tree.friction:
+        force = _friction(term, term.multiplier * qd[term.index])
+        forces[term.index] = forces[term.index] + term.multiplier * force
+    return forces
 
 
-def _friction_term(term: AxisTerm, viscous: float, law: Friction) -> FrictionTerm:
-    return FrictionTerm(
-        term.velocity_index, term.multiplier, viscous, law.coulomb, law.breakaway,
-        law.stribeck_velocity, law.smoothing_velocity,
-    )
+def _friction(term: FrictionTerm, velocity: Scalar) -> Scalar:
+    """
+    Return viscous + (coulomb + (stribeck - coulomb) exp(-(v / v_s)^2)) tanh(v / v_0).
 
-
-def _joint_spring(joint: Joint, name: str, places: CoordinatePlaces) -> SpringTerm:
-    drive = joint.dynamics
-    law = TableLaw.through(drive.spring) if drive.spring else None
-    return _spring_term(places.term(name), drive.stiffness or 0.0, drive.damping, law)
-
-
-def _passive_springs(link: Link, places: CoordinatePlaces) -> Iterator[SpringTerm]:
-    """Iterate over the springs and dampers in the passive joints between segments."""
-    segments = link.segments
-    if segments is None:
-        return
-    laws = {axis: (segments.stiffness(axis), segments.damping(axis))
-            for axis in segments.directions}
-    for name in link.mode_names:
-        stiffness, damping = laws[name[-1]]
-        if name in link.replaced_modes:
-            stiffness = 0.0
-        yield _spring_term(places.term(name), stiffness, damping)
-
-
-def _mode_springs(link: Link, places: CoordinatePlaces) -> Iterator[SpringTerm]:
-    """Iterate over the nonlinear springs of a link's modes."""
-    for spring in link.mode_springs:
-        law: SpringLaw = PolynomialLaw(spring.polynomial)
-        if spring.points:
-            law = TableLaw.through(spring.points)
-        yield _spring_term(places.term(f'{link.name}/{spring.mode}'), law=law)
-
-
-def _spring_term(
-    term: AxisTerm, stiffness: float = 0.0, damping: float = 0.0, law: SpringLaw | None = None
-) -> SpringTerm:
-    return SpringTerm(term.position_index, term.velocity_index, stiffness, damping, law)
+    The Stribeck curve (Armstrong-Helouvry, Control of Machines with Friction, 1991) with the
+    sign smoothed, so that the law is odd, zero at rest and differentiable.
+    """
+    force = term.viscous * velocity
+    if term.coulomb == 0.0 and term.stribeck == 0.0:
+        return force
+    level: Scalar = term.coulomb
+    if term.stribeck != term.coulomb:
+        ratio = velocity / term.stribeck_velocity
+        level = level + (term.stribeck - term.coulomb) * exp(-(ratio * ratio))
+    return force + level * tanh(velocity / term.smoothing_velocity)

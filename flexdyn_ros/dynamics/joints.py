@@ -1,29 +1,157 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Joint kinematics: the pose of a body against its joint frame and its motion columns.
+Joint kinematics: what drives a joint, the pose of a body against its joint frame, motion columns.
 
 A column is the pair (linear, angular) of the relative velocity for a unit joint velocity, in
 the body's own axes at its origin; None stands for a part that is always zero.
+
+A multi-axis joint has up to six axes without links between them. The child frame turns about its
+x, y and z axis, each as the rotations before it have left it, and then slides along its own axes:
+R = Rx Ry Rz, position R d in the joint frame, any of the six missing. This is the gimbal of van
+der Merwe (Multi-body dynamics of robotic structures, Rand Afrikaans University, 1995, section
+2.6.2), whose rotations map the other way. With a quaternion R is the quaternion's and the rates
+are the angular velocity in body axes. Its columns (section 2.6.4) change with the joint's own
+motion, which the corrected bias acceleration contains.
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from typing import Optional
 
-from flexdyn_ros.dynamics.joint_motion import JointMotion
-from flexdyn_ros.dynamics.multi_axis import multi_axis_motion
-from flexdyn_ros.dynamics.multi_axis import multi_axis_product
-from flexdyn_ros.dynamics.rotation import about_axis
-from flexdyn_ros.dynamics.rotation import by_quaternion
 from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import about_axis
 from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import apply_transposed
+from flexdyn_ros.dynamics.spatial import by_quaternion
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import IDENTITY
 from flexdyn_ros.dynamics.spatial import Matrix
+from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import ZERO
+
+
+@dataclass(frozen=True)
+class AxisTerm:
+    """A joint axis moves by multiplier * coordinate, at these places in q and in qd."""
+
+    position_index: int
+    velocity_index: int
+    multiplier: float = 1.0
+
+
+@dataclass(frozen=True)
+class JointMotion:
+    """
+    How a body moves against its joint frame.
+
+    Attributes:
+        type: revolute, prismatic, planar, floating, multi_axis or fixed.
+        axis: Unit axis in the joint frame; a planar joint's normal.
+        plane: In-plane axes of a planar joint, or None.
+        terms: For each velocity coordinate of the joint, what drives it: one coordinate, a
+            leader's (mimic) or a motor's and an elastic deflection's (elastic joint).
+        position_start: Place of the first coordinate in q, for joints of several coordinates.
+        offset: Constant part of the joint position [rad | m].
+        axes: Axes of a multi_axis joint, such as ("rx", "ty").
+        quaternion: Whether its rotation is a quaternion, at position_start.
+    """
+
+    type: str = 'fixed'
+    axis: Vector = ZERO
+    plane: Optional[tuple[Vector, Vector]] = None
+    terms: tuple[tuple[AxisTerm, ...], ...] = ()
+    position_start: int = 0
+    offset: float = 0.0
+    axes: tuple[str, ...] = ()
+    quaternion: bool = False
+
 
 Column = tuple[Optional[Vector], Optional[Vector]]
+
+
+def multi_axis_motion(
+    joint: JointMotion, q: list
+) -> tuple[Optional[Matrix], Optional[Vector], tuple[Column, ...]]:
+    """Return rotation and translation in the joint frame, None for none, and the columns."""
+    angles: list[tuple[Vector, Scalar]] = []
+    slides: list[tuple[Vector, Scalar]] = []
+    for name, terms in zip(joint.axes, joint.terms):
+        axis = IDENTITY['xyz'.index(name[1])]
+        group = angles if name[0] == 'r' else slides
+        group.append((axis, q[terms[0].position_index]))
+    if joint.quaternion:
+        start = joint.position_start
+        rotation, axes = by_quaternion(*q[start : start + 4]), list(IDENTITY)
+    else:
+        rotation, axes = _rotations_in_order(angles)
+    if not slides:
+        return rotation, None, tuple((None, axis) for axis in axes)
+    reach = ZERO
+    for axis, length in slides:
+        reach = add(reach, scale(length, axis))
+    columns = [(cross(axis, reach), axis) for axis in axes]
+    shift = reach if rotation is None else apply(rotation, reach)
+    return rotation, shift, (*columns, *((axis, None) for axis, _ in slides))
+
+
+def _rotations_in_order(
+    angles: list[tuple[Vector, Scalar]]
+) -> tuple[Optional[Matrix], list[Vector]]:
+    """Return the product of rotations about body axes, and each axis as the body sees it."""
+    rotation: Optional[Matrix] = None
+    axes: list[Vector] = []
+    for axis, angle in reversed(angles):
+        # The rotations that follow an axis carry the body on: it sees the axis rotated back.
+        axes.append(axis if rotation is None else apply_transposed(rotation, axis))
+        step = about_axis(axis, angle)
+        rotation = step if rotation is None else multiply(step, rotation)
+    return rotation, axes[::-1]
+
+
+def multi_axis_product(
+    joint: JointMotion,
+    columns: tuple[Column, ...],
+    rates: list,
+    slide: Optional[Vector],
+    omega: Optional[Vector],
+) -> Column:
+    """
+    Return the acceleration that the joint's own velocity adds, in body axes; None for none.
+
+    Column k turns and slides with all later axes m, so that its rate is the sum of
+    qd_m S_k x S_m, a product of twists (van der Merwe, eqs. 5.69 and 5.71, with the sign that
+    differentiation gives), and omega x slide leads from the rate of a velocity in body axes to
+    the origin's acceleration. The three columns of a quaternion keep their place in the body.
+    """
+    linear = None if slide is None or omega is None else cross(omega, slide)
+    angular: Optional[Vector] = None
+    before: Column = (None, None)
+    for number, ((move, turn), rate) in enumerate(zip(columns, rates)):
+        own = (
+            None if move is None else scale(rate, move),
+            None if turn is None else scale(rate, turn),
+        )
+        if not joint.quaternion or number >= 3:
+            swept = _vector_sum(_cross(before[1], own[0]), _cross(before[0], own[1]))
+            linear = _vector_sum(linear, swept)
+            angular = _vector_sum(angular, _cross(before[1], own[1]))
+        before = (_vector_sum(before[0], own[0]), _vector_sum(before[1], own[1]))
+    return linear, angular
+
+
+def _cross(a: Optional[Vector], b: Optional[Vector]) -> Optional[Vector]:
+    return None if a is None or b is None else cross(a, b)
+
+
+def _vector_sum(a: Optional[Vector], b: Optional[Vector]) -> Optional[Vector]:
+    if a is None or b is None:
+        return b if a is None else a
+    return add(a, b)
 
 
 def joint_pose(
@@ -88,12 +216,12 @@ def axis_rates(joint: JointMotion, rates: list) -> list[Scalar]:
 
 def velocity_product(
     joint: JointMotion, columns: tuple[Column, ...], rates: list, slide: Optional[Vector],
-    spin: Optional[Vector],
+    omega: Optional[Vector],
 ) -> Column:
     """
     Return the acceleration that a joint's own velocity adds in body axes; None for none.
 
-    A floating joint has spin x slide, since its linear velocity is given in axes that turn with
+    A floating joint has omega x slide, since its linear velocity is given in axes that turn with
     the body; a multi-axis joint has more.
 
     Args:
@@ -101,26 +229,26 @@ def velocity_product(
         columns: Its motion columns.
         rates: Velocity of each of its axes.
         slide: Its linear velocity, the columns combined; None for none.
-        spin: Its angular velocity.
+        omega: Its angular velocity.
     """
     if joint.type == 'floating':
-        return cross(spin, slide), None
+        return cross(omega, slide), None
     if joint.type == 'multi_axis':
-        return multi_axis_product(joint, columns, rates, slide, spin)
+        return multi_axis_product(joint, columns, rates, slide, omega)
     return None, None
 
 
 def combine_columns(columns: tuple[Column, ...], rates: list) -> Column:
     """Return the relative velocity of a body for given axis rates."""
-    slide = spin = None
+    slide = omega = None
     for (linear, angular), rate in zip(columns, rates):
         if linear is not None:
             part = scale(rate, linear)
             slide = part if slide is None else add(slide, part)
         if angular is not None:
             part = scale(rate, angular)
-            spin = part if spin is None else add(spin, part)
-    return slide, spin
+            omega = part if omega is None else add(omega, part)
+    return slide, omega
 
 
 def frame_axis(joint: JointMotion) -> Optional[int]:
@@ -131,7 +259,7 @@ def frame_axis(joint: JointMotion) -> Optional[int]:
     return large[0] if large else None
 
 
-def column_power(column: Column, wrench: tuple[Vector, Vector]) -> Scalar:
+def project_on_axis(column: Column, wrench: tuple[Vector, Vector]) -> Scalar:
     """Return the power of a wrench (force, moment) on a unit velocity along a column."""
     linear, angular = column
     if linear is None:

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from typing import Callable
 
-from flexdyn_ros.dynamics.frame_motion import FrameKinematics
-from flexdyn_ros.dynamics.frame_motion import FrameMotion
-from flexdyn_ros.dynamics.frame_motion import RECURSIVE
+from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics
+from flexdyn_ros.dynamics.frame_kinematics import FrameMotion
+from flexdyn_ros.dynamics.frame_kinematics import RECURSIVE
 from flexdyn_ros.dynamics.multibody import Closure
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.scalar import Scalar
@@ -79,10 +79,10 @@ def _jacobian(
         arm = subtract(first.position, second.position)
         columns = []
         own, other = (kinematics.columns(tree, q, x) for x in (loop.frame1, loop.frame2))
-        for (linear, angular), (base, base_spin) in zip(own, other):
-            spin = subtract(angular, base_spin)
-            slide = subtract(subtract(linear, base), cross(base_spin, arm))
-            columns.append(_components(loop, first, second, spin, slide, wanted))
+        for (linear, angular), (base, base_omega) in zip(own, other):
+            omega = subtract(angular, base_omega)
+            slide = subtract(subtract(linear, base), cross(base_omega, arm))
+            columns.append(_components(loop, first, second, omega, slide, wanted))
         found += [[column[k] for column in columns] for k in range(len(wanted))]
     return found
 
@@ -91,20 +91,20 @@ def _components(
     loop: Closure,
     first: FrameMotion,
     second: FrameMotion,
-    spin: Vector,
+    omega: Vector,
     slide: Vector,
     wanted: tuple[int, ...],
 ) -> list[Scalar]:
     """Return the wanted directions of a relative velocity that is given in root axes."""
-    turn = apply_transposed(second.rotation, spin)
+    rotation = apply_transposed(second.rotation, omega)
     move = apply_transposed(second.rotation, slide)
     found = []
     for k in wanted:
         if k == _single_rotation(loop):
             one, other = _axis(first, k), _axis(second, k)
-            found.append(dot(add(one, other), spin) / (1.0 + dot(one, other)))
+            found.append(dot(add(one, other), omega) / (1.0 + dot(one, other)))
         else:
-            found.append(turn[k] if k < 3 else move[k - 3])
+            found.append(rotation[k] if k < 3 else move[k - 3])
     return found
 
 
@@ -117,41 +117,42 @@ def loop_bias(
     for loop, (first, second) in zip(tree.loops, frames):
         arm = subtract(first.position, second.position)
         speed = subtract(first.velocity, second.velocity)
-        spin = subtract(first.spin, second.spin)
-        # d^2/dt^2 of R^T arm and d/dt of R^T spin, R the rotation of frame2.
+        omega = subtract(first.angular_velocity, second.angular_velocity)
+        # d^2/dt^2 of R^T arm and d/dt of R^T omega, R the rotation of frame2.
         slide = subtract(first.acceleration, second.acceleration)
-        slide = subtract(slide, cross(second.spin_rate, arm))
-        slide = subtract(slide, scale(2.0, cross(second.spin, speed)))
-        slide = add(slide, cross(second.spin, cross(second.spin, arm)))
-        turn = subtract(first.spin_rate, second.spin_rate)
-        seen = subtract(turn, cross(second.spin, spin))
-        turned = apply_transposed(second.rotation, seen)
+        slide = subtract(slide, cross(second.angular_acceleration, arm))
+        slide = subtract(slide, scale(2.0, cross(second.angular_velocity, speed)))
+        slide = add(slide, cross(second.angular_velocity, cross(second.angular_velocity, arm)))
+        alpha = subtract(first.angular_acceleration, second.angular_acceleration)
+        seen = subtract(alpha, cross(second.angular_velocity, omega))
+        rotation = apply_transposed(second.rotation, seen)
         moved = apply_transposed(second.rotation, slide)
         for k in loop.directions:
             if k == _single_rotation(loop):
-                found.append(_bisector_bias(first, second, k, spin, turn))
+                found.append(_bisector_bias(first, second, k, omega, alpha))
             else:
-                found.append(turned[k] if k < 3 else moved[k - 3])
+                found.append(rotation[k] if k < 3 else moved[k - 3])
     return found
 
 
 def _bisector_bias(
-    first: FrameMotion, second: FrameMotion, k: int, spin: Vector, turn: Vector
+    first: FrameMotion, second: FrameMotion, k: int, omega: Vector, alpha: Vector
 ) -> Scalar:
-    """Return d/dt of (x1 + x2) . spin / (1 + x1 . x2), spin changing by turn."""
+    """Return d/dt of (x1 + x2) . omega / (1 + x1 . x2), omega changing by alpha."""
     one, other = _axis(first, k), _axis(second, k)
-    one_rate, other_rate = cross(first.spin, one), cross(second.spin, other)
+    one_rate = cross(first.angular_velocity, one)
+    other_rate = cross(second.angular_velocity, other)
     size = 1.0 + dot(one, other)
     size_rate = dot(one_rate, other) + dot(one, other_rate)
     both = add(one, other)
-    rate = dot(both, turn) + dot(add(one_rate, other_rate), spin)
-    return (rate - dot(both, spin) * size_rate / size) / size
+    rate = dot(both, alpha) + dot(add(one_rate, other_rate), omega)
+    return (rate - dot(both, omega) * size_rate / size) / size
 
 
 def _single_rotation(loop: Closure) -> int:
     """Return the one constrained rotation, or -1 where there are none or several."""
-    turns = [k for k in loop.directions if k < 3]
-    return turns[0] if len(turns) == 1 else -1
+    rotations = [k for k in loop.directions if k < 3]
+    return rotations[0] if len(rotations) == 1 else -1
 
 
 def _axis(motion: FrameMotion, k: int) -> Vector:

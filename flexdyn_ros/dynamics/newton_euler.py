@@ -14,12 +14,11 @@ from typing import NamedTuple
 from typing import Optional
 
 from flexdyn_ros.dynamics.flexible_body import body_wrench
-from flexdyn_ros.dynamics.flexible_body import BodyMotion
 from flexdyn_ros.dynamics.foreshortening import amplitude_biases
 from flexdyn_ros.dynamics.foreshortening import weighted
 from flexdyn_ros.dynamics.joints import axis_rates
-from flexdyn_ros.dynamics.joints import column_power
 from flexdyn_ros.dynamics.joints import combine_columns
+from flexdyn_ros.dynamics.joints import project_on_axis
 from flexdyn_ros.dynamics.joints import velocity_product
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.placement import carry_wrench
@@ -27,13 +26,14 @@ from flexdyn_ros.dynamics.placement import NodePlacement
 from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.placement import placements
 from flexdyn_ros.dynamics.placement import poses
-from flexdyn_ros.dynamics.rotation import vector_spin_rate
+from flexdyn_ros.dynamics.reduced_forms import expanded
+from flexdyn_ros.dynamics.reduced_forms import forces_of_undeformed_inertia
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.small_deflections import expanded
 from flexdyn_ros.dynamics.spatial import acceleration_matrix
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import apply_transposed
+from flexdyn_ros.dynamics.spatial import BodyMotion
 from flexdyn_ros.dynamics.spatial import combine
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
@@ -41,8 +41,8 @@ from flexdyn_ros.dynamics.spatial import negate
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import subtract
 from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import vector_angular_bias
 from flexdyn_ros.dynamics.spatial import ZERO
-from flexdyn_ros.dynamics.undeformed_energy import forces_of_undeformed_inertia
 
 
 class FrameWrench(NamedTuple):
@@ -62,8 +62,6 @@ class FrameWrench(NamedTuple):
     axes: Optional[str] = None
 
 
-@forces_of_undeformed_inertia
-@expanded(3, 0)
 def generalised_forces(
     tree: Multibody,
     q: list,
@@ -75,7 +73,7 @@ def generalised_forces(
     """
     Return the generalised forces of inertia, gravity and outside wrenches, (nv,).
 
-    Friction and springs are in friction.py and elastic.py.
+    Friction and springs are in internal_forces.py.
 
     Args:
         tree: The bodies.
@@ -85,6 +83,19 @@ def generalised_forces(
         gravity: Acceleration of gravity in the root frame [m/s^2].
         wrenches: What the environment exerts on the robot.
     """
+    algorithm = _exact_forces if tree.is_exact else _reduced_forces
+    return algorithm(tree, q, qd, qdd, gravity, wrenches)
+
+
+def _exact_forces(
+    tree: Multibody,
+    q: list,
+    qd: list,
+    qdd: list,
+    gravity: Vector,
+    wrenches: Iterable[FrameWrench] = (),
+) -> list[Scalar]:
+    """Return the generalised forces by the recursion outward and inward."""
     places = placements(tree, q, at_once=True)
     motions = propagate(tree, places, qd, qdd, gravity)
     forces: list[Vector] = []
@@ -103,12 +114,15 @@ def generalised_forces(
         moments[index] = subtract(moments[index], moment)
     tau: list[Scalar] = [0.0] * tree.nv
     for place in places:
-        if place.body.spin_inertia:
-            _turn_axisymmetric(place, motions[place.body.parent], qd, qdd, moments, tau)
+        if place.body.polar_inertia:
+            _add_axisymmetric(place, motions[place.body.parent], qd, qdd, moments, tau)
     _project(tree, places, forces, moments, modal_forces, tau)
     for velocity_index, inertia in tree.rotors:
         tau[velocity_index] = tau[velocity_index] + inertia * qdd[velocity_index]
     return tau
+
+
+_reduced_forces = forces_of_undeformed_inertia(expanded(3, 0)(_exact_forces))
 
 
 def _on_body(
@@ -150,29 +164,29 @@ def _node_motion(
 ) -> BodyMotion:
     """Return the motion of a deflecting cross-section, in its own axes unless they come later."""
     slide = combine(rates, node.translation)
-    turning = combine(rates, node.turning)
+    turning = combine(rates, node.angular)
     start = add(motion.acceleration, apply(motion.matrix, node.position))
-    start = add(start, scale(2.0, cross(motion.spin, slide)))
+    start = add(start, scale(2.0, cross(motion.angular_velocity, slide)))
     start = add(start, combine(accelerations, node.translation))
     if node.axial.terms:
         drawn = weighted(node.node.shortening, amplitude_biases(node.axial, rates))
         start = add(start, scale(drawn, node.axial.direction))
-    spin_rate = add(motion.spin_rate, cross(motion.spin, turning))
-    spin_rate = add(spin_rate, combine(accelerations, node.turning))
+    alpha = add(motion.angular_acceleration, cross(motion.angular_velocity, turning))
+    alpha = add(alpha, combine(accelerations, node.angular))
     if not node.node.linear and node.node.axis is None:
         vector_rate = combine(rates, node.node.rotation)
-        spin_rate = add(spin_rate, vector_spin_rate(node.rotation_vector, vector_rate))
-    spin = add(motion.spin, turning)
+        alpha = add(alpha, vector_angular_bias(node.rotation_vector, vector_rate))
+    omega = add(motion.angular_velocity, turning)
     if place.through is not None:
         # The body stands here: nothing needs the matrix before its joint has turned the axes.
-        return BodyMotion(spin, spin_rate, start, motion.matrix)
-    spin = apply_transposed(node.rotation, spin)
-    spin_rate = apply_transposed(node.rotation, spin_rate)
+        return BodyMotion(omega, alpha, start, motion.matrix)
+    omega = apply_transposed(node.rotation, omega)
+    alpha = apply_transposed(node.rotation, alpha)
     return BodyMotion(
-        spin,
-        spin_rate,
+        omega,
+        alpha,
         apply_transposed(node.rotation, start),
-        acceleration_matrix(spin, spin_rate),
+        acceleration_matrix(omega, alpha),
     )
 
 
@@ -188,31 +202,31 @@ def _joint_motion(place: Placement, motion: BodyMotion, qd: list, qdd: list) -> 
     else:
         rotation, start = place.through, motion.acceleration
     start = apply_transposed(rotation, start)
-    spin = apply_transposed(rotation, motion.spin)
-    spin_rate = apply_transposed(rotation, motion.spin_rate)
+    omega = apply_transposed(rotation, motion.angular_velocity)
+    alpha = apply_transposed(rotation, motion.angular_acceleration)
     own, own_turn = velocity_product(joint, place.columns, rates, slide, turn)
     if slide is not None:
-        start = add(start, add(scale(2.0, cross(spin, slide)), slide_rate))
+        start = add(start, add(scale(2.0, cross(omega, slide)), slide_rate))
         start = start if own is None else add(start, own)
     if turn is not None:
-        spin_rate = add(spin_rate, add(cross(spin, turn), turn_rate))
-        spin_rate = spin_rate if own_turn is None else add(spin_rate, own_turn)
-        spin = add(spin, turn)
-    return BodyMotion(spin, spin_rate, start, acceleration_matrix(spin, spin_rate))
+        alpha = add(alpha, add(cross(omega, turn), turn_rate))
+        alpha = alpha if own_turn is None else add(alpha, own_turn)
+        omega = add(omega, turn)
+    return BodyMotion(omega, alpha, start, acceleration_matrix(omega, alpha))
 
 
-def _turn_axisymmetric(
+def _add_axisymmetric(
     place: Placement, carrier: BodyMotion, qd: list, qdd: list, moments: list[Vector], tau: list
 ) -> None:
-    """Add the torque and the gyroscopic moment on the parent of what spins about the joint."""
-    joint, inertia = place.body.joint, place.body.spin_inertia
+    """Add the torque and the gyroscopic moment on the parent of what rotates about the joint."""
+    joint, inertia = place.body.joint, place.body.polar_inertia
     axis = apply(place.body.rotation, joint.axis)
     momentum = inertia * axis_rates(joint, qd)[0]
     torque = inertia * axis_rates(joint, qdd)[0]
     parent = place.body.parent
-    moment = add(scale(torque, axis), scale(momentum, cross(carrier.spin, axis)))
+    moment = add(scale(torque, axis), scale(momentum, cross(carrier.angular_velocity, axis)))
     moments[parent] = add(moments[parent], moment)
-    torque = torque + inertia * dot(axis, carrier.spin_rate)
+    torque = torque + inertia * dot(axis, carrier.angular_acceleration)
     for term in joint.terms[0]:
         tau[term.velocity_index] = tau[term.velocity_index] + term.multiplier * torque
 
@@ -232,7 +246,7 @@ def _project(
             tau[body.velocity_modes + k] = force
         wrench = (forces[index], moments[index])
         for axis, column in zip(body.joint.terms, place.columns):
-            power = column_power(column, wrench)
+            power = project_on_axis(column, wrench)
             for term in axis:
                 tau[term.velocity_index] = tau[term.velocity_index] + term.multiplier * power
         if body.parent < 0:

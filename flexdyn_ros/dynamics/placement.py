@@ -13,9 +13,6 @@ from dataclasses import dataclass
 from typing import Optional
 from typing import Sequence
 
-from flexdyn_ros.dynamics.body import AxialInertia
-from flexdyn_ros.dynamics.body import Body
-from flexdyn_ros.dynamics.body import BodyNode
 from flexdyn_ros.dynamics.foreshortening import along_modes
 from flexdyn_ros.dynamics.foreshortening import amplitude_gradients
 from flexdyn_ros.dynamics.foreshortening import amplitudes
@@ -23,26 +20,29 @@ from flexdyn_ros.dynamics.foreshortening import weighted
 from flexdyn_ros.dynamics.joints import Column
 from flexdyn_ros.dynamics.joints import frame_axis
 from flexdyn_ros.dynamics.joints import joint_motion
+from flexdyn_ros.dynamics.multibody import AxialInertia
+from flexdyn_ros.dynamics.multibody import Body
+from flexdyn_ros.dynamics.multibody import BodyNode
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.rotation import about_axis
-from flexdyn_ros.dynamics.rotation import by_vector
-from flexdyn_ros.dynamics.rotation import turn_tensor
-from flexdyn_ros.dynamics.rotation import vector_spin
 from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import about_axis
 from flexdyn_ros.dynamics.spatial import add
 from flexdyn_ros.dynamics.spatial import add_matrices
 from flexdyn_ros.dynamics.spatial import apply
 from flexdyn_ros.dynamics.spatial import apply_transposed
+from flexdyn_ros.dynamics.spatial import by_vector
 from flexdyn_ros.dynamics.spatial import combine
 from flexdyn_ros.dynamics.spatial import cross
 from flexdyn_ros.dynamics.spatial import dot
 from flexdyn_ros.dynamics.spatial import IDENTITY
 from flexdyn_ros.dynamics.spatial import Matrix
 from flexdyn_ros.dynamics.spatial import multiply
+from flexdyn_ros.dynamics.spatial import rotate_tensor
 from flexdyn_ros.dynamics.spatial import scale
 from flexdyn_ros.dynamics.spatial import skew
 from flexdyn_ros.dynamics.spatial import symmetric_congruence
 from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import vector_angular_velocity
 from flexdyn_ros.dynamics.spatial import ZERO
 
 Twist = tuple[Vector, Vector]
@@ -59,7 +59,7 @@ class NodePlacement:
         rotation: Its rotation (for King's form, the matrix 1 + [theta]x).
         rotation_vector: The rotation vector theta [rad].
         translation: Velocity column of each mode of the parent.
-        turning: Angular velocity column of each mode, in the parent's axes.
+        angular: Angular velocity column of each mode, in the parent's axes.
         node: The undeformed node.
         axial: How bending of the parent draws it in.
     """
@@ -68,7 +68,7 @@ class NodePlacement:
     rotation: Matrix
     rotation_vector: Vector
     translation: list[Vector]
-    turning: list[Vector]
+    angular: list[Vector]
     node: BodyNode
     axial: AxialInertia
 
@@ -83,7 +83,7 @@ class Placement:
         node: The cross-section that carries it; None on a rigid parent.
         position: Body origin from the node (or parent origin), in its axes [m].
         rotation: Body axes in the node's (or parent's) axes.
-        turn: The joint's own rotation; None for none.
+        joint_rotation: The joint's own rotation; None for none.
         columns: Motion columns of the joint.
         through: Body axes in the parent's where node and joint turn vectors in one step; None
             where they do one after the other.
@@ -93,16 +93,17 @@ class Placement:
     node: Optional[NodePlacement]
     position: Vector
     rotation: Matrix
-    turn: Optional[Matrix]
+    joint_rotation: Optional[Matrix]
     columns: tuple[Column, ...]
     through: Optional[Matrix] = None
 
-    def turn_tensor(self, m: Matrix) -> Matrix:
+    def rotate_tensor(self, m: Matrix) -> Matrix:
         """Return R m R^T of a symmetric tensor of the body, R its rotation."""
         axis = frame_axis(self.body.joint)
-        if self.turn is None or axis is None:
+        if self.joint_rotation is None or axis is None:
             return symmetric_congruence(self.rotation, m)
-        return symmetric_congruence(self.body.rotation, turn_tensor(self.turn, axis, m))
+        behind_joint = rotate_tensor(self.joint_rotation, axis, m)
+        return symmetric_congruence(self.body.rotation, behind_joint)
 
 
 def placements(tree: Multibody, q: list, at_once: bool = False) -> list[Placement]:
@@ -173,7 +174,7 @@ def _node_placement(node: BodyNode, parent: Body, q: list) -> NodePlacement:
         turning = list(node.rotation)
     else:
         rotation = by_vector(theta)
-        turning = [vector_spin(theta, column) for column in node.rotation]
+        turning = [vector_angular_velocity(theta, column) for column in node.rotation]
     return NodePlacement(position, rotation, theta, translation, turning, node, axial)
 
 
@@ -191,7 +192,7 @@ def carry_twist(place: Placement, twist: Twist, mode_rates: Sequence[Scalar]) ->
     if node is not None:
         linear = add(add(linear, cross(angular, node.position)),
                      combine(mode_rates, node.translation))
-        angular = add(angular, combine(mode_rates, node.turning))
+        angular = add(angular, combine(mode_rates, node.angular))
         linear = apply_transposed(node.rotation, linear)
         angular = apply_transposed(node.rotation, angular)
     linear = add(linear, cross(angular, place.position))
@@ -215,7 +216,7 @@ def carry_wrench(place: Placement, wrench: Wrench) -> tuple[Wrench, list[Scalar]
     if node is None:
         return (force, moment), []
     modal = [
-        dot(move, force) + dot(turn, moment) for move, turn in zip(node.translation, node.turning)
+        dot(move, force) + dot(turn, moment) for move, turn in zip(node.translation, node.angular)
     ]
     return (force, add(moment, cross(node.position, force))), modal
 

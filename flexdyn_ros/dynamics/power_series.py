@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import Any
 from typing import Union
 
-from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import cos
 from flexdyn_ros.dynamics.scalar import exp
 from flexdyn_ros.dynamics.scalar import OuterScalar
 from flexdyn_ros.dynamics.scalar import piecewise
+from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.scalar import sin
 from flexdyn_ros.dynamics.scalar import stumpff

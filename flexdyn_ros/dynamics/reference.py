@@ -20,29 +20,31 @@ from flexdyn_ros.dynamics.articulated_body import NoInertia
 from flexdyn_ros.dynamics.articulated_body import PIVOT_TOLERANCE
 from flexdyn_ros.dynamics.articulated_body import solve
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.composite_body import mass_matrix
-from flexdyn_ros.dynamics.derivatives import parameter_derivatives
-from flexdyn_ros.dynamics.derivatives import state_derivatives
-from flexdyn_ros.dynamics.elastic import elastic_forces
+from flexdyn_ros.dynamics.derivatives.state_derivatives import parameter_derivatives
+from flexdyn_ros.dynamics.derivatives.state_derivatives import state_derivatives
 from flexdyn_ros.dynamics.energy import kinetic_energy
 from flexdyn_ros.dynamics.energy import potential_energy
-from flexdyn_ros.dynamics.friction import friction_forces
+from flexdyn_ros.dynamics.frame_kinematics import frame_pose
+from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics
+from flexdyn_ros.dynamics.frame_kinematics import jacobian
+from flexdyn_ros.dynamics.frame_kinematics import jacobian_rate_times_velocity
+from flexdyn_ros.dynamics.frame_kinematics import RECURSIVE
 from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.dynamics.jacobian import frame_pose
-from flexdyn_ros.dynamics.jacobian import jacobian
-from flexdyn_ros.dynamics.jacobian import jacobian_rate_times_velocity
+from flexdyn_ros.dynamics.internal_forces import elastic_forces
+from flexdyn_ros.dynamics.internal_forces import friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
 from flexdyn_ros.dynamics.loops import loop_bias
 from flexdyn_ros.dynamics.loops import loop_free_jacobian
 from flexdyn_ros.dynamics.loops import loop_jacobian
 from flexdyn_ros.dynamics.loops import loop_poses
+from flexdyn_ros.dynamics.mass_matrix import mass_matrix
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.errors import SingularMassMatrix
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
 
 Floats = list[float]
 Wrenches = Sequence[FrameWrench]
@@ -64,6 +66,8 @@ class ReferenceBackend:
     """Evaluates one robot under one gravity and one set of payloads."""
 
     name = 'reference'
+    # How loops find the motion of frames.
+    _kinematics: FrameKinematics = RECURSIVE
 
     def __init__(self, robot: Robot, gravity: Floats, payloads: Mapping[str, Inertia]):
         """
@@ -87,7 +91,7 @@ class ReferenceBackend:
     def evaluate(
         self,
         name: str,
-        vectors: Sequence[Floats],
+        vectors: Sequence[Any],
         frame: Optional[str] = None,
         parameters: Any = None,
         wrenches: Wrenches = (),
@@ -104,7 +108,8 @@ class ReferenceBackend:
             wrenches: Wrenches on frames.
             method: How forward dynamics solves for accelerations, one of SOLVING_METHODS.
         """
-        function, given = FUNCTIONS[name], list(vectors)
+        function = FUNCTIONS[name]
+        given: list[Any] = list(vectors)
         given += [frame] if function.of_frame else []
         given += [parameters] if function.of_parameters else []
         given += [wrenches] if function.takes_wrenches else []
@@ -115,10 +120,25 @@ class ReferenceBackend:
         self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
     ) -> Floats:
         """Return joint torques and modal forces, (nv,)."""
-        forces = generalised_forces(self._tree, q, qd, qdd, self._gravity, wrenches)
+        forces = self._forces(q, qd, qdd, self._gravity, wrenches)
         losses = friction_forces(self._tree, qd)
         springs = elastic_forces(self._tree, q, qd)
         return [a + b + c for a, b, c in zip(forces, losses, springs)]
+
+    def _forces(
+        self,
+        q: Floats,
+        qd: Optional[Floats] = None,
+        qdd: Optional[Floats] = None,
+        gravity: Optional[Sequence[float]] = None,
+        wrenches: Wrenches = (),
+    ) -> Floats:
+        """Return the forces of inertia, gravity and wrenches, (nv,); None is rest, or none."""
+        still = self._zero
+        return generalised_forces(
+            self._tree, q, still if qd is None else qd, still if qdd is None else qdd,
+            NO_GRAVITY if gravity is None else gravity, wrenches,
+        )
 
     def forward_dynamics(
         self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches, method: str
@@ -263,19 +283,19 @@ class ReferenceBackend:
 
     def gravity_vector(self, q: Floats) -> Floats:
         """Return the forces that hold the robot against gravity, (nv,)."""
-        return generalised_forces(self._tree, q, self._zero, self._zero, self._gravity)
+        return self._forces(q, gravity=self._gravity)
 
     def coriolis_vector(self, q: Floats, qd: Floats) -> Floats:
         """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
-        return generalised_forces(self._tree, q, qd, self._zero, NO_GRAVITY)
+        return self._forces(q, qd)
 
     def inertia_vector(self, q: Floats, qdd: Floats) -> Floats:
         """Return M qdd, (nv,)."""
-        return generalised_forces(self._tree, q, self._zero, qdd, NO_GRAVITY)
+        return self._forces(q, qdd=qdd)
 
     def external_force_vector(self, q: Floats, wrenches: Wrenches) -> Floats:
         """Return -J^T w, (nv,)."""
-        return generalised_forces(self._tree, q, self._zero, self._zero, NO_GRAVITY, wrenches)
+        return self._forces(q, wrenches=wrenches)
 
     def friction_vector(self, qd: Floats) -> Floats:
         """Return the losses of the joints, (nv,)."""
@@ -301,19 +321,19 @@ class ReferenceBackend:
 
     def loop_poses(self, q: Floats) -> list[Floats]:
         """Return rotation (9, by rows) and place (3) of frame1 in frame2 of each loop."""
-        return loop_poses(self._tree, q)
+        return loop_poses(self._tree, q, self._kinematics)
 
     def loop_jacobian(self, q: Floats) -> list[Floats]:
         """Return the Jacobian of the loops' constraints, (n_constraints, nv)."""
-        return loop_jacobian(self._tree, q)
+        return loop_jacobian(self._tree, q, self._kinematics)
 
     def loop_free_jacobian(self, q: Floats) -> list[Floats]:
         """Return the Jacobian of the directions that the loops leave free."""
-        return loop_free_jacobian(self._tree, q)
+        return loop_free_jacobian(self._tree, q, self._kinematics)
 
     def loop_bias(self, q: Floats, qd: Floats) -> Floats:
         """Return the loops' accelerations for qdd = 0, (n_constraints,)."""
-        return loop_bias(self._tree, q, qd)
+        return loop_bias(self._tree, q, qd, self._kinematics)
 
     def loop_equations(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> tuple:
         """Return mass matrix, bias, and Jacobian, bias and poses of the loops."""

@@ -6,10 +6,13 @@ A scalar is anything with + - * / and the methods sin, cos, exp, tanh, stumpff(o
 piecewise(function), so the algorithms of this folder run unchanged on floats and on symbols.
 """
 
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
 import math
 from typing import Any
-
-from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
+from typing import Sequence
 
 Scalar = Any
 
@@ -22,6 +25,81 @@ class OuterScalar:
     """
 
     __slots__ = ()
+
+
+Piece = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class PiecewisePolynomial:
+    """
+    One polynomial below the first knot, one between each two, one above the last.
+
+    Attributes:
+        knots: Rising, at least one.
+        pieces: Coefficients of rising powers, one piece more than knots. The first piece is in
+            powers of x - knots[0], each other one of x less the knot at its left end.
+    """
+
+    knots: tuple[float, ...]
+    pieces: tuple[Piece, ...]
+
+    def __post_init__(self) -> None:
+        """Drop highest powers that are zero."""
+        object.__setattr__(self, 'pieces', tuple(_trimmed(piece) for piece in self.pieces))
+
+    def origin(self, number: int) -> float:
+        """Return the knot that a piece's powers count from."""
+        return self.knots[max(number - 1, 0)]
+
+    def at(self, x: float) -> float:
+        """Return the value at a number."""
+        number = bisect_right(self.knots, x)
+        return horner(self.pieces[number], x - self.origin(number))
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is zero everywhere."""
+        return not any(self.pieces)
+
+    def derivative(self) -> PiecewisePolynomial:
+        """Return the derivative; at a knot where it jumps, its value is that above."""
+        return PiecewisePolynomial(
+            self.knots,
+            tuple(tuple(k * c for k, c in enumerate(piece))[1:] for piece in self.pieces),
+        )
+
+    def integral(self) -> PiecewisePolynomial:
+        """Return the continuous integral that is zero at zero."""
+        raised = [(0.0, *(c / (k + 1) for k, c in enumerate(piece))) for piece in self.pieces]
+        start = bisect_right(self.knots, 0.0)
+        constants = [0.0] * len(raised)
+        constants[start] = -horner(raised[start], -self.origin(start))
+        # From the piece that holds zero outward, so that nothing large cancels near it.
+        for number in range(start + 1, len(raised)):
+            knot = self.knots[number - 1]
+            inner = horner(raised[number - 1], knot - self.origin(number - 1))
+            constants[number] = constants[number - 1] + inner
+        for number in range(start - 1, -1, -1):
+            knot = self.knots[number]
+            outer = horner(raised[number], knot - self.origin(number))
+            constants[number] = constants[number + 1] - outer
+        pieces = tuple((c, *piece[1:]) for c, piece in zip(constants, raised))
+        return PiecewisePolynomial(self.knots, pieces)
+
+
+def _trimmed(piece: Piece) -> Piece:
+    """Return a piece without highest powers that are zero, and without negative zeros."""
+    count = max((k + 1 for k, c in enumerate(piece) if c != 0.0), default=0)
+    return tuple(c + 0.0 for c in piece[:count])
+
+
+def horner(coefficients: Sequence[float], x: float) -> float:
+    """Return a polynomial's value from coefficients of rising powers."""
+    value = 0.0
+    for coefficient in reversed(coefficients):
+        value = value * x + coefficient
+    return value
 
 
 # Above this argument the closed forms lose no digits to cancellation; below it the series

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Callable
 from typing import Union
 
-from flexdyn_ros.dynamics.body import Body
 from flexdyn_ros.dynamics.flexible_body import DeflectedBody
 from flexdyn_ros.dynamics.joints import Column
+from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add
@@ -57,7 +57,7 @@ class RigidInertia:
             add(cross(self.first_moment, linear), apply(self.inertia, angular)),
         )
 
-    def turned(self, rotation: Matrix, tensor: TensorRotation) -> RigidInertia:
+    def rotated(self, rotation: Matrix, tensor: TensorRotation) -> RigidInertia:
         """Return the inertia in axes where its own have this rotation."""
         return RigidInertia(
             self.mass, apply(rotation, self.first_moment), tensor(self.inertia)
@@ -127,7 +127,7 @@ class BlockInertia:
             add(apply_transposed(self.mixed, linear), apply(self.angular, angular)),
         )
 
-    def turned(self, rotation: Matrix, tensor: TensorRotation) -> BlockInertia:
+    def rotated(self, rotation: Matrix, tensor: TensorRotation) -> BlockInertia:
         """Return the inertia in axes where its own have this rotation."""
         return BlockInertia(
             tensor(self.linear), congruence(rotation, self.mixed), tensor(self.angular)
@@ -202,7 +202,7 @@ class FlexibleInertia:
 
     def add_child(self, place: Placement, child: Inertia) -> None:
         """Add what a child carries, given in the child's frame at its placement."""
-        inertia = child.turned(place.rotation, place.turn_tensor).shifted(place.position)
+        inertia = child.rotated(place.rotation, place.rotate_tensor).shifted(place.position)
         node = place.node
         if node is None:
             self.rigid = self.rigid.plus(inertia)
@@ -214,8 +214,8 @@ class FlexibleInertia:
         if node.node.linear and isinstance(inertia, RigidInertia):
             at_node: Inertia = inertia.sheared(node.rotation_vector, tensor)
         else:
-            at_node = inertia.turned(node.rotation, tensor)
-        columns = list(zip(node.translation, node.turning))
+            at_node = inertia.rotated(node.rotation, tensor)
+        columns = list(zip(node.translation, node.angular))
         for k, (move, turn) in enumerate(columns):
             force, moment = at_node.momentum(move, turn)
             for i, (other_move, other_turn) in enumerate(columns):
@@ -230,6 +230,6 @@ def column_momentum(body: Body, column: Column, inertia: Inertia) -> tuple[Vecto
     """Return the momentum of a body and all it carries for a unit velocity along a column."""
     linear, angular = column
     force, moment = inertia.momentum(linear or ZERO, angular or ZERO)
-    if body.spin_inertia and angular is not None:
-        moment = add(moment, scale(body.spin_inertia, angular))
+    if body.polar_inertia and angular is not None:
+        moment = add(moment, scale(body.polar_inertia, angular))
     return force, moment

@@ -7,8 +7,8 @@ from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.nodes.multi_dof_joint import make_multi_dof_joint
 from flexdyn_ros.nodes.multi_dof_joint import MultiDofJoint
 import numpy as np

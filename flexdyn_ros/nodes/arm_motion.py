@@ -8,7 +8,7 @@ from typing import Callable
 from typing import Optional
 
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 import numpy as np
 

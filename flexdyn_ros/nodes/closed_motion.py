@@ -23,7 +23,7 @@ from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.closed_chains.solve import tolerance_of
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.errors import LoopsCannotClose
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.free_base import FreeBase
 from flexdyn_ros.nodes.joint_motion import JointSample

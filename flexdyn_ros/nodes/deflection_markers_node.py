@@ -17,6 +17,7 @@ from flexdyn_ros.nodes.closed_motion import what_follows
 from flexdyn_ros.nodes.deflection import ModalEquations
 from flexdyn_ros.nodes.deflection import QuasiStaticArm
 from flexdyn_ros.nodes.deformed_messages import marker_array
+from flexdyn_ros.nodes.deformed_messages import no_markers
 from flexdyn_ros.nodes.deformed_messages import transform_message
 from flexdyn_ros.nodes.deformed_shape import link_shapes
 from flexdyn_ros.nodes.deformed_shape import rigid_segments
@@ -29,9 +30,11 @@ from flexdyn_ros.nodes.joint_motion import ModalState
 from flexdyn_ros.nodes.joint_state_cache import JointStateCache
 from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
 from flexdyn_ros.nodes.measured_state import MeasuredState
+from flexdyn_ros.nodes.payload_parameters import payload_problem
+from flexdyn_ros.nodes.plausibility import bounds
+from flexdyn_ros.nodes.plausibility import Plausible
 from flexdyn_ros.nodes.robot_node import RobotNode
 from flexdyn_ros.nodes.robot_node import run_node
-from flexdyn_ros.nodes.run_time_model import payload_problem
 from flexdyn_ros.nodes.run_time_model import RunTimeModel
 import numpy as np
 from sensor_msgs.msg import JointState
@@ -43,6 +46,10 @@ try:
     from tf2_msgs.msg import TFMessage
 except ImportError:
     TFMessage = None
+
+
+# How long a viewer keeps markers that are not drawn again: periods of drawing, at least [s].
+LIFETIME_PERIODS, SHORTEST_LIFETIME = 5.0, 1.0
 
 
 class DeflectionMarkersNode(RobotNode):
@@ -71,7 +78,7 @@ class DeflectionMarkersNode(RobotNode):
             JointState, 'modal_states', self._on_modal_states, 1
         )
 
-    def check_parameters(self, values) -> Optional[str]:
+    def check_parameters(self, values, changed) -> Optional[str]:
         """Refuse payloads that no body has or no link carries."""
         return payload_problem(values, self.robot)
 
@@ -85,7 +92,9 @@ class DeflectionMarkersNode(RobotNode):
         if p['base_acceleration'] == 'free':
             free = self.coordinates.undriven(actuated_joints(self.robot))
         self.base = what_follows(self.dyn, self.coordinates, free)
-        self.measured = MeasuredState(self.coordinates, False, self.base.follows)
+        plausible = Plausible()
+        self.measured = MeasuredState(
+            self.coordinates, False, self.base.follows, bounds(self.robot, plausible), plausible)
         self.modal_cache = JointStateCache(self.robot.mode_names, need_velocity=False)
         self.run_time_model = RunTimeModel(self.dyn, self.gravity_frame, p['frame_prefix'])
         self.run_time_model.apply(p)
@@ -120,8 +129,10 @@ class DeflectionMarkersNode(RobotNode):
         self.diagnostics.report(WARN, 'waiting for joint_states')
 
     def stop(self) -> None:
-        """Stop drawing."""
+        """Stop drawing, and remove what is drawn."""
         self.destroy_timer(self.timer)
+        if self.context.ok():
+            self.markers.publish(no_markers(self._header()))
 
     # Inputs.
 
@@ -219,7 +230,8 @@ class DeflectionMarkersNode(RobotNode):
         self.largest = max(self.largest, float(met))
         rigid = rigid_segments(self.robot, poses)
         scale = p['colour_range'] or self.largest
-        self.markers.publish(marker_array(self._header(), links, rigid, scale))
+        lifetime = max(SHORTEST_LIFETIME, LIFETIME_PERIODS / p['rate'])
+        self.markers.publish(marker_array(self._header(), links, rigid, scale, lifetime))
 
     def _publish_transforms(self, modes: np.ndarray) -> None:
         prefix = self.parameters['frame_prefix'] + self.parameters['tf_prefix']

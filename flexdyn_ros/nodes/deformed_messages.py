@@ -37,7 +37,11 @@ def deflection_colours(deflection: np.ndarray, largest: float, opacity: float) -
 
 
 def marker_array(
-    header: Header, links: Sequence[DeformedLink], rigid: np.ndarray, largest: float
+    header: Header,
+    links: Sequence[DeformedLink],
+    rigid: np.ndarray,
+    largest: float,
+    lifetime: float = 0.0,
 ) -> MarkerArray:
     """
     Return centre lines and tubes of the flexible links, and lines of the rigid ones.
@@ -47,8 +51,10 @@ def marker_array(
         links: Flexible links, in the root frame.
         rigid: Pairs of points of the rigid links, shape (2 k, 3) [m].
         largest: Deflection that is drawn red [m].
+        lifetime: Time after which a viewer removes markers that are not drawn again [s]; 0 for
+            never.
     """
-    markers = []
+    markers: list[Marker] = []
     for number, link in enumerate(links):
         line = _marker(header, 'centre_line', number, Marker.LINE_STRIP, LINE_WIDTH)
         line.points = points_message(link.line)
@@ -64,7 +70,15 @@ def marker_array(
         segments.points = points_message(rigid)
         segments.color = ColorRGBA(r=0.6, g=0.6, b=0.6, a=1.0)
         markers.append(segments)
+    for marker in markers:
+        marker.lifetime.sec = int(lifetime)
+        marker.lifetime.nanosec = round((lifetime % 1.0) * 1e9)
     return MarkerArray(markers=markers)
+
+
+def no_markers(header: Header) -> MarkerArray:
+    """Return the message that removes all markers of a topic."""
+    return MarkerArray(markers=[Marker(header=header, action=Marker.DELETEALL)])
 
 
 def _marker(header: Header, namespace: str, number: int, kind: int, scale: float) -> Marker:

@@ -8,14 +8,14 @@ from abc import abstractmethod
 from dataclasses import dataclass
 import math
 
-from flexdyn_ros.model.beam.beam_body import beam_field
-from flexdyn_ros.model.beam.beam_body import link_axial_shapes
-from flexdyn_ros.model.modal.foreshortening import drawn_in
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.robot import Robot
-from flexdyn_ros.model.segments.segment_shape import bent_segments
-from flexdyn_ros.model.segments.segments import Segments
+from flexdyn_ros.model.beam.body import beam_field
+from flexdyn_ros.model.beam.body import link_axial_shapes
+from flexdyn_ros.model.modal.foreshortening import axial_displacement
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.segments import bent_segments
+from flexdyn_ros.model.records.segments import PseudoRigidSegments
 import numpy as np
 
 SIDES = 10  # of a tube's cross-section
@@ -108,7 +108,7 @@ class BeamShape(LinkShape):
         """Return points and rotations as the mode shapes add up."""
         line = self._straight + np.einsum('k,kna->na', modes, self._translation)
         if self._axial is not None:
-            line[:, 0] += drawn_in(self._axial.terms, self._drawn, modes)
+            line[:, 0] += axial_displacement(self._axial.terms, self._drawn, modes)
         turned = np.einsum('k,kna->na', modes, self._rotation)
         return line, np.array([rotation_matrix(angle) for angle in turned])
 
@@ -117,7 +117,8 @@ class SegmentShape(LinkShape):
     """A chain of rigid segments."""
 
     def __init__(
-        self, link: Link, segments: Segments, first_mode: int, points: int, radius: float
+        self, link: Link, segments: PseudoRigidSegments, first_mode: int, points: int,
+        radius: float,
     ):
         """Keep the segments."""
         super().__init__(link, segments.beam, first_mode, points, radius)

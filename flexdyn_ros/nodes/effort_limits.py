@@ -7,7 +7,7 @@ from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 

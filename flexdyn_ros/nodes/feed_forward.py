@@ -14,9 +14,11 @@ from flexdyn_ros.nodes.closed_motion import what_follows
 from flexdyn_ros.nodes.deflection import ModalEquations
 from flexdyn_ros.nodes.deflection import QuasiStaticArm
 from flexdyn_ros.nodes.deflection import RigidArm
+from flexdyn_ros.nodes.dynamics_under_wrenches import DynamicsUnderWrenches
 from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.joint_motion import ModalState
 from flexdyn_ros.nodes.modal_integrator import VibratingArm
+from flexdyn_ros.nodes.quiet_friction import QuietFriction
 from flexdyn_ros.nodes.torque_terms import TorqueTerms
 import numpy as np
 
@@ -51,6 +53,9 @@ class FeedForward:
         base: What is free to follow the motion.
         arm: The model of the deflection.
         state: Modal state behind the last torque.
+        wrenches: Wrench of the environment by link, six numbers in root axes [N, N m], to be
+            written into.
+        quiet: What keeps friction quiet near standstill; None for the friction of the model.
     """
 
     def __init__(
@@ -61,6 +66,7 @@ class FeedForward:
         measured_side: str = 'motor',
         settings: Optional[ModalSettings] = None,
         free: Sequence[str] = (),
+        wrench_links: Sequence[str] = (),
     ):
         """
         Prepare.
@@ -72,12 +78,15 @@ class FeedForward:
             measured_side: "motor" or "link": what joint values of elastic joints stand for.
             settings: Those of the modal integration.
             free: Joint coordinates that no force acts on, such as a satellite's.
+            wrench_links: Links that `wrenches` act on.
         """
         self.mode = mode
         self.terms = terms
         self.coordinates = ArmCoordinates(dyn.robot, measured_side)
-        self._dyn = dyn
-        self.base = what_follows(dyn, self.coordinates, free)
+        self.wrenches = {link: np.zeros(6) for link in wrench_links}
+        self._dyn = DynamicsUnderWrenches(dyn, self.wrenches) if wrench_links else dyn
+        self.quiet: Optional[QuietFriction] = None
+        self.base = what_follows(self._dyn, self.coordinates, free)
         self.arm = self._deflection_model(settings or ModalSettings())
         self.state = ModalState.zero(self.coordinates.n_modes)
 
@@ -99,6 +108,10 @@ class FeedForward:
         # Stale inputs may ask for this; whether it can be had at rest does not matter before.
         with suppress(FlexdynError):
             self.gravity_torque(self.base.rest_positions)
+        if self.terms.friction:
+            self._dyn.friction_vector(np.zeros(self._dyn.robot.nv))
+        for link in self.wrenches:
+            self._dyn.frame_pose(self._dyn.robot.neutral_configuration(), link)
         self.reset()
 
     def reset(self) -> None:
@@ -123,12 +136,16 @@ class FeedForward:
         """Return the joint torques for a joint sample and a modal state, shape (n_joints,)."""
         self.state = state
         join, moved = self.coordinates.join, self.base.released(sample, state)
+        at = self.coordinates.configuration(moved.q, state.delta)
         total = self.terms.sum(
             self._dyn,
-            self.coordinates.configuration(moved.q, state.delta),
+            at,
             join(moved.qd, state.rate),
             join(moved.qdd, state.acceleration),
         )
+        if self.quiet is not None and self.terms.friction:
+            change = self.quiet.correction(self._dyn, join(moved.qd, state.rate))
+            total = total + self._dyn.actuated_forces(at, change)
         return total[: self.coordinates.n_joints]
 
     def gravity_torque(self, q: np.ndarray) -> np.ndarray:

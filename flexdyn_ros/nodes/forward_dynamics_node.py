@@ -27,6 +27,8 @@ from flexdyn_ros.nodes.simulation_input import PD_REFERENCE
 from flexdyn_ros.nodes.simulation_input import SimulationInput
 from flexdyn_ros.nodes.simulation_output import SimulationOutput
 from flexdyn_ros.nodes.simulation_thread import SimulationThread
+from flexdyn_ros.nodes.swing_motion import swing_gains
+from flexdyn_ros.nodes.swing_motion import SwingReference
 import numpy as np
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
@@ -58,6 +60,7 @@ class ForwardDynamicsNode(RobotNode):
         self.output = SimulationOutput(
             self, self.parameters['frame_prefix'], self.parameters['publish_clock']
         )
+        self.swing = SwingReference(self)
         self.input = SimulationInput(self)
         self.calls = (
             self.create_service(SetBool, '~/pause', self._on_pause),
@@ -73,7 +76,10 @@ class ForwardDynamicsNode(RobotNode):
             self.dyn.set_gravity(np.array(p['gravity']))
         self.cycle = 1.0 / p['publish_rate']
         joints = tuple(p['joints']) or actuated_joints(self.robot)
-        controller = JointController(p['pd.kp'], p['pd.kd'], len(joints))
+        gains = p['pd.kp'], p['pd.kd']
+        if p['swing.amplitude'] and not any(gains):
+            gains = swing_gains(self.dyn, joints, p['swing.period'])
+        controller = JointController(*gains, len(joints))
         self.simulator = ArmSimulator(
             self.dyn,
             joints,
@@ -92,7 +98,11 @@ class ForwardDynamicsNode(RobotNode):
             if tip not in self.robot.frame_names:
                 raise UnknownName('link', tip, self.robot.frame_names)
         self.output.set_robot(self.dyn, self.simulator, tips)
-        controlled = 'with' if p['pd.kp'] or p['pd.kd'] else 'without'
+        swinging = self.swing.set_arm(
+            self.robot, self.simulator, p['swing.amplitude'], p['swing.period'])
+        if swinging:
+            self.get_logger().info(f'~/swing_reference lets {", ".join(swinging)} swing.')
+        controlled = 'with' if any(gains) else 'without'
         self.get_logger().info(
             f'Simulating {self.robot}; commands drive {", ".join(joints)}, '
             f'{controlled} a joint controller.'
@@ -171,6 +181,7 @@ class ForwardDynamicsNode(RobotNode):
         with self.lock:
             if self.lockstep:
                 self.lockstep.ask(self.stamp)
+            self.swing.publish(self.stamp)
             self.output.publish(self.stamp)
 
     def _renew_stamp(self) -> None:

@@ -4,23 +4,13 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 from typing import Optional
 
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.nodes.transform_tree import TransformTree
+from flexdyn_ros.nodes.transform_topics import TransformTopics
 from flexdyn_ros.nodes.transform_tree import TransformUnknown
 import numpy as np
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy
-from rclpy.qos import QoSProfile
-
-try:
-    from tf2_msgs.msg import TFMessage
-except ImportError:
-    TFMessage = None
-
-QUEUE = 100
 
 
 class GravityUnknown(FlexdynError):
@@ -50,31 +40,13 @@ class GravityFrame:
         self.frame = frame
         self.problem: Optional[str] = None
         self._timeout = timeout
-        self._tree = TransformTree()
         self._rotation: Optional[np.ndarray] = None
-        self._subscriptions: list[Any] = []
-        if frame and TFMessage is not None:
-            latched = QoSProfile(
-                depth=QUEUE, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-            subscribe = node.create_subscription
-            self._subscriptions = [
-                subscribe(TFMessage, '/tf', self._on_moving, QUEUE),
-                subscribe(TFMessage, '/tf_static', self._on_static, latched),
-            ]
-
-    def _on_moving(self, message: Any) -> None:
-        self._tree.take(message, time.monotonic())
-
-    def _on_static(self, message: Any) -> None:
-        self._tree.take(message, None)
+        self._topics = TransformTopics(node) if frame else None
 
     def check(self) -> None:
         """Raise FlexdynError where transforms are needed and cannot be heard."""
-        if self.frame and TFMessage is None:
-            raise FlexdynError(
-                'gravity_frame needs tf2_msgs, which is not installed. Install '
-                'ros-$ROS_DISTRO-tf2-msgs, or give gravity in the root frame.'
-            )
+        if self._topics is not None:
+            self._topics.check('gravity_frame')
 
     def turned(self, gravity: np.ndarray, root: str) -> np.ndarray:
         """
@@ -87,10 +59,10 @@ class GravityFrame:
         Raises:
             GravityUnknown: There has been no transform yet.
         """
-        if not self.frame:
+        if self._topics is None:
             return gravity
         try:
-            self._rotation = self._tree.rotation(
+            self._rotation = self._topics.tree.rotation(
                 root, self.frame, time.monotonic(), self._timeout)
             self.problem = None
         except TransformUnknown as error:

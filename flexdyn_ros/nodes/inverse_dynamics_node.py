@@ -9,99 +9,122 @@ from typing import Any
 from typing import Optional
 
 from builtin_interfaces.msg import Time
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import LoopsCannotClose
-from flexdyn_ros.nodes.arm_coordinates import actuated_joints
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.compute_times import ComputeTimes
 from flexdyn_ros.nodes.diagnostics import ERROR
 from flexdyn_ros.nodes.diagnostics import OK
 from flexdyn_ros.nodes.diagnostics import WARN
-from flexdyn_ros.nodes.differentiator import FilteredDifferentiator
+from flexdyn_ros.nodes.driven_joints import driven_joints
+from flexdyn_ros.nodes.driven_joints import parameter_problem
 from flexdyn_ros.nodes.effort_limits import EffortLimits
 from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.feed_forward import ModalSettings
-from flexdyn_ros.nodes.gravity_frame import GravityFrame
-from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
+from flexdyn_ros.nodes.lost_messages import LostMessages
+from flexdyn_ros.nodes.measured_state import JOINT_STATES
 from flexdyn_ros.nodes.measured_state import MeasuredState
-from flexdyn_ros.nodes.reference import Reference
+from flexdyn_ros.nodes.measured_state import MULTI_DOF
+from flexdyn_ros.nodes.message_stamps import NodeClock
+from flexdyn_ros.nodes.model_changes import chosen_terms
+from flexdyn_ros.nodes.model_changes import ModelChanges
+from flexdyn_ros.nodes.model_changes import PARAMETERS
+from flexdyn_ros.nodes.plausibility import bounds
+from flexdyn_ros.nodes.plausibility import Plausible
+from flexdyn_ros.nodes.quiet_friction import QuietFriction
+from flexdyn_ros.nodes.reference_input import TOPIC as REFERENCE
 from flexdyn_ros.nodes.robot_node import RobotNode
 from flexdyn_ros.nodes.robot_node import run_node
 from flexdyn_ros.nodes.ros_time import seconds
-from flexdyn_ros.nodes.run_time_model import payload_problem
 from flexdyn_ros.nodes.run_time_model import RunTimeModel
+from flexdyn_ros.nodes.torque_cycle import TorqueCycle
+from flexdyn_ros.nodes.torque_inputs import TorqueInputs
 from flexdyn_ros.nodes.torque_output import TorqueOutput
-from flexdyn_ros.nodes.torque_terms import TorqueTerms
 from flexdyn_ros.nodes.trajectory_service import TrajectoryService
-from flexdyn_ros.nodes.watchdog import Watchdog
 import numpy as np
-from trajectory_msgs.msg import JointTrajectory
+
+WATCH = 'InverseDynamicsNode._watch'
+CYCLES = (JOINT_STATES, MULTI_DOF, REFERENCE, WATCH)
+"""Callbacks whose failure means that there is no torque."""
+NEVER = 'never received'
 
 
 class InverseDynamicsNode(RobotNode):
-    """Publishes the torque of the configured mode for every joint state or reference."""
+    """Publishes the torque of the configured torque model for every joint state or reference."""
 
     def __init__(self, **node_arguments: Any):
         """Create publishers and subscriptions."""
         self.times = ComputeTimes(budget=np.inf)
         self.measured: Any = None  # a MeasuredState once configured
-        self.saturated: tuple[str, ...] = ()
         self.joints: tuple[str, ...] = ()
         super().__init__('inverse_dynamics_node', **node_arguments)
-        self.reference: Optional[Reference] = None
-        self.reference_watchdog = Watchdog(0.0)
+        p = self.parameters
         self.stamp = Time()
         self.previous_input = -np.inf
-        self.output = TorqueOutput(self, self.parameters['command_type'])
+        self.changes: Any = None  # ModelChanges once configured
+        self.named: set[str] = set()  # joints that the log has named as missing
+        self.cycle = TorqueCycle(TorqueOutput(self, p['command_type']))
         self.trajectories = TrajectoryService(self)
+        self.lost = LostMessages()
         self.joint_states = subscribe_measured_states(
-            self, self._on_joint_states, self._on_multi_dof)
-        self.references = self.create_subscription(
-            JointTrajectory, '~/reference', self._on_reference, 1
-        )
-        p = self.parameters
-        self.gravity_frame = GravityFrame(self, p['gravity_frame'], p['gravity_frame_timeout'])
+            self, self._on_joint_states, self._on_multi_dof, self.lost)
+        self.inputs = TorqueInputs(self, self.lost, self._on_reference)
         self.stale_timer: Any = None
 
-    def check_parameters(self, values) -> Optional[str]:
-        """Refuse payloads that no body has or no link carries."""
-        return payload_problem(values, self.robot)
+    def check_parameters(self, values, changed) -> Optional[str]:
+        """Refuse what the robot does not have, and what the torque model does not do."""
+        return parameter_problem(values, changed, self.robot, self.active)
 
     # Life cycle.
 
     def set_up(self) -> None:
         """Prepare for the loaded robot."""
         p = self.parameters
-        self.joints = tuple(p['joints']) or actuated_joints(self.robot)
-        self.feed_forward = self.make_feed_forward()
-        self.columns = self.feed_forward.coordinates.columns(self.joints)
-        self.limits = self.make_limits(self.joints)
+        self.joints = driven_joints(self.robot, p['joints'], self.get_logger().info)
+        self.inputs.set_robot()
+        self.feed_forward = self.make_feed_forward(chosen_terms(p), p['wrench_links'])
         coordinates, follows = self.feed_forward.coordinates, self.feed_forward.base.follows
-        self.measured = MeasuredState(coordinates, p['mode'] != 'gravity', follows)
+        self.cycle.set_arm(
+            self.feed_forward, coordinates.columns(self.joints), self.make_limits(self.joints))
+        plausible = Plausible(
+            p['plausible.velocity_factor'], p['plausible.velocity'],
+            p['plausible.acceleration'], p['plausible.patience'])
+        limits = bounds(self.robot, plausible)
+        self.measured = MeasuredState(
+            coordinates, p['torque_model'] != 'gravity', follows, limits, plausible)
+        self.inputs.set_arm(self.feed_forward, limits, plausible)
         if follows:
             self.get_logger().info(
                 f'joint_states may leave out {", ".join(follows)}: the loops tell their motion.')
-        self.differentiator = None
-        if p['differentiator.enabled']:
-            self.differentiator = FilteredDifferentiator(p['differentiator.cutoff_frequency'])
-        self.run_time_model = RunTimeModel(self.dyn, self.gravity_frame, p['frame_prefix'])
-        self.reference = None
-        self.apply_parameters()
-        self.output.set_joints(self.robot, self.joints)
-        self.run_time_model.prepare_gravity()
+        model = RunTimeModel(self.dyn, self.inputs.gravity, p['frame_prefix'])
+        self.run_time_model = model
+        self.changes = ModelChanges(self, self.feed_forward, model, self.free_coordinates)
+        self.apply_settings()
+        self.cycle.output.set_joints(self.robot, self.joints)
+        if self.feed_forward.base.names:
+            self.get_logger().info(
+                f'No force acts on {", ".join(self.feed_forward.base.names)}: they accelerate as '
+                'the motion of the arm makes them.'
+            )
+        model.prepare_gravity()
         self.feed_forward.prepare()
 
-    def make_feed_forward(self) -> FeedForward:
-        """Return a torque computation of its own modal state, as the parameters say."""
+    @property
+    def free_coordinates(self) -> tuple[str, ...]:
+        """Joint coordinates that no force acts on."""
+        p = self.parameters
+        if p['base_acceleration'] != 'free' or p['torque_model'] == 'gravity':
+            return ()
+        return ArmCoordinates(self.robot).undriven(self.joints)
+
+    def make_feed_forward(self, terms=None, wrench_links=()) -> FeedForward:
+        """Return a torque computation of its own modal state; with the terms in force."""
         p = self.parameters
         settings = ModalSettings(
             p['modes.step'], p['modes.maximum_gap'], p['modes.spectral_radius']
         )
-        free: tuple[str, ...] = ()
-        if p['base_acceleration'] == 'free' and p['mode'] != 'gravity':
-            free = ArmCoordinates(self.robot).undriven(self.joints)
-        return FeedForward(self.dyn, p['mode'], self.terms, p['measured_side'], settings, free)
+        return FeedForward(
+            self.dyn, p['torque_model'], terms or self.feed_forward.terms, p['measured_side'],
+            settings, self.free_coordinates, wrench_links)
 
     def make_limits(self, joints) -> EffortLimits:
         """Return the saturation that the parameters ask for."""
@@ -109,42 +132,31 @@ class InverseDynamicsNode(RobotNode):
             return EffortLimits.none(joints)
         return EffortLimits(self.robot, joints, self.parameters['zero_effort_limit'])
 
-    @property
-    def terms(self) -> TorqueTerms:
-        """The terms that the parameters switch on."""
-        names = ('gravity', 'coriolis', 'inertia', 'friction')
-        return TorqueTerms(*(self.parameters[f'compensate.{name}'] for name in names))
-
-    def apply_parameters(self) -> None:
-        """Make changed parameters take effect, and say what the torque contains."""
+    def apply_settings(self) -> None:
+        """Make parameters take effect that need no code."""
         p = self.parameters
         p.changed.clear()
-        self.feed_forward.terms = self.terms
-        self.reference_watchdog.timeout = p['reference_timeout']
+        self.inputs.apply_timeouts()
         self.times.budget = p['compute_budget']
-        self.get_logger().info(self.run_time_model.apply(p))
-        source = 'of ~/reference, else '
-        source += 'differentiated velocities' if self.differentiator else 'zero'
-        self.get_logger().info(self.feed_forward.terms.sentence(p['mode'], source))
-        if self.feed_forward.base.names:
-            self.get_logger().info(
-                f'No force acts on {", ".join(self.feed_forward.base.names)}: they accelerate as '
-                'the motion of the arm makes them.'
-            )
+        band = p['friction_dead_band']
+        self.feed_forward.quiet = QuietFriction(self.robot, band) if band else None
+        self.cycle.apply(p)
 
     def start(self) -> None:
         """Watch for stale inputs."""
         p = self.parameters
         timeouts = [t for t in (p['timeout'], p['reference_timeout']) if t > 0.0]
         self.stale_timer = self.create_steady_timer(min(0.05, min(timeouts) / 2), self._watch)
+        self.changes.start()
+        self.cycle.begin()
         self.diagnostics.report(WARN, 'waiting for joint_states')
 
     def stop(self) -> None:
         """Forget the modal state and the reference."""
         self.destroy_timer(self.stale_timer)
+        self.changes.stop()
         self.feed_forward.reset()
-        self.reference = None
-        self.reference_watchdog.clear()
+        self.inputs.clear()
 
     # Inputs.
 
@@ -159,40 +171,33 @@ class InverseDynamicsNode(RobotNode):
     def _on_measured(self, message, take) -> None:
         now = time.monotonic()
         known = len(self.measured.unknown)
-        dropped = take(message, now)
+        dropped = take(message, now, self._time_of_node())
         if dropped:
+            self.get_logger().warning(dropped, throttle_duration_sec=1.0)
             self.diagnostics.report(ERROR, dropped)
             return
         if len(self.measured.unknown) > known:
-            unknown = ', '.join(sorted(self.measured.unknown))
-            self.get_logger().info(f'ignoring joints that are not needed: {unknown}')
+            unknown = ', '.join(sorted(self.measured.unknown)[:20])
+            self.get_logger().info(
+                f'ignoring joints that are not needed: {unknown}', throttle_duration_sec=1.0)
+        if not self.measured.touched:
+            return
         if self.parameters['compute_on'] != 'reference' and self.measured.whole:
             self.stamp = self._stamp_of(message)
             if self.active:
                 self._compute(now)
 
-    def _on_reference(self, message: JointTrajectory) -> None:
-        if not self.active:
-            return
-        now = time.monotonic()
-        if not message.points:
-            self.reference = None
-            self.reference_watchdog.clear()
-            return
-        try:
-            feed_forward = self.feed_forward
-            self.reference = Reference(
-                message, feed_forward.coordinates.places, feed_forward.base.follows)
-        except FlexdynError as error:
-            self.get_logger().warning(str(error), throttle_duration_sec=1.0)
-            self.diagnostics.report(ERROR, str(error))
-            return
-        self.reference_watchdog.feed(now)
+    def _on_reference(self, message) -> None:
         compute_on = self.parameters['compute_on']
         if compute_on == 'reference':
             self.stamp = self._stamp_of(message)
         if compute_on != 'joint_states':
-            self._compute(now)
+            self._compute(time.monotonic())
+
+    def _time_of_node(self) -> NodeClock:
+        clock: Any = self.get_clock()
+        return NodeClock(
+            clock.now().nanoseconds, clock.ros_time_is_active, self.parameters['max_delay'])
 
     def _stamp_of(self, message) -> Time:
         """Return the stamp of a message, the present time where it has none."""
@@ -202,102 +207,119 @@ class InverseDynamicsNode(RobotNode):
     # Output.
 
     def _compute(self, now: float) -> None:
+        """Do one cycle; an exception ends it, and `on_failure` follows the stale policy."""
         problems = self.measured.problems(now, self.parameters['timeout'])
         if problems:
-            text = '; '.join(f'{name}: {why}' for name, why in problems.items())
-            self.diagnostics.report(ERROR, f'no torque: {text}')
+            self._without_torque(f'no torque: {_listed(problems)}', now)
             return
-        if self.reference_watchdog.stale(now):
-            self._stale('~/reference', now)
+        stale = self.inputs.stale(now)
+        if stale:
+            self._without_torque(f'{stale} stale', now)
             return
-        try:
-            self.catch_up()
-            torque = self.feed_forward.torque(self._desired(now))
-        except FlexdynError as error:
-            if isinstance(error, LoopsCannotClose):
-                self.get_logger().warning(f'no torque: {error}', throttle_duration_sec=1.0)
-            self.diagnostics.report(ERROR, f'no torque: {error}')
-            return
-        self._publish(torque)
+        self.catch_up(now)
+        positions, velocities = self.measured.without_left_out(now, self.parameters['timeout'])
+        if self.inputs.wrenches.put(positions, now):
+            self.cycle.shaping.change()
+        motion = self.inputs.motion(seconds(self.stamp), positions, velocities)
+        self.cycle.publish(self.feed_forward.torque(motion), self.stamp, now)
+        self._report_work()
         self.times.add(time.monotonic() - now, now - self.previous_input)
         self.previous_input = now
 
-    def catch_up(self) -> None:
+    def catch_up(self, now: float) -> None:
         """Make changed parameters and the present direction of gravity take effect."""
         if self.parameters.changed:
-            self.apply_parameters()
+            if self.parameters.changed & PARAMETERS:
+                self.changes.ask()
+            self.apply_settings()
+        if self.changes.take():
+            self.cycle.shaping.change()
         self.run_time_model.turn_gravity()
 
-    def _desired(self, now: float) -> JointSample:
-        when = seconds(self.stamp)
-        positions, velocities = self.measured.without_left_out(now, self.parameters['timeout'])
-        accelerations = np.zeros_like(velocities)
-        if self.differentiator:
-            accelerations = self.differentiator.acceleration(when, velocities)
-        measured = JointSample(when, positions, velocities, accelerations)
-        return self.reference.over(measured) if self.reference else measured
+    def _report_work(self) -> None:
+        saturated = self.cycle.saturated
+        warnings = [f'saturated: {", ".join(saturated)}'] if saturated else []
+        warnings += filter(None, [
+            self.feed_forward.base.problem, self.inputs.gravity.problem, self.changes.problem,
+            self.inputs.wrenches.problem])
+        if warnings:
+            self.diagnostics.report(WARN, '; '.join(warnings))
+        else:
+            self.diagnostics.report(OK, 'working')
 
-    def _publish(self, torque: np.ndarray, level: bytes = OK, message: str = 'working') -> None:
-        """Publish the torques of all joints of the robot, reduced to the published ones."""
-        if not np.all(np.isfinite(torque)):
-            self.diagnostics.report(ERROR, 'no torque: the computed torque is not finite')
+    # No output.
+
+    def failure_sentence(self, what: str, why: str) -> str:
+        """Return the log line on a failure."""
+        return f'no torque: {why}' if what in CYCLES else super().failure_sentence(what, why)
+
+    def on_failure(self, what: str, why: str) -> None:
+        """Report a failure; where it ended a cycle, follow the stale policy at once."""
+        if self.active and what in CYCLES:
+            self._without_torque(f'no torque: {why}', time.monotonic())
+        else:
+            super().on_failure(what, why)
+
+    def _without_torque(self, why: str, now: float) -> None:
+        """Follow the stale policy, and report why."""
+        if not self.measured.complete:
+            self.diagnostics.report(ERROR, why)
             return
-        limited, self.saturated = self.limits.saturate(torque[self.columns])
-        self.output.publish(limited, self.stamp)
-        warnings = [f'saturated: {", ".join(self.saturated)}'] if self.saturated else []
-        warnings += filter(None, [self.feed_forward.base.problem, self.gravity_frame.problem])
-        if warnings and level == OK:
-            level, message = WARN, '; '.join(warnings)
-        self.diagnostics.report(level, message)
-
-    # Stale inputs.
+        self.diagnostics.report(ERROR, f'{why}, policy {self.cycle.policy}')
+        self.cycle.stop(self.measured.positions, self.stamp, now)
 
     def _watch(self) -> None:
         now = time.monotonic()
-        if not self.measured.complete:
-            problems = self.measured.problems(now, np.inf)
-            level = ERROR if set(problems.values()) != {'never received'} else WARN
-            text = '; '.join(f'{name}: {why}' for name, why in problems.items())
-            self.diagnostics.report(level, f'waiting for joint_states ({text})')
-        elif self.measured.age(now) > self.parameters['timeout']:
-            self._stale('joint_states', now)
-        elif self.reference_watchdog.stale(now):
-            self._stale('~/reference', now)
-
-    def _stale(self, what: str, now: float) -> None:
-        """Follow the policy for a stale input."""
-        policy = self.parameters['stale_policy']
         problems = self.measured.problems(now, self.parameters['timeout'])
-        faults = [f'; {name}: {why}' for name, why in problems.items() if 'stale' not in why]
-        message = f'{what} stale, policy {policy}{"".join(faults)}'
-        self.feed_forward.reset()
-        if policy == 'zero':
-            self._publish(np.zeros(self.robot.n_joints), ERROR, message)
-        elif policy == 'gravity':
-            try:
-                self.catch_up()
-                torque = self.feed_forward.gravity_torque(self.measured.positions)
-            except FlexdynError as error:
-                self.diagnostics.report(ERROR, f'no torque: {error}')
-                return
-            self._publish(torque, ERROR, message)
-        else:
-            self.diagnostics.report(ERROR, message)
+        if not self.measured.complete:
+            self._name_missing(problems)
+            level = ERROR if set(problems.values()) != {NEVER} else WARN
+            self.diagnostics.report(level, f'waiting for joint_states ({_listed(problems)})')
+        elif self.measured.age(now) > self.parameters['timeout']:
+            faults = {name: why for name, why in problems.items() if 'stale' not in why}
+            self._without_torque(
+                'joint_states stale' + (f'; {_listed(faults)}' if faults else ''), now)
+        elif self.inputs.stale(now):
+            self._without_torque(f'{self.inputs.stale(now)} stale', now)
+        elif self.cycle.episode.on and problems:
+            self._without_torque(f'no torque: {_listed(problems)}', now)
+
+    def _name_missing(self, problems: dict[str, str]) -> None:
+        """Log once which joints are missing in the joint states that come."""
+        missing = {name for name, why in problems.items() if why == NEVER} - self.named
+        if missing and len(problems) < len(self.measured.names):
+            self.named |= missing
+            self.get_logger().warning(
+                f'no torque: joint_states lack {", ".join(sorted(missing))}')
 
     def diagnostic_values(self) -> dict[str, Any]:
         """Return timing and the state of the inputs."""
+        if self.robot is None or self.measured is None:
+            return {}
         now = time.monotonic()
         values: dict[str, Any] = {
-            'input_age': self.measured.age(now) if self.measured else None,
-            'reference_age': self.reference_watchdog.age(now) if self.robot else None,
+            'input_age': self.measured.age(now),
             'over_budget': self.times.over_budget,
             'missed_cycles': self.times.missed,
             'compute_budget': self.times.budget,
+            'stale_policy': self.cycle.policy,
+            'stops': self.cycle.stops,
+            'pending': self.changes.pending,
         }
+        values.update(self.inputs.values(now))
         values.update(self.times.summary())
-        for name in self.joints if self.robot else ():
-            values[f'saturated/{name}'] = name in self.saturated
+        for group, counts in (
+            ('dropped', self.measured.faults), ('lost', self.lost.counts),
+            ('trajectory_saturated', self.trajectories.saturated),
+        ):
+            values.update({f'{group}/{name}': count for name, count in counts.items()})
+        for name in self.joints:
+            values[f'saturated/{name}'] = name in self.cycle.saturated
         return values
+
+
+def _listed(problems: dict[str, str]) -> str:
+    return '; '.join(f'{name}: {why}' for name, why in problems.items())
 
 
 def main(args: Optional[list[str]] = None) -> int:

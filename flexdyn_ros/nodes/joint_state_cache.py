@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 import math
 from typing import Any
@@ -10,7 +11,12 @@ from typing import Mapping
 from typing import Optional
 from typing import Sequence
 
+from flexdyn_ros.nodes.plausibility import Bound
 import numpy as np
+
+# Kinds of faults.
+WRONG_LENGTH, DUPLICATE_NAMES = 'wrong_length', 'duplicate_names'
+NOT_FINITE, MISSING, IMPLAUSIBLE = 'not_finite', 'missing_value', 'implausible'
 
 
 @dataclass
@@ -23,12 +29,14 @@ class JointEntry:
         velocity: [rad/s | m/s].
         received: Steady time of arrival of the last valid state [s]; None before the first.
         problem: What is wrong with the newest message on this joint, or None.
+        left_out: Number of implausible states in a row that have been left out.
     """
 
     position: float = math.nan
     velocity: float = math.nan
     received: Optional[float] = None
     problem: Optional[str] = None
+    left_out: int = 0
 
 
 class JointStateCache:
@@ -38,6 +46,8 @@ class JointStateCache:
     Attributes:
         names: The joints that are needed, in the order of the returned vectors.
         unknown: Names met in messages that are not needed.
+        touched: Number of needed joints that the last message named.
+        faults: Number of faults by kind.
     """
 
     def __init__(
@@ -46,6 +56,8 @@ class JointStateCache:
         need_velocity: bool = True,
         preferred: Optional[Mapping[str, str]] = None,
         optional: Sequence[str] = (),
+        bounds: Optional[Mapping[str, Bound]] = None,
+        patience: int = 5,
     ):
         """
         Make an empty cache.
@@ -56,9 +68,16 @@ class JointStateCache:
             preferred: For some joints, another name in the messages that takes precedence once
                 it has been seen, such as {'elbow': 'elbow_motor'}.
             optional: Joints whose state may be missing.
+            bounds: What is plausible, by joint; a joint that it leaves out may do anything.
+            patience: Number of implausible states of a joint in a row that are left out; the
+                next one is a problem.
         """
         self.names = tuple(names)
         self.unknown: set[str] = set()
+        self.touched = 0
+        self.faults: Counter[str] = Counter()
+        self._bounds = bounds or {}
+        self._patience = patience
         self._need_velocity = need_velocity
         self._entries = {name: JointEntry() for name in self.names}
         self._owner = {name: name for name in self.names}
@@ -84,10 +103,16 @@ class JointStateCache:
         Returns:
             Why the whole message was dropped, or None.
         """
+        self.touched = 0
         for label, values in (('position', positions), ('velocity', velocities)):
             unfit = unfit_length('joint_states', label, values, names)
             if unfit:
+                self.faults[WRONG_LENGTH] += 1
                 return unfit
+        if len(set(names)) != len(names):
+            self.faults[DUPLICATE_NAMES] += 1
+            twice = sorted(name for name, count in Counter(names).items() if count > 1)
+            return f'joint_states dropped: it names {", ".join(twice)} more than once'
         for joint, other in self._preferred.items():
             if other in names and joint in self._owner:
                 del self._owner[joint]
@@ -97,23 +122,36 @@ class JointStateCache:
                 self._note_unknown(name)
                 continue
             joint = self._owner[name]
+            self.touched += 1
             position = positions[index] if len(positions) else None
             velocity = velocities[index] if len(velocities) else None
-            self._store(self._entries[joint], position, velocity, received)
+            self._store(joint, position, velocity, received)
         return None
 
     def _note_unknown(self, name: str) -> None:
         if name not in self._entries:
             self.unknown.add(name)
 
-    def _store(self, entry: JointEntry, position, velocity, received: float) -> None:
-        entry.problem = _problem('position', position)
-        if entry.problem is None and self._need_velocity:
-            entry.problem = _problem('velocity', velocity)
-        if entry.problem is None:
-            entry.position = position
-            entry.velocity = 0.0 if _problem('velocity', velocity) else velocity
-            entry.received = received
+    def _store(self, joint: str, position, velocity, received: float) -> None:
+        entry = self._entries[joint]
+        problem = _problem('position', position)
+        if problem is None and self._need_velocity:
+            problem = _problem('velocity', velocity)
+        if problem is not None:
+            self.faults[NOT_FINITE if 'missing' not in problem else MISSING] += 1
+            entry.problem = problem
+            return
+        speed = 0.0 if _problem('velocity', velocity) else velocity
+        bound = self._bounds.get(joint)
+        implausible = None if bound is None else bound.problem(position, speed)
+        if implausible is not None:
+            self.faults[IMPLAUSIBLE] += 1
+            entry.left_out += 1
+            if entry.left_out > self._patience:
+                entry.problem = implausible
+            return
+        entry.position, entry.velocity = position, speed
+        entry.received, entry.problem, entry.left_out = received, None, 0
 
     def problems(self, now: float, timeout: float) -> dict[str, str]:
         """

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 from typing import Callable
+from typing import Optional
 
+from flexdyn_ros.nodes.lost_messages import LostMessages
 from flexdyn_ros.nodes.measured_state import JOINT_STATES
 from flexdyn_ros.nodes.measured_state import MULTI_DOF
 from rclpy.node import Node
@@ -20,6 +22,7 @@ def subscribe_measured_states(
     node: Node,
     on_joint_states: Callable[[JointState], None],
     on_multi_dof: Callable[[MultiDOFJointState], None],
+    lost: Optional[LostMessages] = None,
 ) -> tuple[Any, Any]:
     """
     Subscribe to joint_states and multi_dof_joint_states.
@@ -33,6 +36,7 @@ def subscribe_measured_states(
         node: Node to subscribe with.
         on_joint_states: Called with each message of joint_states.
         on_multi_dof: Called with each message of multi_dof_joint_states.
+        lost: Counts what the middleware drops; None where that is not asked for.
 
     Returns:
         The subscriptions.
@@ -41,8 +45,10 @@ def subscribe_measured_states(
 
     def subscribe(kind: Any, topic: str, callback: Callable[[Any], None]) -> Any:
         options = QoSOverridingOptions.with_default_policies()
+        events = lost.of(topic) if lost else None
         return node.create_subscription(
-            kind, topic, callback, profile, qos_overriding_options=options)
+            kind, topic, callback, profile, qos_overriding_options=options,
+            event_callbacks=events)
 
     return (
         subscribe(MultiDOFJointState, MULTI_DOF, on_multi_dof),

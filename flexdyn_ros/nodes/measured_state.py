@@ -3,85 +3,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-import math
+from collections import Counter
 from typing import Any
+from typing import Mapping
 from typing import Optional
 from typing import Sequence
 
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.joint_state_cache import DUPLICATE_NAMES
+from flexdyn_ros.nodes.joint_state_cache import IMPLAUSIBLE
 from flexdyn_ros.nodes.joint_state_cache import JointStateCache
 from flexdyn_ros.nodes.joint_state_cache import unfit_length
 from flexdyn_ros.nodes.joint_state_cache import why_unusable
-from flexdyn_ros.nodes.multi_dof_joint import MultiDofJoint
+from flexdyn_ros.nodes.joint_state_cache import WRONG_LENGTH
+from flexdyn_ros.nodes.message_stamps import MessageStamps
+from flexdyn_ros.nodes.message_stamps import NodeClock
+from flexdyn_ros.nodes.multi_dof_entry import ANY
+from flexdyn_ros.nodes.multi_dof_entry import MultiDofEntry
+from flexdyn_ros.nodes.plausibility import Bound
+from flexdyn_ros.nodes.plausibility import Plausible
 from flexdyn_ros.nodes.ros_time import nanoseconds
 import numpy as np
 
 JOINT_STATES = 'joint_states'
 MULTI_DOF = 'multi_dof_joint_states'
-UNIT_TOLERANCE = 1e-2  # by which the length of a quaternion may differ from 1
-
-
-@dataclass
-class MultiDofEntry:
-    """
-    What is known of one joint with a transform.
-
-    Attributes:
-        joint: The joint.
-        q: Its last valid positions.
-        qd: Its last valid velocities.
-        received: Steady time of their arrival [s]; None before the first.
-        problem: What is wrong with the newest message on this joint, or None.
-    """
-
-    joint: MultiDofJoint
-    q: Optional[np.ndarray] = None
-    qd: Optional[np.ndarray] = None
-    received: Optional[float] = None
-    problem: Optional[str] = None
-
-    def take(self, transform: Any, twist: Any, need_twist: bool, received: float) -> None:
-        """
-        Take over a transform and a twist, None where a message has none.
-
-        Args:
-            transform: Fields as geometry_msgs/Transform.
-            twist: Fields as geometry_msgs/Twist.
-            need_twist: Whether the joint is unusable without a twist.
-            received: Steady time of arrival [s].
-        """
-        self.problem = _transform_problem(transform)
-        moving = np.zeros(6) if twist is None else _numbers(twist.linear, twist.angular)
-        if self.problem is None and need_twist:
-            self.problem = None if twist is not None else 'twist is missing'
-        if self.problem is None and not np.all(np.isfinite(moving)):
-            self.problem = f'twist is {moving.tolist()}'
-        if self.problem is not None:
-            return
-        turn = transform.rotation
-        quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
-        quaternion /= np.linalg.norm(quaternion)
-        place = _numbers(transform.translation)
-        self.q = self.joint.positions_of(place, quaternion, self.q)
-        self.qd = self.joint.velocities_of(self.q, moving[:3], moving[3:])
-        self.received = received
-
-
-def _numbers(*vectors: Any) -> np.ndarray:
-    return np.array([value for vector in vectors for value in (vector.x, vector.y, vector.z)])
-
-
-def _transform_problem(transform: Any) -> Optional[str]:
-    if transform is None:
-        return 'transform is missing'
-    turn = transform.rotation
-    numbers = [*_numbers(transform.translation, turn), turn.w]
-    if not all(map(math.isfinite, numbers)):
-        return f'transform is {numbers}'
-    if abs(math.hypot(*numbers[3:]) - 1.0) > UNIT_TOLERANCE:
-        return f'rotation {numbers[3:]} is no unit quaternion'
-    return None
 
 
 class MeasuredState:
@@ -91,6 +36,8 @@ class MeasuredState:
     Attributes:
         names: The names that must be heard, in either topic.
         unknown: Names met in messages that are not needed.
+        faults: Number of faults by kind.
+        touched: Number of needed joints that the last message named.
     """
 
     def __init__(
@@ -98,6 +45,8 @@ class MeasuredState:
         coordinates: ArmCoordinates,
         need_velocity: bool = True,
         optional: Sequence[str] = (),
+        bounds: Optional[Mapping[str, Bound]] = None,
+        plausible: Plausible = ANY,
     ):
         """
         Know nothing yet.
@@ -106,12 +55,19 @@ class MeasuredState:
             coordinates: The coordinates of the robot.
             need_velocity: Whether a joint without velocity is unusable.
             optional: Joints whose state may be missing, as something else tells it.
+            bounds: What is plausible, by joint; None bounds nothing.
+            plausible: The same, of joints with a transform, and how often that may not hold.
         """
         self._coordinates = coordinates
         self._need_velocity = need_velocity
         self._single = JointStateCache(
-            tuple(coordinates.places), need_velocity, coordinates.preferred_names, optional
+            tuple(coordinates.places), need_velocity, coordinates.preferred_names, optional,
+            bounds, plausible.patience,
         )
+        self._plausible = plausible
+        self.faults: Counter[str] = self._single.faults
+        self.touched = 0
+        self._order = MessageStamps(plausible.patience)
         self._optional = frozenset(optional)
         self._entries = {joint.name: MultiDofEntry(joint) for joint in coordinates.multi_dof}
         self.names = (*self._single.names, *self._entries)
@@ -120,36 +76,84 @@ class MeasuredState:
         self._newest = ''
         self._paired = False
 
-    def take_joint_states(self, message: Any, received: float) -> Optional[str]:
+    def take_joint_states(
+        self, message: Any, received: float, clock: Optional[NodeClock] = None
+    ) -> Optional[str]:
         """
         Take over a message.
 
         Args:
             message: Fields as sensor_msgs/JointState.
             received: Steady time of arrival [s].
+            clock: The node's clock, which stamps are compared with; None compares none.
 
         Returns:
             Why the whole message was dropped, or None.
         """
+        self.touched = 0
+        content = message.position, message.velocity
+        wrong = self._stamp_problem(JOINT_STATES, message, message.name, content, clock)
+        if wrong:
+            return wrong
+        if self._frozen(clock):
+            self.touched = sum(name in self._single.names for name in message.name)
+            return None
         self._note(JOINT_STATES, message)
-        return self._single.update(message.name, message.position, message.velocity, received)
+        dropped = self._single.update(message.name, message.position, message.velocity, received)
+        self.touched = self._single.touched
+        return dropped
 
-    def take_multi_dof(self, message: Any, received: float) -> Optional[str]:
+    def take_multi_dof(
+        self, message: Any, received: float, clock: Optional[NodeClock] = None
+    ) -> Optional[str]:
         """Take over a message with fields as sensor_msgs/MultiDOFJointState, like the other."""
-        self._note(MULTI_DOF, message)
+        self.touched = 0
         names = message.joint_names
+        content = message.transforms, message.twist
+        wrong = self._stamp_problem(MULTI_DOF, message, names, content, clock)
+        if wrong:
+            return wrong
         for label in ('transforms', 'twist'):
             unfit = unfit_length(MULTI_DOF, label, getattr(message, label), names)
             if unfit:
+                self.faults[WRONG_LENGTH] += 1
                 return unfit
+        if len(set(names)) != len(names):
+            self.faults[DUPLICATE_NAMES] += 1
+            return f'{MULTI_DOF} dropped: it names a joint more than once'
+        if self._frozen(clock):
+            self.touched = sum(name in self._entries for name in names)
+            return None
+        self._note(MULTI_DOF, message)
         for index, name in enumerate(names):
             if name not in self._entries:
                 self.unknown.add(name)
                 continue
+            self.touched += 1
             transform = message.transforms[index] if message.transforms else None
             twist = message.twist[index] if message.twist else None
-            self._entries[name].take(transform, twist, self._need_velocity, received)
+            fine = self._entries[name].take(
+                transform, twist, self._need_velocity, received, self._plausible)
+            self.faults[IMPLAUSIBLE] += not fine
         return None
+
+    def _stamp_problem(
+        self, topic: str, message: Any, names: Sequence[str], content: Any,
+        clock: Optional[NodeClock],
+    ) -> Optional[str]:
+        if clock is None:
+            return None
+        stamp = nanoseconds(message.header.stamp)
+        found = self._order.problem((topic, *names), stamp, content, clock)
+        if found is None:
+            return None
+        kind, sentence = found
+        self.faults[kind] += 1
+        return f'{topic} dropped: {sentence}'
+
+    def _frozen(self, clock: Optional[NodeClock]) -> bool:
+        """Return whether a message repeats an old one while time goes on: it makes none young."""
+        return clock is not None and self._order.repeated and not clock.simulated
 
     def _note(self, topic: str, message: Any) -> None:
         stamp = nanoseconds(message.header.stamp)

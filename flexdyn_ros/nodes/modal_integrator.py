@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
+from typing import Iterator
 from typing import Optional
 
 from flexdyn_ros.nodes.deflection import ModalEquations
@@ -113,6 +114,26 @@ class VibratingArm:
         Returns:
             The modal state at `end`.
         """
+        for _ in self.stepwise(motion, end):
+            pass
+        return self.state
+
+    @property
+    def state(self) -> ModalState:
+        """The modal state at the last sample."""
+        return self._state
+
+    def stepwise(self, motion: JointMotion, end: float) -> Iterator[int]:
+        """
+        Integrate as `advance` does, yielding after each step.
+
+        Args:
+            motion: Joint motion as a function of time.
+            end: Time to stop at [s].
+
+        Yields:
+            The number of steps left.
+        """
         if self._sample is None:
             raise RuntimeError('The modes have no state yet: call at() with the first sample.')
         start = self._sample.time
@@ -120,8 +141,8 @@ class VibratingArm:
         h = (end - start) / count
         for k in range(count):
             self._take_step(motion(start + (k + 1) * h), h)
+            yield count - k - 1
         self._sample = motion(end)
-        return self._state
 
     def _restart(self, sample: JointSample) -> None:
         self._quasi_static.reset()

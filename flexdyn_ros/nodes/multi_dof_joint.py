@@ -15,7 +15,7 @@ import math
 from typing import Optional
 
 from flexdyn_ros.dynamics.assemble import planar_axes
-from flexdyn_ros.model.robot.joint import Joint
+from flexdyn_ros.model.records.joint import Joint
 from flexdyn_ros.simulation.configuration import quaternion_matrix
 import numpy as np
 

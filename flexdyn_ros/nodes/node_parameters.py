@@ -9,12 +9,15 @@ from typing import Iterable
 from typing import Optional
 
 from flexdyn_ros.nodes.parameters import ParameterSpecification
+from rcl_interfaces.msg import FloatingPointRange
+from rcl_interfaces.msg import IntegerRange
 from rcl_interfaces.msg import ParameterDescriptor
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-Check = Callable[[dict[str, Any]], Optional[str]]
+Check = Callable[[dict[str, Any], set[str]], Optional[str]]
+ADVICE = 'Deactivate the node, set it, and activate the node again'
 
 
 class NodeParameters:
@@ -27,6 +30,8 @@ class NodeParameters:
 
     Attributes:
         changed: Names set since the node last emptied this set.
+        needs_configure: Whether one has been set that takes effect at the next configure; the
+            node resets it.
     """
 
     def __init__(
@@ -34,6 +39,7 @@ class NodeParameters:
         node: Node,
         specifications: Iterable[ParameterSpecification],
         check: Optional[Check] = None,
+        active: Callable[[], bool] = lambda: False,
     ):
         """
         Declare the parameters.
@@ -41,17 +47,31 @@ class NodeParameters:
         Args:
             node: Node to declare them on.
             specifications: The parameters.
-            check: Called with all values as they would become; returns what is wrong or None.
+            check: Called with all values as they would become and the names of those that are
+                set; returns what is wrong or None.
+            active: Returns whether the node works, so that parameters which need a new
+                configure are refused.
         """
         self._specifications = {item.name: item for item in specifications}
         self._values = {item.name: item.default for item in self._specifications.values()}
         self._check: Optional[Check] = None
+        self._active: Callable[[], bool] = lambda: False
         self.changed: set[str] = set()
+        self.needs_configure = False
         node.add_on_set_parameters_callback(self._on_set)
         for item in self._specifications.values():
             self._declare(node, item)
         self.changed.clear()
+        self.needs_configure = False
         self._check = check
+        self._active = active
+        for item in self._specifications.values():
+            if item.renamed_to and self._values[item.name]:
+                node.get_logger().warning(
+                    f'The parameter "{item.name}" is called "{item.renamed_to}" now; the old name '
+                    'works for one release more.')
+                value = Parameter(item.renamed_to, value=self._values[item.name])
+                node.set_parameters([value])
 
     def __getitem__(self, name: str) -> Any:
         """Return the value of a parameter."""
@@ -60,8 +80,15 @@ class NodeParameters:
     def _declare(self, node: Node, item: ParameterSpecification) -> None:
         numbers = item.type.startswith('double')
         descriptor = ParameterDescriptor(
-            description=item.description, read_only=item.read_only, dynamic_typing=numbers
+            description=item.description, read_only=item.read_only, dynamic_typing=numbers,
+            additional_constraints=item.words,
         )
+        if item.range is not None and item.type == 'int':
+            least, most = map(int, item.range)
+            descriptor.integer_range = [IntegerRange(from_value=least, to_value=most)]
+        elif item.range is not None:
+            low, high = map(float, item.range)
+            descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
         default = item.default
         if item.is_array and not default:
             default = None if numbers else Parameter.Type[item.type.upper()]
@@ -81,7 +108,8 @@ class NodeParameters:
 
     def _on_set(self, parameters: list[Parameter]) -> SetParametersResult:
         values = dict(self._values)
-        changed = set()
+        changed: set[str] = set()
+        fresh = False
         for parameter in parameters:
             item = self._specifications.get(parameter.name)
             if item is None:
@@ -90,11 +118,19 @@ class NodeParameters:
                 value = self._value(item, parameter.value)
             except ValueError as error:
                 return SetParametersResult(successful=False, reason=str(error))
+            if item.is_fixed_while_active and value != values[item.name] and self._active():
+                return SetParametersResult(successful=False, reason=(
+                    f'{item.name}: {item.constraints} {ADVICE}.'))
+            fresh |= item.constraints.endswith('configure.') and value != values[item.name]
             values[item.name] = value
             changed.add(item.name)
-        problem = self._check(values) if self._check else None
+            if item.renamed_to and value:
+                values[item.renamed_to] = value
+                changed.add(item.renamed_to)
+        problem = self._check(values, changed) if self._check and changed else None
         if problem:
             return SetParametersResult(successful=False, reason=problem)
         self._values = values
         self.changed |= changed
+        self.needs_configure |= fresh
         return SetParametersResult(successful=True)

@@ -27,6 +27,8 @@ FILES = {
 }
 """The files that declare the parameters of a node, without .yaml."""
 
+# Upper ends of ranges without one.
+LARGEST = {'int': 2**63 - 1, 'double': sys.float_info.max}
 SCALARS = {'bool': bool, 'int': int, 'double': float, 'string': str}
 
 
@@ -42,6 +44,8 @@ class ParameterSpecification:
         description: What it does, with the unit in brackets.
         read_only: Whether it is fixed once the node has started.
         validation: Rules by name, such as {'gt<>': [0.0]}.
+        constraints: A sentence on when a change takes effect; empty for at once.
+        renamed_to: The parameter that this one is an old name of; empty for none.
     """
 
     name: str
@@ -50,6 +54,38 @@ class ParameterSpecification:
     description: str
     read_only: bool = False
     validation: dict[str, Any] = field(default_factory=dict)
+    constraints: str = ''
+    renamed_to: str = ''
+
+    @property
+    def is_fixed_while_active(self) -> bool:
+        """Whether a new value is refused while the node works."""
+        return self.constraints.startswith('Takes effect at the next')
+
+    @property
+    def range(self) -> Optional[tuple[float, float]]:
+        """Smallest and largest value of a number, bounds that are excluded among them."""
+        if not self.is_numeric or self.is_array:
+            return None
+        if 'bounds<>' in self.validation:
+            low, high = self.validation['bounds<>']
+            return low, high
+        for rule in ('gt<>', 'gt_eq<>'):
+            if rule in self.validation:
+                return self.validation[rule][0], LARGEST[self.type]
+        return None
+
+    @property
+    def words(self) -> str:
+        """What the value must be, and when it takes effect, as text; empty for nothing."""
+        allowed = self.validation.get('one_of<>')
+        found = []
+        if allowed:
+            named = [value if value else "''" for value in allowed[0]]
+            found.append(f'One of: {", ".join(named)}.')
+        if 'gt<>' in self.validation and self.is_numeric:
+            found.append(f'Greater than {self.validation["gt<>"][0]:g}.')
+        return ' '.join(filter(None, [*found, self.constraints]))
 
     @property
     def is_array(self) -> bool:
@@ -174,6 +210,8 @@ def _specification(name: str, value: dict[str, Any]) -> ParameterSpecification:
         description=value['description'],
         read_only=value.get('read_only', False),
         validation=value.get('validation', {}),
+        constraints=value.get('additional_constraints', ''),
+        renamed_to=value.get('renamed_to', ''),
     )
 
 
@@ -181,8 +219,7 @@ def markdown_table(specifications: Iterable[ParameterSpecification]) -> str:
     """Return the table of parameters for the documentation."""
     rows = ['| Parameter | Type | Default | Meaning |', '|---|---|---|---|']
     for item in specifications:
-        allowed = item.validation.get('one_of<>')
-        meaning = item.description + (f' One of: {", ".join(allowed[0])}.' if allowed else '')
+        meaning = ' '.join(filter(None, [item.description, item.words]))
         default = 'empty' if item.default in ('', []) else f'`{str(item.default).lower()}`'
         if item.type.startswith('string') and item.default:
             default = f'`{item.default}`'

@@ -44,6 +44,8 @@ class Reference:
         if unknown:
             raise ReferenceRefused(f'Reference refused: unknown joints {", ".join(unknown)}.')
         names = list(message.joint_names)
+        if len(set(names)) != len(names):
+            raise ReferenceRefused('Reference refused: it names a joint more than once.')
         if names and all(name in follows for name in names):
             raise ReferenceRefused(
                 f'Reference refused: the loops move {", ".join(names)} as they have it; name the '
@@ -84,6 +86,11 @@ class Reference:
             if values is not None:
                 target[columns] = values
         return JointSample(measured.time, q, qd, qdd)
+
+    @property
+    def velocity_columns(self) -> list[int]:
+        """Index of each joint velocity that the message gives."""
+        return [] if self._velocities is None else self._columns
 
     def positions_and_velocities(self, held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """

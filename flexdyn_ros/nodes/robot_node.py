@@ -11,7 +11,6 @@ import time
 import traceback
 from typing import Any
 from typing import Callable
-from typing import Mapping
 from typing import Optional
 
 import flexdyn_ros
@@ -21,23 +20,25 @@ from flexdyn_ros.nodes.description import DescriptionTopic
 from flexdyn_ros.nodes.diagnostics import Diagnostics
 from flexdyn_ros.nodes.diagnostics import ERROR
 from flexdyn_ros.nodes.diagnostics import OK
+from flexdyn_ros.nodes.guarded_callbacks import GuardedCallbacks
+from flexdyn_ros.nodes.guarded_callbacks import spin
 from flexdyn_ros.nodes.library_log import log_through
 from flexdyn_ros.nodes.node_parameters import NodeParameters
 from flexdyn_ros.nodes.parameters import node_specifications
+from flexdyn_ros.nodes.payload_parameters import Values
 import rclpy
 from rclpy.clock import Clock
 from rclpy.clock import ClockType
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.exceptions import InvalidParameterValueException
 from rclpy.executors import ExternalShutdownException
-from rclpy.lifecycle import LifecycleNode
 from rclpy.lifecycle import TransitionCallbackReturn
 
 # How long the middleware may take to let go of a node [s].
 STOP_LIMIT = 3.0
 
 
-class RobotNode(LifecycleNode, ABC):
+class RobotNode(GuardedCallbacks, ABC):
     """
     A lifecycle node around one robot.
 
@@ -64,8 +65,8 @@ class RobotNode(LifecycleNode, ABC):
         self.dyn: Any = None
         self.active = False
         self.parameters = NodeParameters(
-            self, node_specifications(name), self.check_parameters)
-        self.diagnostics = Diagnostics(self, self.diagnostic_values)
+            self, node_specifications(name), self._check_parameters, lambda: self.active)
+        self.diagnostics = Diagnostics(self, self._diagnostic_values)
         self._loaded_text = ''
         self._topic: Optional[DescriptionTopic] = None
         if not self.parameters['robot_description']:
@@ -84,12 +85,35 @@ class RobotNode(LifecycleNode, ABC):
     def stop(self) -> None:
         """Stop working; called on deactivation and before the node ends."""
 
-    def check_parameters(self, values: Mapping[str, Any]) -> Optional[str]:
-        """Return what is wrong with these parameter values, or None."""
+    def check_parameters(self, values: Values, changed: set[str]) -> Optional[str]:
+        """
+        Return what is wrong with parameter values, or None.
+
+        Args:
+            values: All values as they would become.
+            changed: Names of those that are set.
+        """
 
     def diagnostic_values(self) -> dict[str, Any]:
         """Return key-value pairs for diagnostics."""
         return {}
+
+    def on_failure(self, what: str, why: str) -> None:
+        """Report a failed callback in diagnostics."""
+        self.diagnostics.report(ERROR, f'{what} failed: {why}')
+
+    def _check_parameters(self, values: Values, changed: set[str]) -> Optional[str]:
+        text = values['robot_description']
+        if 'robot_description' in changed and text:
+            try:
+                flexdyn_ros.load_robot(text, extension=values['extension_file'] or None)
+            except (FlexdynError, OSError) as error:
+                return f'robot_description: {error}'
+        return self.check_parameters(values, changed)
+
+    def _diagnostic_values(self) -> dict[str, Any]:
+        failed = {f'failures/{what}': count for what, count in self.failures.items()}
+        return {**self.diagnostic_values(), **failed}
 
     # Life cycle.
 
@@ -132,11 +156,15 @@ class RobotNode(LifecycleNode, ABC):
         if not text:
             return self._refuse('no robot_description yet, neither as parameter nor as topic')
         extension = self.parameters['extension_file'] or None
+        self.parameters.needs_configure = False
         try:
             self.robot = flexdyn_ros.load_robot(text, extension=extension)
+            problem = self.check_parameters(self.parameters, set())
+            if problem:
+                raise FlexdynError(problem)
             # Code is generated now, not after some calls in the middle of the work.
             self.dyn = flexdyn_ros.Dynamics(
-                self.robot, backend=self.parameters['backend'], patient=False)
+                self.robot, backend=self.parameters['backend'])
             started = time.monotonic()
             self.set_up()
             took = time.monotonic() - started
@@ -168,8 +196,9 @@ class RobotNode(LifecycleNode, ABC):
         return self._result(self._load(), super().on_configure, state)
 
     def on_activate(self, state) -> TransitionCallbackReturn:
-        """Start, with the newest description."""
-        ready = self.description == self._loaded_text or self._load()
+        """Start, with the newest description and parameters."""
+        current = self.description == self._loaded_text
+        ready = (current and not self.parameters.needs_configure) or self._load()
         result = self._result(ready, super().on_activate, state)
         if result == TransitionCallbackReturn.SUCCESS:
             self.active = True
@@ -205,7 +234,7 @@ class RobotNode(LifecycleNode, ABC):
         """Stop if active."""
         if self.active:
             self.active = False
-            self.stop()
+            self._guarded('stop', self.stop)()
 
     @staticmethod
     def _result(success: bool, parent, state) -> TransitionCallbackReturn:
@@ -231,7 +260,7 @@ def run_node(make: Callable[[], RobotNode], args: Optional[list[str]] = None) ->
     try:
         node = make()
         log_through(node.get_logger())
-        rclpy.spin(node)
+        spin(node)
     except ExternalShutdownException:
         pass
     except (InvalidParameterTypeException, InvalidParameterValueException) as error:

@@ -3,48 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Mapping
-from typing import Optional
-from typing import Protocol
 from typing import TYPE_CHECKING
 
-from flexdyn_ros.model.inertia.rigid_body_tests import inertia_problem
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.nodes.payload_parameters import set_payload
+from flexdyn_ros.nodes.payload_parameters import Values
 import numpy as np
 
 if TYPE_CHECKING:
     from flexdyn_ros.nodes.gravity_frame import GravityFrame
-
-PARAMETERS = ('gravity', 'payload.link', 'payload.mass', 'payload.com', 'payload.inertia')
-
-
-def payload_problem(values: Mapping[str, Any], robot: Optional[Robot]) -> Optional[str]:
-    """
-    Return what is wrong with the payload parameters, or None.
-
-    Args:
-        values: Parameter values.
-        robot: The robot, or None while it is not known.
-    """
-    link = values['payload.link']
-    if link and robot is not None and link not in robot.frame_names:
-        return f'payload.link "{link}" is no link of {robot.name}'
-    problem = inertia_problem(values['payload.mass'], inertia_matrix(values['payload.inertia']))
-    return None if problem is None else f'payload.inertia cannot be: {problem}'
-
-
-def inertia_matrix(moments) -> np.ndarray:
-    """Return the matrix of ixx, ixy, ixz, iyy, iyz, izz, or zeros where there are none."""
-    xx, xy, xz, yy, yz, zz = moments or (0.0,) * 6
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-class Values(Protocol):
-    """Parameter values by name, a dictionary or the parameters of a node."""
-
-    def __getitem__(self, name: str) -> Any:
-        """Return the value of a parameter."""
+    from flexdyn_ros.nodes.imu_gravity import ImuGravity
 
 
 class RunTimeModel:
@@ -55,7 +22,7 @@ class RunTimeModel:
         gravity_frame: What turns gravity to the root frame.
     """
 
-    def __init__(self, dyn, gravity_frame: GravityFrame, frame_prefix: str = ''):
+    def __init__(self, dyn, gravity_frame: GravityFrame | ImuGravity, frame_prefix: str = ''):
         """
         Prepare.
 
@@ -89,10 +56,7 @@ class RunTimeModel:
         link = values['payload.link']
         if self._carrier and self._carrier != link:
             self._dyn.clear_payload(self._carrier)
-        if link:
-            com = np.array(values['payload.com'] or (0.0, 0.0, 0.0), dtype=float)
-            inertia = inertia_matrix(values['payload.inertia'])
-            self._dyn.set_payload(link, values['payload.mass'], com, inertia)
+        set_payload(self._dyn, values)
         self._carrier = link
         carried = f'{values["payload.mass"]:g} kg on {link}' if link else "the description's"
         frame = self.gravity_frame.frame

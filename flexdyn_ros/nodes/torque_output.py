@@ -6,7 +6,7 @@ from __future__ import annotations
 from array import array
 from typing import Sequence
 
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.nodes.description import LATCHED
 from flexdyn_ros.nodes.effort_limits import declared_effort
 import numpy as np

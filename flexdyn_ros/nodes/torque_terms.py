@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Iterable
 
+from flexdyn_ros.nodes.dynamics_under_wrenches import DynamicsUnderWrenches
 import numpy as np
 
 
@@ -24,6 +26,12 @@ class TorqueTerms:
     coriolis: bool = True
     inertia: bool = True
     friction: bool = True
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> TorqueTerms:
+        """Return the terms of these names."""
+        chosen = set(names)
+        return cls(**{name: name in chosen for name in vars(cls())})
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,6 +65,8 @@ class TorqueTerms:
             total += dyn.inertia_vector(q, qdd)
         if self.friction:
             total += dyn.friction_vector(qd)
+        if isinstance(dyn, DynamicsUnderWrenches):
+            total += dyn.external_forces(q)
         return dyn.actuated_forces(q, total)
 
     def sentence(self, mode: str, acceleration: str) -> str:

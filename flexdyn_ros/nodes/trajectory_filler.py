@@ -9,6 +9,7 @@ a node can spread a long trajectory over several cycles.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 import copy
 from typing import Callable
 from typing import Iterator
@@ -72,6 +73,7 @@ class TrajectoryFiller:
 
     Attributes:
         filled: Copy of the trajectory, whose points get their efforts one after the other.
+        saturated: Number of points by joint whose effort was saturated.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class TrajectoryFiller:
                 lacks positions, velocities or accelerations.
         """
         self.filled = copy.deepcopy(trajectory)
+        self.saturated: Counter[str] = Counter()
         self._feed_forward = feed_forward
         coordinates = feed_forward.coordinates
         robot_joints = tuple(coordinates.places)
@@ -152,18 +155,28 @@ class TrajectoryFiller:
 
     def steps(self) -> Iterator[int]:
         """Fill one point after the other, yielding the number of points done."""
+        done = 0
+        for number in self.pieces():
+            if number > done:
+                done = number
+                yield done
+
+    def pieces(self) -> Iterator[int]:
+        """Do the same in smaller pieces: between two points one step of the modes is one."""
         self._feed_forward.reset()
-        previous = None
+        arm, previous = self._feed_forward.arm, None
         for number, point in enumerate(self.filled.points):
             sample = self._sample(point)
-            torque = self._torque(previous, sample)[self._columns]
-            point.effort = array('d', self._limits.saturate(torque)[0])
+            if previous is None or not isinstance(arm, VibratingArm):
+                torque = self._feed_forward.torque(sample)
+            else:
+                for _ in arm.stepwise(quintic_motion(previous, sample), sample.time):
+                    yield number
+                torque = self._feed_forward.torque_with(sample, arm.state)
+            if not np.isfinite(torque).all():
+                raise TrajectoryRefused(f'the effort at {sample.time:g} s is not finite')
+            effort, names = self._limits.saturate(torque[self._columns])
+            self.saturated.update(names)
+            point.effort = array('d', effort)
             previous = sample
             yield number + 1
-
-    def _torque(self, previous, sample: JointSample) -> np.ndarray:
-        arm = self._feed_forward.arm
-        if previous is None or not isinstance(arm, VibratingArm):
-            return self._feed_forward.torque(sample)
-        state = arm.advance(quintic_motion(previous, sample), sample.time)
-        return self._feed_forward.torque_with(sample, state)

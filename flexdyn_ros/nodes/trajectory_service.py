@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 import time
 from typing import Any
 from typing import Iterator
@@ -12,14 +13,19 @@ from flexdyn_ros.nodes.trajectory_filler import TrajectoryFiller
 from trajectory_msgs.msg import JointTrajectory
 
 PAUSE = 0.001  # between two stretches of work, for other callbacks [s]
+STRETCH = 0.001  # longest time after which no other point is begun in a stretch [s]
 
 
 class TrajectoryService:
     """
     Republishes ~/trajectory_in as ~/trajectory_out with efforts filled.
 
-    A long trajectory is worked off in stretches of the parameter compute_budget, so that torques
-    keep coming meanwhile. A newer trajectory replaces one that is not finished.
+    A long trajectory is worked off in stretches of a millisecond, or of compute_budget where that
+    is less, so that torques keep coming meanwhile. A newer trajectory replaces one that is not
+    finished.
+
+    Attributes:
+        saturated: Number of points by joint whose effort was saturated.
     """
 
     def __init__(self, node):
@@ -30,6 +36,7 @@ class TrajectoryService:
             node: An InverseDynamicsNode.
         """
         self._node = node
+        self.saturated: Counter[str] = Counter()
         self._filler: Any = None  # a TrajectoryFiller while one is worked off
         self._steps: Iterator[int] = iter(())
         self._publisher = node.create_lifecycle_publisher(JointTrajectory, '~/trajectory_out', 1)
@@ -49,26 +56,38 @@ class TrajectoryService:
             timeout = node.parameters['timeout']
             rest, _ = node.measured.without_left_out(time.monotonic(), timeout)
         try:
-            node.catch_up()
+            node.catch_up(time.monotonic())
             self._filler = TrajectoryFiller(
                 message, node.make_feed_forward(), node.make_limits, rest
             )
         except FlexdynError as error:
             node.get_logger().error(str(error))
             return
-        self._steps = self._filler.steps()
+        self._steps = self._filler.pieces()
         self._timer.reset()
 
     def _work(self) -> None:
         node = self._node
-        end = time.monotonic() + node.parameters['compute_budget']
+        # Started again while there is more to do, so that nothing that fails is done again.
+        self._timer.cancel()
+        end = time.monotonic() + min(node.parameters['compute_budget'], STRETCH)
         try:
             while node.active and time.monotonic() < end:
                 next(self._steps)
-            if node.active:
-                return
         except StopIteration:
-            self._publisher.publish(self._filler.filled)
+            self._finish()
+            return
         except FlexdynError as error:
             node.get_logger().error(str(error))
-        self._timer.cancel()
+            return
+        if node.active:
+            self._timer.reset()
+
+    def _finish(self) -> None:
+        self._publisher.publish(self._filler.filled)
+        saturated = self._filler.saturated
+        self.saturated.update(saturated)
+        if saturated:
+            named = ', '.join(f'{name} at {count} points' for name, count in saturated.items())
+            self._node.get_logger().warning(
+                f'~/trajectory_out: efforts are saturated: {named}')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The newest transforms of TF, as far as rotations go."""
+"""The newest transforms of TF."""
 
 from __future__ import annotations
 
@@ -22,21 +22,23 @@ class TransformUnknown(FlexdynError):
 @dataclass(frozen=True)
 class Turn:
     """
-    How a frame is turned in its parent.
+    Where a frame is in its parent.
 
     Attributes:
         parent: The parent frame.
         rotation: From the frame's axes to the parent's, shape (3, 3).
+        position: Of its origin in the parent's axes, shape (3,) [m].
         received: Steady time of arrival [s]; None for a static one, which is never stale.
     """
 
     parent: str
     rotation: np.ndarray
+    position: np.ndarray
     received: Optional[float]
 
 
 class TransformTree:
-    """Collects transforms and tells the rotation between two frames."""
+    """Collects transforms, and returns the one between two frames."""
 
     def __init__(self):
         """Know nothing yet."""
@@ -53,10 +55,13 @@ class TransformTree:
         for stamped in message.transforms:
             turn = stamped.transform.rotation
             quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
-            if abs(np.linalg.norm(quaternion) - 1.0) < UNIT_TOLERANCE:
+            place = stamped.transform.translation
+            position = np.array([place.x, place.y, place.z])
+            unit = abs(np.linalg.norm(quaternion) - 1.0) < UNIT_TOLERANCE
+            if unit and np.isfinite(position).all():
                 parent = stamped.header.frame_id
                 self._turns[stamped.child_frame_id] = Turn(
-                    parent, quaternion_matrix(quaternion), received)
+                    parent, quaternion_matrix(quaternion), position, received)
 
     def rotation(self, target: str, source: str, now: float, timeout: float) -> np.ndarray:
         """
@@ -71,28 +76,52 @@ class TransformTree:
         Raises:
             TransformUnknown: The frames are not connected, or a transform between them is stale.
         """
-        from_source = {frame: (turn, old) for frame, turn, old in self._ancestors(source, now)}
-        for ancestor, from_target, oldest in self._ancestors(target, now):
-            if ancestor in from_source:
-                to_ancestor, other = from_source[ancestor]
+        return self.transform(target, source, now, timeout)[0]
+
+    def transform(
+        self, target: str, source: str, now: float, timeout: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return rotation, (3, 3), and position, (3,) [m], of a frame in another; see `rotation`.
+
+        Args:
+            target: The frame to express it in.
+            source: The frame.
+            now: Steady time [s].
+            timeout: Age from which a transform that is not static is stale [s].
+
+        Raises:
+            TransformUnknown: The frames are not connected, or a transform between them is stale.
+        """
+        above = {name: (turn, at, age) for name, turn, at, age in self._ancestors(source, now)}
+        for ancestor, turn, position, oldest in self._ancestors(target, now):
+            if ancestor in above:
+                source_turn, source_position, other = above[ancestor]
                 if max(oldest, other) > timeout:
                     raise TransformUnknown(
                         f'the transform from {source} to {target} is stale for '
                         f'{max(oldest, other):.3g} s'
                     )
-                return from_target.T @ to_ancestor
+                return turn.T @ source_turn, turn.T @ (source_position - position)
         raise TransformUnknown(f'TF does not connect {source} to {target}')
 
-    def _ancestors(self, frame: str, now: float) -> Iterator[tuple[str, np.ndarray, float]]:
-        """Yield a frame and its ancestors, the rotation to each, the age of its oldest part."""
-        rotation, oldest, met = np.eye(3), 0.0, set()
+    def links_above(self, frame: str, now: float) -> list[str]:
+        """Return the ancestors of a frame, itself first."""
+        return [name for name, *_ in self._ancestors(frame, now)]
+
+    def _ancestors(
+        self, frame: str, now: float
+    ) -> Iterator[tuple[str, np.ndarray, np.ndarray, float]]:
+        """Yield a frame and its ancestors, rotation and position in each, age of the oldest."""
+        rotation, position, oldest, met = np.eye(3), np.zeros(3), 0.0, set()
         while frame not in met:
-            yield frame, rotation, oldest
+            yield frame, rotation, position, oldest
             met.add(frame)
             turn = self._turns.get(frame)
             if turn is None:
                 return
             rotation = turn.rotation @ rotation
+            position = turn.rotation @ position + turn.position
             if turn.received is not None:
                 oldest = max(oldest, now - turn.received)
             frame = turn.parent

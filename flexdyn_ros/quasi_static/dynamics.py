@@ -17,17 +17,18 @@ f the inverse dynamics: delta carries inertia, Coriolis, gravity and wrenches of
 
 from __future__ import annotations
 
-from typing import Any
 from typing import Optional
 
-from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.robot_dynamics import require_dynamics
 from flexdyn_ros.checked_arguments import Wrenches
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
+from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 from flexdyn_ros.quasi_static.static_deflection import StaticDeflection
+from flexdyn_ros.robot_dynamics import Dynamics
+from flexdyn_ros.robot_dynamics import require_dynamics
 from flexdyn_ros.simulation.arguments import finite_vector
 import numpy as np
+from numpy.typing import ArrayLike
 
 # Of a deflection: below what steps of an integration notice.
 TOLERANCE = 1e-11
@@ -48,7 +49,7 @@ class QuasiStatic:
         n_positions: Number of joint positions.
     """
 
-    def __init__(self, dyn: Any):
+    def __init__(self, dyn: Dynamics):
         """
         Prepare.
 
@@ -73,7 +74,7 @@ class QuasiStatic:
         self.n_positions = self.robot.nq - self.robot.n_modes
         self._static = StaticDeflection(dyn, TOLERANCE)
 
-    def configuration(self, q: Any, deflection: Any) -> np.ndarray:
+    def configuration(self, q: ArrayLike, deflection: ArrayLike) -> np.ndarray:
         """Return the robot's configuration, (nq,), of joint positions and a deflection."""
         return np.concatenate((
             finite_vector(q, self.n_positions, 'q'),
@@ -81,7 +82,7 @@ class QuasiStatic:
         ))
 
     def inverse_dynamics(
-        self, q: Any, qd: Any, qdd: Any, wrenches: Wrenches = None
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """
         Return the torques of a joint motion, (n_joints,), and the deflection with it, (n_modes,).
@@ -108,12 +109,12 @@ class QuasiStatic:
 
     def forward_dynamics(
         self,
-        q: Any,
-        qd: Any,
-        tau: Any,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
         wrenches: Wrenches = None,
-        base_acceleration: Any = None,
-        start: Optional[np.ndarray] = None,
+        base_acceleration: Optional[ArrayLike] = None,
+        start: Optional[ArrayLike] = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """
         Return the joint accelerations, (n_joints,), and the deflection with them, (n_modes,).
@@ -166,7 +167,7 @@ class QuasiStatic:
             raise
         return np.asarray(np.linalg.solve(lower.T, np.linalg.solve(lower, force)))
 
-    def _whole(self, values: Any, argument: str) -> np.ndarray:
+    def _whole(self, values: ArrayLike, argument: str) -> np.ndarray:
         """Return a joint vector with zeros for the modes, (nv,)."""
         own = finite_vector(values, self.robot.n_joints, argument)
         return np.concatenate((own, np.zeros(self.robot.n_modes)))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 from scipy.optimize import brentq
 
@@ -19,7 +20,7 @@ class FreePlay:
         modes: Their places among the modes.
     """
 
-    def __init__(self, dyn, stiffness: np.ndarray):
+    def __init__(self, dyn: Dynamics, stiffness: np.ndarray):
         """
         Find them.
 

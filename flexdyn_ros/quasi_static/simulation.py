@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any
 from typing import Callable
 from typing import Optional
 from typing import Union
 
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.quasi_static.dynamics import QuasiStatic
 from flexdyn_ros.simulation.arguments import finite_vector
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
@@ -20,15 +19,16 @@ from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.tableaus import find_tableau
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
+from numpy.typing import ArrayLike
 
-JointTorqueFunction = Callable[[float, np.ndarray, np.ndarray], Any]
-JointTorque = Union[None, np.ndarray, JointTorqueFunction]
+JointTorqueFunction = Callable[[float, np.ndarray, np.ndarray], ArrayLike]
+JointTorque = Union[None, ArrayLike, JointTorqueFunction]
 
 
 def simulate_quasi_static(
     quasi_static: QuasiStatic,
-    q0: Any,
-    qd0: Any,
+    q0: ArrayLike,
+    qd0: ArrayLike,
     torque: JointTorque,
     t_end: float,
     dt: float,
@@ -87,10 +87,10 @@ class _JointMotion(EquationsOfMotion):
         self.reduction += ', modes quasi-static'
         self._joints = quasi_static
         self._torque: Optional[JointTorqueFunction] = torque if callable(torque) else None
-        self._held = self._whole(torque) if self._torque is None else None
+        self._held = None if callable(torque) else self._whole(torque)
         self._last: Optional[np.ndarray] = None
 
-    def _whole(self, torque: Any) -> np.ndarray:
+    def _whole(self, torque: Optional[ArrayLike]) -> np.ndarray:
         """Return joint torques with zeros on the modes, (nv,)."""
         robot = self._joints.robot
         own = np.zeros(robot.n_joints)

@@ -113,9 +113,9 @@ class StaticDeflection:
 
 def _jacobian(residual: Residual, delta: np.ndarray) -> np.ndarray:
     base = residual(delta)
-    columns = []
+    columns: list[np.ndarray] = []
     for k in range(len(delta)):
         moved = delta.copy()
         moved[k] += SMALLEST_DEFLECTION
         columns.append((residual(moved) - base) / SMALLEST_DEFLECTION)
-    return np.array(columns).T
+    return np.asarray(np.transpose(columns))

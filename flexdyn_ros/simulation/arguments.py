@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any
 
-from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.errors import ArgumentError
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def finite_vector(value: Any, size: int, argument: str) -> np.ndarray:
+def finite_vector(value: ArrayLike, size: int, argument: str) -> np.ndarray:
     """
     Return a copy of a vector, (size,).
 
@@ -22,7 +22,7 @@ def finite_vector(value: Any, size: int, argument: str) -> np.ndarray:
     return np.array(real_vector(argument, value, size))
 
 
-def positive_number(value: Any, argument: str, unit: str) -> float:
+def positive_number(value: object, argument: str, unit: str) -> float:
     """
     Return a number in this unit.
 

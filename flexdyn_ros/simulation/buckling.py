@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 from typing import Optional
 
-from flexdyn_ros.model.modal.eigenproblem import reduced_eigenproblem
+from flexdyn_ros.model.modal.matrices import reduced_eigenproblem
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
 

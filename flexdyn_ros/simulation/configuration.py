@@ -9,8 +9,8 @@ is the angular velocity in body axes, and a floating joint's linear velocity is 
 from __future__ import annotations
 
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.robot.joint import Joint
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 _QUATERNION_TOLERANCE = 1e-3  # a quaternion typed with four digits is accepted and normalised

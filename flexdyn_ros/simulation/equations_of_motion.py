@@ -20,9 +20,10 @@ from flexdyn_ros.simulation.prescribed import PrescribedBase
 from flexdyn_ros.simulation.stability import step_limit
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
+from numpy.typing import ArrayLike
 
-TorqueFunction = Callable[[float, np.ndarray, np.ndarray], Any]
-Torque = Union[None, np.ndarray, TorqueFunction]
+TorqueFunction = Callable[[float, np.ndarray, np.ndarray], ArrayLike]
+Torque = Union[None, ArrayLike, TorqueFunction]
 
 _HUGE = 1e8  # a coordinate or rate beyond it [m, rad, /s] means that the motion has diverged
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 from typing import Optional
 
-from flexdyn_ros.model.modal.eigenproblem import reduced_eigenproblem
-from flexdyn_ros.model.modal.eigenproblem import symmetric_part
+from flexdyn_ros.model.modal.matrices import reduced_eigenproblem
+from flexdyn_ros.model.modal.matrices import symmetric_part
 import numpy as np
 
 _STEP = 1e-6  # of a coordinate [m | rad] or its rate; small against the knots of spring tables

@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 from typing import Mapping
 from typing import Optional
 
 from flexdyn_ros.closed_chains.stepping import LoopAccelerations
 from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.robot_dynamics import require_dynamics
 from flexdyn_ros.simulation.arguments import finite_vector
 from flexdyn_ros.simulation.arguments import positive_number
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.divergence import SimulationDiverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
+from flexdyn_ros.simulation.equations_of_motion import Torque
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.progress import Progress
 from flexdyn_ros.simulation.progress import ProgressBar
@@ -26,16 +27,22 @@ from flexdyn_ros.simulation.runge_kutta import RungeKutta
 from flexdyn_ros.simulation.tableaus import find_tableau
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
+from numpy.typing import ArrayLike
 
 _MOST_STEPS = 10**8  # a run of more samples does not fit in memory
 _ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
 
 
+# Functions that a simulation evaluates, compiled before it starts.
+EVALUATED, ON_BASE = ('forward_dynamics',), ('inverse_dynamics', 'mass_matrix')
+RECORDED = ('kinetic_energy', 'potential_energy')
+
+
 def simulate(
-    dyn: Any,
-    q0: Any,
-    qd0: Any,
-    torque: Any,
+    dyn: Dynamics,
+    q0: ArrayLike,
+    qd0: ArrayLike,
+    torque: Torque,
     t_end: float,
     dt: float,
     method: str = 'rk4',
@@ -44,7 +51,7 @@ def simulate(
     drift: str = 'projection',
     drift_gains: Optional[tuple[float, float]] = None,
     loop_accelerations: LoopAccelerations = None,
-    loop_forces: Optional[Mapping[str, Any]] = None,
+    loop_forces: Optional[Mapping[str, ArrayLike]] = None,
 ) -> Trajectory:
     """
     Integrate the motion of a robot from an initial state.
@@ -99,6 +106,7 @@ def simulate(
         equations.loops = loops
     elif drift != 'projection' or drift_gains or loop_accelerations or loop_forces:
         raise ArgumentError('drift', 'and what is said about loops need a robot with <loop>')
+    dyn.compile(*(EVALUATED if base_acceleration is None else ON_BASE), *RECORDED)
     return integrate(equations, tableau, q, qd, t_end, dt, progress)
 
 

@@ -7,9 +7,9 @@ from math import pi
 from math import sqrt
 from typing import Any
 
-from flexdyn_ros.model.link_body import link_body
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.beam.body import link_body
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 

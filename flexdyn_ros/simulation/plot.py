@@ -8,6 +8,7 @@ from typing import Any
 from typing import Optional
 
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.output_files import new_file
 from flexdyn_ros.simulation.record import PathLike
 from flexdyn_ros.simulation.record import Trajectory
 import numpy as np
@@ -46,7 +47,8 @@ def save_plots(trajectory: Trajectory, folder: PathLike) -> tuple[Path, ...]:
     for name, figure in figures.items():
         if figure is not None:
             path = Path(folder) / name
-            figure.savefig(path, dpi=150)
+            with new_file(path) as file:
+                figure.savefig(file, dpi=150, format='png')
             paths.append(path)
     return tuple(paths)
 

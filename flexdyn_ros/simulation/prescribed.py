@@ -6,16 +6,16 @@ from __future__ import annotations
 from typing import Any
 from typing import Callable
 from typing import Optional
-from typing import Sequence
 from typing import Union
 
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
+from numpy.typing import ArrayLike
 
-BaseFunction = Callable[[float, np.ndarray, np.ndarray], Any]
-BaseAcceleration = Union[None, Sequence[float], np.ndarray, BaseFunction]
+BaseFunction = Callable[[float, np.ndarray, np.ndarray], ArrayLike]
+BaseAcceleration = Union[None, ArrayLike, BaseFunction]
 
 
 class PrescribedBase:

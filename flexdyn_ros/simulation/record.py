@@ -6,20 +6,25 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from dataclasses import fields
+from io import StringIO
 import os
 from pathlib import Path
 from typing import Any
 from typing import Union
-from zipfile import BadZipFile
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.beam.family_shapes import family_shapes
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.modal.archive import read_archive
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.output_files import new_file
+from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.segment_tips import segment_tips
 import numpy as np
 
+# Bytes that a file and all its arrays may take.
+LARGEST = 2**32
 PathLike = Union[str, 'os.PathLike[str]']
 Names = tuple[str, ...]
 
@@ -120,15 +125,15 @@ class Trajectory:
             self.t, self.q, self.qd, self.tau, self.tips, self.energy, self.kinetic,
             self.potential,
         ))
-        path = Path(path)
-        with path.open('w', newline='', encoding='utf-8') as file:
-            csv.writer(file, lineterminator='\n').writerow(self.columns)
+        headings = StringIO()
+        csv.writer(headings, lineterminator='\n').writerow(self.columns)
+        with new_file(path) as file:
+            file.write(headings.getvalue().encode())
             np.savetxt(file, table, fmt='%.17g', delimiter=',')
-        return path
+        return Path(path)
 
     def save_npz(self, path: PathLike) -> Path:
         """Write all attributes as numpy arrays, compressed; return the path."""
-        path = Path(path)
         arrays: dict[str, Any] = {}
         for item in fields(self):
             value = getattr(self, item.name)
@@ -136,9 +141,9 @@ class Trajectory:
             arrays[item.name] = (
                 value if isinstance(value, np.ndarray) else np.array(value, dtype=str)
             )
-        with path.open('wb') as file:
+        with new_file(path) as file:
             np.savez_compressed(file, **arrays)
-        return path
+        return Path(path)
 
     @classmethod
     def load_npz(cls, path: PathLike) -> 'Trajectory':
@@ -150,20 +155,27 @@ class Trajectory:
         """
         values: dict[str, Any] = {}
         try:
-            with np.load(path, allow_pickle=False) as stored:
-                for item in fields(cls):
-                    array = stored[item.name]
-                    if array.dtype.kind == 'U':
-                        values[item.name] = (
-                            str(array) if array.ndim == 0 else tuple(str(x) for x in array)
-                        )
-                    else:
-                        values[item.name] = array
-        except (AttributeError, BadZipFile, EOFError, KeyError, TypeError, ValueError) as error:
+            stored = read_archive(Path(path), _check_arrays, LARGEST, text=True)
+            for name, array in stored.items():
+                values[name] = array
+                if array.dtype.kind == 'U':
+                    values[name] = str(array) if array.ndim == 0 else tuple(map(str, array))
+        except ValueError as error:
             raise ArgumentError(
-                'path', f'names {path}, which is no trajectory that save_npz wrote: {error}'
+                'path', f'names {path}, which is no trajectory that save_npz wrote: it {error}'
             ) from error
         return cls(**values)
+
+
+def _check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
+    """Refuse an archive with other arrays than those of a trajectory, or not one row a time."""
+    for item in fields(Trajectory):
+        if item.name not in shapes:
+            raise ValueError(f'does not hold "{item.name}"')
+        if item.type == 'np.ndarray' and shapes[item.name][:1] != shapes['t'][:1]:
+            raise ValueError(f'holds {item.name} with shape {shapes[item.name]}')
+    if len(shapes) > len(fields(Trajectory)):
+        raise ValueError('holds other arrays too')
 
 
 def load_npz(path: PathLike) -> Trajectory:
@@ -179,7 +191,7 @@ class Recorder:
         count: Number of samples so far.
     """
 
-    def __init__(self, dyn: Any, configuration: ConfigurationMap, method: str, samples: int):
+    def __init__(self, dyn: Dynamics, configuration: ConfigurationMap, method: str, samples: int):
         self.count = 0
         self._dyn = dyn
         self._map = configuration

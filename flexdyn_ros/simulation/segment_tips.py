@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from flexdyn_ros.model.robot.robot import Robot
-from flexdyn_ros.model.segments.segment_shape import tip_deflection
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.segments import tip_deflection
 import numpy as np
 
 Names = tuple[str, ...]

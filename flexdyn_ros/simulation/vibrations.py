@@ -19,8 +19,8 @@ from typing import Any
 from typing import Optional
 
 from flexdyn_ros.closed_chains.solve import spaces
-from flexdyn_ros.model.extension.base_motion import BASE_COORDINATES
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.frequencies import natural_modes
 from flexdyn_ros.simulation.frequencies import stiffness_matrix

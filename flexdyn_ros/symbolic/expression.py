@@ -8,21 +8,44 @@ unchanged. Its graph makes every node; see graph.py.
 
 from __future__ import annotations
 
+from typing import Any
 from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Protocol
 from typing import Union
 
-from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import OuterScalar
-
-if TYPE_CHECKING:
-    from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
 
 # What a node is. A CALL is of sin, cos, exp, tanh, stumpffK (Stumpff's c_K) or piecewiseK (the
 # graph's K-th table).
 CONSTANT, SYMBOL, SUM, PRODUCT, QUOTIENT, NEGATIVE, CALL = range(7)
 
 Operand = Union['Expression', float, int]
+
+
+class Factory(Protocol):
+    """What makes nodes of one program, each once; see graph.py."""
+
+    def lift(self, value: Operand) -> Expression:
+        """Return a number as a node, and a node as it is."""
+
+    def add(self, x: Expression, y: Expression) -> Expression:
+        """Return x + y."""
+
+    def multiply(self, x: Expression, y: Expression) -> Expression:
+        """Return x * y."""
+
+    def divide(self, x: Expression, y: Expression) -> Expression:
+        """Return x / y."""
+
+    def negate(self, x: Expression) -> Expression:
+        """Return -x."""
+
+    def call(self, function: str, x: Expression) -> Expression:
+        """Return function(x)."""
+
+    def piecewise(self, function: PiecewisePolynomial, x: Expression) -> Expression:
+        """Return a piecewise polynomial of x."""
 
 
 class Expression:
@@ -39,8 +62,8 @@ class Expression:
 
     __slots__ = ('graph', 'kind', 'operands', 'value', 'number')
 
-    def __init__(self, graph: Graph, kind: int, operands: tuple, value, number: int):
-        self.graph = graph
+    def __init__(self, graph: Factory, kind: int, operands: tuple, value, number: int):
+        self.graph: Any = graph
         self.kind = kind
         self.operands = operands
         self.value = value

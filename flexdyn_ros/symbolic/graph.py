@@ -4,7 +4,7 @@ A hash-consed expression graph: equal expressions are one node, whatever order t
 
 Building a node applies the rules of El-Rayyes 1990, tables 3.2 and 3.3: zeros and ones vanish,
 constants fold, signs move outward (x - y and y - x are one node), like terms cancel. Numbers that
-differ by rounding are one number (`known_numbers.py`).
+differ by rounding are one number (`rounding.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import Iterable
 
-from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import stumpff
 from flexdyn_ros.symbolic.expression import CALL
 from flexdyn_ros.symbolic.expression import CONSTANT
@@ -25,8 +25,8 @@ from flexdyn_ros.symbolic.expression import QUOTIENT
 from flexdyn_ros.symbolic.expression import split_sign
 from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.expression import SYMBOL
-from flexdyn_ros.symbolic.known_numbers import is_rounding
-from flexdyn_ros.symbolic.known_numbers import KnownNumbers
+from flexdyn_ros.symbolic.rounding import is_rounding
+from flexdyn_ros.symbolic.rounding import NumberTable
 
 
 class Graph:
@@ -42,7 +42,7 @@ class Graph:
         self.nodes: list[Expression] = []
         self.tables: dict[str, PiecewisePolynomial] = {}
         self._known: dict[tuple, Expression] = {}
-        self._numbers = KnownNumbers()
+        self._numbers = NumberTable()
         self.zero = self.constant(0.0)
         self.one = self.constant(1.0)
 

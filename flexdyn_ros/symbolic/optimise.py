@@ -8,19 +8,24 @@ from typing import Callable
 from typing import Sequence
 
 from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.passes.common_divisors import common_divisors
-from flexdyn_ros.symbolic.passes.common_products import common_products
-from flexdyn_ros.symbolic.passes.common_sums import common_sums
-from flexdyn_ros.symbolic.passes.constants import constants
-from flexdyn_ros.symbolic.passes.dead_code import dead_code
-from flexdyn_ros.symbolic.passes.distribute import distribute
-from flexdyn_ros.symbolic.passes.factor import factor
+from flexdyn_ros.symbolic.passes.common_pairs import common_products
+from flexdyn_ros.symbolic.passes.common_pairs import common_sums
+from flexdyn_ros.symbolic.passes.factoring import distribute
+from flexdyn_ros.symbolic.passes.factoring import factor
+from flexdyn_ros.symbolic.passes.identities import trigonometry
+from flexdyn_ros.symbolic.passes.numbers import constants
 from flexdyn_ros.symbolic.passes.reuse import reuse
-from flexdyn_ros.symbolic.passes.trigonometry import trigonometry
 from flexdyn_ros.symbolic.program import operation_counts
 from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.search.common_divisors import common_divisors
 
 Pass = Callable[[Program], Program]
+
+
+def dead_code(program: Program) -> Program:
+    """Return the program without the statements that no output needs (CLEAR's first pass)."""
+    return Program(program.graph, program.outputs)
+
 
 # Run in this order until none of them saves anything more.
 PASSES: dict[str, Pass] = {

@@ -16,8 +16,8 @@ from flexdyn_ros.symbolic.expression import NEGATIVE
 from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.known_numbers import accumulate
-from flexdyn_ros.symbolic.known_numbers import is_same
+from flexdyn_ros.symbolic.rounding import accumulate
+from flexdyn_ros.symbolic.rounding import is_same
 
 Monomial = tuple[Expression, ...]
 Polynomial = dict[Monomial, float]
@@ -27,25 +27,25 @@ TRIAL_LIMIT = 12
 TRIALS = 4
 
 
-def expand(root: Expression, private: set[Expression], limit: int) -> Optional[Polynomial]:
+def expand(root: Expression, single_use: set[Expression], limit: int) -> Optional[Polynomial]:
     """
-    Return the polynomial of a node with its private parts multiplied out.
+    Return the polynomial of a node with its single-use parts multiplied out.
 
     Args:
         root: The node.
-        private: Nodes that nothing but the root's own tree uses; all others are atoms.
+        single_use: Nodes that nothing but the root's own tree uses; all others are atoms.
         limit: Number of terms above which the result is None.
     """
     if root.kind == CONSTANT:
         return {(): root.value}
     if root.kind == NEGATIVE:
-        inner = expand(root.operands[0], private, limit)
+        inner = expand(root.operands[0], single_use, limit)
         return None if inner is None else {m: -c for m, c in inner.items()}
-    if root not in private or root.kind not in (SUM, PRODUCT):
+    if root not in single_use or root.kind not in (SUM, PRODUCT):
         return {(root,): 1.0}
     result: Polynomial = {} if root.kind == SUM else {(): 1.0}
     for operand in root.operands:
-        part = expand(operand, private, limit)
+        part = expand(operand, single_use, limit)
         if part is None:
             return None
         result = _plus(result, part) if root.kind == SUM else _times(result, part)

@@ -9,12 +9,14 @@ from typing import Iterable
 from typing import Mapping
 
 from flexdyn_ros.symbolic.expression import CALL
+from flexdyn_ros.symbolic.expression import CONSTANT
 from flexdyn_ros.symbolic.expression import Expression
 from flexdyn_ros.symbolic.expression import NEGATIVE
 from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import QUOTIENT
 from flexdyn_ros.symbolic.expression import split_sign
 from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.expression import SYMBOL
 from flexdyn_ros.symbolic.graph import Graph
 
 
@@ -171,9 +173,6 @@ def total_operations(outputs: Iterable[Expression]) -> int:
 
 def evaluate_program(program: Program, inputs: Mapping[str, float]) -> list[float]:
     """Return the outputs at given inputs, by walking the graph: slow, for checks."""
-    from flexdyn_ros.symbolic.expression import CONSTANT
-    from flexdyn_ros.symbolic.expression import SYMBOL
-
     values: dict[Expression, float] = {}
     for node in program.needed():
         operands = [values[operand] for operand in node.operands]

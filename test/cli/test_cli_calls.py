@@ -16,7 +16,7 @@ from command import surroundings
 from flexdyn_ros.cli.main import build_parser
 import pytest
 
-COMMANDS = ('check', 'info', 'modes', 'simulate', 'generate', 'count', 'validate')
+COMMANDS = ('check', 'info', 'modes', 'simulate', 'generate', 'count', 'replay')
 
 
 def subparser(command):
@@ -48,10 +48,10 @@ def test_help_gives_every_option_a_meaning_and_numbers_a_unit(command):
             numeric += 1
             units = re.findall(r'\[([^\]]+)\]', paragraph)
             assert any(
-                re.fullmatch(r'(1|s|m|rad|kg|N|N m|rad/s|m/s|m/s\^2)( \| [\w /]+)*', unit)
+                re.fullmatch(r'(1|s|Hz|m|rad|kg|N|N m|rad/s|m/s|m/s\^2)( \| [\w /]+)*', unit)
                 for unit in units
             ), paragraph
-    assert numeric == {'modes': 1, 'simulate': 6}.get(command, 0)
+    assert numeric == {'modes': 1, 'simulate': 6, 'replay': 1}.get(command, 0)
     text = subparser(command).format_help()
     assert 'example' in text
     assert f'flexdyn {command} ' in text
@@ -263,18 +263,3 @@ def test_start_up_imports_neither_scipy_nor_matplotlib(folder, words, code, abse
                          capture_output=True, text=True)
     assert run.returncode == code, run.stderr
     assert run.stderr.splitlines()[-1] == '[]'
-
-
-def test_demo_says_when_it_is_missing(folder):
-    """The hook loads the demonstration only when it is asked for."""
-    code = (
-        'import sys\n'
-        'sys.modules["flexdyn_ros.demo.main"] = None\n'
-        'from flexdyn_ros.cli.main import main\n'
-        'sys.exit(main(["demo", "--fast"]))\n'
-    )
-    run = subprocess.run([sys.executable, '-c', code], cwd=folder, env=surroundings(),
-                         capture_output=True, text=True)
-    assert run.returncode == 1
-    assert 'without a demonstration' in run.stderr
-    assert 'Traceback' not in run.stderr

@@ -126,7 +126,7 @@ def upright(mass):
     return (
         '<robot name="column"><link name="column"/><flexdyn version="1.0">'
         '<gravity xyz="0 0 -10"/><flexible_link link="column"><beam tip="0 0 1" y_axis="0 1 0" '
-        f'mass="{mass}" young="1" iy="1" iz="2"><bending axis="y" modes="3"/>'
+        f'mass="{mass}" young="1e8" iy="1e-8" iz="2e-8"><bending axis="y" modes="3"/>'
         '<bending axis="z" modes="3"/></beam></flexible_link></flexdyn></robot>'
     )
 

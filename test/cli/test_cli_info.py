@@ -63,7 +63,7 @@ def test_text_has_tables_with_units(folder):
 def test_reduced_forms_are_asked_for_and_said(folder):
     """The option of every subcommand, the names of the library, and a robot that has none."""
     from flexdyn_ros.cli.options import REDUCED_FORMS
-    from flexdyn_ros.model.robot.reduced import FORMS
+    from flexdyn_ros.model.records.reduced import FORMS
 
     assert {*REDUCED_FORMS, 'exact'} == set(FORMS)
     run = flexdyn('info', 'flexible.urdf', '--form', 'linearised', '--json', cwd=folder)

@@ -10,7 +10,7 @@ from flexdyn_ros.codegen.generate import compile_python
 from flexdyn_ros.codegen.tracing.interface import Input
 from flexdyn_ros.codegen.tracing.interface import Output
 from flexdyn_ros.codegen.tracing.interface import Trace
-from flexdyn_ros.dynamics.piecewise import monotone_cubic
+from flexdyn_ros.dynamics.spring_law import monotone_cubic
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
 import numpy as np

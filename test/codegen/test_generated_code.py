@@ -16,7 +16,7 @@ from flexdyn_ros.codegen.generate import GeneratedCode
 from flexdyn_ros.codegen.tracing.functions import tip_link
 from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.symbolic.count import count_c
 from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.program import evaluate_program

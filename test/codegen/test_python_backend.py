@@ -11,7 +11,7 @@ import flexdyn_ros as fd
 from flexdyn_ros.codegen.backends import executors
 from flexdyn_ros.codegen.backends.generated import generated_backend
 from flexdyn_ros.codegen.backends.variants import Variant
-from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 from oracles.random_robots import random_robot_urdf
 import pytest

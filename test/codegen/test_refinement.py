@@ -4,15 +4,15 @@
 from random import Random
 
 from flexdyn_ros.codegen.tracing.trace import trace
-from flexdyn_ros.symbolic.divisors import cost
-from flexdyn_ros.symbolic.extraction import extract
-from flexdyn_ros.symbolic.extraction import search
-from flexdyn_ros.symbolic.network import Network
-from flexdyn_ros.symbolic.passes.common_divisors import search_divisors
 from flexdyn_ros.symbolic.program import evaluate_program
-from flexdyn_ros.symbolic.refinement import refine
-from flexdyn_ros.symbolic.scales import rescale
-from flexdyn_ros.symbolic.squares import merge_squares
+from flexdyn_ros.symbolic.search.common_divisors import search_divisors
+from flexdyn_ros.symbolic.search.divisors import cost
+from flexdyn_ros.symbolic.search.extraction import extract
+from flexdyn_ros.symbolic.search.extraction import search
+from flexdyn_ros.symbolic.search.network import Network
+from flexdyn_ros.symbolic.search.refinement import merge_squares
+from flexdyn_ros.symbolic.search.refinement import refine
+from flexdyn_ros.symbolic.search.refinement import rescale
 import numpy as np
 import pytest
 

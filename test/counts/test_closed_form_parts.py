@@ -4,8 +4,8 @@
 from math import cos
 from math import sin
 
+from flexdyn_ros.codegen.tracing.multiple_angles import angle_coordinates
 from flexdyn_ros.codegen.tracing.multiple_angles import multiple_angles
-from flexdyn_ros.codegen.tracing.multiple_angles import turning_coordinates
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import evaluate_program
@@ -78,4 +78,4 @@ def test_what_has_no_multiple_angles_stays():
     for k in range(7):
         long = long * (graph.symbol(f'c{k}') + a.cos())
     assert multiple_angles(long, [a]) is long
-    assert turning_coordinates([node, b]) == [a]
+    assert angle_coordinates([node, b]) == [a]

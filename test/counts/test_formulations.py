@@ -6,23 +6,23 @@ from dataclasses import replace
 import flexdyn_ros as fd
 from flexdyn_ros.codegen import generate
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.composite_body import mass_matrix
+from flexdyn_ros.dynamics.base_parameters import regroup
 from flexdyn_ros.dynamics.factors import factor_order
 from flexdyn_ros.dynamics.factors import mass_matrix_factors
-from flexdyn_ros.dynamics.regroup import regroup
-from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_columns
-from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_first_columns
-from flexdyn_ros.dynamics.walker_orin import mass_matrix_by_outer_links
+from flexdyn_ros.dynamics.mass_matrix import mass_matrix
+from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_columns
+from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_first_columns
+from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_outer_links
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.robot.joint import Friction
-from flexdyn_ros.model.robot.joint import JointDynamics
-from flexdyn_ros.model.robot.joint import Mimic
-from flexdyn_ros.validation.counts.robots import flexible_arm
-from flexdyn_ros.validation.counts.robots import flexible_chain
-from flexdyn_ros.validation.counts.robots import puma_560
-from flexdyn_ros.validation.counts.robots import stanford_arm
+from flexdyn_ros.model.records.joint import Friction
+from flexdyn_ros.model.records.joint import JointDynamics
+from flexdyn_ros.model.records.joint import Mimic
 import numpy as np
 import pytest
+from validation.counts.robots import flexible_arm
+from validation.counts.robots import flexible_chain
+from validation.counts.robots import puma_560
+from validation.counts.robots import stanford_arm
 
 ROBOTS = {
     'Stanford6': stanford_arm(),

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The published figures: printed sums and printed values of the polynomials."""
 
-from flexdyn_ros.validation.counts.published import cyril
-from flexdyn_ros.validation.counts.published import jain_rodriguez
-from flexdyn_ros.validation.counts.published import mohan_saha
-from flexdyn_ros.validation.counts.published import published
 import pytest
+from validation.counts.published import cyril
+from validation.counts.published import jain_rodriguez
+from validation.counts.published import mohan_saha
+from validation.counts.published import published
 
 # Totals of tables 4.1 to 4.6 that the text quotes or the tables print.
 RIGID_TOTALS = [

@@ -6,17 +6,17 @@ from math import prod
 from math import sin
 
 import flexdyn_ros as fd
-from flexdyn_ros.validation.counts.published import published
-from flexdyn_ros.validation.counts.published_form import atom
-from flexdyn_ros.validation.counts.published_form import inverse_dynamics
-from flexdyn_ros.validation.counts.published_form import Listing
-from flexdyn_ros.validation.counts.published_form import ONE
-from flexdyn_ros.validation.counts.published_form import publication_counts
-from flexdyn_ros.validation.counts.published_form import ZERO
-from flexdyn_ros.validation.counts.robots import stanford_arm
-from flexdyn_ros.validation.counts.robots import stanford_rows
 import numpy as np
 import pytest
+from validation.counts.published import published
+from validation.counts.published_form import atom
+from validation.counts.published_form import inverse_dynamics
+from validation.counts.published_form import Listing
+from validation.counts.published_form import ONE
+from validation.counts.published_form import publication_counts
+from validation.counts.published_form import ZERO
+from validation.counts.robots import stanford_arm
+from validation.counts.robots import stanford_rows
 
 X, Y = atom('X'), atom('Y')
 # A state of the Stanford arm.

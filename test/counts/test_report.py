@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report: every published row is there, and rows that miss their mark are explained."""
 
-from benchmarks.counts.report import line
-from benchmarks.counts.report import mark
-from benchmarks.counts.report import page
-from benchmarks.counts.report import section
-from benchmarks.counts.report import starting_line
-from flexdyn_ros.validation.counts.explanations import explanation
-from flexdyn_ros.validation.counts.explanations import UNEXPLAINED
-from flexdyn_ros.validation.counts.published import published
-from flexdyn_ros.validation.counts.tables import Count
-from flexdyn_ros.validation.counts.tables import Row
-from flexdyn_ros.validation.counts.tables import Table
-from flexdyn_ros.validation.counts.tables import tables
 import pytest
+from validation.counts.explanations import explanation
+from validation.counts.explanations import UNEXPLAINED
+from validation.counts.published import published
+from validation.counts.report import line
+from validation.counts.report import mark
+from validation.counts.report import page
+from validation.counts.report import section
+from validation.counts.report import starting_line
+from validation.counts.tables import Count
+from validation.counts.tables import Row
+from validation.counts.tables import Table
+from validation.counts.tables import tables
 
 TABLES = {table.name: table for table in tables()}
 # Rows that are quick to generate and whose rivals are close.

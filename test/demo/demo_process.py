@@ -98,25 +98,19 @@ class DemoProcess:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end and self.process.poll() is None:
             pids = self.launched()
-            if len(pids) == 3 and self._moves():
+            if len(pids) == 4 and self._moves():
                 return pids
             time.sleep(0.1)
         raise AssertionError(f'nothing moves: {self.text}')
 
     def launched(self):
-        """Return the process ids of launched nodes by name."""
+        """Return the process ids by name."""
         files = list(self.folder.glob('*/*/processes.json'))
-        found = json.loads(files[0].read_text()) if files else []
-        return {item['name']: item['pid'] for item in found}
-
-    def companions(self):
-        """Return the process ids of the demonstration's own processes by name."""
-        file = next(self.folder.glob('*/*/companions.json'))
-        return {item['name']: item['pid'] for item in json.loads(file.read_text())}
+        return json.loads(files[0].read_text()) if files else {}
 
     def _moves(self):
         """Tell whether the simulator is at work."""
-        logs = list(self.folder.glob('*/*/launch.log'))
+        logs = list(self.folder.glob('*/*/forward_dynamics_node.log'))
         return bool(logs) and 'Simulating' in logs[0].read_text()
 
     def close(self):

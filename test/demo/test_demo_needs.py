@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 import sys
 
+from flexdyn_ros.demo import environment
 from flexdyn_ros.demo import needs
-from flexdyn_ros.demo.environment import DemoEnvironment
 from flexdyn_ros.demo.environment import ISOLATED
 from flexdyn_ros.demo.main import run
 from flexdyn_ros.demo.session import build_parser
@@ -34,33 +34,26 @@ FOREIGN = {
 }
 
 
-class Stubbed(DemoEnvironment):
-    """An environment in which some modules cannot be imported."""
+@pytest.fixture
+def without(tmp_path, monkeypatch):
+    """Return a function that hides modules from the processes of the demonstration."""
+    def hide(*modules):
+        for module in modules:
+            (tmp_path / f'{module}.py').write_text(
+                f'raise ModuleNotFoundError("No module named {module!r}", name={module!r})\n')
 
-    def __init__(self, folder):
-        super().__init__({**os.environ, ISOLATED: '1'})
-        self._folder = folder
-        self.prefix = folder
-
-    def variables(self, domain_id, log_folder):
-        found = super().variables(domain_id, log_folder)
-        found['PYTHONPATH'] = os.pathsep.join([str(self._folder), found['PYTHONPATH']])
+    def variables(domain_id, log_folder):
+        found = environment.variables(domain_id, log_folder)
+        found['PYTHONPATH'] = os.pathsep.join([str(tmp_path), found['PYTHONPATH']])
         return found
 
-    def without(self, *modules):
-        for module in modules:
-            (self._folder / f'{module}.py').write_text(
-                f'raise ModuleNotFoundError("No module named {module!r}", name={module!r})\n')
-        return self
+    monkeypatch.setattr(needs, 'variables', variables)
+    return hide
 
 
-def told(missing):
-    return '\n'.join(str(item) for item in missing)
-
-
-def test_modules_are_named_with_the_command_that_installs_them(tmp_path):
-    environment = Stubbed(tmp_path).without('matplotlib', 'urdf_parser_py', 'airo_models')
-    text = told(needs.missing_needs(environment, ['vendor'], tmp_path))
+def test_modules_are_named_with_the_command_that_installs_them(tmp_path, without):
+    without('matplotlib', 'urdf_parser_py', 'airo_models')
+    text = '\n'.join(needs.missing_needs(['vendor'], tmp_path))
     for module, distribution in (
         ('matplotlib', 'matplotlib'),
         ('urdf_parser_py', 'urdf-parser-py'),
@@ -70,39 +63,32 @@ def test_modules_are_named_with_the_command_that_installs_them(tmp_path):
         assert f'fix: {sys.executable} -m pip install {distribution}' in text
 
 
-def test_vendor_package_is_not_needed_for_the_other_robot(tmp_path):
-    environment = Stubbed(tmp_path).without('airo_models')
-    assert 'airo' not in told(needs.missing_needs(environment, ['canadarm'], tmp_path))
+def test_vendor_package_is_not_needed_for_the_other_robot(tmp_path, without):
+    without('airo_models')
+    assert 'airo' not in '\n'.join(needs.missing_needs(['canadarm'], tmp_path))
 
 
-def test_ros_is_named_once(tmp_path):
-    environment = Stubbed(tmp_path).without('rclpy', 'sensor_msgs')
-    text = told(needs.missing_needs(environment, ['canadarm'], tmp_path))
+def test_ros_is_named_once(tmp_path, without):
+    without('rclpy', 'sensor_msgs')
+    text = '\n'.join(needs.missing_needs(['canadarm'], tmp_path))
     assert text.count('ROS 2 is not complete') == 1
     assert 'make setup' in text and '/opt/ros/' in text
 
 
-def test_package_that_launch_files_cannot_find(tmp_path):
-    environment = Stubbed(tmp_path)
-    environment.prefix = None
-    text = told(needs.missing_needs(environment, ['canadarm'], tmp_path))
-    assert 'flexdyn_ros is not installed where launch files look for it' in text
-
-
 def test_folder_that_cannot_be_written(tmp_path):
-    text = told(needs.missing_needs(Stubbed(tmp_path), ['canadarm'], Path('/proc/results')))
+    text = '\n'.join(needs.missing_needs(['canadarm'], Path('/proc/results')))
     assert '/proc cannot be written to.' in text and '--out' in text
 
 
 def test_folder_with_something_in_it(tmp_path):
     (tmp_path / 'earlier').write_text('')
-    text = told(needs.missing_needs(Stubbed(tmp_path), ['canadarm'], tmp_path))
+    text = '\n'.join(needs.missing_needs(['canadarm'], tmp_path))
     assert f'{tmp_path} is not empty.' in text and '--out' in text
 
 
 def test_full_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(needs, 'FREE_SPACE', 1e30)
-    text = told(needs.missing_needs(Stubbed(tmp_path), ['canadarm'], tmp_path / 'new'))
+    text = '\n'.join(needs.missing_needs(['canadarm'], tmp_path / 'new'))
     assert 'MB left' in text and 'make room' in text
 
 
@@ -125,8 +111,17 @@ def test_wrong_calls(words, capsys):
     assert words[0] in capsys.readouterr().err
 
 
-def test_foreign_variables_are_dropped_or_replaced(tmp_path):
-    environment = DemoEnvironment({**os.environ, **FOREIGN, ISOLATED: '1'})
+@pytest.fixture
+def foreign(monkeypatch):
+    """Set the variables of another ROS."""
+    for name, value in FOREIGN.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv(ISOLATED, raising=False)
+
+
+def test_foreign_variables_are_dropped_or_replaced(tmp_path, foreign, monkeypatch):
+    monkeypatch.setattr(environment, 'has_own_ros', lambda: True)
+    assert environment.is_foreign()
     found = environment.variables(77, tmp_path)
     for name, value in FOREIGN.items():
         assert value not in found.get(name, '').split(os.pathsep), name
@@ -137,16 +132,21 @@ def test_foreign_variables_are_dropped_or_replaced(tmp_path):
         assert name not in found
 
 
-def test_search_paths_of_the_shell_stay_only_where_ros_comes_from_them(tmp_path, monkeypatch):
-    answers = iter([False, True])
-    monkeypatch.setattr(DemoEnvironment, '_finds_ros', lambda self: next(answers))
-    plain = {name: os.environ[name] for name in ('HOME', 'PATH') if name in os.environ}
-    environment = DemoEnvironment({**plain, **FOREIGN})
-    assert environment.keeps_paths
+def test_an_environment_that_was_made_here_is_not_made_again(foreign, monkeypatch):
+    monkeypatch.setattr(environment, 'has_own_ros', lambda: True)
+    monkeypatch.setenv(ISOLATED, '1')
+    assert not environment.is_foreign()
+
+
+def test_search_paths_of_the_shell_stay_only_where_ros_comes_from_them(
+    tmp_path, foreign, monkeypatch
+):
+    monkeypatch.setattr(environment, 'has_own_ros', lambda: False)
+    assert not environment.is_foreign()
     found = environment.variables(77, tmp_path)
     for name in PATH_VARIABLES:
         if name in FOREIGN:
             assert FOREIGN[name] in found[name].split(os.pathsep)
     assert found['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'LOCALHOST'
-    assert found['ROS_LOCALHOST_ONLY'] == '1'  # how Humble is told the same
+    assert found['ROS_LOCALHOST_ONLY'] == '1'  # the name that Humble has for it
     assert 'ROS_DISCOVERY_SERVER' not in found

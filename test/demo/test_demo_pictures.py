@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pictures of the demonstration choose to show, and in which words."""
+"""What the pictures of the demonstration show."""
 
-from flexdyn_ros.demo.arm_picture import choose
-from flexdyn_ros.demo.arm_picture import millimetres
-from flexdyn_ros.demo.arm_picture import Space
-from flexdyn_ros.demo.pictures import angle
+from pathlib import Path
+
+from flexdyn_ros.demo.arm_picture import ArmShape
 from flexdyn_ros.demo.pictures import large_ones
+from flexdyn_ros.demo.plan import ROBOTS
+from flexdyn_ros.demo.plan import Run
 import numpy as np
 import pytest
 
@@ -24,28 +25,18 @@ def test_an_arm_that_does_not_bend_keeps_its_modes():
         'arm/bending_y1', 'elbow/elastic']
 
 
-@pytest.mark.parametrize(('value', 'text'), [
-    (1.5, '1.5 rad'), (0.0612, '61.2 mrad'), (1.87e-7, '0.187 \N{GREEK SMALL LETTER MU}rad'),
-    (0.0, '0 \N{GREEK SMALL LETTER MU}rad'),
-])
-def test_angles_are_told_in_a_unit_of_their_size(value, text):
-    assert angle(value) == text
-
-
-@pytest.mark.parametrize(('value', 'text'), [(0.2286, '229 mm'), (0.00029, '0.29 mm')])
-def test_lengths_are_told_with_the_digits_that_count(value, text):
-    assert millimetres(value) == text
-
-
-def test_the_instants_spread_over_the_whole_time():
-    frames = [{'time': time} for time in (0.1, 0.2, 2.6, 4.0, 5.1, 7.4, 9.9)]
-    assert [frame['time'] for frame in choose(frames, 5)] == [0.1, 2.6, 5.1, 7.4, 9.9]
-    assert choose([], 5) == []
-
-
-def test_the_drawn_space_holds_the_arm_and_the_floor():
-    points = np.array([[0.0, -1.0, 0.2], [2.0, 3.0, 0.9]])
-    space = Space.around(points)
-    assert np.all(space.low <= points.min(axis=0)) and np.all(space.high >= points.max(axis=0))
-    assert space.low[2] == 0.0
-    assert np.allclose(space.size, space.high - space.low)
+def test_the_drawn_arm_bends_by_its_exaggerated_modes():
+    """Canadarm stretched along x; 10 mm at the tip of the upper arm, drawn ten times larger."""
+    robot = ROBOTS['canadarm']
+    run = Run.make(robot, 'flexible', 1.0, 1.0, Path('nowhere'))
+    data = {f'position/{name}': np.zeros(1) for name in robot.joints}
+    links = ('upper_arm', 'forearm', 'hand')
+    data.update({f'mode/{link}/bending_y{k}': np.zeros(1) for link in links for k in (1, 2)})
+    data['mode/upper_arm/bending_y1'] = np.array([0.01])
+    shape = ArmShape(robot, run, data)
+    bent, _ = shape.bent(0)
+    straight = shape.unbent(0).reshape(-1, 3)
+    assert np.abs(straight[:, 1:]).max() == pytest.approx(0.0, abs=1e-12)
+    upper = next(link for link in bent if link.name == 'upper_arm')
+    assert upper.line[-1][1] == pytest.approx(robot.exaggeration * 0.01, rel=1e-6)
+    assert upper.deflection[-1] == pytest.approx(0.01, rel=1e-3)

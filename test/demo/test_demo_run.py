@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`flexdyn demo`, shortened, in a shell with another ROS sourced; and how it stops."""
 
-import importlib.util
 import json
 import os
 from pathlib import Path
 import signal
 import sys
+import time
 
 from demo_process import DemoProcess
 from demo_process import hostile_variables
@@ -21,7 +21,9 @@ pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
 DURATION = 2.0  # [s]
 RATE = 200.0  # [Hz]
-OWN_NODES = {'forward_dynamics_node', 'inverse_dynamics_node', 'deflection_markers_node'}
+PROCESSES = {
+    'forward_dynamics_node', 'inverse_dynamics_node', 'deflection_markers_node', 'driver',
+}
 BY_HAND = [sys.executable, '-m', 'flexdyn_ros', 'demo']
 AS_MAKE = [str(ROOT / 'scripts' / 'demo.sh')]  # also takes PYTHONHOME away
 
@@ -50,30 +52,23 @@ def test_last_line_names_the_folder(finished):
 def test_no_errors_and_both_robots(finished):
     _, report, _ = finished
     assert report['errors'] == []
-    has_launch_ros = importlib.util.find_spec('launch_ros') is not None
-    assert (report['launched_by'] == 'launch_ros') is has_launch_ros
     assert [run['robot'] for run in report['runs']] == ['canadarm', 'vendor']
     vendor = report['runs'][1]['description']
     assert vendor['file'].endswith('airo_models/arms/ur5e/ur5e.urdf')
     assert vendor['as_topic'] is True
 
 
-def test_processes_are_distinct_and_launched(finished):
-    _, report, _ = finished
-    processes = [process for run in report['runs'] for process in run['processes']]
-    pids = [process['pid'] for process in processes]
-    assert len(pids) == 12
-    assert len(set(pids)) == len(pids)
-    for run in report['runs']:
-        launched = {
-            process['name']: Path(process['executable'])
-            for process in run['processes'] if process['name'] in OWN_NODES
-        }
-        assert set(launched) == OWN_NODES
-        for name, path in launched.items():
-            assert path.name == name
-            assert path.parent.name == 'flexdyn_ros'
-            assert path.parent.parent.name == 'lib'
+def processes(demo):
+    """Return (name, process id) of all processes of all runs."""
+    files = demo.folder.glob('*/*/processes.json')
+    return [pair for file in files for pair in json.loads(file.read_text()).items()]
+
+
+def test_processes_are_distinct(finished):
+    demo, _, _ = finished
+    names, pids = zip(*processes(demo))
+    assert set(names) == PROCESSES
+    assert len(set(pids)) == len(pids) == 2 * len(PROCESSES)
 
 
 @pytest.mark.parametrize('topic, states_only', [
@@ -82,8 +77,6 @@ def test_processes_are_distinct_and_launched(finished):
     ('/forward_dynamics_node/tip_poses', True),
     ('/clock', True),
     ('/inverse_dynamics_node/joint_torques', False),
-    ('/inverse_dynamics_node/reference', False),
-    ('/forward_dynamics_node/pd_reference', False),
 ])
 def test_counts_match_duration_times_rate(finished, topic, states_only):
     _, report, _ = finished
@@ -91,16 +84,12 @@ def test_counts_match_duration_times_rate(finished, topic, states_only):
     for run in report['runs']:
         found = run['topics'][topic]
         assert found['messages'] - found['repeated'] == pytest.approx(wanted, rel=0.01)
-        assert found['rate_in_simulated_time_hz'] == pytest.approx(RATE, rel=0.02)
 
 
-def test_markers_come_at_their_rate(finished):
+def test_markers_come(finished):
     _, report, _ = finished
     for run in report['runs']:
-        found = run['topics']['/deflection_markers_node/markers']
-        assert found['messages'] >= 2
-        # On a steady clock, so that a machine that stalls moves the few there are.
-        assert 1.0 < found['rate_in_real_time_hz'] < 4.0
+        assert run['topics']['/deflection_markers_node/markers']['messages'] >= 2
 
 
 def test_torque_fits_the_motion(finished):
@@ -126,8 +115,6 @@ def test_pictures_and_data(finished):
             assert data['time'][-1] == pytest.approx(DURATION)
             rows = len(data['time'])
         assert len((folder / 'data.csv').read_text().splitlines()) == rows + 1
-        with np.load(folder / 'markers.npz') as data:
-            assert any('centre_line' in name for name in data)
 
 
 def test_only_this_machine_and_a_domain_of_its_own(finished):
@@ -139,14 +126,12 @@ def test_only_this_machine_and_a_domain_of_its_own(finished):
         assert network['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'LOCALHOST'
         assert network['ROS_DISCOVERY_SERVER'] is None
         assert network['ROS_STATIC_PEERS'] is None
-        assert run['versions']['rmw'] == 'rmw_fastrtps_cpp'
         assert Path(network['FASTDDS_DEFAULT_PROFILES_FILE']).name == 'fastdds_profile.xml'
 
 
 def test_processes_are_gone_and_shared_memory_is_clean(finished):
-    demo, report, held = finished
-    for run in report['runs']:
-        assert not any(is_running(process['pid']) for process in run['processes'])
+    demo, _, held = finished
+    assert not any(is_running(pid) for _, pid in processes(demo))
     assert held
     assert left_behind(held, demo.earlier) == set()
 
@@ -164,7 +149,7 @@ def demo_by_hand(tmp_path):
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_signals_stop_everything(demo_by_hand, number):
-    pids = {**demo_by_hand.wait_for_motion(), **demo_by_hand.companions()}
+    pids = demo_by_hand.wait_for_motion()
     held = shared_memory_of(pids.values())
     demo_by_hand.process.send_signal(number)
     assert demo_by_hand.wait() == 130
@@ -175,8 +160,18 @@ def test_signals_stop_everything(demo_by_hand, number):
 
 
 def test_a_node_that_dies_ends_the_demo_with_its_name(demo_by_hand):
-    pids = {**demo_by_hand.wait_for_motion(), **demo_by_hand.companions()}
+    pids = demo_by_hand.wait_for_motion()
     os.kill(pids['inverse_dynamics_node'], signal.SIGTERM)
     assert demo_by_hand.wait() == 1
     assert 'the process inverse_dynamics_node ended early' in demo_by_hand.text
+    assert not any(is_running(pid) for pid in pids.values())
+
+
+def test_nothing_outlives_a_demo_that_was_killed(demo_by_hand):
+    pids = demo_by_hand.wait_for_motion()
+    demo_by_hand.process.kill()
+    demo_by_hand.wait()
+    end = time.monotonic() + 20.0
+    while any(is_running(pid) for pid in pids.values()) and time.monotonic() < end:
+        time.sleep(0.1)
     assert not any(is_running(pid) for pid in pids.values())

@@ -4,7 +4,7 @@
 from functools import lru_cache
 
 import flexdyn_ros as fd
-from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_generalised_agree

@@ -5,15 +5,15 @@ The flexible three-link Canadarm of Mohan and Saha: motion, energy, both solutio
 Its torques, mass matrix and frequencies are quick cases of the validation.
 """
 
-from flexdyn_ros.validation.case_file import expected
-from flexdyn_ros.validation.mohan_saha.canadarm import canadarm
-from flexdyn_ros.validation.mohan_saha.canadarm import path
-from flexdyn_ros.validation.mohan_saha.canadarm import rigid_torque
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import reference_dynamics
 from oracles.planar_arm import runge_kutta_4
 import pytest
+from validation.case_file import expected
+from validation.mohan_saha.canadarm import canadarm
+from validation.mohan_saha.canadarm import path
+from validation.mohan_saha.canadarm import rigid_torque
 
 
 def dynamics(modes, rigidity=None):

@@ -2,15 +2,15 @@
 """El-Rayyes's case 3: the swinging double pendulum, rigid and flexible."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.validation.beam_arms import beam_arm_urdf
-from flexdyn_ros.validation.case_file import expected
-from flexdyn_ros.validation.case_file import inputs
-from flexdyn_ros.validation.el_rayyes.pendulum import NAME
 import numpy as np
 from oracles.compare import reference_dynamics
 from oracles.planar_arm import frequencies_hz
 import pytest
 from scipy.integrate import solve_ivp
+from validation.beam_arms import beam_arm_urdf
+from validation.case_file import expected
+from validation.case_file import inputs
+from validation.el_rayyes.pendulum import NAME
 
 DATA = inputs(NAME)
 CASES = {number: {'tip_mass': mass} for number, mass in enumerate(DATA['tip_masses'], 1)}

@@ -2,13 +2,13 @@
 """The approximations of Graves's paper: where they are exact, by how much they miss elsewhere."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.dynamics.influence_approximations import Approximations
-from flexdyn_ros.validation.beam_arms import beam_arm_urdf
+from flexdyn_ros.dynamics.influence.model import Approximations
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_matrices_agree
 from oracles.compare import reference_dynamics
 import pytest
+from validation.beam_arms import beam_arm_urdf
 
 ARM = {
     'lengths': (1.0, 0.8, 0.6), 'masses': (3.0, 2.0, 1.0), 'rigidity': (140.0,) * 3, 'modes': 1,

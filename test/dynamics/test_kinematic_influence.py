@@ -7,16 +7,15 @@ import pickle
 
 import flexdyn_ros as fd
 from flexdyn_ros.dynamics import articulated_body
-from flexdyn_ros.dynamics import composite_body
 from flexdyn_ros.dynamics import energy
 from flexdyn_ros.dynamics import flexible_body
-from flexdyn_ros.dynamics import frame_motion
-from flexdyn_ros.dynamics import jacobian
+from flexdyn_ros.dynamics import frame_kinematics as frame_motion
+from flexdyn_ros.dynamics import frame_kinematics as jacobian
+from flexdyn_ros.dynamics import mass_matrix as composite_body
 from flexdyn_ros.dynamics import newton_euler
 from flexdyn_ros.dynamics import placement
 from flexdyn_ros.dynamics import reference
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.validation.robots import example_robot
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import assert_generalised_agree
@@ -28,6 +27,7 @@ from oracles.random_robots import random_state
 from oracles.robot_kinds import random_wrenches
 from oracles.robot_kinds import ROBOTS
 import pytest
+from validation.robots import example_robot
 
 TOLERANCE = 1e-10
 EXAMPLES = {

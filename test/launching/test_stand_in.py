@@ -5,8 +5,8 @@ import importlib.util
 import os
 import sys
 
-from flexdyn_ros.launching import stand_in
-from flexdyn_ros.launching.context import LaunchFileError
+from launch_stand_in import stand_in
+from launch_stand_in.context import LaunchFileError
 import pytest
 import yaml
 
@@ -143,6 +143,23 @@ def test_includes_pass_arguments(resolve, tmp_path):
 def test_substitutions(resolve, package, expression, text):
     process, = resolve(node(arguments=f'[{expression}]'))
     assert process.command[1] == text.format(prefix=package)
+
+
+@pytest.mark.parametrize(('suffix', 'expected'), [
+    ('.urdf', '<robot name="r"><drake:link/><link name="${1 + 1}"/></robot>'),
+    ('.urdf.xacro', '<link name="2"/>'),
+])
+def test_xacro_runs_on_its_own_files_alone(resolve, tmp_path, suffix, expected):
+    """Others may have what xacro refuses."""
+    inside = '<drake:link/>' if suffix == '.urdf' else ''
+    file = tmp_path / f'arm{suffix}'
+    file.write_text(f'<robot name="r">{inside}<link name="${{1 + 1}}"/></robot>')
+    head = HEAD.replace('\ndef ', (
+        '\nfrom flexdyn_ros.nodes.node_launch import description_parameter\n\ndef '))
+    process, = resolve(
+        f'DeclareLaunchArgument("description_file", default_value="{file}")',
+        node(parameters='[{"text": description_parameter()}]'), head=head)
+    assert expected in process.parameters[0]['text']
 
 
 def test_arguments_are_described(tmp_path):

@@ -4,7 +4,7 @@
 from pathlib import Path
 import re
 
-from flexdyn_ros import load_robot
+from flexdyn_ros.model.load import load_robot
 from oracles.random_robots import inertial_xml
 
 DATA = Path(__file__).resolve().parents[1] / 'data'

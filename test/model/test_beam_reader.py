@@ -3,8 +3,8 @@
 
 import math
 
-from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.load import load_robot
 from model_texts import ARM
 from model_texts import arm_with
 from model_texts import beam

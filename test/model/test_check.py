@@ -3,12 +3,12 @@
 
 from dataclasses import FrozenInstanceError
 
-from flexdyn_ros import Dynamics
-from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.check.check import check_robot
-from flexdyn_ros.model.inertia.mass_moments import MassMoments
-from flexdyn_ros.model.robot.joint import Pose
+from flexdyn_ros.model.check import check_robot
+from flexdyn_ros.model.load import load_robot
+from flexdyn_ros.model.records.inertia import MassMoments
+from flexdyn_ros.model.records.joint import Pose
+from flexdyn_ros.robot_dynamics import Dynamics
 from model_texts import ARM
 from model_texts import arm_with
 from model_texts import beam
@@ -62,8 +62,53 @@ def test_moments_that_no_body_has(moments, test, excess):
 def test_tolerance_is_relative_to_the_largest_moment(scale):
     fine = _with_moments(0.5 * scale, 0.5 * scale, 1.00005 * scale)
     wrong = _with_moments(0.5 * scale, 0.5 * scale, 1.001 * scale)
-    assert _findings(fine) == ()
-    assert [f.severity for f in _findings(wrong)] == ['error']
+    assert check_robot(load_robot(fine)).errors == ()
+    assert [f.severity for f in check_robot(load_robot(wrong)).errors] == ['error']
+
+
+@pytest.mark.parametrize(('mass', 'moment', 'words'), [
+    (1.0, 4000.0, 'radius of gyration of 77.46 m, and the whole robot reaches 0.1 m'),
+    (1.0, 100.0, 'radius of gyration of 12.25 m'),
+    (1.0, 50.0, None),
+    (1e5, 4e6, None),
+    (1.0, 1e-2, None),
+    (1.0, 2e-4, None),
+    (1.0, 1.5e-4, 'denser than any material'),
+    (0.02, 2.5e-7, 'denser than any material'),
+    (0.02, 4e-7, None),
+])
+def test_inertia_that_does_not_go_with_the_mass(mass, moment, words):
+    """A ball of osmium of 1 kg has moments of 1.93e-4 kg m^2."""
+    text = one_joint(inertial=inertial(mass, (0.0, 0.1, 0.0), 3 * (moment,)))
+    found = _findings(text)
+    assert [(f.severity, f.element, f.name) for f in found] == [('warning', 'link', 'b')] * bool(
+        words)
+    assert not words or words in found[0].message
+
+
+@pytest.mark.parametrize(('young', 'shear', 'said', 'advice'), [
+    ('70', '2.6e10', "a Young's modulus of 70 Pa is below that of rubber", 'young="7e+10"'),
+    ('7e10', '26', 'a shear modulus of 26 Pa is below', '26 GPa are shear="2.6e+10"'),
+    ('210000', '8e10', "a Young's modulus of 210000 Pa", 'MPa are young="2.1e+11"'),
+    ('2e14', '8e10', 'above that of diamond', 'in Pa'),
+    ('1e7', '3e6', None, None),
+    ('1.2e12', '5e11', None, None),
+])
+def test_moduli_that_no_material_has(young, shear, said, advice):
+    text = beam(f'young="{young}" shear="{shear}" area="1e-4" iz="1e-9" j="2e-9" mass="1"')
+    found = check_robot(arm_with(text)).findings
+    assert [(f.severity, f.name) for f in found] == [('warning', 'upper')] * bool(said)
+    assert not said or (said in found[0].message and advice in found[0].advice)
+
+
+def test_moduli_of_stations_and_segments():
+    stations = '<bending axis="y" modes="1"/><station at="0" young="7e10" iz="1e-9"/>' \
+        '<station at="1" young="70" iz="1e-9"/>'
+    cut = '<flexible_link link="upper"><segments tip="elbow" mass="1" young="70" iz="1e-9" ' \
+        'directions="z" count="9"/></flexible_link>'
+    for text in (beam('mass="1"', inner=stations), cut):
+        finding, = check_robot(arm_with(text)).findings
+        assert "Young's modulus of 70 Pa" in finding.message
 
 
 def test_inertia_without_mass():

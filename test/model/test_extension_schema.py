@@ -2,16 +2,18 @@
 """The table of the extension is complete, and the page that documents it is current."""
 
 from pathlib import Path
+import runpy
 from xml.etree import ElementTree
 
-from flexdyn_ros import load_robot
-from flexdyn_ros.model.schema.extension_docs import page
-from flexdyn_ros.model.schema.extension_schema import FLEXDYN
-from flexdyn_ros.model.schema.extension_values import KINDS
-from flexdyn_ros.model.schema.schema import NO_UNIT
+from flexdyn_ros.model.extension.elements import FLEXDYN
+from flexdyn_ros.model.extension.schema import KINDS
+from flexdyn_ros.model.extension.schema import NO_UNIT
+from flexdyn_ros.model.load import load_robot
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'urdf_extension.md'
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / 'docs' / 'urdf_extension.md'
+page = runpy.run_path(str(ROOT / 'scripts' / 'extension_page.py'))['page']
 WORDS = {'text', 'link', 'joint', 'joints', 'choice', 'boolean', 'motion_directions',
          'rotation_axes'}
 
@@ -27,7 +29,7 @@ ATTRIBUTES = {f'{path}@{a.name}': a for path, e in ELEMENTS.items() for a in e.a
 
 
 def test_page_is_current():
-    assert PAGE.read_text() == page(), 'run python -m flexdyn_ros.model.schema.extension_docs'
+    assert PAGE.read_text() == page(), 'run scripts/env.sh python scripts/extension_page.py'
 
 
 def test_the_example_of_the_page_loads():

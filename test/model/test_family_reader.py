@@ -2,8 +2,8 @@
 """Families of modes, stations and damping as they are read from the extension."""
 
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.check.check import check_robot
-from flexdyn_ros.model.robot.link import ModeFamily
+from flexdyn_ros.model.check import check_robot
+from flexdyn_ros.model.records.beam import ModeFamily
 from model_texts import arm_with
 from model_texts import beam
 from model_texts import SECTION

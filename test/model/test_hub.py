@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hub, <inertial> minus beam, against inertias integrated by hand."""
 
-from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.inertia.composite_inertia import link_moments
-from flexdyn_ros.model.inertia.hub import beam_inertia
-from flexdyn_ros.model.robot.link import Beam
+from flexdyn_ros.model.beam.inertia import link_moments
+from flexdyn_ros.model.load import load_robot
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.section import beam_inertia
 from model_texts import arm_text_with_upper
 from model_texts import beam
 from model_texts import flexdyn

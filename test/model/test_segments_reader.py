@@ -2,11 +2,11 @@
 """<segments>: what is read, where bodies begin and end, and how <inertial> is shared."""
 
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.inertia.hub import beam_inertia
-from flexdyn_ros.model.inertia.mass_moments import MassMoments
-from flexdyn_ros.model.inertia.mass_moments import NOTHING
-from flexdyn_ros.model.robot.joint import Friction
-from flexdyn_ros.model.robot.joint import Pose
+from flexdyn_ros.model.records.inertia import MassMoments
+from flexdyn_ros.model.records.inertia import NO_MASS
+from flexdyn_ros.model.records.joint import Friction
+from flexdyn_ros.model.records.joint import Pose
+from flexdyn_ros.model.records.section import beam_inertia
 from model_texts import arm_with
 import numpy as np
 import pytest
@@ -79,7 +79,7 @@ def test_where_the_bodies_are(placement, places):
 @pytest.mark.parametrize('placement', ['centred', 'reference'])
 def test_the_bodies_together_are_the_beam(placement):
     _, segments = cut(7, 'x y z', f'mass="1" placement="{placement}"')
-    total = NOTHING
+    total = NO_MASS
     for number in range(7):
         at = (segments.ends[number], 0.0, 0.0)
         total = total + MassMoments.of(segments.body(number)).in_parent(Pose(at))

@@ -3,9 +3,9 @@
 
 import math
 
-from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.urdf.urdf_reader import rotation_from_rpy
+from flexdyn_ros.model.load import load_robot
+from flexdyn_ros.model.urdf.reader import rotation_from_rpy
 from model_texts import ARM
 from model_texts import inertial
 from model_texts import joint

@@ -3,8 +3,8 @@
 
 import logging
 
-from flexdyn_ros import load_robot
-from flexdyn_ros.model.check.check import check_robot
+from flexdyn_ros.model.check import check_robot
+from flexdyn_ros.model.load import load_robot
 from model_texts import ARM
 import pytest
 from urdf_parser_py.xml_reflection import core

@@ -5,8 +5,9 @@ from importlib.metadata import distribution
 from pathlib import Path
 from xml.etree import ElementTree
 
-from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.check import check_robot
+from flexdyn_ros.model.load import load_robot
 import numpy as np
 import pytest
 
@@ -27,12 +28,34 @@ def test_many_vendors_are_there():
     assert len(RIGHT) > 50
 
 
+# Links whose mass and inertia together are denser than any material.
+DENSE = {
+    'anymal_b_simple_description/robots/anymal-kinova.urdf': {
+        'jaco_front_hatch_support_v2', 'jaco_mounting_block'},
+    'baxter_description/urdf/baxter.urdf': {
+        'left_gripper_base_link', 'right_gripper_base_link'},
+    'finger_edu_description/robots/finger_edu.urdf': {'base_link'},
+    **{f'tiago_description/robots/tiago{kind}.urdf': {'xtion_link'}
+       for kind in ('', '_dual', '_no_hand')},
+}
+
+
 @pytest.mark.parametrize('name', RIGHT)
 def test_loads_without_a_word(name, capfd, caplog):
+    """Only links that no material makes are called implausible."""
     loaded = load_robot(FILES[name])
     assert capfd.readouterr() == ('', '')
     assert not caplog.records
     assert loaded.total_mass > 0.0
+    implausible = {
+        finding.name for finding in check_robot(loaded).findings
+        if any(words in finding.message for words in ('denser than', 'radius of gyration', ' Pa '))
+    }
+    assert implausible == DENSE.get(name, set())
+
+
+def test_links_that_are_too_dense_are_there():
+    assert set(DENSE) <= set(RIGHT)
 
 
 @pytest.mark.parametrize('name', WRONG)

@@ -5,13 +5,13 @@ import os
 from pathlib import Path
 import sys
 
-from flexdyn_ros import load_robot
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.model.xml.paths import find_package
-from flexdyn_ros.model.xml.paths import resolve_file
+from flexdyn_ros.model.load import load_robot
+from flexdyn_ros.model.urdf.document import find_package
+from flexdyn_ros.model.urdf.document import resolve_file
 from model_texts import ARM
 from model_texts import flexdyn
 from model_texts import link

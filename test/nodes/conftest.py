@@ -64,3 +64,19 @@ def start(tmp_path, isolated_ros):
     yield start_node
     codes = [process.stop() for process in started]
     assert codes == [0] * len(codes), [process.log for process in started]
+
+
+@pytest.fixture
+def torque_node():
+    """Return a function that makes an active inverse dynamics node in the test's process."""
+    from node_in_process import TorqueNode
+
+    made = []
+
+    def make(parameters, **choices):
+        made.append(TorqueNode(parameters, **choices))
+        return made[-1]
+
+    yield make
+    for node in made:
+        node.close()

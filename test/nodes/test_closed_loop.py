@@ -51,7 +51,7 @@ def tracking_error(probe, start, mode):
     if mode:
         parameters = {
             'robot_description': SIMULATOR['robot_description'],
-            'mode': mode,
+            'torque_model': mode,
             'compute_on': 'reference',
             'reference_timeout': 0.0,
             'timeout': 30.0,

@@ -153,3 +153,26 @@ def test_signals_end_the_node_with_exit_code_zero(probe, start, number):
     probe.wait_for(lambda: markers, 'markers', send_both(probe))
     assert node.stop(number) == 0
     assert 'Traceback' not in node.log
+
+
+def test_markers_expire_and_are_removed_at_the_end():
+    from flexdyn_ros.nodes.deflection_markers_node import DeflectionMarkersNode
+    from node_in_process import overrides
+    import rclpy
+
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = DeflectionMarkersNode(context=context, parameter_overrides=overrides(
+        {'robot_description': flexible_arm(), 'autostart': False, 'backend': 'reference',
+         'rate': 2.0}))
+    drawn = []
+    node.markers.publish = drawn.append
+    node.trigger_configure()
+    node.trigger_activate()
+    node.joint_states[1].callback(joint_state(('shoulder', 'elbow'), (0.1, 0.2), (0.0, 0.0)))
+    node.timer.callback()
+    assert {(m.lifetime.sec, m.lifetime.nanosec) for m in drawn[0].markers} == {(2, 500_000_000)}
+    node.trigger_deactivate()
+    assert [m.action for m in drawn[-1].markers] == [drawn[-1].markers[0].DELETEALL]
+    node.destroy_node()
+    rclpy.shutdown(context=context)

@@ -36,7 +36,7 @@ SIMULATOR = {
     'step': 0.002,
 }
 INVERSE = {
-    'mode': 'flexible_hybrid', 'compute_on': 'reference', 'reference_timeout': 0.0,
+    'torque_model': 'flexible_hybrid', 'compute_on': 'reference', 'reference_timeout': 0.0,
     'timeout': 30.0, 'use_sim_time': True, 'limit_torques': False, 'modes.step': 0.002,
 }
 

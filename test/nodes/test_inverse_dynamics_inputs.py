@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inverse dynamics node over DDS: states and references, good, bad and stale."""
+"""States and references of the inverse dynamics node, good, bad and stale."""
 
 from diagnostic_msgs.msg import DiagnosticStatus
 import flexdyn_ros as fd
@@ -10,6 +10,7 @@ from inverse_dynamics_cases import NAMES
 from inverse_dynamics_cases import NODE
 from inverse_dynamics_cases import ROBOT
 from inverse_dynamics_cases import sending
+from inverse_dynamics_cases import STATE
 from inverse_dynamics_cases import wait_for_torque
 from node_processes import joint_state
 from node_processes import trajectory
@@ -19,6 +20,8 @@ from rclpy.qos import QoSProfile
 from std_msgs.msg import Float64MultiArray
 
 pytestmark = pytest.mark.ros
+
+MOVING = expected(ROBOT, (0.2, 0.3), (0.4, -0.5))
 
 
 @pytest.mark.parametrize(
@@ -31,77 +34,41 @@ pytestmark = pytest.mark.ros
     ],
 )
 def test_bad_states_stop_the_torque_and_diagnostics_name_the_joint(
-    probe, start, positions, velocities, word
+    torque_node, positions, velocities, word
 ):
-    start(NODE, {'robot_description': ROBOT})
-    commands = probe.listen(Float64MultiArray, COMMANDS)
-    statuses = probe.statuses()
-    probe.wait_for(lambda: commands, 'torque before', sending(probe))
-    bad = joint_state(NAMES, positions, velocities)
-    told = probe.wait_for(
-        lambda: [
-            s.status[0].message for s in statuses
-            if s.status[0].level == DiagnosticStatus.ERROR and word in s.status[0].message
-        ],
-        f'ERROR with "{word}"',
-        sending(probe, bad),
-    )
-    assert 'elbow' in told[0]
-    commands.clear()
-    seen = len(statuses)
-    probe.wait_for(lambda: len(statuses) > seen + 1, 'two more statuses', sending(probe, bad))
-    assert not commands
-    probe.wait_for(lambda: commands, 'torque after recovery', sending(probe))
-    assert all(np.all(np.isfinite(message.data)) for message in commands)
+    made = torque_node({'robot_description': ROBOT, 'stale_policy': 'hold'})
+    made.state(STATE)
+    made.state(joint_state(NAMES, positions, velocities))
+    assert len(made.commands) == 1
+    level, message = made.statuses[-1]
+    assert level == DiagnosticStatus.ERROR
+    assert f'elbow: {word}' in message
+    made.state(STATE)
+    assert len(made.commands) == 2
 
 
-def test_nan_or_missing_efforts_are_ignored(probe, start):
-    start(NODE, {'robot_description': ROBOT})
-    commands = probe.listen(Float64MultiArray, COMMANDS)
+def test_nan_or_missing_efforts_are_ignored(torque_node):
+    made = torque_node({'robot_description': ROBOT})
     message = joint_state(NAMES, (0.2, 0.3), (0.4, -0.5))
     message.effort = [float('nan'), float('nan')]
-    torque = expected(ROBOT, (0.2, 0.3), (0.4, -0.5))
-    wait_for_torque(probe, commands, torque, 'torque', sending(probe, message))
+    made.state(message)
+    assert made.commands[-1] == pytest.approx(MOVING)
 
 
-def test_a_message_with_arrays_of_the_wrong_length_is_dropped_by_name(probe, start):
-    start(NODE, {'robot_description': ROBOT})
-    commands = probe.listen(Float64MultiArray, COMMANDS)
-    statuses = probe.statuses()
-    bad = joint_state(NAMES, (0.2, 0.3, 0.4), (0.4, -0.5))
-    probe.wait_for(
-        lambda: any('position has 3 elements for 2' in s.status[0].message for s in statuses),
-        'diagnostic',
-        sending(probe, bad),
-    )
-    assert not commands
+def test_a_message_with_arrays_of_the_wrong_length_is_dropped_by_name(torque_node):
+    made = torque_node({'robot_description': ROBOT})
+    made.state(joint_state(NAMES, (0.2, 0.3, 0.4), (0.4, -0.5)))
+    assert 'position has 3 elements for 2' in made.message
+    assert made.commands == []
 
 
-def test_two_publishers_with_some_joints_each_make_one_state(probe, start):
-    start(NODE, {'robot_description': ROBOT, 'timeout': 5.0})
-    commands = probe.listen(Float64MultiArray, COMMANDS)
-    halves = [joint_state((NAMES[k],), ((0.2, 0.3)[k],), ((0.4, -0.5)[k],)) for k in (0, 1)]
-    turn = []
-
-    def alternate():
-        turn.append(1)
-        probe.publish('joint_states', halves[len(turn) % 2], qos=10 + len(turn) % 2)
-
-    torque = expected(ROBOT, (0.2, 0.3), (0.4, -0.5))
-    wait_for_torque(probe, commands, torque, 'torque', alternate)
-
-
-def test_a_missing_joint_means_no_torque(probe, start):
-    start(NODE, {'robot_description': ROBOT})
-    commands = probe.listen(Float64MultiArray, COMMANDS)
-    statuses = probe.statuses()
-    half = joint_state(('shoulder',), (0.2,), (0.4,))
-    probe.wait_for(
-        lambda: any('elbow: never received' in s.status[0].message for s in statuses),
-        'diagnostic',
-        sending(probe, half),
-    )
-    assert not commands
+def test_two_publishers_with_some_joints_each_make_one_state(torque_node):
+    made = torque_node({'robot_description': ROBOT})
+    made.state(joint_state(('elbow',), (0.3,), (-0.5,)))
+    assert 'shoulder: never received' in made.message
+    assert made.commands == []
+    made.state(joint_state(('shoulder',), (0.2,), (0.4,)))
+    assert made.commands[-1] == pytest.approx(MOVING)
 
 
 @pytest.mark.parametrize(
@@ -113,29 +80,46 @@ def test_joint_states_of_any_reliability_are_heard(probe, start, qos):
     probe.wait_for(lambda: commands, 'torque', sending(probe, qos=qos))
 
 
-@pytest.mark.parametrize('policy', ['hold', 'zero', 'gravity'])
-def test_stale_states_follow_the_policy(probe, start, policy):
-    start(NODE, {'robot_description': ROBOT, 'stale_policy': policy, 'timeout': 0.2})
+def test_states_that_fall_silent_over_dds_are_followed_by_gravity_and_a_ramp(probe, start):
+    """By default, and without being asked."""
+    start(NODE, {
+        'robot_description': ROBOT, 'timeout': 0.2, 'stale_gravity_time': 0.5,
+        'stale_ramp_time': 0.5})
     commands = probe.listen(Float64MultiArray, COMMANDS)
     statuses = probe.statuses()
-    moving = expected(ROBOT, (0.2, 0.3), (0.4, -0.5))
-    wait_for_torque(probe, commands, moving, 'torque', sending(probe))
+    wait_for_torque(probe, commands, MOVING, 'torque', sending(probe))
+    gravity = fd.Dynamics(fd.load_robot(ROBOT)).gravity_vector([0.2, 0.3])
+    wait_for_torque(probe, commands, gravity, 'gravity', lambda: None)
+    wait_for_torque(probe, commands, np.zeros(2), 'zero', lambda: None)
+    ramp = [m.data[0] / gravity[0] for m in commands]
+    assert any(0.1 < part < 0.9 for part in ramp)
+    probe.wait_for(
+        lambda: any('stale, policy gravity' in s.status[0].message for s in statuses), 'status')
+
+
+@pytest.mark.parametrize('policy', ['hold', 'zero', 'gravity'])
+def test_stale_states_follow_the_policy(torque_node, policy):
+    made = torque_node({'robot_description': ROBOT, 'stale_policy': policy, 'timeout': 0.2})
+    made.state(STATE)
+    for entry in made.node.measured._single._entries.values():
+        entry.received -= 1.0
+    made.node._watch()
     wanted = {
-        'hold': moving,
+        'hold': MOVING,
         'zero': np.zeros(2),
         'gravity': fd.Dynamics(fd.load_robot(ROBOT)).gravity_vector([0.2, 0.3]),
     }[policy]
-    probe.wait_for(
-        lambda: any(f'stale, policy {policy}' in s.status[0].message for s in statuses), 'stale'
-    )
-    wait_for_torque(probe, commands, wanted, policy, lambda: None)
+    assert made.commands[-1] == pytest.approx(wanted)
+    assert made.message == f'joint_states stale, policy {policy}'
 
 
-def test_a_reference_that_falls_silent_follows_the_policy(probe, start):
-    start(NODE, {'robot_description': ROBOT, 'stale_policy': 'zero', 'reference_timeout': 0.3})
-    commands = probe.listen(Float64MultiArray, COMMANDS)
-    wait_for_torque(
-        probe, commands, expected(ROBOT, (0.2, 0.3), (0.4, -0.5)), 'torque', sending(probe)
-    )
-    probe.publish(f'/{NODE}/reference', trajectory(NAMES, (0, (), (), (1.0, 1.0))))
-    wait_for_torque(probe, commands, np.zeros(2), 'zero', sending(probe))
+def test_a_reference_that_falls_silent_follows_the_policy(torque_node):
+    made = torque_node({'robot_description': ROBOT, 'stale_policy': 'zero'})
+    made.state(STATE)
+    made.reference(trajectory(NAMES, (0, (), (), (1.0, 1.0))))
+    assert made.commands[-1] == pytest.approx(
+        expected(ROBOT, (0.2, 0.3), (0.4, -0.5), (1.0, 1.0)))
+    made.node.inputs.reference.watchdog._fed -= 1.0
+    made.state(STATE)
+    assert made.commands[-1].tolist() == [0.0, 0.0]
+    assert made.message == '~/reference stale, policy zero'

@@ -106,7 +106,7 @@ def test_diagnostics_carry_age_compute_time_and_missed_cycles(probe, start):
 
 def test_quasi_static_mode_fulfils_the_modal_equations(probe, start):
     urdf = flexible_arm()
-    start(NODE, {'robot_description': urdf, 'mode': 'flexible_quasi_static'})
+    start(NODE, {'robot_description': urdf, 'torque_model': 'flexible_quasi_static'})
     commands = probe.listen(Float64MultiArray, COMMANDS)
     probe.wait_for(lambda: commands, 'torque', sending(probe))
     dyn = fd.Dynamics(fd.load_robot(urdf))
@@ -131,7 +131,7 @@ def test_link_side_measurements_of_an_elastic_joint_are_taken_back_to_the_motor(
     link_side = joint_state(NAMES, (q[0] + q[2], q[1]), (0.0, 0.0))
     parameters = {
         'robot_description': urdf,
-        'mode': 'flexible_quasi_static',
+        'torque_model': 'flexible_quasi_static',
         'measured_side': 'link',
     }
     start(NODE, parameters)
@@ -151,10 +151,10 @@ def test_signals_end_the_node_with_exit_code_zero(probe, start, number):
 def test_a_wrong_parameter_ends_the_node_with_one_sentence(start, probe, tmp_path):
     from node_processes import NodeProcess
 
-    node = NodeProcess(tmp_path, NODE, {'mode': 'fast'}, may_end=True)
+    node = NodeProcess(tmp_path, NODE, {'torque_model': 'fast'}, may_end=True)
     probe.wait_for(lambda: not node.running(), 'end')
     assert node.stop() == 1
-    assert 'mode must be one of gravity, rigid' in node.log
+    assert 'torque_model must be one of gravity, rigid' in node.log
     assert 'Traceback' not in node.log
 
 

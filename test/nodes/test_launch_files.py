@@ -2,8 +2,8 @@
 """
 Every launch file resolves, starts its nodes, and stops cleanly.
 
-They run through the LaunchService where launch_ros can be imported, else through the package's
-own stand-in.
+They run through the LaunchService where launch_ros can be imported, else through the
+stand-in of the tests.
 """
 
 import os
@@ -14,9 +14,9 @@ import subprocess
 import sys
 
 from arms import flexible_arm
-from flexdyn_ros.launching import stand_in
-from flexdyn_ros.launching.context import LaunchFileError
 from geometry_msgs.msg import PoseArray
+from launch_stand_in import stand_in
+from launch_stand_in.context import LaunchFileError
 from node_processes import joint_state
 from node_processes import LIMIT
 import pytest
@@ -90,9 +90,10 @@ class Launched:
         self.log = log
         with open(log, 'w') as output:
             self._process = subprocess.Popen(
-                [sys.executable, '-m', 'flexdyn_ros.launching', file, *words],
+                [sys.executable, '-m', 'launch_stand_in', file, *words],
                 stdout=output, stderr=subprocess.STDOUT,
-                env={**os.environ, 'PYTHONUNBUFFERED': '1'},
+                env={**os.environ, 'PYTHONUNBUFFERED': '1', 'PYTHONPATH': os.pathsep.join(
+                    [str(ROOT / 'test'), os.environ['PYTHONPATH']])},
             )
 
     def __enter__(self):
@@ -151,6 +152,42 @@ def test_the_nodes_of_bringup_are_connected(share, description):
     assert efforts in by_name['forward_dynamics_node']
     modal = 'modal_states:=forward_dynamics_node/modal_states'
     assert modal in by_name['deflection_markers_node']
+    swing = '~/swing_reference:=inverse_dynamics_node/reference'
+    assert swing in by_name['forward_dynamics_node']
+    assert all('/clock:=clock' in command for command in by_name.values())
+
+
+@needs_stand_in
+def test_rviz_runs_in_the_namespace_with_the_root_of_the_robot(
+    share, description, tmp_path, monkeypatch
+):
+    index = share.parent / 'ament_index' / 'resource_index' / 'packages'
+    for package in ('rviz2', 'robot_state_publisher'):
+        (index / package).touch()
+        script = share.parents[1] / 'lib' / package / package
+        script.parent.mkdir(exist_ok=True)
+        script.write_text('#!/bin/sh\n')
+        script.chmod(0o755)
+    arguments = {
+        'description_file': str(description), 'namespace': 'left', 'use_rviz': 'true'}
+    resolved = stand_in.resolve(launch_file(share, 'bringup'), arguments)
+    (rviz,) = [' '.join(item.command) for item in resolved if item.executable == 'rviz2']
+    assert '-f base' in rviz
+    assert '__ns:=/left' in rviz
+    assert '/clock:=clock' in rviz
+
+
+def test_bringup_with_defaults_moves_by_itself(share, probe, tmp_path):
+    """In a namespace, with the clock below it."""
+    clock = probe.listen(Clock, '/left/clock')
+    others = probe.listen(Clock, '/clock')
+    states = probe.listen(JointState, '/left/joint_states')
+    torques = probe.listen(JointState, '/left/inverse_dynamics_node/joint_torques')
+    with Launched(tmp_path / 'log', launch_file(share, 'bringup'), namespace='left'):
+        probe.wait_for(
+            lambda: clock and states and torques and abs(states[-1].position[0]) > 1e-3,
+            'a moving arm')
+    assert not others
 
 
 @pytest.mark.parametrize('name', NODES)

@@ -116,7 +116,7 @@ def test_torques_of_a_four_bar_whose_crank_alone_is_measured(probe, start):
 
 def test_loops_that_cannot_close_stop_the_torque_and_are_named(probe, start):
     text = described('four_bar').replace('joints="crank"', 'joints="rocker"')
-    node = start(TORQUES, {'robot_description': text, 'mode': 'gravity'})
+    node = start(TORQUES, {'robot_description': text, 'torque_model': 'gravity'})
     commands = probe.listen(Float64MultiArray, f'/{TORQUES}/commands')
     statuses = probe.statuses()
     out_of_reach = joint_state(('rocker',), (2.5,), ())

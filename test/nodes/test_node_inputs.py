@@ -11,9 +11,9 @@ from flexdyn_ros.nodes.effort_limits import EffortLimits
 from flexdyn_ros.nodes.effort_limits import ZeroEffortLimit
 from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.joint_state_cache import JointStateCache
+from flexdyn_ros.nodes.payload_parameters import payload_problem
 from flexdyn_ros.nodes.reference import Reference
 from flexdyn_ros.nodes.reference import ReferenceRefused
-from flexdyn_ros.nodes.run_time_model import payload_problem
 from flexdyn_ros.nodes.watchdog import Watchdog
 import numpy as np
 import pytest

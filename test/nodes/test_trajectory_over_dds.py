@@ -121,7 +121,7 @@ def test_only_joints_of_the_trajectory_need_an_effort_limit(probe, start):
 def test_a_long_flexible_trajectory_leaves_the_torques_flowing(probe, start):
     node = start(NODE, {
         'robot_description': flexible_arm(),
-        'mode': 'flexible_hybrid',
+        'torque_model': 'flexible_hybrid',
         'compute_budget': 0.01,
         'modes.step': 0.005,
     })

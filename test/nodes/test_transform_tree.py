@@ -18,6 +18,7 @@ def transforms(*edges):
         made.append(SimpleNamespace(
             header=SimpleNamespace(frame_id=parent), child_frame_id=child,
             transform=SimpleNamespace(
+                translation=SimpleNamespace(x=0.5, y=0.0, z=-1.0),
                 rotation=SimpleNamespace(**turn, w=math.cos(angle / 2)))))
     return SimpleNamespace(transforms=made)
 

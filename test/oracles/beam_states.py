@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import ModeFamily
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.beam import ModeFamily
 import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import brentq
@@ -52,7 +52,7 @@ def pieces(beam: Beam) -> list[Piece]:
         ]
     result = []
     for start, end, source in rows:
-        cuts = [start, *sorted({x.at for x in beam.loads if start < x.at < end}), end]
+        cuts = [start, *sorted({x.at for x in beam.carried if start < x.at < end}), end]
         names = ('young', 'shear', 'area', 'iy', 'iz', 'j', 'polar')
         values = {name: getattr(source, name) or 0.0 for name in names}
         line = source.linear_density if beam.stations else beam.mass / beam.length
@@ -125,7 +125,7 @@ def transfers(beam: Beam, family: ModeFamily, square, x, whole=False) -> np.ndar
         grown = exponentials(scaled * reach[:, None, None]) * unit[:, None] / unit
         matrix = grown @ matrix
         beyond = (x > piece.end) | (whole & (piece.end == beam.length))
-        for load in beam.loads:
+        for load in beam.carried:
             if load.at * beam.length == piece.end:
                 still, fast = (load_matrix(family, load, s) for s in (0.0, 1.0))
                 jump = still + (square * beyond)[:, None, None] * (fast - still)
@@ -263,7 +263,7 @@ def family_matrices(beam: Beam, family: ModeFamily, shapes) -> tuple[np.ndarray,
 def carried_mass(beam: Beam, family: ModeFamily, shapes) -> np.ndarray:
     """Return the modal mass of the bodies that the sections carry."""
     mass = np.zeros((len(shapes), len(shapes)))
-    for load in beam.loads:
+    for load in beam.carried:
         place = np.array([load.at * beam.length])
         fields = ('value', 'turn') if family.kind.startswith('bending') else ('value',)
         columns = np.array([[shape(place, field)[0] for field in fields] for shape in shapes])

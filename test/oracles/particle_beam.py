@@ -13,9 +13,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.link import ModeFamily
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.beam import ModeFamily
+from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 from oracles.beam_states import carried_mass
 from oracles.beam_states import family_matrices
@@ -89,7 +89,7 @@ def _shapes(beam: Beam, x, derivative: int = 0) -> list[tuple[str, np.ndarray]]:
 def _is_plain(beam: Beam, family: ModeFamily) -> bool:
     """Return whether textbooks print the family's shapes: a uniform beam, nothing asked for."""
     plain = ModeFamily(family.kind, family.count, family.damping_ratio)
-    return family == plain and family.kind != 'axial' and not (beam.stations or beam.loads)
+    return family == plain and family.kind != 'axial' and not (beam.stations or beam.carried)
 
 
 def _fields(beam: Beam, x, field: str) -> list[tuple[str, np.ndarray]]:
@@ -267,7 +267,7 @@ def beam_damping(beam: Beam) -> np.ndarray:
     ratios = np.concatenate([np.broadcast_to(f.damping_ratio, f.size) for f in beam.families])
     stiffness = beam_stiffness(beam)
     mass = np.diag(beam_modal_masses(beam))
-    if beam.loads or beam.rayleigh_mass or beam.loss_factor:
+    if beam.carried or beam.rayleigh_mass or beam.loss_factor:
         mass = _own_mass(beam)
     damping = np.diag(2.0 * ratios * np.sqrt(np.diag(stiffness) * np.diag(mass)))
     damping += beam.rayleigh_mass * mass + beam.rayleigh_stiffness * stiffness

@@ -8,12 +8,12 @@ acceleration is used; the equations are solved as a whole, whatever their rank.
 
 from __future__ import annotations
 
-from flexdyn_ros.validation.van_der_merwe.gimbal_chain import joint
-from flexdyn_ros.validation.van_der_merwe.gimbal_chain import origin
 import numpy as np
 from oracles.jets import angular_rates
 from oracles.jets import Jet
 from oracles.particle_model import ParticleModel
+from validation.van_der_merwe.gimbal_chain import joint
+from validation.van_der_merwe.gimbal_chain import origin
 
 DIRECTIONS = ('rx', 'ry', 'rz', 'tx', 'ty', 'tz')
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import field
 
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 from oracles.jets import angular_rates
 from oracles.jets import as_jet

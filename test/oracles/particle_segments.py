@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 from oracles.jets import as_jet
 from oracles.jets import axis_rotation

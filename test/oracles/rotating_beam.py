@@ -8,10 +8,10 @@ package's. Compression is a negative T, and its critical size makes K singular.
 
 from __future__ import annotations
 
-from flexdyn_ros.validation.case_file import expected
-from flexdyn_ros.validation.case_file import inputs
 import numpy as np
 from scipy.linalg import eigh
+from validation.case_file import expected
+from validation.case_file import inputs
 
 ELEMENTS = 40
 # First flapping frequency over sqrt(EI / rho A L^4) at hub speeds in the same unit, hub radius

@@ -8,7 +8,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 import re
 
-from flexdyn_ros.model.robot.joint import JointDynamics
+from flexdyn_ros.model.records.joint import JointDynamics
 
 
 def robots_folder() -> Path:

@@ -11,10 +11,7 @@ import pytest
 PACKAGE = ROOT / 'flexdyn_ros'
 ORDER = {
     '': ('model', 'dynamics', 'symbolic', 'codegen'),
-    'model': (
-        'xml', 'robot', 'urdf', 'modal', 'beam', 'inertia', 'segments', 'schema', 'extension',
-        'check',
-    ),
+    'model': ('records', 'urdf', 'modal', 'beam', 'extension'),
     'codegen': ('tracing', 'emitting', 'native', 'backends'),
 }
 
@@ -45,6 +42,23 @@ def test_folders_import_only_those_before_them(folder):
                 if any(f'{module}.'.startswith(f'{other}.') for other in later):
                     wrong.append(f'{path.relative_to(ROOT)}: {module}')
     assert found and not wrong
+
+
+def test_modules_of_the_model_import_without_circles():
+    """Imports inside functions and for type checkers count too."""
+    imports = {}
+    for path in (PACKAGE / 'model').rglob('*.py'):
+        name = '.'.join(path.relative_to(ROOT).with_suffix('').parts)
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding='utf-8'))))
+        imports[name] = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    done = set()
+    while True:
+        ready = {name for name in imports if not (imports[name] & set(imports)) - done} - done
+        if not ready:
+            break
+        done |= ready
+    assert len(done) > 30
+    assert done == set(imports)
 
 
 def test_the_page_lists_the_folders_of_the_model_in_their_order():

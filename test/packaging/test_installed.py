@@ -15,10 +15,12 @@ VERSION = ElementTree.parse(ROOT / 'package.xml').findtext('version')
 NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node')
 PREFIX = Path(sys.prefix)
 
-RESOLVE_INSTALLED = """
+RESOLVE_INSTALLED = f"""
+import sys
 import flexdyn_ros
 from ament_index_python.packages import get_package_share_directory
-from flexdyn_ros.launching import stand_in
+sys.path.append('{ROOT / 'test'}')
+from launch_stand_in import stand_in
 print(flexdyn_ros.__file__)
 file = get_package_share_directory('flexdyn_ros') + '/launch/bringup.launch.py'
 for node in stand_in.resolve(file):

@@ -7,7 +7,9 @@ import subprocess
 from clean_environment import ROOT
 import pytest
 
-SOURCES = ('flexdyn_ros', 'launch', 'scripts', 'test', 'examples', 'benchmarks', 'setup.py')
+SOURCES = (
+    'flexdyn_ros', 'launch', 'scripts', 'test', 'examples', 'benchmarks', 'validation', 'setup.py',
+)
 GOOGLE_SECTIONS = ('D406', 'D407', 'D413')
 NAMES_AND_PROPERTIES = ('D401', 'D403')
 

@@ -29,12 +29,16 @@ OTHER_CODES = {'exudyn', 'mujoco', 'netgen', 'ngsolve', 'pinocchio'}
 """Programs that the validation compares with where they are installed."""
 
 
+OPTIONAL = {'rosbags'}
+"""Libraries of an extra in setup.py, which rosdep does not have."""
+
+
 def test_every_import_is_declared():
     """Rosdep installs all that the package and its launch files import."""
     declared = {element.text for element in MANIFEST.findall('exec_depend')}
     needed = {
         DEPENDENCY_OF_MODULE.get(module, module)
-        for module in imported_modules('flexdyn_ros', 'launch') - OTHER_CODES
+        for module in imported_modules('flexdyn_ros', 'launch') - OPTIONAL
     }
     assert len(needed) >= 5
     assert needed <= declared, f'not in package.xml: {sorted(needed - declared)}'
@@ -42,11 +46,11 @@ def test_every_import_is_declared():
 
 def test_other_codes_are_imported_in_functions_of_the_validation_alone():
     """Without them the package works, and says what a case needs."""
-    for path, node in syntax_nodes('flexdyn_ros'):
+    for path, node in syntax_nodes('flexdyn_ros', 'validation'):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names = {alias.name for alias in node.names} | {getattr(node, 'module', None)}
             if {str(name).split('.')[0] for name in names} & OTHER_CODES:
-                assert path.parts[1] == 'validation' and node.col_offset > 0, path
+                assert path.parts[0] == 'validation' and node.col_offset > 0, path
 
 
 def test_manifest_is_valid():
@@ -61,6 +65,26 @@ def test_manifest_is_valid():
     assert package.package_format == 3
     assert package.licenses == ['Apache-2.0']
     assert package.get_build_type() == 'ament_python'
+
+
+def test_pip_installs_what_the_library_imports():
+    """Every module that the library imports outside of ROS stands in setup.py."""
+    text = (ROOT / 'setup.py').read_text(encoding='utf-8')
+    names = {'numpy': 'numpy', 'scipy': 'scipy', 'urdf_parser_py': 'urdf-parser-py',
+             'xacro': 'xacro', 'yaml': 'PyYAML', 'matplotlib': 'matplotlib',
+             'rosbags': 'rosbags'}
+    assign = {
+        target.id: ast.literal_eval(node.value)
+        for node in ast.parse(text).body if isinstance(node, ast.Assign)
+        for target in node.targets if target.id in ('REQUIRES', 'EXTRAS')
+    }
+    extras = [assign['EXTRAS'].get(name, []) for name in ('plots', 'rosbags')]
+    listed = [*assign['REQUIRES'], *(line for extra in extras for line in extra)]
+    declared = {re.split('[<>=]', line)[0] for line in listed}
+    ros = {element.text for element in MANIFEST.findall('exec_depend')}
+    needed = imported_modules('flexdyn_ros') - ros | {'xacro'}
+    assert needed >= {'numpy', 'scipy', 'yaml'}
+    assert {names[module] for module in needed - {'mpl_toolkits'}} == declared
 
 
 def test_one_version():
@@ -96,7 +120,7 @@ def test_library_imports_without_ros():
     """Only nodes and demo may import rclpy."""
     folders = [
         path.name for path in (ROOT / 'flexdyn_ros').iterdir()
-        if path.is_dir() and path.name not in ('nodes', 'demo', 'launching')
+        if path.is_dir() and path.name not in ('nodes', 'demo')
     ]
     modules = imported_modules(*(f'flexdyn_ros/{folder}' for folder in folders))
     assert not {module for module in modules if module == 'rclpy' or module.endswith('_msgs')}

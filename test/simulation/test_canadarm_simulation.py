@@ -12,10 +12,10 @@ from pathlib import Path
 import flexdyn_ros as fd
 from flexdyn_ros.simulation.frequencies import natural_modes
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
-from flexdyn_ros.validation.case_file import expected
-from flexdyn_ros.validation.mohan_saha.canadarm import rigid_torque
 import numpy as np
 import pytest
+from validation.case_file import expected
+from validation.mohan_saha.canadarm import rigid_torque
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf' / 'canadarm.urdf.xacro'
 STEP = 0.002  # [s], three quarters of the stability limit of the 165 Hz mode

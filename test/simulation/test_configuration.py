@@ -2,14 +2,14 @@
 """The mapping from velocities to configuration rates, names and units."""
 
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.robot.joint import Joint
-from flexdyn_ros.model.robot.joint import JointDynamics
-from flexdyn_ros.model.robot.joint import Mimic
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.link import ModeFamily
-from flexdyn_ros.model.robot.robot import Robot
-from flexdyn_ros.model.robot.vectors import IDENTITY
+from flexdyn_ros.model.records.base import IDENTITY
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.beam import ModeFamily
+from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.joint import JointDynamics
+from flexdyn_ros.model.records.joint import Mimic
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.configuration import quaternion_matrix
 import numpy as np

@@ -5,7 +5,6 @@ import math
 
 import flexdyn_ros as fd
 from flexdyn_ros.simulation.tableaus import TABLEAUS
-from flexdyn_ros.validation.beams_and_linkages.four_bar import joint_values
 import numpy as np
 from oracles.mechanisms import mechanism
 import pytest
@@ -13,6 +12,7 @@ from scipy.special import ellipj
 from scipy.special import ellipk
 from simulated_robots import PENDULUM
 from simulated_robots import TUMBLER
+from validation.beams_and_linkages.four_bar import joint_values
 
 METHODS = tuple(TABLEAUS)
 # Steps so large that rounding is far, and so small that the leading term of the error rules.
@@ -100,3 +100,21 @@ def test_closed_loops(four_bar, drift, driven):
     for method in METHODS:
         orders = measured_orders(error, LOOP_STEPS[method])
         assert orders[-1] > 0.9 * TABLEAUS[method].order, (method, orders)
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_a_torque_that_depends_on_time(method):
+    """A disc of inertia I under I cos 3t: its angle is (1 - cos 3t) / 9."""
+    dyn = fd.Dynamics(fd.load_robot(PENDULUM))
+    dyn.set_gravity([0.0, 0.0, 0.0])
+    inertia = dyn.mass_matrix([0.0])[0, 0]
+
+    def error(step):
+        motion = fd.simulate(
+            dyn, [0.0], [0.0], lambda t, q, qd: [inertia * math.cos(3.0 * t)], 1.2, step, method)
+        return np.abs(motion.q[:, 0] - (1.0 - np.cos(3.0 * motion.t)) / 9.0).max()
+
+    steps = {'rk10': (0.6, 0.4)}.get(method, (0.04, 0.02))
+    orders = measured_orders(error, steps)
+    expected = TABLEAUS[method].order
+    assert np.all(orders > expected - max(0.2, 0.06 * expected)), orders

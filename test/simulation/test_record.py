@@ -2,6 +2,7 @@
 """Files of a trajectory, and its plots."""
 
 import csv
+from random import Random
 import subprocess
 import sys
 
@@ -50,6 +51,7 @@ def test_csv_holds_every_number_under_named_units(motion, tmp_path):
         rows = list(csv.reader(file))
     head, table = rows[0], np.array(rows[1:], dtype=float)
     assert tuple(head) == motion.columns
+    assert head[-3:] == ['energy [J]', 'kinetic [J]', 'potential [J]']
     assert all(name.endswith(']') for name in head)
     assert head[:3] == ['t [s]', 'q shoulder [rad]', 'q arm/bending_y1 [m]']
     assert 'qd arm/torsion1 [rad/s]' in head
@@ -94,6 +96,42 @@ def test_other_files_are_refused(tmp_path):
     for path in (text, foreign, pickled):
         with pytest.raises(ArgumentError, match=path.name):
             load_npz(path)
+
+
+def test_damaged_files_are_refused_or_read(motion, tmp_path):
+    """Bytes changed, cut out and inserted at random give no other error."""
+    whole, chance, refused = motion.save_npz(tmp_path / 'whole.npz').read_bytes(), Random(3), 0
+    path = tmp_path / 'damaged.npz'
+    for _ in range(200):
+        content = bytearray(whole)
+        for _ in range(chance.choice((1, 2, 8))):
+            at = chance.randrange(len(content))
+            content[at : at + chance.choice((1, 4, 300))] = chance.randbytes(chance.choice((0, 4)))
+        path.write_bytes(content)
+        try:
+            load_npz(path)
+        except ArgumentError as error:
+            refused += 1
+            assert 'damaged.npz' in str(error)
+    assert refused > 100
+
+
+def test_missing_and_incomplete_files_are_refused(motion, tmp_path):
+    with pytest.raises(ArgumentError, match='none.npz'):
+        load_npz(tmp_path / 'none.npz')
+    with np.load(motion.save_npz(tmp_path / 'a.npz')) as stored:
+        arrays = dict(stored)
+    for change, words in (
+        (lambda a: a.pop('qd'), 'does not hold "qd"'),
+        (lambda a: a.update(x=1.0), 'other arrays too'),
+        (lambda a: a.update(q=a['q'][1:]), 'holds q with shape'),
+        (lambda a: a.update(t=a['t'] * 1j), 'not as real numbers'),
+    ):
+        changed = dict(arrays)
+        change(changed)
+        np.savez(tmp_path / 'b.npz', **changed)
+        with pytest.raises(ArgumentError, match=words):
+            load_npz(tmp_path / 'b.npz')
 
 
 def test_plots_are_png_files_with_units(motion, tmp_path):

@@ -2,14 +2,14 @@
 """The file of cases and the code that computes them tell the same story."""
 
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.validation import case_file
-from flexdyn_ros.validation.case_file import case_names
-from flexdyn_ros.validation.case_file import make_rows
-from flexdyn_ros.validation.registry import cases
-from flexdyn_ros.validation.registry import chosen
-from flexdyn_ros.validation.registry import MODULES
 import numpy as np
 import pytest
+from validation import case_file
+from validation.case_file import case_names
+from validation.case_file import make_rows
+from validation.registry import cases
+from validation.registry import chosen
+from validation.registry import MODULES
 
 FILE = """
 publication: Someone, 1990

@@ -4,25 +4,25 @@
 from dataclasses import replace
 from functools import partial
 
-from flexdyn_ros.model.load_robot import load_robot
+from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.validation import case_file
-from flexdyn_ros.validation.case_file import inputs
-from flexdyn_ros.validation.case_file import make_rows
-from flexdyn_ros.validation.other_codes import comparison
-from flexdyn_ros.validation.other_codes import motion
-from flexdyn_ros.validation.other_codes import mujoco_segments
-from flexdyn_ros.validation.other_codes import ours
-from flexdyn_ros.validation.other_codes import pinocchio_segments
-from flexdyn_ros.validation.other_codes import satellite
-from flexdyn_ros.validation.other_codes import three_links
-from flexdyn_ros.validation.other_codes.arm import read_arm
-from flexdyn_ros.validation.other_codes.arm import rotation
-from flexdyn_ros.validation.other_codes.motion import angle_between
-from flexdyn_ros.validation.other_codes.motion import distances
-from flexdyn_ros.validation.other_codes.pieces import pieces
 import numpy as np
 import pytest
+from validation import case_file
+from validation.case_file import inputs
+from validation.case_file import make_rows
+from validation.other_codes import comparison
+from validation.other_codes import motion
+from validation.other_codes import mujoco_segments
+from validation.other_codes import ours
+from validation.other_codes import pinocchio_segments
+from validation.other_codes import satellite
+from validation.other_codes import three_links
+from validation.other_codes.arm import read_arm
+from validation.other_codes.arm import rotation
+from validation.other_codes.motion import angle_between
+from validation.other_codes.motion import distances
+from validation.other_codes.pieces import pieces
 
 ARMS = {name: read_arm(inputs(name)) for name in (three_links.NAME, satellite.NAME)}
 

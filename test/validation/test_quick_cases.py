@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every quick case comes out as its source says; the slow ones are run by `make validate`."""
 
-from flexdyn_ros.validation.registry import cases
-from flexdyn_ros.validation.run import run_case
-from flexdyn_ros.validation.words import difference_text
-from flexdyn_ros.validation.words import expected_text
-from flexdyn_ros.validation.words import ours_text
 import pytest
+from validation.registry import cases
+from validation.run import run_case
+from validation.words import difference_text
+from validation.words import expected_text
+from validation.words import ours_text
 
 QUICK = [case for case in cases().values() if case.cost == 'quick']
 

@@ -4,24 +4,23 @@
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 
-from flexdyn_ros.cli.main import main
-from flexdyn_ros.validation import registry
-from flexdyn_ros.validation import run
-from flexdyn_ros.validation.case import Case
-from flexdyn_ros.validation.case import Finding
-from flexdyn_ros.validation.case import NotRun
-from flexdyn_ros.validation.case import Row
-from flexdyn_ros.validation.case import Source
-from flexdyn_ros.validation.page import page
-from flexdyn_ros.validation.registry import cases
-from flexdyn_ros.validation.run import Outcome
-from flexdyn_ros.validation.run import run_case
-from flexdyn_ros.validation.run import run_cases
-from flexdyn_ros.validation.words import difference_text
-from flexdyn_ros.validation.words import expected_text
-from flexdyn_ros.validation.words import ours_text
 import numpy as np
 import pytest
+from validation import __main__ as command
+from validation import run
+from validation.case import Case
+from validation.case import Finding
+from validation.case import NotRun
+from validation.case import Row
+from validation.case import Source
+from validation.page import page
+from validation.registry import cases
+from validation.run import Outcome
+from validation.run import run_case
+from validation.run import run_cases
+from validation.words import difference_text
+from validation.words import expected_text
+from validation.words import ours_text
 
 SOURCE = Source('el_rayyes', 'Someone, 1990', 'table 1')
 
@@ -116,9 +115,9 @@ def test_a_process_that_dies_is_a_case_that_breaks(monkeypatch):
 def test_the_command_writes_the_page(tmp_path, monkeypatch, capsys):
     """All cases that there are, pictures in a folder beside it."""
     few = {name: cases()[name] for name in ('er_stanford_constants', 'four_bar_torque')}
-    monkeypatch.setattr(registry, 'cases', lambda: few)
+    monkeypatch.setattr(command, 'cases', lambda: few)
     file = tmp_path / 'validation.md'
-    assert main(['validate', '--all', '--page', str(file)]) == 0
+    assert command.main(['--all', '--page', str(file)]) == 0
     text = file.read_text()
     assert '`er_stanford_constants`' in text
     assert '(validation/four_bar_torque.png)' in text

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Algorithms on numbers of one precision: right, and nowhere in another precision."""
 
-from flexdyn_ros.model.load_robot import load_robot
+from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.validation.beam_arms import beam_arm_urdf
-from flexdyn_ros.validation.mohan_saha.canadarm import canadarm
-from flexdyn_ros.validation.mohan_saha.canadarm_motion import printed_coriolis_force
-from flexdyn_ros.validation.mohan_saha.denoc import BeamLink
-from flexdyn_ros.validation.mohan_saha.denoc import move
-from flexdyn_ros.validation.mohan_saha.denoc_recursions import bias
-from flexdyn_ros.validation.mohan_saha.driven_run import integrate
-from flexdyn_ros.validation.mohan_saha.two_solutions import SOLUTIONS
-from flexdyn_ros.validation.mohan_saha.two_solutions import TwoSolutions
-from flexdyn_ros.validation.scalar_program import on_numbers
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import reference_dynamics
 import pytest
+from validation.beam_arms import beam_arm_urdf
+from validation.mohan_saha.canadarm import canadarm
+from validation.mohan_saha.canadarm_motion import printed_coriolis_force
+from validation.mohan_saha.denoc import BeamLink
+from validation.mohan_saha.denoc import move
+from validation.mohan_saha.denoc_recursions import bias
+from validation.mohan_saha.driven_run import integrate
+from validation.mohan_saha.two_solutions import SOLUTIONS
+from validation.mohan_saha.two_solutions import TwoSolutions
+from validation.scalar_program import on_numbers
 
 
 class Tracked:

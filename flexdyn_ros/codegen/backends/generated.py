@@ -28,14 +28,14 @@ from flexdyn_ros.codegen.backends.variants import Variants
 from flexdyn_ros.codegen.compile.cache import model_digest
 from flexdyn_ros.codegen.compile.compiler import CompilationFailed
 from flexdyn_ros.codegen.compile.compiler import NoCompiler
-from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.chosen_parameters import ChosenParameters
+from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
 
 # Coordinates up to which "auto" generates a function at its first call: values and derivatives.
 MOST_FOR_VALUES, MOST_FOR_DERIVATIVES = 40, 12
@@ -260,7 +260,7 @@ def _warn_of_no_compiler(problem: str) -> None:
 @lru_cache(maxsize=None)
 def _warn_of_size(robot: str, function: str, count: int, most: int) -> None:
     _logger.warning(
-        'Robot "%s" has %d coordinates: "auto" generates %s up to %d of them, so the slow reference '
-        'algorithms answer. Call dyn.compile("%s") once to compile it; that may take minutes.',
+        'Robot "%s" has %d coordinates: "auto" generates %s up to %d of them, so the slow '
+        'reference answers. Call dyn.compile("%s") once to compile it; that may take minutes.',
         robot, count, function, most, function,
     )

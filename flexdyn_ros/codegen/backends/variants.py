@@ -20,16 +20,16 @@ from flexdyn_ros.codegen.tracing.interface import Input
 from flexdyn_ros.codegen.tracing.interface import Output
 from flexdyn_ros.codegen.tracing.interface import Trace
 from flexdyn_ros.codegen.tracing.loads import Loads
+from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
 from flexdyn_ros.codegen.tracing.simplify import simplify
-from flexdyn_ros.codegen.tracing.snap import ROUND_OFF
 from flexdyn_ros.codegen.tracing.traced_dynamics import DENSE
 from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.robot import Robot
 
 Floats = list[float]
 # Frame of each wrench, and the frame whose axes it is given in.
@@ -84,7 +84,7 @@ class Variant:
         """Return the program; its last output is the pivots, where it has any."""
         return simplify(
             self.robot, self.request.name, [self.request], self.loads, snap=ROUND_OFF,
-            pivots=True, hasty=True, method=SOLVERS[self.method],
+            pivots=True, quick=True, method=SOLVERS[self.method],
         ).trace
 
 

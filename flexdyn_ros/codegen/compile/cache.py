@@ -24,7 +24,7 @@ import stat
 import tempfile
 from typing import Optional
 
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 
 FOLDER_VARIABLE = 'FLEXDYN_CACHE_DIR'
 SOURCE = '.py'
@@ -199,7 +199,8 @@ def _is_safe_parent(state: os.stat_result) -> bool:
         return True
     writable = state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     # In a sticky folder, as /tmp, only owners rename and remove.
-    return state.st_uid in (0, os.getuid()) and (not writable or bool(state.st_mode & stat.S_ISVTX))
+    sticky = bool(state.st_mode & stat.S_ISVTX)
+    return state.st_uid in (0, os.getuid()) and (not writable or sticky)
 
 
 @lru_cache(maxsize=None)

@@ -37,10 +37,12 @@ DOUBTFUL_PIVOT = 1e-10
 SHORTEST, LONGEST = 0.5, 2.0
 # Functions with a version for lanes of their own; others are called lane by lane.
 LANE_FUNCTIONS = ('exp', 'tanh')
-# Lanes of a vector at most, and vectors that `read_rows` and `write_rows` take at a time.
-MOST_LANES, ROWS = 8, 4
+# Lanes of a vector at most, of one sample and of many.
+FEW_LANES, MOST_LANES = 4, 8
+# Vectors that `read_rows` and `write_rows` take at a time.
+ROWS = 4
 
-ONE_SAMPLE = CFlavour(linkage='static inline ', gather='sincos_all', multiple=MOST_LANES)
+ONE_SAMPLE = CFlavour(linkage='static inline ', gather='sincos_all', multiple=FEW_LANES)
 LANES = CFlavour(
     'lanes', 'static inline ', 'static __attribute__((noinline)) ', 'lanes_sincos_all',
     call=lambda name: f'lanes_{name}', most_on_stack=0,
@@ -64,7 +66,7 @@ def call_source(trace: Trace, constants: Sequence[str] = ()) -> str:
     """
     program = c_program(trace, ONE_SAMPLE)
     lines = [
-        _text('lanes.h'), emit_c(program),
+        *_lanes(FEW_LANES), emit_c(program),
         f'void {CALL_SYMBOL}(const double *x, double *y, double *{WORK})', '{',
         f'    (void){WORK};',
         *_call(program, packed_inputs(trace, constants)), '}', '',
@@ -94,7 +96,7 @@ def batch_source(trace: Trace, quaternions: Sequence[int] = ()) -> str:
     n_x = max(sum(sizes), ROWS)
     n_y = max(sum(output.size for output in trace.outputs), ROWS)
     lines = [
-        _text('lanes.h'), _text('samples.h'), *_lane_functions(program.plan), emit_c(program),
+        *_lanes(MOST_LANES), _text('samples.h'), *_lane_functions(program.plan), emit_c(program),
         f'void {BATCH_SYMBOL}(long start, long stop, const double *const *in,',
         '                   const long *strides, double *const *out, unsigned char *flags,',
         '                   double *memory)', '{',
@@ -115,6 +117,10 @@ def batch_source(trace: Trace, quaternions: Sequence[int] = ()) -> str:
 
 def _numbers(pivots: int, memory: int) -> list[str]:
     return [f'const long {NUMBERS_SYMBOL}[2] = {{{pivots}, {memory}}};', '']
+
+
+def _lanes(most: int) -> list[str]:
+    return [f'#define MOST_LANES {most}', _text('lanes.h')]
 
 
 def _text(name: str) -> str:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Calls of compiled functions through ctypes: batches, and single calls where the extension is missing.
+Calls of compiled functions through ctypes: batches, and single calls without the extension.
 
 A single call takes about three microseconds besides its operations then, against a tenth of one
 through the extension.

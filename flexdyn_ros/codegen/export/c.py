@@ -220,7 +220,8 @@ def _writer(program: CProgram) -> Writer:
 def _unused(program: CProgram) -> list[str]:
     """Return statements that keep compilers quiet about arguments that do not matter."""
     used = {name for part in program.parts.parts for name in part.inputs} | program.angles.inputs
-    return [f'{INDENT}(void){each.name};' for each in program.trace.inputs if each.name not in used]
+    names = (each.name for each in program.trace.inputs)
+    return [f'{INDENT}(void){name};' for name in names if name not in used]
 
 
 def _arrays(program: CProgram, several: bool) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import factorial
 
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
-from flexdyn_ros.symbolic.passes.stumpff import PREFIX
+from flexdyn_ros.symbolic.passes.identities import PREFIX
 
 _LAST_PLACE = 2.0**-54
 

@@ -12,7 +12,7 @@ from typing import Callable
 
 from flexdyn_ros.codegen.export.schedule import Schedule
 from flexdyn_ros.codegen.export.writer import wrap
-from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
 
 POLYNOMIAL = 'polynomial'
 WIDTH = 99

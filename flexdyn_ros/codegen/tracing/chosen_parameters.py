@@ -16,8 +16,8 @@ from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from typing import Sequence
 
+from flexdyn_ros.codegen.tracing.multiple_angles import angle_coordinates
 from flexdyn_ros.codegen.tracing.multiple_angles import multiple_angles
-from flexdyn_ros.codegen.tracing.multiple_angles import turning_coordinates
-from flexdyn_ros.dynamics.composite_body import mass_matrix
+from flexdyn_ros.dynamics.mass_matrix import mass_matrix
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.expression import Expression
 from flexdyn_ros.symbolic.optimise import optimise
@@ -63,7 +63,7 @@ class ClosedForm:
         full = mass_matrix(tree, q)
         lower = [graph.lift(full[i][j]) for i in range(tree.nv) for j in range(i + 1)]
         if angles:
-            turning = turning_coordinates([*lower, *held])
+            turning = angle_coordinates([*lower, *held])
             lower = [multiple_angles(node, turning) for node in lower]
             held = [multiple_angles(node, turning) for node in held]
         else:

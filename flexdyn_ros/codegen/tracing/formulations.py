@@ -15,7 +15,7 @@ from flexdyn_ros.codegen.tracing.traced_dynamics import DENSE
 from flexdyn_ros.codegen.tracing.traced_dynamics import MASS_MATRIX_METHODS
 from flexdyn_ros.codegen.tracing.traced_dynamics import MIXED
 from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 
 # The mass matrix of a robot with more coordinates than this is not tried as a way to solve for
 # accelerations: its factors grow with the cube of their number.
@@ -28,17 +28,17 @@ CLOSED_FUNCTIONS = {
 }
 
 
-def compared(robot: Robot, requests: Sequence[Request], hasty: bool = False) -> tuple[str, ...]:
+def compared(robot: Robot, requests: Sequence[Request], quick: bool = False) -> tuple[str, ...]:
     """
     Return the formulations of which the cheapest one is taken.
 
     Args:
         robot: The robot.
         requests: The functions.
-        hasty: Whether only the ways to solve for accelerations are compared.
+        quick: Whether only the ways to solve for accelerations are compared.
     """
     found = solving_methods(robot, requests)
-    if hasty:
+    if quick:
         # The first way to derivatives costs less but for the shortest arms, where both do little.
         derives = any(request.function.derives for request in requests)
         return found[:1] if derives else found

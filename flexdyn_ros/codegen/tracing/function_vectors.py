@@ -12,7 +12,7 @@ from flexdyn_ros.codegen.tracing.interface import Input
 from flexdyn_ros.codegen.tracing.interface import Output
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.factors import factor_order
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 
 DIRECTIONS = ('x', 'y', 'z')
 # Fortran allows names of 63 characters; parts of a function add some.

@@ -12,7 +12,7 @@ from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 
 
 @dataclass(frozen=True)

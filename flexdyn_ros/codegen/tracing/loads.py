@@ -43,8 +43,8 @@ from flexdyn_ros.dynamics.spatial import subtract
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.expression import Expression
 from flexdyn_ros.symbolic.graph import Graph
 

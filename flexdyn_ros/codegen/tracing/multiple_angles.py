@@ -34,8 +34,8 @@ Waves = dict[Wave, float]
 def multiple_angles(node: Expression, angles: Sequence[Expression]) -> Expression:
     """Return a node as a sum of sines and cosines of sums of the angles where that is possible."""
     parts = ordered((node,))
-    private = {part for part in parts if part.kind in (SUM, PRODUCT)}
-    polynomial = expand(node, private, TERM_LIMIT)
+    opened = {part for part in parts if part.kind in (SUM, PRODUCT)}
+    polynomial = expand(node, opened, TERM_LIMIT)
     if polynomial is None or not all(_suits(part, angles) for part in parts):
         return node
     waves: Waves = {}
@@ -62,13 +62,14 @@ def _waves(monomial: Sequence[Expression], angles: Sequence[Expression]) -> Wave
     for factor in monomial:
         if factor.kind != CALL:
             waves = {
-                (turns, sine, (*others, factor)): w for (turns, sine, others), w in waves.items()
+                (multiples, sine, (*others, factor)): weight
+                for (multiples, sine, others), weight in waves.items()
             }
             continue
         place = list(angles).index(factor.operands[0])
         product: Waves = {}
-        for (turns, sine, others), weight in waves.items():
-            for more, is_sine, part in _product(turns, sine, place, factor.value == 'sin'):
+        for (multiples, sine, others), weight in waves.items():
+            for more, is_sine, part in _product(multiples, sine, place, factor.value == 'sin'):
                 wave, sign = _positive(more, is_sine)
                 key = (wave, is_sine, others)
                 product[key] = product.get(key, 0.0) + sign * part * weight
@@ -76,10 +77,10 @@ def _waves(monomial: Sequence[Expression], angles: Sequence[Expression]) -> Wave
     return waves
 
 
-def _product(turns: tuple[int, ...], sine: bool, place: int, by_sine: bool) -> tuple:
+def _product(multiples: tuple[int, ...], sine: bool, place: int, by_sine: bool) -> tuple:
     """Return the two waves, with weights, of a wave times the sine or cosine of an angle."""
-    up = tuple(n + (k == place) for k, n in enumerate(turns))
-    down = tuple(n - (k == place) for k, n in enumerate(turns))
+    up = tuple(n + (k == place) for k, n in enumerate(multiples))
+    down = tuple(n - (k == place) for k, n in enumerate(multiples))
     if sine and by_sine:
         return (down, False, 0.5), (up, False, -0.5)
     if by_sine:
@@ -87,28 +88,28 @@ def _product(turns: tuple[int, ...], sine: bool, place: int, by_sine: bool) -> t
     return (up, sine, 0.5), (down, sine, 0.5)
 
 
-def _positive(turns: tuple[int, ...], sine: bool) -> tuple[tuple[int, ...], float]:
+def _positive(multiples: tuple[int, ...], sine: bool) -> tuple[tuple[int, ...], float]:
     """Return an angle with a positive first multiple, and the sign that this costs."""
-    first = next((n for n in turns if n), 0)
+    first = next((n for n in multiples if n), 0)
     if first == 0 and sine:
-        return turns, 0.0
+        return multiples, 0.0
     if first < 0:
-        return tuple(-n for n in turns), -1.0 if sine else 1.0
-    return turns, 1.0
+        return tuple(-n for n in multiples), -1.0 if sine else 1.0
+    return multiples, 1.0
 
 
 def _wave(wave: Wave, angles: Sequence[Expression], node: Expression) -> Expression:
     """Return the node of a wave; its angle is a whole multiple of the shortest sum."""
-    turns, sine, others = wave
+    multiples, sine, others = wave
     graph = node.graph
-    divisor = reduce(gcd, turns, 0)
+    divisor = reduce(gcd, multiples, 0)
     if divisor == 0:
         return graph.product(others) if others else graph.one
-    angle = divisor * graph.sum((n // divisor) * a for n, a in zip(turns, angles))
+    angle = divisor * graph.sum((n // divisor) * a for n, a in zip(multiples, angles))
     return graph.product((*others, angle.sin() if sine else angle.cos()))
 
 
-def turning_coordinates(node_list: Sequence[Expression]) -> list[Expression]:
+def angle_coordinates(node_list: Sequence[Expression]) -> list[Expression]:
     """Return the symbols whose sines or cosines stand in the nodes."""
     found = [
         node.operands[0] for node in ordered(node_list)

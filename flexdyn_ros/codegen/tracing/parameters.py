@@ -30,14 +30,14 @@ from typing import Sequence
 from flexdyn_ros.codegen.tracing.interface import identifier
 from flexdyn_ros.codegen.tracing.interface import Input
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.body import Body
-from flexdyn_ros.dynamics.internal_forces import DRIVEN
+from flexdyn_ros.dynamics.joint_terms import DRIVEN
+from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.model.robot.joint import Friction
-from flexdyn_ros.model.robot.joint import Joint
-from flexdyn_ros.model.robot.link import Inertia
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.joint import Friction
+from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Graph
 
 MOMENTS = ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')

@@ -14,22 +14,22 @@ from flexdyn_ros.codegen.tracing.formulations import solving_methods
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.interface import Trace
 from flexdyn_ros.codegen.tracing.loads import Loads
-from flexdyn_ros.codegen.tracing.snap import ANGLE_TOLERANCE
+from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE
 from flexdyn_ros.codegen.tracing.trace import trace_requests
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.optimise import PASSES
 from flexdyn_ros.symbolic.optimise import PassReport
-from flexdyn_ros.symbolic.passes.common_divisors import search_divisors
+from flexdyn_ros.symbolic.passes.identities import descend_stumpff
 from flexdyn_ros.symbolic.passes.numbers import gather_numbers
-from flexdyn_ros.symbolic.passes.stumpff import descend_stumpff
 from flexdyn_ros.symbolic.program import operation_counts
 from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.search.common_divisors import search_divisors
 
 # Operations of a traced program above which the passes are left out, as they would take long; in
 # a hurry, as where code is made while someone waits for its first result, much earlier.
 SIZE_LIMIT = 100_000
-HASTY_SIZE_LIMIT = 3_000
+QUICK_SIZE_LIMIT = 3_000
 # Operations of a traced program up to which the passes start from two forms of it.
 TRIAL_LIMIT = 2_000
 # Passes that take most of the time: the cheapest formulation alone goes through them. The search
@@ -80,7 +80,7 @@ def simplify(
     optimised: bool = True,
     snap: float = ANGLE_TOLERANCE,
     pivots: bool = False,
-    hasty: bool = False,
+    quick: bool = False,
     method: Optional[str] = None,
 ) -> Simplified:
     """
@@ -94,12 +94,12 @@ def simplify(
         optimised: Whether inertial parameters are regrouped and the passes run.
         snap: See `trace`.
         pivots: See `trace`.
-        hasty: Whether equivalent formulations are compared before the passes instead of after,
+        quick: Whether equivalent formulations are compared before the passes instead of after,
             slow passes are left out, and large programs go without any.
         method: How accelerations are solved for, the cheapest way when None, or how the mass
             matrix is found. It gives way where the robot does not allow it.
     """
-    suitable = compared(robot, requests, hasty) if optimised else solving_methods(robot, requests)
+    suitable = compared(robot, requests, quick) if optimised else solving_methods(robot, requests)
     traces = [
         trace_requests(robot, function, requests, loads, way, optimised, snap, pivots)
         for way in ((method,) if method in methods(robot, requests) else suitable)
@@ -109,8 +109,8 @@ def simplify(
     if not optimised:
         chosen = traces[counts.index(least)]
         return Simplified(chosen, _traced(chosen))
-    if hasty:
-        return _optimised(traces[counts.index(least)], least, HASTY_SIZE_LIMIT, QUICK_PASSES)
+    if quick:
+        return _optimised(traces[counts.index(least)], least, QUICK_SIZE_LIMIT, QUICK_PASSES)
     candidates = [
         _optimised(each, count, SIZE_LIMIT, QUICK_PASSES, TRIAL_LIMIT)
         for each, count in zip(traces, counts) if count <= HOPELESS * least

@@ -21,14 +21,14 @@ from flexdyn_ros.codegen.tracing.loads import loaded_tree
 from flexdyn_ros.codegen.tracing.loads import Loads
 from flexdyn_ros.codegen.tracing.loads import read_loads
 from flexdyn_ros.codegen.tracing.loads import wrenches_of
-from flexdyn_ros.codegen.tracing.snap import ANGLE_TOLERANCE
-from flexdyn_ros.codegen.tracing.snap import snap as snap_rotations
+from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE
+from flexdyn_ros.codegen.tracing.rotation_rounding import round_rotations
 from flexdyn_ros.codegen.tracing.traced_derivatives import STRUCTURED
 from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
 from flexdyn_ros.codegen.tracing.traced_dynamics import TracedDynamics
-from flexdyn_ros.dynamics.regroup import regroup
+from flexdyn_ros.dynamics.base_parameters import regroup
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.robot.robot import Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
 
@@ -80,7 +80,7 @@ def trace_requests(
     graph = Graph()
     inputs = inputs_of(robot, requests)
     vectors = {each.name: [graph.symbol(name) for name in each.symbols] for each in inputs}
-    tree = snap_rotations(loaded_tree(robot, loads, graph), snap)
+    tree = round_rotations(loaded_tree(robot, loads, graph), snap)
     # Nothing moves the root body: frames on it need no inertia, and base parameters end there.
     method = solving_methods(robot, requests)[0] if method is None else method
     tree = regroup(tree, axisymmetric=method != STRUCTURED) if base_parameters else tree

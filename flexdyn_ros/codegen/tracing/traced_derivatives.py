@@ -3,7 +3,7 @@
 Derivatives of traced dynamics.
 
 Those of inverse dynamics are found in one of two ways: direction by direction over the whole
-graph, or by rows and columns of composite bodies (structured_derivatives.py). Those of forward
+graph, or by rows and columns of composite bodies (composite_derivatives.py). Those of forward
 dynamics follow from them: M qdd + h = tau gives d qdd / dx = -M^-1 d ID / dx at these qdd, so
 that nothing is differentiated through the solution, and one factorisation serves all (Carpentier
 and Mansard, Analytical derivatives of rigid body dynamics algorithms, 2018, section III).
@@ -12,22 +12,25 @@ and Mansard, Analytical derivatives of rigid body dynamics algorithms, 2018, sec
 from __future__ import annotations
 
 from typing import Any
+from typing import Iterable
 from typing import Protocol
 from typing import Sequence
 
-from flexdyn_ros.codegen.tracing.own_axes import own_axes
-from flexdyn_ros.codegen.tracing.structured_derivatives import POSITION
-from flexdyn_ros.codegen.tracing.structured_derivatives import StructuredDerivatives
-from flexdyn_ros.codegen.tracing.structured_derivatives import VELOCITY
+from flexdyn_ros.dynamics.derivatives.composite_derivatives import CompositeDerivatives
+from flexdyn_ros.dynamics.derivatives.composite_derivatives import POSITION
+from flexdyn_ros.dynamics.derivatives.composite_derivatives import VELOCITY
+from flexdyn_ros.dynamics.derivatives.independent_axes import Drivers
+from flexdyn_ros.dynamics.derivatives.independent_axes import independent_axes
 from flexdyn_ros.dynamics.displacement import displacements
-from flexdyn_ros.dynamics.elastic import elastic_forces
-from flexdyn_ros.dynamics.friction import friction_forces
+from flexdyn_ros.dynamics.internal_forces import elastic_forces
+from flexdyn_ros.dynamics.internal_forces import friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
+from flexdyn_ros.dynamics.mass_matrix import outward_order
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.walker_orin import outward_order
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.expression import Operand
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import substitute
 
@@ -78,10 +81,12 @@ def inverse_derivatives(
     if wrenches:
         rest.append(dyn.external_force_vector(q, wrenches))
     forces = [graph.sum(map(graph.lift, parts)) for parts in zip(*rest)]
-    axes = own_axes(dyn.tree, q, qd, qdd, graph)
-    found = StructuredDerivatives(axes, dyn.gravity, graph)
+    calculus = GraphCalculus(graph)
+    axes = independent_axes(dyn.tree, q, qd, list(map(graph.lift, qdd)), calculus)
+    values = dict(calculus.values)
+    found = CompositeDerivatives(axes, dyn.gravity, calculus)
     by_position, by_rate = (
-        _gathered(axes.drivers, axes.values, found.by[kind], dyn.tree.nv, graph)
+        _gathered(axes.drivers, values, found.by[kind], dyn.tree.nv, graph)
         for kind in (POSITION, VELOCITY)
     )
     return (
@@ -127,6 +132,51 @@ def forward_parameter_derivatives(
     rows = inverse_parameter_derivatives(dyn, graph, q, qd, accelerations, parameters, wrenches)
     columns = [solver.solve(substitute(column, values)) for column in zip(*rows)]
     return [[graph.negate(graph.lift(x)) for x in row] for row in zip(*columns)]
+
+
+class GraphCalculus:
+    """
+    Differentiation on the graph, for the algorithms of `dynamics.derivatives`.
+
+    Attributes:
+        graph: The graph.
+        values: What the variables that it has made stand for.
+    """
+
+    def __init__(self, graph: Graph):
+        """Start without variables."""
+        self.graph = graph
+        self.values: dict[Expression, Expression] = {}
+
+    def variable(self, name: str, value: Operand) -> Expression:
+        """Return a symbol of this name that stands for a value, the last one given for it."""
+        symbol = self.graph.symbol(f'@{name}')
+        self.values[symbol] = self.graph.lift(value)
+        return symbol
+
+    def direction(self, rates: Iterable[tuple[Expression, Operand]]) -> GraphDirection:
+        """Return the direction in which symbols change at these rates."""
+        return GraphDirection(self, rates)
+
+
+class GraphDirection:
+    """A direction in the space of the symbols."""
+
+    def __init__(self, calculus: GraphCalculus, rates: Iterable[tuple[Expression, Operand]]):
+        """Take the rates of the symbols that change."""
+        lift = calculus.graph.lift
+        self._calculus = calculus
+        self._direction = Direction({symbol: lift(rate) for symbol, rate in rates})
+
+    def derivatives(
+        self, values: Iterable[Operand], evaluated: Sequence[Expression] = ()
+    ) -> list[Expression]:
+        """Return the derivatives of scalars, the symbols `evaluated` at their values."""
+        lift, known = self._calculus.graph.lift, self._calculus.values
+        slopes = [self._direction.derivative(lift(x)) for x in values]
+        if not evaluated:
+            return slopes
+        return substitute(slopes, {symbol: known[symbol] for symbol in evaluated})
 
 
 class Solver:
@@ -180,7 +230,8 @@ def _along(directions: list[Direction], values: Sequence, graph: Graph) -> Rows:
 
 
 def _gathered(
-    drivers: list, values: dict[Expression, Expression], rows: list, count: int, graph: Graph
+    drivers: list[Drivers], values: dict[Expression, Expression], rows: list, count: int,
+    graph: Graph,
 ) -> Rows:
     """Return derivatives of axes by axes as those of coordinates by coordinates."""
     entries: dict[tuple[int, int], list[Expression]] = {}

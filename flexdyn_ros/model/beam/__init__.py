@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the data of a beam to its modes: cross-sections, mode shapes, the vibration problem."""
+"""From a beam's data to its modes: shapes, the vibration problem, body, inertia."""

@@ -10,7 +10,7 @@ stationary b = -m_ra a / m_rr leaves M - m_ar m_ra / m_rr.
 Residual-static modes are the deflections under a force, and a moment, at the free tip, less what
 the kept modes take of them: R f = (K^-1 - Phi (Phi^T K Phi)^-1 Phi^T) f (Craig, Structural
 Dynamics, 1981, section 19.3; with clamped-clamped modes the basis is Craig and Bampton's of 1968).
-So any tip load deflects the beam as statics says, however few modes are kept.
+So any tip load deflects the beam as statics demands, however few modes are kept.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from functools import lru_cache
 from typing import Callable
 
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.beam.beam_ritz import ritz_problem
-from flexdyn_ros.model.beam.beam_ritz import RitzProblem
-from flexdyn_ros.model.beam.mode_shapes import clamped_free_bending
-from flexdyn_ros.model.beam.mode_shapes import clamped_free_rod
-from flexdyn_ros.model.beam.mode_shapes import Shape
-from flexdyn_ros.model.modal.eigenproblem import reduced_eigenproblem
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import ModeFamily
+from flexdyn_ros.model.beam.ritz import ritz_problem
+from flexdyn_ros.model.beam.ritz import RitzProblem
+from flexdyn_ros.model.beam.shapes import clamped_free_bending
+from flexdyn_ros.model.beam.shapes import clamped_free_rod
+from flexdyn_ros.model.beam.shapes import Shape
+from flexdyn_ros.model.modal.matrices import reduced_eigenproblem
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.beam import ModeFamily
 import numpy as np
 from numpy.polynomial.legendre import Legendre
 
@@ -37,7 +37,7 @@ LARGEST = 900
 # A tip that deflects less than this fraction of the largest deflection does not move.
 STILL = 1e-9
 # Share of a tip load's work below which the kept modes leave nothing to a static one.
-NOTHING_LEFT = 1e-10
+NEGLIGIBLE_WORK = 1e-10
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ def family_shapes(beam: Beam, family: ModeFamily) -> FamilyShapes:
     """
     Return a family's shapes, unit at the tip, or at their largest deflection where that is still.
 
-    Uniform beams without loads have closed forms.
+    Uniform beams that carry nothing have closed forms.
 
     Raises:
         ModelError: A static mode has nothing left to add.
     """
     plain = family.boundary == 'clamped-free' and family.basis == 'eigen'
-    simple = not (beam.stations or beam.loads or family.shear_correction or family.static_modes)
+    simple = not (beam.stations or beam.carried or family.shear_correction or family.static_modes)
     if plain and simple:
         return FamilyShapes(lambda x: _closed_forms(family, x), 40 + 8 * family.count)
     problem, kept = _kept(beam, family)
@@ -82,7 +82,7 @@ def _closed_forms(family: ModeFamily, x: np.ndarray) -> Shape:
     shapes = [shape(order + 1, x) for order in range(family.count)]
     return Shape(*(
         np.array([getattr(each, name) for each in shapes])
-        for name in ('value', 'slope', 'turn', 'curvature')
+        for name in ('value', 'slope', 'rotation', 'curvature')
     ))
 
 
@@ -126,7 +126,8 @@ def _natural(problem: RitzProblem, family: ModeFamily) -> tuple[np.ndarray, np.n
 
 def _tip_conditions(problem: RitzProblem, family: ModeFamily) -> np.ndarray:
     tip = family.boundary.rpartition('-')[2]
-    rows = {'free': [], 'pinned': [problem.tip], 'clamped': [problem.tip, problem.tip_turn]}[tip]
+    held = {'free': 0, 'pinned': 1, 'clamped': 2}[tip]
+    rows = [problem.tip, problem.tip_rotation][:held]
     return np.array(rows).reshape(len(rows), len(problem.tip))
 
 
@@ -154,14 +155,14 @@ def _polynomials(problem: RitzProblem, family: ModeFamily) -> np.ndarray:
 
 def _static(problem: RitzProblem, kept: np.ndarray, family: ModeFamily) -> np.ndarray:
     """Return the residual-static modes, made orthogonal to each other, (s, n)."""
-    loads = np.array([problem.tip, problem.tip_turn][: family.static_modes])
+    loads = np.array([problem.tip, problem.tip_rotation][: family.static_modes])
     whole = np.linalg.solve(problem.stiffness, loads.T).T
     rest = whole
     if len(kept):
         taken = np.linalg.solve(kept @ problem.stiffness @ kept.T, kept @ loads.T).T @ kept
         rest = whole - taken
     for load, deflection, left in zip(loads, whole, rest):
-        if load @ left < NOTHING_LEFT * (load @ deflection):
+        if load @ left < NEGLIGIBLE_WORK * (load @ deflection):
             raise ModelError(
                 f'the kept modes of {family.kind} already take a whole tip load, and leave '
                 'nothing to static_modes',

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elements of <flexdyn>: one reader for each kind, and how they change a robot."""
+"""The extension <flexdyn>: its schema, one reader for each kind of element."""

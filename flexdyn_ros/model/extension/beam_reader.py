@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From <beam> to a `Beam`: its geometry, and what its families, sections and mass come to."""
+"""From <beam> and <segments> to a beam: its geometry, families, sections and mass."""
 
 from __future__ import annotations
 
@@ -7,23 +7,32 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.model.extension.extension_reader import Item
-from flexdyn_ros.model.extension.family_reader import read_families
+from flexdyn_ros.model.extension.items import Item
+from flexdyn_ros.model.extension.joint_reader import read_friction
+from flexdyn_ros.model.extension.section_reader import beam_mass
+from flexdyn_ros.model.extension.section_reader import check_needs
 from flexdyn_ros.model.extension.section_reader import check_sections
+from flexdyn_ros.model.extension.section_reader import NEEDS
+from flexdyn_ros.model.extension.section_reader import read_families
 from flexdyn_ros.model.extension.section_reader import read_sections
-from flexdyn_ros.model.robot.joint import Joint
-from flexdyn_ros.model.robot.link import Beam
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.link import ModeFamily
-from flexdyn_ros.model.robot.link import PointMass
-from flexdyn_ros.model.robot.robot import Robot
-from flexdyn_ros.model.xml.values import vector3
+from flexdyn_ros.model.extension.section_reader import written_properties
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.beam import ModeFamily
+from flexdyn_ros.model.records.beam import PointMass
+from flexdyn_ros.model.records.joint import Friction
+from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.segments import PseudoRigidSegments
+from flexdyn_ros.model.urdf.values import vector3
 import numpy as np
 
 # Sine of the smallest angle between two directions that are not called parallel.
 _PARALLEL = 1e-6
 # Shortest length of a beam [m].
 _SHORTEST = 1e-9
+# Modes of a beam that a rotation axis of the passive joints of segments stands for.
+_KINDS = {'x': 'torsion', 'y': 'bending_z', 'z': 'bending_y'}
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,7 @@ def read_beam(item: Item, link: Link, robot: Robot, hub_only: bool) -> Beam:
 
 def plain_beam(item: Item, frame: BeamFrame, mass: float) -> Beam:
     """
-    Return what a <beam> and a <segments> say alike: a uniform beam without modes.
+    Return what a <beam> and a <segments> have in common: a uniform beam without modes.
 
     Args:
         item: The element.
@@ -81,12 +90,7 @@ def plain_beam(item: Item, frame: BeamFrame, mass: float) -> Beam:
         axes=((x[0], x[1], x[2]), (y[0], y[1], y[2]), (z[0], z[1], z[2])),
         length=frame.length,
         mass=mass,
-        young=item.value('young'),
-        shear=item.value('shear'),
-        area=item.value('area'),
-        iy=item.value('iy'),
-        iz=item.value('iz'),
-        j=item.value('j'),
+        **{name: item.value(name) for name in ('young', 'shear', 'area', 'iy', 'iz', 'j')},
         polar=item.value('j') if polar is None else polar,
         point_masses=tuple(
             PointMass(
@@ -102,12 +106,12 @@ def plain_beam(item: Item, frame: BeamFrame, mass: float) -> Beam:
 def _check_effects(item: Item, families: tuple[ModeFamily, ...]) -> None:
     """Refuse what acts on modes, or between stations, where there are none."""
     for name in ('loaded', 'loss_factor', 'rayleigh_mass', 'rayleigh_stiffness'):
-        if item.says(name) and not families:
+        if item.is_set(name) and not families:
             raise item.place.error(
                 f'{name}="{item.texts[name]}" has no effect, as the beam has no modes',
                 'Take it out, or ask for modes',
             )
-    if item.says('interpolation') and item.child('station') is None:
+    if item.is_set('interpolation') and item.child('station') is None:
         raise item.place.error(
             f'interpolation="{item.texts["interpolation"]}" has no effect without stations',
             'Write <station> elements, or take it out',
@@ -179,3 +183,35 @@ def _frame_position(item: Item, frame: str, link: Link, robot: Robot) -> np.ndar
         position = np.array(origin.rotation) @ position + np.array(origin.position)
         at = joint.parent
     return position
+
+
+def read_segments(item: Item, link: Link, robot: Robot, hub_only: bool) -> PseudoRigidSegments:
+    """
+    Return the segments of a link.
+
+    Args:
+        item: The <segments> element.
+        link: The link as the URDF has it.
+        robot: The robot without its extension.
+        hub_only: Whether <inertial> describes the hub alone (inertial="hub").
+
+    Raises:
+        ModelError: The geometry is degenerate, or data that the axes need are missing.
+    """
+    frame = beam_frame(item, link, robot)
+    if item.value('count') < 2:
+        raise item.place.error('count must be at least 2', 'Write count="5" or the like')
+    mass = beam_mass(item, link, frame.length, hub_only)
+    needs = [(name, f'Rotation about {axis} needs') for axis in item.value('directions')
+             for name in NEEDS[_KINDS[axis]]]
+    twisting = 'Rotation about x needs' if 'x' in item.value('directions') else ''
+    check_needs(item, written_properties(item), needs, twisting)
+    friction = item.child('friction')
+    return PseudoRigidSegments(
+        beam=plain_beam(item, frame, mass),
+        count=item.value('count'),
+        directions=item.value('directions'),
+        placement=item.value('placement'),
+        damping_ratio=item.value('damping_ratio'),
+        friction=Friction() if friction is None else read_friction(friction),
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From <modal> to a link's modes: the file, the modes kept, and what hangs on which node."""
+"""From <modal> and <mode_spring> to the modes of a link from a file, and nonlinear stiffness."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Optional
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.model.extension.extension_reader import Item
-from flexdyn_ros.model.extension.extension_reader import joint_name
-from flexdyn_ros.model.modal.modal_arrays import ModalArrays
-from flexdyn_ros.model.modal.modal_data import ModalData
-from flexdyn_ros.model.modal.modal_file import read_modal_file
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.robot import Robot
-from flexdyn_ros.model.robot.vectors import Vector3
-from flexdyn_ros.model.xml.paths import resolve_file
+from flexdyn_ros.model.extension.items import Item
+from flexdyn_ros.model.extension.items import joint_name
+from flexdyn_ros.model.modal.files import read_modal_file
+from flexdyn_ros.model.records.base import Vector3
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.link import ModeSpring
+from flexdyn_ros.model.records.modal import ModalArrays
+from flexdyn_ros.model.records.modal import ModalData
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.urdf.document import resolve_file
 import numpy as np
 
 # A node whose shapes move less than this fraction of their largest does not move.
@@ -73,12 +74,21 @@ def read_modal(
     _check_root(item, arrays)
     return ModalData(
         file=address,
-        digest=hashlib.sha256(Path(path).read_bytes()).hexdigest(),
+        digest=_digest(path),
         modes=tuple(modes),
         damping_ratio=item.value('damping_ratio'),
         attachments=_attachments(item, link, robot, arrays, attached),
         arrays=arrays,
     )
+
+
+def _digest(path: Path) -> str:
+    """Return a digest of a file, read piece by piece."""
+    digest = hashlib.sha256()
+    with open(path, 'rb') as file:
+        while piece := file.read(2**20):
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def _attached_nodes(item: Item, link: Link, robot: Robot) -> dict[str, Item]:
@@ -101,7 +111,7 @@ def _check_root(item: Item, arrays: ModalArrays) -> None:
     places = np.linalg.norm(arrays.node_positions, axis=1)
     for k in np.flatnonzero(places <= 1e-6 * places.max()):
         for what, shape in (('move', arrays.translation), ('turn', arrays.rotation)):
-            largest = np.abs(shape).max(axis=(1, 2))
+            largest = np.maximum(shape.max(axis=(1, 2)), -shape.min(axis=(1, 2)))
             moved = np.abs(shape[:, k]).max(axis=1)
             if np.any(moved > STILL * np.maximum(largest, 1e-300)):
                 mode = int(arrays.mode_numbers[int(np.argmax(moved > STILL * largest))])
@@ -147,3 +157,38 @@ def _attachments(
             )
         found.append((joint.origin.position, known[k]))
     return tuple(found)
+
+
+def read_mode_springs(item: Item, link: Link) -> tuple[ModeSpring, ...]:
+    """
+    Return the nonlinear springs that a <flexible_link> gives to modes of its link.
+
+    Args:
+        item: The <flexible_link> element.
+        link: The link with its modes.
+
+    Raises:
+        ModelError: The link has no such mode, or the law is given twice, not at all or is zero.
+    """
+    return tuple(_read(child, link) for child in item.all('mode_spring'))
+
+
+def _read(item: Item, link: Link) -> ModeSpring:
+    known = [name.rpartition('/')[2] for name in link.mode_names]
+    mode = item.value('mode')
+    if mode not in known:
+        raise item.place.error(
+            f'Link "{link.name}" has no mode "{mode}"', did_you_mean(mode, known)
+        )
+    if item.written('points') == item.written('polynomial'):
+        both = item.written('points')
+        raise item.place.error(
+            f'The spring of mode "{mode}" has {"both" if both else "neither"} points '
+            f'{"and" if both else "nor"} polynomial',
+            'Write one of them',
+        )
+    replaces = item.value('linear') == 'replace'
+    points, polynomial = item.value('points') or (), item.value('polynomial') or ()
+    if not replaces and not any([*polynomial, *(force for _, force in points)]):
+        raise item.place.error(f'The spring of mode "{mode}" is zero', 'Take it out')
+    return ModeSpring(mode, points, polynomial, replaces)

@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cross-sections and the mass of a <beam>: read, spread, and compared with what modes need."""
+"""The mode families, cross-sections and mass of a <beam>: read, and compared with each other."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Collection
 from typing import Optional
+from typing import Sequence
 
-from flexdyn_ros.model.beam.beam_section import relative_area
-from flexdyn_ros.model.extension.extension_reader import Item
-from flexdyn_ros.model.robot.link import Link
-from flexdyn_ros.model.robot.link import ModeFamily
-from flexdyn_ros.model.robot.link import Station
+from flexdyn_ros.model.extension.items import Item
+from flexdyn_ros.model.records.beam import ModeFamily
+from flexdyn_ros.model.records.beam import Station
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.section import relative_area
 
 _UNITS = {
     'young': 'Pa', 'shear': 'Pa', 'area': 'm^2', 'iy': 'm^4', 'iz': 'm^4', 'j': 'm^4',
     'polar': 'm^4', 'linear_density': 'kg/m',
 }  # fmt: skip
 # What each kind of modes needs.
-_NEEDS = {
+NEEDS = {
     'bending_y': ('young', 'iz'),
     'bending_z': ('young', 'iy'),
     'torsion': ('shear', 'j', 'area'),
@@ -25,10 +27,86 @@ _NEEDS = {
 }
 
 
-@dataclass(frozen=True)
-class Sections:
+def read_families(item: Item) -> tuple[ModeFamily, ...]:
     """
-    What a <beam> says of its cross-sections.
+    Return the families of a <beam> that have modes: bending_y, bending_z, torsion, axial.
+
+    Raises:
+        ModelError: A value has no effect, or contradicts the shapes.
+    """
+    bending = {child.value('axis'): child for child in item.all('bending')}
+    candidates: list[tuple[str, Optional[Item]]] = [
+        ('bending_y', bending.get('y')),
+        ('bending_z', bending.get('z')),
+        ('torsion', item.child('torsion')),
+        ('axial', item.child('axial')),
+    ]
+    families = [_family(kind, child) for kind, child in candidates if child is not None]
+    return tuple(family for family in families if family.size)
+
+
+def _family(kind: str, item: Item) -> ModeFamily:
+    bends = kind.startswith('bending')
+    family = ModeFamily(
+        kind=kind,
+        count=item.value('modes'),
+        damping_ratio=item.value('damping_ratio'),
+        boundary=item.value('boundary') if bends else 'clamped-free',
+        basis=item.value('basis'),
+        static_modes=item.value('static_modes'),
+        shear_correction=item.value('shear_correction') if bends else None,
+    )
+    _check_effects(item, family)
+    most = 2 if bends else 1
+    if family.static_modes > most:
+        raise item.place.error(
+            f'static_modes="{family.static_modes}" is more than {most}',
+            'There is one for a tip force and one for a tip moment' if bends
+            else f'There is one, for a tip load along {item.schema.name}',
+        )
+    if family.basis == 'polynomial':
+        _check_polynomial(item, family)
+    ratios = family.damping_ratio
+    if isinstance(ratios, tuple) and len(ratios) != family.size:
+        raise item.place.error(
+            f'damping_ratio="{item.texts["damping_ratio"]}" holds {len(ratios)} numbers, but '
+            f'there are {family.size} modes',
+            'Write one number for all, or one for each',
+        )
+    return family
+
+
+def _check_effects(item: Item, family: ModeFamily) -> None:
+    """Refuse what acts on modes, or on natural modes, where there are none."""
+    names = [] if family.size else ['damping_ratio', 'shear_correction']
+    if not family.count:
+        names += ['boundary', 'basis']
+    for name in names:
+        if item.schema.attribute(name) and item.is_set(name):
+            raise item.place.error(
+                f'{name}="{item.texts[name]}" has no effect, as modes="0"',
+                'Take it out, or ask for modes',
+            )
+
+
+def _check_polynomial(item: Item, family: ModeFamily) -> None:
+    if family.shear_correction is not None:
+        raise item.place.error(
+            'basis="polynomial" has no shear, but shear_correction is given',
+            'Use basis="eigen", or take shear_correction out',
+        )
+    if family.boundary.startswith('pinned'):
+        raise item.place.error(
+            f'boundary="{family.boundary}" has no effect on polynomials, as the slope of a pinned '
+            'root is taken off',
+            'Use boundary="clamped-free", which gives these polynomials',
+        )
+
+
+@dataclass(frozen=True)
+class BeamSections:
+    """
+    The cross-sections of a <beam>.
 
     Attributes:
         mass: Of the beam [kg].
@@ -41,7 +119,7 @@ class Sections:
     stations: tuple[Station, ...]
 
 
-def read_sections(item: Item, link: Link, length: float, hub_only: bool) -> Sections:
+def read_sections(item: Item, link: Link, length: float, hub_only: bool) -> BeamSections:
     """
     Return the sections and the mass of a beam.
 
@@ -56,8 +134,7 @@ def read_sections(item: Item, link: Link, length: float, hub_only: bool) -> Sect
     """
     stations = list(item.all('station'))
     if not stations:
-        given = frozenset(name for name in _UNITS if item.written(name))
-        return Sections(beam_mass(item, link, length, hub_only), given, ())
+        return BeamSections(beam_mass(item, link, length, hub_only), written_properties(item), ())
     _check_places(item, stations)
     values = {name: _along(item, stations, name) for name in _UNITS}
     at = [station.value('at') for station in stations]
@@ -82,45 +159,64 @@ def read_sections(item: Item, link: Link, length: float, hub_only: bool) -> Sect
         }
         found.append(Station(at=place, linear_density=density[k], **section))
     given = frozenset(name for name, value in values.items() if value is not None)
-    return Sections(mass, given, tuple(found))
+    return BeamSections(mass, given, tuple(found))
 
 
-def check_sections(item: Item, families: tuple[ModeFamily, ...], sections: Sections) -> None:
+def written_properties(item: Item) -> frozenset[str]:
+    """Return the names of the properties of the section that an element itself gives."""
+    return frozenset(name for name in _UNITS if item.written(name))
+
+
+def check_sections(item: Item, families: tuple[ModeFamily, ...], sections: BeamSections) -> None:
     """
     Compare the properties that are given with what modes and rotary inertia need.
 
     Raises:
         ModelError: A property is missing.
     """
+    needs, twisting = [], ''
     for family in families:
         what = family.kind.replace('_', ' along ')
-        needs = [(name, f'Modes of {what} need') for name in _NEEDS[family.kind]]
+        needs += [(name, f'Modes of {what} need') for name in NEEDS[family.kind]]
         if family.shear_correction is not None:
             needs += [(name, 'shear_correction needs') for name in ('shear', 'area')]
-        for name, who in needs:
-            _check_given(item, sections, name, who)
-        if family.kind == 'torsion' and item.value('polar') == 0.0:
-            raise item.place.error(
-                'Torsion modes need polar inertia, but polar="0"',
-                'Write polar="..." [m^4], or leave it out for polar = j',
-            )
-    polar = item.value('polar') if item.written('polar') else item.value('j')
-    stationed = sections.stations and sections.given & {'polar', 'j'}
-    if (polar or stationed) and 'area' not in sections.given:
-        name = 'polar' if 'polar' in sections.given and item.written('polar') else 'j'
+        twisting = 'Torsion modes need' if family.kind == 'torsion' else twisting
+    if item.value('rotary_inertia'):
+        needs += [(name, 'rotary_inertia="true" needs') for name in ('area', 'iy', 'iz')]
+    check_needs(item, sections.given, needs, twisting)
+
+
+def check_needs(
+    item: Item, given: Collection[str], needs: Sequence[tuple[str, str]], twisting: str
+) -> None:
+    """
+    Refuse a beam or segments without properties of the section that are needed.
+
+    Args:
+        item: The element.
+        given: Names of the properties that are known.
+        needs: Names of properties, and what needs them with its verb.
+        twisting: What needs polar inertia, with its verb; empty for nothing.
+
+    Raises:
+        ModelError: A property is missing, or zero.
+    """
+    for name, who in needs:
+        if name not in given:
+            raise item.place.error(f'{who} {name}', f'Write {name}="..." [{_UNITS[name]}]')
+    if twisting and item.value('polar') == 0.0:
         raise item.place.error(
-            f'{name} gives the beam inertia about its axis, rho {name} with rho = '
+            f'{twisting} polar inertia, but polar="0"',
+            'Write polar="..." [m^4], or leave it out for polar = j',
+        )
+    name = 'polar' if item.written('polar') else 'j'
+    stationed = item.child('station') is not None and {'polar', 'j'}.intersection(given)
+    if (item.value(name) or stationed) and 'area' not in given:
+        raise item.place.error(
+            f'{name} gives inertia about the beam axis, rho {name} with rho = '
             'mass / (area length), and so needs area',
             'Write area="..." [m^2]',
         )
-    if item.value('rotary_inertia'):
-        for name in ('area', 'iy', 'iz'):
-            _check_given(item, sections, name, 'rotary_inertia="true" needs')
-
-
-def _check_given(item: Item, sections: Sections, name: str, who: str) -> None:
-    if name not in sections.given:
-        raise item.place.error(f'{who} {name}', f'Write {name}="..." [{_UNITS[name]}]')
 
 
 def _check_places(item: Item, stations: list[Item]) -> None:
@@ -141,7 +237,7 @@ def _check_places(item: Item, stations: list[Item]) -> None:
         if at.count(place) > most:
             raise item.place.error(
                 f'{at.count(place)} stations stand at="{place:g}"',
-                'Two at one place inside the beam are a step; more say nothing',
+                'Two at one place inside the beam are a step; more have no effect',
             )
 
 

@@ -176,7 +176,9 @@ def massless(shapes: AxialShapes, direction: np.ndarray, n_modes: int) -> Foresh
     )
 
 
-def drawn_in(terms: Sequence[Sequence[Term]], values: np.ndarray, modes: np.ndarray) -> np.ndarray:
+def axial_displacement(
+    terms: Sequence[Sequence[Term]], values: np.ndarray, modes: np.ndarray
+) -> np.ndarray:
     """
     Return s = sum_j f_j a_j at n points, shape (n,) [m], negative towards the root.
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links and joints of a URDF, checked and put into the order of their tree."""
+"""URDF: documents, xacro, numbers as text and their places, links and joints, their tree."""

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Numbers: every product takes the numbers of its factors, (c1 x) (c2 y) = (c1 c2) x y.
+Numbers in products and sums: folded where they meet, or moved to the products that use them.
 
-While a program is built a factor keeps a number of its own, so that all its users share c x.
-Where most users have numbers too, as on arms without right angles, the other way is cheaper.
+While a program is built, numbers that stand side by side fold at once. `constants` also folds
+those that nesting keeps apart, c1 (c2 x) = (c1 c2) x and (x + c1) + (c2 - x) = c1 + c2, with like
+terms gathered on the way. While a program is built a factor keeps a number of its own, so that all
+its users share c x. Where most users have numbers too, as on arms without right angles, the other
+way is cheaper: `gather_numbers` gives every product the numbers of its factors,
+(c1 x) (c2 y) = (c1 c2) x y.
 """
 
 from __future__ import annotations
@@ -11,10 +15,17 @@ from __future__ import annotations
 from flexdyn_ros.symbolic.expression import Expression
 from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import split_sign
+from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.program import merge_nested
 from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.program import rebuild
 from flexdyn_ros.symbolic.program import remake
+
+
+def constants(program: Program) -> Program:
+    """Return the program with nested sums and products merged and their numbers folded."""
+    return merge_nested(merge_nested(program, SUM), PRODUCT)
 
 
 def gather_numbers(program: Program) -> Program:

@@ -14,10 +14,10 @@ from flexdyn_ros.symbolic.expression import PRODUCT
 from flexdyn_ros.symbolic.expression import split_sign
 from flexdyn_ros.symbolic.expression import SUM
 from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.passes.factoring import single_use_nodes
 from flexdyn_ros.symbolic.polynomial import expand
 from flexdyn_ros.symbolic.polynomial import factored
 from flexdyn_ros.symbolic.polynomial import tree_cost
-from flexdyn_ros.symbolic.private_parts import private_nodes
 from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.program import remake
 from flexdyn_ros.symbolic.program import total_operations
@@ -43,8 +43,8 @@ def _rewritten(program: Program, parts: bool) -> Program:
         operands = tuple(made[operand] for operand in node.operands)
         made[node] = remake(graph, node, operands) if operands else node
         if node.kind == SUM and split_sign(made[node])[1].is_sum:
-            own = private_nodes(node, uses, OPENED)
-            trees = [private_nodes(shared, uses, OPENED) for shared in _shared_sums(own, uses)]
+            own = single_use_nodes(node, uses, OPENED)
+            trees = [single_use_nodes(shared, uses, OPENED) for shared in _shared_sums(own, uses)]
             made[node] = _cheapest(
                 graph, made[node], _cores(own, made), [_cores(tree, made) for tree in trees], known
             )
@@ -66,7 +66,7 @@ def _learn(known: set[Expression], root: Expression) -> None:
 
 
 def _shared_sums(own: set[Expression], uses: dict[Expression, int]) -> list[Expression]:
-    """Return the sums that the private nodes use and others too, in order of creation."""
+    """Return the sums that the single-use nodes use and others too, in order of creation."""
     found = set()
     for node in own:
         for operand in node.operands:

@@ -2,7 +2,6 @@
 """One clamped beam against closed forms; El-Rayyes's cases 1 and 2 are validation cases."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.validation.beam_arms import beam_arm_urdf
 import numpy as np
 from oracles.compare import load_data
 from oracles.compare import reference_dynamics
@@ -11,6 +10,7 @@ from oracles.planar_arm import stiffness_matrix
 from oracles.random_robots import numbers
 import pytest
 from scipy.optimize import brentq
+from validation.beam_arms import beam_arm_urdf
 
 DATA = load_data('beam_cases')
 

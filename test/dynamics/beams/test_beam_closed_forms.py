@@ -3,7 +3,7 @@
 
 from itertools import pairwise
 
-from flexdyn_ros.model.beam.beam_body import modal_body
+from flexdyn_ros.model.beam.body import modal_body
 import numpy as np
 from numpy import cos
 from numpy import cosh
@@ -114,7 +114,7 @@ def test_a_load_ahead_of_the_tip_counts_with_its_lever():
     )
     dyn = beam_dynamics('<bending axis="z" modes="2"/>', attributes='loaded="true"', child=child)
     beam, (family,) = beam_of(dyn)
-    assert (beam.loads[0].mass, beam.loads[0].ahead) == pytest.approx((0.9, 0.18))
+    assert (beam.carried[0].mass, beam.carried[0].ahead) == pytest.approx((0.9, 0.18))
     assert rates(dyn) == pytest.approx(natural_rates(beam, family, 2), rel=1e-10)
 
 

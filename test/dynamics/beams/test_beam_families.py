@@ -134,9 +134,9 @@ def test_generated_code(name, backend):
 def test_loads_are_what_the_beam_carries():
     """Child links as rigid bodies at zero, with the payload and point masses."""
     beam = build('loaded')[0].link('link1').beam
-    assert sum(load.mass for load in beam.loads) == pytest.approx(0.3 + 0.2 + 0.4 + 0.2)
-    assert {load.at for load in beam.loads if load.mass == 0.4} == {1.0}
-    assert len(beam.loads) == 4
+    assert sum(load.mass for load in beam.carried) == pytest.approx(0.3 + 0.2 + 0.4 + 0.2)
+    assert {load.at for load in beam.carried if load.mass == 0.4} == {1.0}
+    assert len(beam.carried) == 4
 
 
 def test_names_and_order():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stepped and tapered beams against determinants, published roots and an equation."""
 
-from flexdyn_ros.model.beam.beam_body import modal_body
+from flexdyn_ros.model.beam.body import modal_body
 import numpy as np
 from oracles.beam_states import family_samplers
 from oracles.beam_states import natural_rates

@@ -4,7 +4,7 @@
 from functools import lru_cache
 
 import flexdyn_ros as fd
-from flexdyn_ros.model.beam.beam_body import modal_body
+from flexdyn_ros.model.beam.body import modal_body
 from flexdyn_ros.model.modal.foreshortening import axial_shapes
 from flexdyn_ros.nodes.deformed_shape import link_shapes
 import numpy as np

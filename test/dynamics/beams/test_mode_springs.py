@@ -9,11 +9,11 @@ from codegen.native import Native
 from codegen.native import need_compiler
 import flexdyn_ros as fd
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.draft import without_own_stiffness
-from flexdyn_ros.dynamics.elastic import elastic_energy
-from flexdyn_ros.dynamics.elastic import elastic_forces
-from flexdyn_ros.model.beam.beam_body import modal_body
-from flexdyn_ros.model.check.check import check_robot
+from flexdyn_ros.dynamics.body_builder import without_own_stiffness
+from flexdyn_ros.dynamics.internal_forces import elastic_energy
+from flexdyn_ros.dynamics.internal_forces import elastic_forces
+from flexdyn_ros.model.beam.body import modal_body
+from flexdyn_ros.model.check import check_robot
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 from flexdyn_ros.simulation.vibrations import analyse
 import numpy as np

@@ -2,7 +2,7 @@
 """Point masses on beams of any direction, against m phi^2 and m r^2."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.model.beam.mode_shapes import clamped_free_bending
+from flexdyn_ros.model.beam.shapes import clamped_free_bending
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -4,15 +4,15 @@
 from functools import lru_cache
 
 import flexdyn_ros as fd
-from flexdyn_ros.validation.case_file import expected
-from flexdyn_ros.validation.case_file import inputs
-from flexdyn_ros.validation.van_der_merwe.four_links import FIRST_STEP
-from flexdyn_ros.validation.van_der_merwe.four_links import four_links
-from flexdyn_ros.validation.van_der_merwe.four_links import MOTION
-from flexdyn_ros.validation.van_der_merwe.four_links import REST
-from flexdyn_ros.validation.van_der_merwe.four_links import viscous
 import numpy as np
 import pytest
+from validation.case_file import expected
+from validation.case_file import inputs
+from validation.van_der_merwe.four_links import FIRST_STEP
+from validation.van_der_merwe.four_links import four_links
+from validation.van_der_merwe.four_links import MOTION
+from validation.van_der_merwe.four_links import REST
+from validation.van_der_merwe.four_links import viscous
 
 
 def test_redundant_constraints_are_said_once(caplog):

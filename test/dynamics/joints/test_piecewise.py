@@ -3,9 +3,9 @@
 
 import math
 
-from flexdyn_ros.dynamics.piecewise import monotone_cubic
-from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
 from flexdyn_ros.dynamics.scalar import piecewise
+from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
+from flexdyn_ros.dynamics.spring_law import monotone_cubic
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import evaluate_program

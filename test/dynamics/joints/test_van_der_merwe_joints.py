@@ -5,14 +5,14 @@ Van der Merwe's open chains against the particle model.
 Every digit that the work prints of them is a validation case, in test/validation.
 """
 
-from flexdyn_ros.validation.case_file import expected
-from flexdyn_ros.validation.case_file import inputs
-from flexdyn_ros.validation.van_der_merwe.open_chains import chain
-from flexdyn_ros.validation.van_der_merwe.open_chains import STANFORD
-from flexdyn_ros.validation.van_der_merwe.open_chains import valve_motion
 import numpy as np
 from oracles.particle_model import ParticleModel
 import pytest
+from validation.case_file import expected
+from validation.case_file import inputs
+from validation.van_der_merwe.open_chains import chain
+from validation.van_der_merwe.open_chains import STANFORD
+from validation.van_der_merwe.open_chains import valve_motion
 
 VALVE = 'vm_valve_task'
 

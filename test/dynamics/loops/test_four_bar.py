@@ -2,16 +2,18 @@
 """The four-bar linkage against its closed form, and ways to hold its drift."""
 
 import flexdyn_ros as fd
+from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.validation.beams_and_linkages.four_bar import four_bar_state
-from flexdyn_ros.validation.beams_and_linkages.four_bar import four_bar_torque
-from flexdyn_ros.validation.beams_and_linkages.four_bar import joint_values
-from flexdyn_ros.validation.beams_and_linkages.four_bar import LINE_DENSITY
-from flexdyn_ros.validation.beams_and_linkages.four_bar import ROCKER
+from flexdyn_ros.simulation.tableaus import RK4
 import numpy as np
 from oracles.compare import reference_dynamics
 from oracles.mechanisms import mechanism
 import pytest
+from validation.beams_and_linkages.four_bar import four_bar_state
+from validation.beams_and_linkages.four_bar import four_bar_torque
+from validation.beams_and_linkages.four_bar import joint_values
+from validation.beams_and_linkages.four_bar import LINE_DENSITY
+from validation.beams_and_linkages.four_bar import ROCKER
 
 
 @pytest.mark.parametrize('constrain', ['tx tz', 'tx ty tz', 'rx rz tx ty tz'])
@@ -68,17 +70,21 @@ def test_ways_to_hold_the_drift(drift, gains, limit):
     np.testing.assert_allclose(run.q[-1], exact.q[-1], atol=5e-3)
 
 
-def test_an_open_loop_is_pulled_shut():
-    """From a gap that projection is not allowed to close: the signs of both forces."""
-    dyn = fd.Dynamics(mechanism('four_bar'), backend='python')
+@pytest.mark.parametrize('rate', [0.0, 0.02])
+def test_baumgarte_accelerates_an_open_loop_by_both_gains(rate):
+    """Its gap obeys g'' = -kp g - kd g', by central differences along the motion."""
+    dyn = fd.Dynamics(mechanism('four_bar'), backend='reference')
     q, qd, _ = joint_values(1.0)
-    q = q + [0.0, 2e-4, 0.0]
-    gap = np.abs(dyn.loop_gaps(q)).max()
-    for drift, gains in (('force', (4e4, 400.0)), ('baumgarte', (400.0, 40.0))):
-        run = fd.simulate(dyn, q, qd, None, 0.4, 2e-3, drift=drift, drift_gains=gains)
-        assert np.abs(dyn.loop_gaps(run.q[-1])).max() < 0.05 * gap
-    run = fd.simulate(dyn, q, qd, None, 0.4, 2e-3, drift='none')
-    assert np.abs(dyn.loop_gaps(run.q[-1])).max() > 0.5 * gap
+    q, qd = q + np.array([0.0, 2e-4, 0.0]), qd + np.array([0.0, rate, 0.0])
+    kp, kd, step = 400.0, 40.0, 1e-4
+    loops = LoopMotion(dyn, 'baumgarte', (kp, kd), None, None)
+    loops.begin_step(0.0, step, RK4)
+    qdd = loops.acceleration(q, qd, np.zeros(dyn.robot.nv), 0)
+    before, now, after = (
+        dyn.loop_gaps(q + t * qd + 0.5 * t * t * qdd) for t in (-step, 0.0, step))
+    wanted = -kp * now - kd * (after - before) / (2.0 * step)
+    assert np.abs(wanted).max() > 0.01
+    np.testing.assert_allclose((after - 2.0 * now + before) / step**2, wanted, atol=2e-4)
 
 
 def test_arguments_of_simulate():

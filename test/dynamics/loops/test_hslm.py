@@ -6,14 +6,14 @@ Its checks and all its simulations are validation cases.
 """
 
 import flexdyn_ros as fd
-from flexdyn_ros.validation.case_file import expected
-from flexdyn_ros.validation.van_der_merwe.three_legs import CONTROL
-from flexdyn_ros.validation.van_der_merwe.three_legs import controlled
-from flexdyn_ros.validation.van_der_merwe.three_legs import one_leg
 import numpy as np
 from oracles.compare import reference_dynamics
 from oracles.mechanisms import mechanism
 import pytest
+from validation.case_file import expected
+from validation.van_der_merwe.three_legs import CONTROL
+from validation.van_der_merwe.three_legs import controlled
+from validation.van_der_merwe.three_legs import one_leg
 
 
 def test_the_controller_holds_the_mechanism():

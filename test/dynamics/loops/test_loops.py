@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.functions import functions_of
-from flexdyn_ros.codegen.tracing.functions import OPEN_TREE_ONLY
+from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.errors import UnattainableMotion
@@ -197,7 +197,7 @@ def test_generated_source():
     bare = fd.load_robot(random_robot_urdf(3, 3))
     with pytest.raises(ArgumentError, match='no <loop>'):
         fd.generate(bare, 'loop_jacobian')
-    for name in OPEN_TREE_ONLY:
+    for name in (name for name, each in FUNCTIONS.items() if each.open_tree):
         with pytest.raises(ArgumentError, match=r'mass_matrix\+bias_vector\+loop_jacobian'):
             fd.generate(robot, name)
     offered = functions_of(robot)

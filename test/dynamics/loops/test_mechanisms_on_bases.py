@@ -2,14 +2,14 @@
 """Mechanisms on bases that float or move, and a body on legs."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.validation.beams_and_linkages.four_bar import joint_values
-from flexdyn_ros.validation.van_der_merwe.gimbal_chain import body
-from flexdyn_ros.validation.van_der_merwe.gimbal_chain import joint
-from flexdyn_ros.validation.van_der_merwe.gimbal_chain import origin
 import numpy as np
 from oracles.compare import reference_dynamics
 from oracles.mechanisms import mechanism
 from oracles.mechanisms import URDF
+from validation.beams_and_linkages.four_bar import joint_values
+from validation.van_der_merwe.gimbal_chain import body
+from validation.van_der_merwe.gimbal_chain import joint
+from validation.van_der_merwe.gimbal_chain import origin
 import xacro
 
 

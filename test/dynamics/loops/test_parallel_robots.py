@@ -4,15 +4,15 @@
 from functools import lru_cache
 
 import flexdyn_ros as fd
-from flexdyn_ros.validation.van_der_merwe.gimbal_chain import body
-from flexdyn_ros.validation.van_der_merwe.gimbal_chain import Chain
-from flexdyn_ros.validation.van_der_merwe.gimbal_chain import joint
-from flexdyn_ros.validation.van_der_merwe.gimbal_chain import origin
-from flexdyn_ros.validation.van_der_merwe.gimbal_chain import robot_text
 import numpy as np
 from oracles.compare import reference_dynamics
 from oracles.mechanisms import mechanism
 import pytest
+from validation.van_der_merwe.gimbal_chain import body
+from validation.van_der_merwe.gimbal_chain import Chain
+from validation.van_der_merwe.gimbal_chain import joint
+from validation.van_der_merwe.gimbal_chain import origin
+from validation.van_der_merwe.gimbal_chain import robot_text
 
 
 @lru_cache(maxsize=None)

@@ -4,9 +4,9 @@
 import math
 
 from flexdyn_ros.dynamics import scalar
-from flexdyn_ros.dynamics.dual import Dual
-from flexdyn_ros.dynamics.piecewise import PiecewisePolynomial
+from flexdyn_ros.dynamics.derivatives.dual import Dual
 from flexdyn_ros.dynamics.power_series import PowerSeries
+from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import evaluate_program
 from flexdyn_ros.symbolic.program import Program

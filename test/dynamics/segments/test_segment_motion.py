@@ -6,7 +6,6 @@ from functools import lru_cache
 import flexdyn_ros as fd
 from flexdyn_ros.simulation.frequencies import damping_matrix
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
-from flexdyn_ros.validation.case_file import expected
 import numpy as np
 from oracles.compare import assert_agree
 from oracles.compare import reference_dynamics
@@ -20,6 +19,7 @@ from oracles.segment_robots import ROOTS
 from oracles.segment_robots import URDF
 import pytest
 from scipy.linalg import eigh
+from validation.case_file import expected
 
 
 def test_first_frequencies_of_eight_centred_segments():

@@ -2,7 +2,7 @@
 """The bent line of links in segments, and what is said of them."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.model.segments.segment_shape import bent_segments
+from flexdyn_ros.model.records.segments import bent_segments
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
 from oracles.compare import assert_agree

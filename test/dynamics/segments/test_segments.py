@@ -6,7 +6,7 @@ from functools import lru_cache
 from codegen.native import Native
 from codegen.native import need_compiler
 import flexdyn_ros as fd
-from flexdyn_ros.model.robot.link import Inertia
+from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
 from oracles.compare import assert_agree

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers: whether they are finite, and sizes out of Python's tuples.
+ * Numbers: whether they are finite, copies of them, and sizes out of Python's tuples.
  *
- * Results were just stored one by one; loops here read them so, as a load of several at once would
- * have to wait for them. The extension is therefore compiled without vectorising.
+ * Results were just stored one by one. Loops read few of them so, as a load of several at once
+ * would have to wait for them; the extension is therefore compiled without vectorising.
  */
 #pragma once
 
@@ -17,12 +17,25 @@ static inline uint64_t overflow_of(double number)
     return (bits & 0x7ff0000000000000u) + 0x0010000000000000u;
 }
 
-/* Whether all numbers are finite. */
+enum { FEW = 16 };
+
+typedef double two_numbers __attribute__((vector_size(16)));
+
+/* Whether all numbers are finite: x - x is then zero. */
 static inline int all_finite(const double *numbers, Py_ssize_t count)
 {
     uint64_t overflow = 0;
+    Py_ssize_t k = 0;
+    if (count > FEW) {
+        two_numbers pair, sum = {0.0, 0.0};
+        for (; k + 2 <= count; k += 2) {
+            memcpy(&pair, numbers + k, sizeof pair);
+            sum += pair - pair;
+        }
+        overflow = sum[0] == 0.0 && sum[1] == 0.0 ? 0 : (uint64_t)1 << 63;
+    }
     UNROLLED
-    for (Py_ssize_t k = 0; k < count; ++k)
+    for (; k < count; ++k)
         overflow |= overflow_of(numbers[k]);
     return !(overflow >> 63);
 }
@@ -49,6 +62,10 @@ static inline int copy_finite(double *to, const char *from, Py_ssize_t stride, P
 
 static inline void copy_numbers(double *to, const double *from, Py_ssize_t count)
 {
+    if (count > FEW) {
+        memcpy(to, from, sizeof(double) * count);
+        return;
+    }
     UNROLLED
     for (Py_ssize_t k = 0; k < count; ++k)
         to[k] = from[k];

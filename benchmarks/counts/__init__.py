@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Operation counts of generated code beside all published ones."""

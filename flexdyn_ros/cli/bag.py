@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states from a bag, by the library rosbags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from typing import Mapping
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import FlexdynError
+import numpy as np
+
+JOINT_STATE = 'sensor_msgs/msg/JointState'
+NANOSECONDS = 1e9
+
+
+@dataclass(frozen=True)
+class Recording:
+    """
+    The joint states of a bag.
+
+    Attributes:
+        topic: The topic they come from.
+        names: The joints.
+        t: Times from the first sample on, shape (T,) [s], rising.
+        q: Positions, shape (T, n) [rad | m].
+        qd: Velocities, shape (T, n) [rad/s | m/s]; NaN where there are none.
+        effort: Torques, shape (T, n) [N m | N]; NaN where there are none.
+    """
+
+    topic: str
+    names: tuple[str, ...]
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    effort: np.ndarray
+
+
+def read_joint_states(
+    bag: str, names: Sequence[str], preferred: Mapping[str, str], topic: Optional[str] = None
+) -> Recording:
+    """
+    Return the joint states of a bag, partial messages joined.
+
+    Args:
+        bag: Folder of a ROS 2 bag, or file of a ROS 1 bag.
+        names: The joints.
+        preferred: Other names that go before a joint's own where the bag has them.
+        topic: Topic of sensor_msgs/JointState; None where the bag has one alone.
+
+    Raises:
+        ArgumentError: There is no such bag or topic.
+        FlexdynError: The library rosbags is missing, or the bag holds no sample of all joints.
+    """
+    try:
+        from rosbags.highlevel import AnyReader
+        from rosbags.typesys import get_typestore
+        from rosbags.typesys import Stores
+    except ImportError:
+        raise FlexdynError(
+            'Reading bags needs the library rosbags. Install it with: pip install rosbags.'
+        ) from None
+    if not Path(bag).exists():
+        raise ArgumentError('BAG', f'is "{bag}", which does not exist')
+    # Bags of older releases do not carry the definitions of their messages.
+    with AnyReader([Path(bag)], default_typestore=get_typestore(Stores.LATEST)) as reader:
+        connections = [
+            each for each in reader.connections
+            if each.msgtype == JOINT_STATE and topic in (None, each.topic)
+        ]
+        found = sorted({each.topic for each in connections})
+        if len(found) != 1:
+            every = sorted({
+                each.topic for each in reader.connections if each.msgtype == JOINT_STATE})
+            raise ArgumentError('--topic', 'must name one topic of sensor_msgs/JointState; the '
+                                f'bag has {", ".join(every) or "none"}')
+        messages = [
+            (time, reader.deserialize(raw, connection.msgtype))
+            for connection, time, raw in reader.messages(connections)
+        ]
+    return joined(found[0], messages, names, preferred)
+
+
+def joined(
+    topic: str, messages: Sequence[tuple[int, Any]], names: Sequence[str],
+    preferred: Mapping[str, str],
+) -> Recording:
+    """
+    Return the samples at which every joint is known, each value the newest.
+
+    Args:
+        topic: The topic.
+        messages: Times of recording [ns] and messages with fields as sensor_msgs/JointState.
+        names: The joints.
+        preferred: See `read_joint_states`.
+
+    Raises:
+        FlexdynError: There are fewer than two such samples.
+    """
+    met = {name for _, message in messages for name in message.name}
+    owner = {
+        (preferred[name] if preferred.get(name) in met else name): k
+        for k, name in enumerate(names)
+    }
+    missing = sorted(set(owner) - met)
+    if missing:
+        raise FlexdynError(
+            f'{topic} has no joint {", ".join(missing)}; it has {", ".join(sorted(met))}.')
+    state = np.full((3, len(names)), np.nan)
+    times: list[float] = []
+    rows: list[np.ndarray] = []
+    for recorded, message in messages:
+        stamp = message.header.stamp
+        when = stamp.sec + stamp.nanosec / NANOSECONDS or recorded / NANOSECONDS
+        for place, name in enumerate(message.name):
+            if name not in owner:
+                continue
+            for row, values in zip(
+                state, (message.position, message.velocity, message.effort)
+            ):
+                if len(values) == len(message.name):
+                    row[owner[name]] = values[place]
+        if np.isfinite(state[0]).all() and (not times or when > times[-1]):
+            times.append(when)
+            rows.append(state.copy())
+    if len(times) < 2:
+        raise FlexdynError(f'{topic} holds {len(times)} samples of all joints, two are needed.')
+    samples = np.array(rows)
+    return Recording(
+        topic, tuple(names), np.array(times) - times[0],
+        samples[:, 0], samples[:, 1], samples[:, 2],
+    )

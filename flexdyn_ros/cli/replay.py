@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`flexdyn replay`: computed against measured torques of a recorded motion."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from pathlib import Path
+import sys
+from typing import Any
+from typing import TYPE_CHECKING
+
+from flexdyn_ros.cli.options import add_json
+from flexdyn_ros.cli.options import add_parser as add_model_parser
+from flexdyn_ros.cli.options import load
+from flexdyn_ros.cli.options import positive
+from flexdyn_ros.cli.options import print_json
+from flexdyn_ros.cli.terminal import paint
+from flexdyn_ros.errors import FlexdynError
+
+if TYPE_CHECKING:
+    from flexdyn_ros.cli.replayed import Comparison
+
+_DESCRIPTION = """\
+Read joint states from a bag, compute the torques of that motion as inverse_dynamics_node does, and
+compare them with the measured efforts, joint by joint: the check before an arm is first driven by
+computed torques. Writes torques.csv and a plot for each joint. Needs the library rosbags.
+"""
+_EXAMPLES = """\
+examples:
+  flexdyn replay arm.urdf recorded_bag
+  flexdyn replay arm.urdf recorded_bag --torque-model flexible_quasi_static --out check
+  flexdyn replay arm.urdf recorded_bag --leave-out gravity   (the robot compensates gravity)
+"""
+MODELS = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')  # `feed_forward.MODES`
+TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
+SLOPES = (0.5, 2.0)  # of measured over computed torque, beyond which a model is doubtful
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand."""
+    parser = add_model_parser(
+        subparsers, 'replay', 'computed against measured torques of a bag', _DESCRIPTION,
+        _EXAMPLES,
+    )
+    parser.add_argument('bag', metavar='BAG', help='folder of a ROS 2 bag')
+    parser.add_argument(
+        '--topic', metavar='TOPIC',
+        help='topic of sensor_msgs/JointState (default: the only one in the bag)',
+    )
+    parser.add_argument(
+        '--torque-model', choices=MODELS, default='rigid',
+        help='as the parameter of inverse_dynamics_node (default: rigid)',
+    )
+    parser.add_argument(
+        '--leave-out', metavar='TERM', nargs='+', choices=TERMS, action='extend', default=[],
+        help=f'terms that the measured torque does not hold: {", ".join(TERMS)}',
+    )
+    parser.add_argument(
+        '--measured-side', choices=('motor', 'link'), default='motor',
+        help='what joint states of elastic joints stand for (default: motor)',
+    )
+    parser.add_argument(
+        '--cutoff', metavar='HZ', type=positive, default=10.0,
+        help='cut-off frequency of the filter on derivatives [Hz] (default: 10)',
+    )
+    parser.add_argument(
+        '--out', metavar='DIR', default='replay',
+        help='folder for the results, made where missing (default: replay)',
+    )
+    parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(call: argparse.Namespace) -> int:
+    """Compute, compare, write the results and print where they are."""
+    from flexdyn_ros.cli.bag import read_joint_states
+    from flexdyn_ros.cli.replayed import compare
+    from flexdyn_ros.nodes.feed_forward import FeedForward
+    from flexdyn_ros.nodes.torque_terms import TorqueTerms
+    from flexdyn_ros.robot_dynamics import Dynamics
+
+    robot = load(call)
+    terms = TorqueTerms.of(name for name in TERMS if name not in call.leave_out)
+    feed_forward = FeedForward(
+        Dynamics(robot), call.torque_model, terms, call.measured_side)
+    coordinates = feed_forward.coordinates
+    if coordinates.multi_dof or feed_forward.base.follows:
+        raise FlexdynError(
+            'flexdyn replay reads joint_states alone: floating and planar joints, quaternions '
+            'and loops are not replayed yet.')
+    recording = read_joint_states(
+        call.bag, tuple(coordinates.places), coordinates.preferred_names, call.topic)
+    comparison = compare(recording, feed_forward, call.cutoff)
+    folder = Path(call.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [_write_table(folder, comparison)]
+    if not call.no_plots:
+        files += _draw(folder, comparison)
+    if call.json:
+        print_json({
+            'topic': recording.topic, 'samples': len(recording.t),
+            'duration': float(recording.t[-1]), 'torque_model': call.torque_model,
+            'joints': comparison.summary(), 'files': [str(file) for file in files],
+        })
+    else:
+        _print(recording, comparison, folder)
+    return 0
+
+
+def _print(recording: Any, comparison: Comparison, folder: Path) -> None:
+    print(f'{recording.topic}: {len(recording.t)} samples over {recording.t[-1]:.3g} s\n')
+    width = max(len(name) for name in recording.names)
+    print(f'{"joint":{width}}  measured rms  difference rms  measured / computed')
+    for name, joint in comparison.summary().items():
+        if joint['measured_rms'] is None:
+            print(f'{name:{width}}  no effort')
+            continue
+        slope = joint['slope']
+        print(f'{name:{width}}  {joint["measured_rms"]:12.4g}  {joint["difference_rms"]:14.4g}  '
+              + ('' if slope is None else f'{slope:19.3f}'))
+        doubt = None if slope is None else _doubt(slope)
+        if doubt:
+            print(f'{paint("warning:", "yellow", sys.stderr)} {name}: {doubt}', file=sys.stderr)
+    print(f'\nWritten to {folder}.')
+
+
+def _doubt(slope: float) -> str:
+    """Return what a ratio of measured and computed torque speaks for, empty where it is fine."""
+    if slope < 0.0:
+        return 'measured and computed torque have opposite signs; check the joint axis'
+    if not SLOPES[0] <= slope <= SLOPES[1]:
+        return ('the measured torque is far from the computed one; check units, terms that the '
+                'robot compensates itself, and the payload')
+    return ''
+
+
+def _write_table(folder: Path, comparison: Comparison) -> Path:
+    """Write times, computed and measured torques."""
+    file = folder / 'torques.csv'
+    recording = comparison.recording
+    with open(file, 'w', newline='', encoding='utf-8') as stream:
+        writer = csv.writer(stream)
+        kinds = ('computed', 'measured')
+        writer.writerow(['t', *(f'{name}/{kind}' for kind in kinds for name in recording.names)])
+        for row in zip(recording.t, comparison.computed, recording.effort):
+            writer.writerow([f'{value:.9g}' for part in row for value in _flat(part)])
+    return file
+
+
+def _flat(values: Any) -> Any:
+    return values if hasattr(values, '__len__') else (values,)
+
+
+def _draw(folder: Path, comparison: Comparison) -> list[Path]:
+    """Draw computed over measured torque, a picture for each joint."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    files, recording = [], comparison.recording
+    for k, name in enumerate(recording.names):
+        figure = Figure(figsize=(9, 4), layout='constrained')
+        FigureCanvasAgg(figure)
+        axes = figure.subplots()
+        axes.plot(recording.t, recording.effort[:, k], label='measured', color='0.6')
+        axes.plot(recording.t, comparison.computed[:, k], label='computed', color='tab:blue')
+        axes.set(title=name, xlabel='time [s]', ylabel='torque [N m | N]')
+        axes.legend()
+        axes.grid(alpha=0.3)
+        files.append(folder / f'{name.replace("/", "_")}.png')
+        figure.savefig(files[-1], dpi=110)
+    return files

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of the whole demonstration, and its table on the terminal."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+from typing import Sequence
+
+from flexdyn_ros.cli.terminal import heading
+from flexdyn_ros.cli.terminal import paint
+from flexdyn_ros.cli.terminal import table
+from flexdyn_ros.demo.plan import CONTROLS
+
+NOTE = (
+    'The feed-forward knows the simulated arm exactly; on a real arm the gain is bounded by how '
+    'well the model was identified.'
+)
+
+
+def demo_report(
+    runs: Sequence[dict[str, Any]], pictures: Sequence[str], elapsed: float
+) -> dict[str, Any]:
+    """
+    Return the report of all runs.
+
+    Args:
+        runs: The reports of the runs.
+        pictures: Names of the pictures.
+        elapsed: Real time of the whole demonstration [s].
+    """
+    return {
+        'finished': datetime.datetime.now().astimezone().isoformat(timespec='seconds'),
+        'elapsed_s': round(elapsed, 1),
+        'note': NOTE,
+        'errors': [
+            f'{run["robot"]}, {run["title"]}: {sentence}'
+            for run in runs for sentence in run['errors']
+        ],
+        'improvement': improvements(runs),
+        'pictures': list(pictures),
+        'runs': list(runs),
+    }
+
+
+def improvements(runs: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Return, for each robot and feed-forward, by which factor the error fell against PD alone."""
+    errors = {(run['robot'], run['control']): run['tracking_error_rad']['rms'] for run in runs}
+    found: dict[str, dict[str, float]] = {}
+    for (robot, control), error in errors.items():
+        alone = errors.get((robot, 'pd'))
+        if control != 'pd' and alone is not None and error > 0.0:
+            found.setdefault(robot, {})[control] = round(alone / error, 1)
+    return found
+
+
+def summary_lines(report: dict[str, Any]) -> list[str]:
+    """Return what the terminal shows at the end of the report that `demo_report` made."""
+    rows = []
+    for run in report['runs']:
+        error = run['tracking_error_rad']
+        factor = report['improvement'].get(run['robot'], {}).get(run['control'])
+        rows.append((
+            run['robot'], CONTROLS[run['control']],
+            f'{1e3 * error["rms"]:.4g}', f'{1e3 * error["largest"]:.4g}',
+            '-' if factor is None else f'{factor:g} times',
+            f'{run["states"]["recorded"]}', f'{run["real_time_factor"]:.2f}',
+        ))
+    headings = (
+        'robot', 'control', 'rms error [mrad]', 'largest [mrad]', 'better by', 'states',
+        'real-time factor',
+    )
+    over = report['runs'][0]['tracking_error_rad']['over_the_first_s']
+    title = heading(f'Tracking error of the joints over the first {over:g} s')
+    lines = ['', title, table(headings, rows), '', report['note']]
+    lines += [f'{paint("error:", "red")} {sentence}' for sentence in report['errors']]
+    return [*lines, f'The demonstration took {report["elapsed_s"]:.0f} s.']

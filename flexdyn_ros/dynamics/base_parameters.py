@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Base parameters: a tree of bodies with the same equations and fewer inertial numbers.
+
+A mass distribution that a joint leaves in place may as well belong to the parent: about a
+revolute axis the mass, the first moment along the axis and the second moment along it; of a
+prismatic joint's body the whole second moment; of an axisymmetric body all but the angular
+momentum about its axis (Khalil and Dombre, Modeling, Identification and Control of Robots, 2002,
+section 9.4, in second moments). What reaches the root, which does not move, is gone.
+
+What cancels leaves rounding errors, which become zero. They are found by running error analysis
+(Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, 2002, section 3.3): each
+number carries a bound on its error. A fixed share of the largest moment would not do: beside a
+child far away it drops what the body itself has, and a badly conditioned mass matrix needs that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+import math
+from typing import Optional
+from typing import Union
+
+from flexdyn_ros.dynamics.multibody import Body
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.scalar import OuterScalar
+from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import add_matrices
+from flexdyn_ros.dynamics.spatial import apply
+from flexdyn_ros.dynamics.spatial import dot
+from flexdyn_ros.dynamics.spatial import IDENTITY
+from flexdyn_ros.dynamics.spatial import Matrix
+from flexdyn_ros.dynamics.spatial import outer
+from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import scale_matrix
+from flexdyn_ros.dynamics.spatial import subtract
+from flexdyn_ros.dynamics.spatial import subtract_matrices
+from flexdyn_ros.dynamics.spatial import symmetric_congruence
+from flexdyn_ros.dynamics.spatial import symmetric_sum
+from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import ZERO
+
+# Relative error of one operation, and that of a body's own moments and places as they come.
+UNIT_ROUND_OFF = 2.0 ** -53
+OWN_ERROR = 4.0 * UNIT_ROUND_OFF
+# Entries of a rotation that are meant to the letter.
+EXACT = (0.0, 1.0, -1.0)
+
+
+class Bounded(OuterScalar):
+    """
+    A number with a bound on its rounding error.
+
+    Attributes:
+        value: The number.
+        error: Bound on the distance from what it would be without rounding.
+    """
+
+    __slots__ = ('value', 'error')
+
+    def __init__(self, value: float, error: float = 0.0):
+        self.value = value
+        self.error = error
+
+    def __add__(self, other: Union[Bounded, float]) -> Bounded:
+        other = _bounded(other)
+        return _rounded(self.value + other.value, self.error + other.error)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Bounded:
+        return Bounded(-self.value, self.error)
+
+    def __sub__(self, other: Union[Bounded, float]) -> Bounded:
+        return self + -_bounded(other)
+
+    def __rsub__(self, other: float) -> Bounded:
+        return -self + other
+
+    def __mul__(self, other: Union[Bounded, float]) -> Bounded:
+        other = _bounded(other)
+        error = abs(self.value) * other.error + self.error * (abs(other.value) + other.error)
+        return _rounded(self.value * other.value, error)
+
+    __rmul__ = __mul__
+
+    @property
+    def is_round_off(self) -> bool:
+        """Whether it is zero but for rounding errors."""
+        return abs(self.value) <= self.error
+
+    @property
+    def number(self) -> float:
+        """The number, zero where it is nothing but rounding errors."""
+        return 0.0 if self.is_round_off else self.value
+
+
+def _bounded(x: Union[Bounded, float]) -> Bounded:
+    return x if isinstance(x, Bounded) else Bounded(x)
+
+
+def _rounded(value: float, error: float) -> Bounded:
+    """Return the result of one operation: exact where it is zero, rounded otherwise."""
+    return Bounded(value, error + UNIT_ROUND_OFF * abs(value))
+
+
+_ZERO = Bounded(0.0)
+_ZEROS = (_ZERO, _ZERO, _ZERO)
+NOTHING: Matrix = (_ZEROS, _ZEROS, _ZEROS)
+
+
+@dataclass
+class Moments:
+    """
+    Mass, first moment and second moment about a frame's origin.
+
+    Attributes:
+        mass: [kg].
+        first_moment: int r dm, bounded numbers [kg m].
+        second_moment: int r r^T dm, bounded numbers [kg m^2].
+    """
+
+    mass: float
+    first_moment: Vector
+    second_moment: Matrix
+
+    @classmethod
+    def of(cls, body: Body) -> Moments:
+        """Return a body's own moments, as exact as sums of its parts can be."""
+        size = _size(*body.second_moment)
+        trace = sum(body.second_moment[k][k] for k in range(3))
+        # |int r dm|^2 <= m int r^2 dm: parts of that size may have cancelled.
+        first_size = max(_size(body.first_moment), math.sqrt(max(body.mass * trace, 0.0)))
+        return cls(
+            body.mass,
+            _with_error(body.first_moment, first_size),
+            tuple(_with_error(row, size) for row in body.second_moment),
+        )
+
+    def plus(self, other: Moments) -> Moments:
+        """Return the sum, rounding errors made zero."""
+        return Moments(
+            self.mass + other.mass,
+            _cleaned(add(self.first_moment, other.first_moment)),
+            _cleaned_matrix(add_matrices(self.second_moment, other.second_moment)),
+        )
+
+    def less(self, other: Moments) -> Moments:
+        """Return the difference, rounding errors made zero."""
+        return Moments(
+            self.mass - other.mass,
+            _cleaned(subtract(self.first_moment, other.first_moment)),
+            _cleaned_matrix(subtract_matrices(self.second_moment, other.second_moment)),
+        )
+
+    def seen_from(self, rotation: Matrix, position: Vector) -> Moments:
+        """Return the moments in a frame where this one stands at rotation and position."""
+        turn = tuple(tuple(x if x in EXACT else Bounded(x, OWN_ERROR) for x in row)
+                     for row in rotation)
+        shift = _with_error(position, _size(position))
+        first = apply(turn, self.first_moment)
+        half = outer(shift, add(first, scale(0.5 * self.mass, shift)))
+        return Moments(
+            self.mass,
+            add(first, scale(self.mass, shift)),
+            add_matrices(symmetric_congruence(turn, self.second_moment), symmetric_sum(half)),
+        )
+
+    def given_to(self, body: Body) -> Body:
+        """Return a body with these moments."""
+        return replace(
+            body,
+            mass=self.mass,
+            first_moment=tuple(x.number for x in self.first_moment),
+            second_moment=tuple(tuple(x.number for x in row) for row in self.second_moment),
+        )
+
+
+def regroup(tree: Multibody, axisymmetric: bool = True) -> Multibody:
+    """
+    Return a tree with the same equations of motion in base parameters.
+
+    Args:
+        tree: The bodies.
+        axisymmetric: Whether of axisymmetric bodies only the angular momentum about the joint axis
+            is left, as `polar_inertia`.
+    """
+    bodies = list(tree.bodies)
+    found: dict[int, Moments] = {}
+
+    def moments(index: int) -> Moments:
+        return found[index] if index in found else Moments.of(bodies[index])
+
+    for index in reversed(range(1, len(bodies))):
+        body = bodies[index]
+        if not (isinstance(body.mass, float) and isinstance(bodies[body.parent].mass, float)):
+            continue
+        movable = _movable(body, moments(index))
+        if movable is None:
+            continue
+        rest = moments(index).less(movable)
+        spread = _axisymmetric(body, rest) if axisymmetric else None
+        if spread is not None:
+            disc = Moments(0.0, ZERO, _disc(body.joint.axis, spread))
+            bodies[index] = replace(body, polar_inertia=2.0 * spread.value)
+            rest, movable = Moments(rest.mass, rest.first_moment, NOTHING), movable.plus(disc)
+        found[index] = rest
+        moved = movable.seen_from(body.rotation, body.position)
+        found[body.parent] = moments(body.parent).plus(moved)
+    for index, own in found.items():
+        bodies[index] = own.given_to(bodies[index])
+    return replace(tree, bodies=tuple(bodies))
+
+
+def _movable(body: Body, own: Moments) -> Optional[Moments]:
+    """Return the part of a body's inertia that its joint leaves in place, or None."""
+    if body.node is not None:
+        return None
+    axis = body.joint.axis
+    if body.joint.type == 'fixed':
+        return own
+    if body.joint.type == 'revolute':
+        along = dot(axis, apply(own.second_moment, axis))
+        return Moments(
+            own.mass,
+            scale(dot(axis, own.first_moment), axis),
+            scale_matrix(along, outer(axis, axis)),
+        )
+    if body.joint.type == 'prismatic':
+        return Moments(0.0, ZERO, own.second_moment)
+    return None
+
+
+def _axisymmetric(body: Body, own: Moments) -> Optional[Bounded]:
+    """Return t where a revolute body's moments are t (1 - axis axis^T) and nothing else."""
+    if body.joint.type != 'revolute' or any(x.value for x in own.first_moment):
+        return None
+    spread = 0.5 * sum(own.second_moment[k][k] for k in range(3))
+    rest = subtract_matrices(own.second_moment, _disc(body.joint.axis, spread))
+    plain = all(x.is_round_off for row in rest for x in row)
+    return spread if plain and spread.value else None
+
+
+def _disc(axis: Vector, spread: Bounded) -> Matrix:
+    """Return the second moments of a disc about an axis: spread (1 - axis axis^T)."""
+    return scale_matrix(spread, subtract_matrices(IDENTITY, outer(axis, axis)))
+
+
+def _with_error(values: Vector, size: float) -> Vector:
+    """Return numbers whose errors are those of sums of a size; a zero is one."""
+    return tuple(Bounded(x, OWN_ERROR * size if x else 0.0) for x in values)
+
+
+def _cleaned(values: Vector) -> Vector:
+    """Return bounded numbers, those that are nothing but rounding errors made zero."""
+    return tuple(Bounded(x.number, x.error) for x in values)
+
+
+def _cleaned_matrix(rows: Matrix) -> Matrix:
+    return tuple(_cleaned(row) for row in rows)
+
+
+def _size(*rows: Vector) -> float:
+    return max(abs(x) for row in rows for x in row)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Derivatives of the dynamics: dual numbers, and composite bodies."""

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Derivatives of inverse dynamics by composite bodies: O(n d) for n coordinates in a tree d deep.
+
+The force on coordinate i depends on a coordinate x in two ways. Where x is further inward, it
+changes the motion of the body of i, and all that this body carries responds as one: to
+accelerations by the composite inertia, to angular velocity as in motion_variation.py. So one row
+a force, d tau_i / d(motion), is carried inward, as the transpose of the way that motions go
+outward. Where x is further outward, it changes the wrench on its own body, one column that is
+carried inward as wrenches are. Both halves meet at the body itself. Composite bodies are those of
+Walker and Orin 1982; that rows and columns of the derivatives can share them is the idea of
+Carpentier and Mansard, Analytical derivatives of rigid body dynamics algorithms, 2018, and of
+Singh, Russell and Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial
+vector algebra, 2022; here in body axes, without the velocity of origins, and with flexible bodies.
+How motions and wrenches depend on the coordinates of one body is found by differentiation of
+scalars, by the calculus of their kind.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Iterator
+
+from flexdyn_ros.dynamics.derivatives.composite_responses import CompositeResponses
+from flexdyn_ros.dynamics.derivatives.composite_responses import Response
+from flexdyn_ros.dynamics.derivatives.composite_responses import slope
+from flexdyn_ros.dynamics.derivatives.composite_responses import vector
+from flexdyn_ros.dynamics.derivatives.independent_axes import Calculus
+from flexdyn_ros.dynamics.derivatives.independent_axes import CalculusDirection
+from flexdyn_ros.dynamics.derivatives.independent_axes import IndependentAxes
+from flexdyn_ros.dynamics.derivatives.motion_variation import Variation
+from flexdyn_ros.dynamics.derivatives.motion_variation import variation_power
+from flexdyn_ros.dynamics.displacement import displacements
+from flexdyn_ros.dynamics.joints import Column
+from flexdyn_ros.dynamics.joints import project_on_axis
+from flexdyn_ros.dynamics.placement import Wrench
+from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import cross
+from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial_inertia import column_momentum
+
+Rows = list[list[Any]]
+POSITION, VELOCITY = range(2)
+
+
+class CompositeDerivatives:
+    """
+    Derivatives of the forces of inertia, gravity and Coriolis at one state.
+
+    Attributes:
+        by: Derivatives of the forces by positions (POSITION) and by rates (VELOCITY), rows
+            (axes and modes, axes and modes).
+    """
+
+    def __init__(self, axes: IndependentAxes, gravity: Vector, calculus: Calculus):
+        """
+        Differentiate.
+
+        Args:
+            axes: The bodies; none may carry an axisymmetric child's `polar_inertia`.
+            gravity: Acceleration of gravity in the root frame [m/s^2].
+            calculus: Differentiates the scalars.
+        """
+        self._tree, self._calculus = axes.tree, calculus
+        n = axes.tree.nv
+        self.by: list[Rows] = [[[0.0] * n for _ in range(n)] for _ in (POSITION, VELOCITY)]
+        self._bodies = CompositeResponses(axes, gravity, calculus)
+        self._places = self._bodies.places
+        self._children: list[list[int]] = [[] for _ in self._tree.bodies]
+        for index, body in enumerate(self._tree.bodies[1:], start=1):
+            self._children[body.parent].append(index)
+        positions = [
+            calculus.direction([(axes.q[place], rate) for place, rate in moved])
+            for moved in displacements(self._tree, axes.q)
+        ]
+        rates = [calculus.direction([(variable, 1.0)]) for variable in axes.qd]
+        self._directions = (positions, rates)
+        for index in range(len(self._places)):
+            for kind in (POSITION, VELOCITY):
+                self._columns_of_joint(index, kind)
+                self._columns_of_modes(index, kind)
+            self._rows(index)
+
+    def _columns_of_joint(self, index: int, kind: int) -> None:
+        """Enter how the forces on a body and further inward change with its joint."""
+        place = self._places[index]
+        for axis, column in zip(place.body.joint.terms, place.columns):
+            x = axis[0].velocity_index
+            along = self._directions[kind][x]
+            variation = self._bodies.variation(index, along)
+            response = self._bodies.response(index, variation)
+            self._enter(index, kind, x, response)
+            if kind == POSITION:
+                self._enter_turned_axes(index, x, along)
+                response = response.plus(_moved(column, self._bodies.wrenches[index]))
+            self._enter_inward(index, kind, x, self._bodies.carry(index, response))
+
+    def _enter_turned_axes(self, index: int, x: int, along: CalculusDirection) -> None:
+        """Add what a wrench does on axes that turn with their own joint, as planar ones do."""
+        place = self._places[index]
+        for axis, (slide, turn) in zip(place.body.joint.terms, place.columns):
+            turned = (
+                None if slide is None else slope(slide, along),
+                None if turn is None else slope(turn, along),
+            )
+            power = project_on_axis(turned, self._bodies.wrenches[index])
+            self._add(POSITION, axis[0].velocity_index, x, power)
+
+    def _columns_of_modes(self, index: int, kind: int) -> None:
+        """Enter how the forces on a flexible body and further inward change with its modes."""
+        body = self._tree.bodies[index]
+        for mode in range(body.n_modes):
+            x = body.velocity_modes + mode
+            along = self._directions[kind][x]
+            total = self._bodies.partial(self._bodies.own[index], along)
+            for child in self._children[index]:
+                if self._places[child].node is None:
+                    continue
+                variation = self._bodies.variation(child, along)
+                response = self._bodies.response(child, variation)
+                total = total.plus(self._bodies.carry(child, response))
+                if kind == POSITION:
+                    total = total.plus(self._carried_by_deflection(child, along))
+            self._enter(index, kind, x, total)
+            if body.parent >= 0:
+                self._enter_inward(index, kind, x, self._bodies.carry(index, total))
+
+    def _carried_by_deflection(self, index: int, along: CalculusDirection) -> Response:
+        """Return how the wrench that a parent gets changes as it deflects, at the same wrench."""
+        force, moment = self._bodies.wrenches[index]
+        fixed = [
+            self._calculus.variable(f'wrench {k}', x) for k, x in enumerate((*force, *moment))
+        ]
+        carried = self._bodies.carry(index, Response(vector(fixed[:3]), vector(fixed[3:]), []))
+        return self._bodies.partial(carried, along, fixed)
+
+    def _enter_inward(self, index: int, kind: int, x: int, response: Response) -> None:
+        """Enter a change of the wrench on a body's parent, there and further inward."""
+        index = self._tree.bodies[index].parent
+        while index > 0:
+            self._enter(index, kind, x, response)
+            response = self._bodies.carry(index, response)
+            index = self._tree.bodies[index].parent
+        if index == 0:
+            self._enter(index, kind, x, response)
+
+    def _enter(self, index: int, kind: int, x: int, response: Response) -> None:
+        """Enter a change of the wrench on a body and of its modal forces."""
+        place = self._places[index]
+        for axis, column in zip(place.body.joint.terms, place.columns):
+            power = project_on_axis(column, (response.force, response.moment))
+            self._add(kind, axis[0].velocity_index, x, power)
+        for mode, force in enumerate(response.modal):
+            self._add(kind, place.body.velocity_modes + mode, x, force)
+
+    def _rows(self, index: int) -> None:
+        """Enter how the forces on one body change with what is further inward."""
+        for i, row in self._own_rows(index):
+            at = index
+            while self._tree.bodies[at].parent >= 0:
+                parent = self._tree.bodies[at].parent
+                body = self._tree.bodies[parent]
+                modes = range(body.velocity_modes, body.velocity_modes + body.n_modes)
+                if self._places[at].node is not None:
+                    self._enter_row(i, row, at, modes)
+                row = self._bodies.carried_inward(at, row)
+                axes = [axis[0].velocity_index for axis in body.joint.terms]
+                self._enter_row(i, row, parent, axes)
+                at = parent
+
+    def _own_rows(self, index: int) -> Iterator[tuple[int, Variation]]:
+        """Yield the place of each force on a body, and its derivatives by the body's motion."""
+        place, inertia = self._places[index], self._bodies.inertias[index]
+        for axis, column in zip(place.body.joint.terms, place.columns):
+            force, moment = column_momentum(place.body, column, inertia.rigid)
+            by_omega = self._bodies.coriolis[index].row(*column)
+            yield axis[0].velocity_index, (by_omega, moment, force)
+        modes = zip(self._bodies.modal_coriolis[index], inertia.moments, inertia.forces)
+        for mode, row in enumerate(modes):
+            yield place.body.velocity_modes + mode, row
+
+    def _enter_row(self, i: int, row: Variation, index: int, coordinates: Any) -> None:
+        for x in coordinates:
+            for kind in (POSITION, VELOCITY):
+                variation = self._bodies.variation(index, self._directions[kind][x])
+                self._add(kind, i, x, variation_power(row, variation))
+
+    def _add(self, kind: int, i: int, x: int, value: Any) -> None:
+        self.by[kind][i][x] = self.by[kind][i][x] + value
+
+
+def _moved(column: Column, wrench: Wrench) -> Response:
+    """Return how a wrench in body axes looks from a parent while its body moves along a column."""
+    slide, turn = column
+    force, moment = wrench
+    changed = ZERO if turn is None else cross(turn, force)
+    turned = ZERO if turn is None else cross(turn, moment)
+    return Response(changed, turned if slide is None else add(turned, cross(slide, force)), [])

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Dual numbers: scalars that carry their derivatives along several directions.
+
+(a + a' e)(b + b' e) = a b + (a b' + a' b) e with e^2 = 0 (Clifford, Preliminary sketch of
+biquaternions, 1871; Griewank and Walther, Evaluating Derivatives, 2008, chapter 3). The
+algorithms of this folder run on them unchanged, which gives exact derivatives without any
+formula of a derivative but those of the functions of one scalar below.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from typing import Sequence
+from typing import Union
+
+from flexdyn_ros.dynamics.scalar import OuterScalar
+from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import stumpff
+import numpy as np
+
+
+class Dual:
+    """
+    A number with its derivatives.
+
+    Attributes:
+        value: The number.
+        slopes: Its derivatives along the directions, (n,).
+    """
+
+    __slots__ = ('value', 'slopes')
+    # Numbers of numpy leave the arithmetic to this class.
+    __array_ufunc__ = None
+
+    def __init__(self, value: float, slopes: np.ndarray):
+        self.value = value
+        self.slopes = slopes
+
+    def __add__(self, other: Operand) -> Dual:
+        if isinstance(other, Dual):
+            return Dual(self.value + other.value, self.slopes + other.slopes)
+        if isinstance(other, OuterScalar):
+            return NotImplemented
+        return Dual(self.value + other, self.slopes)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Operand) -> Dual:
+        if isinstance(other, Dual):
+            return Dual(self.value - other.value, self.slopes - other.slopes)
+        if isinstance(other, OuterScalar):
+            return NotImplemented
+        return Dual(self.value - other, self.slopes)
+
+    def __rsub__(self, other: float) -> Dual:
+        return Dual(other - self.value, -self.slopes)
+
+    def __mul__(self, other: Operand) -> Dual:
+        if isinstance(other, Dual):
+            slopes = self.value * other.slopes + other.value * self.slopes
+            return Dual(self.value * other.value, slopes)
+        if isinstance(other, OuterScalar):
+            return NotImplemented
+        return Dual(self.value * other, other * self.slopes)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Operand) -> Dual:
+        if isinstance(other, Dual):
+            value = self.value / other.value
+            return Dual(value, (self.slopes - value * other.slopes) / other.value)
+        if isinstance(other, OuterScalar):
+            return NotImplemented
+        return Dual(self.value / other, self.slopes / other)
+
+    def __rtruediv__(self, other: float) -> Dual:
+        value = other / self.value
+        return Dual(value, (-value / self.value) * self.slopes)
+
+    def __neg__(self) -> Dual:
+        return Dual(-self.value, -self.slopes)
+
+    def __abs__(self) -> Dual:
+        return -self if self.value < 0.0 else self
+
+    def __bool__(self) -> bool:
+        """Refuse to decide: a number that vanishes may still have derivatives."""
+        raise TypeError('a dual number has no truth value: the algorithm branches on it')
+
+    def sin(self) -> Dual:
+        """Return the sine."""
+        return Dual(math.sin(self.value), math.cos(self.value) * self.slopes)
+
+    def cos(self) -> Dual:
+        """Return the cosine."""
+        return Dual(math.cos(self.value), -math.sin(self.value) * self.slopes)
+
+    def exp(self) -> Dual:
+        """Return the exponential."""
+        value = math.exp(self.value)
+        return Dual(value, value * self.slopes)
+
+    def tanh(self) -> Dual:
+        """Return the hyperbolic tangent; its derivative is 1 / cosh^2, not 1 - tanh^2."""
+        decay = math.exp(-2.0 * abs(self.value))
+        return Dual(math.tanh(self.value), 4.0 * decay / (1.0 + decay) ** 2 * self.slopes)
+
+    def stumpff(self, order: int) -> Dual:
+        """Return Stumpff's function of this order; see dynamics.scalar.stumpff."""
+        u = self.value
+        slope = 0.5 * (order * stumpff(order + 2, u) - stumpff(order + 1, u))
+        return Dual(stumpff(order, u), slope * self.slopes)
+
+    def piecewise(self, function: PiecewisePolynomial) -> Dual:
+        """Return a piecewise polynomial; at a knot its slope is that above."""
+        return Dual(function.at(self.value), function.derivative().at(self.value) * self.slopes)
+
+
+Operand = Union[Dual, float, int]
+
+
+def duals(values: Sequence[float], slopes: np.ndarray) -> list[Dual]:
+    """Return numbers with their derivatives, rows (len(values), n)."""
+    return [Dual(float(value), row) for value, row in zip(values, slopes)]
+
+
+def jacobian_of(values: Sequence[Any], n: int) -> np.ndarray:
+    """Return the derivatives of dual numbers along n directions, rows; of floats they are zero."""
+    rows = [x.slopes if isinstance(x, Dual) else np.zeros(n) for x in values]
+    return np.array(rows, dtype=float).reshape(len(rows), n)

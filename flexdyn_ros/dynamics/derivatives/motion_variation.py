@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Variations of motion, carried from a parent's frame to a body's, and how wrenches respond to them.
+
+A variation is (dw, db, da): of the angular velocity w, of the angular acceleration and of the
+origin's acceleration, where db = d(alpha) + w x dw. A point at r that moves with r' = w x r + its
+own velocity changes its acceleration alpha x r + w x (w x r) + ... by db x r + 2 dw x r', by
+Jacobi's identity. In this form a variation passes any joint unchanged but for the place: a frame
+at p that moves with p' gets da + db x p + dw x 2 p', and the same dw and db, all turned into its
+axes.
+
+A set of bodies responds to dw, at given db and da, with the Coriolis accelerations 2 dw x r' of
+its points, so that the force is dw x 2 s', s' = int r' dm, and the moment D dw with
+D = 2 (tr C - C), C = int r' r^T dm, whatever moves inside the set. Seen from another frame, s' and
+D change by what carries them along.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flexdyn_ros.dynamics.joints import axis_rates
+from flexdyn_ros.dynamics.joints import combine_columns
+from flexdyn_ros.dynamics.joints import frame_axis
+from flexdyn_ros.dynamics.placement import Placement
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import add_matrices
+from flexdyn_ros.dynamics.spatial import apply
+from flexdyn_ros.dynamics.spatial import apply_transposed
+from flexdyn_ros.dynamics.spatial import combine
+from flexdyn_ros.dynamics.spatial import congruence
+from flexdyn_ros.dynamics.spatial import cross
+from flexdyn_ros.dynamics.spatial import dot
+from flexdyn_ros.dynamics.spatial import IDENTITY
+from flexdyn_ros.dynamics.spatial import Matrix
+from flexdyn_ros.dynamics.spatial import outer
+from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import scale_matrix
+from flexdyn_ros.dynamics.spatial import subtract_matrices
+from flexdyn_ros.dynamics.spatial import Vector
+
+# Variations (dw, db, da); or what a unit of each contributes to a force.
+Variation = tuple[Vector, Vector, Vector]
+
+
+@dataclass
+class Stage:
+    """
+    One step outward, to a cross-section or over a joint.
+
+    Attributes:
+        rotation: Axes after the step in those before it.
+        position: p, in the axes before [m].
+        velocity: 2 p', in the axes before [m/s].
+    """
+
+    rotation: Matrix
+    position: Vector
+    velocity: Vector
+
+    def inward(self, row: Variation) -> Variation:
+        """Return derivatives by the motion after the step as those by the motion before."""
+        omega, alpha, acceleration = (apply(self.rotation, each) for each in row)
+        return (
+            add(omega, cross(self.velocity, acceleration)),
+            add(alpha, cross(self.position, acceleration)),
+            acceleration,
+        )
+
+
+def stages(place: Placement, omega: Vector, mode_rates: list, qd: list) -> list[Stage]:
+    """
+    Return the steps from a parent to a body.
+
+    Args:
+        place: The body on its parent; its cross-section turns by true rotations.
+        omega: Angular velocity of the parent, in its axes [rad/s].
+        mode_rates: Rates of the parent's modes.
+        qd: Velocity, (nv,).
+    """
+    found = []
+    node = place.node
+    if node is not None:
+        slide = combine(mode_rates, node.translation)
+        velocity = _velocity(omega, node.position, slide)
+        found.append(Stage(node.rotation, node.position, velocity))
+        turning = combine(mode_rates, node.angular)
+        omega = apply_transposed(node.rotation, add(omega, turning))
+    slide, _ = combine_columns(place.columns, axis_rates(place.body.joint, qd))
+    own = None if slide is None else apply(place.rotation, slide)
+    found.append(Stage(place.rotation, place.position, _velocity(omega, place.position, own)))
+    return found
+
+
+def _velocity(omega: Vector, position: Vector, own: Vector | None) -> Vector:
+    """Return 2 p' of a point that also moves by itself."""
+    double = cross(scale(2.0, omega), position)
+    return double if own is None else add(double, scale(2.0, own))
+
+
+def inward(steps: list[Stage], row: Variation) -> Variation:
+    """Return derivatives by a body's motion as derivatives by its parent's."""
+    for step in reversed(steps):
+        row = step.inward(row)
+    return row
+
+
+def variation_power(row: Variation, variation: Variation) -> Scalar:
+    """Return the derivative along a variation of motion."""
+    return dot(row[0], variation[0]) + dot(row[1], variation[1]) + dot(row[2], variation[2])
+
+
+@dataclass
+class CoriolisResponse:
+    """
+    The response of a set of bodies to a variation of angular velocity, in one frame.
+
+    Attributes:
+        momentum: 2 s' [kg m/s].
+        map: D [kg m^2/s].
+    """
+
+    momentum: Vector
+    map: Matrix
+
+    def plus(self, other: CoriolisResponse) -> CoriolisResponse:
+        """Return the response of both sets together."""
+        return CoriolisResponse(
+            add(self.momentum, other.momentum), add_matrices(self.map, other.map)
+        )
+
+    def rotated(self, rotation: Matrix, moved: Matrix) -> CoriolisResponse:
+        """Return it in axes where its own have this rotation; `moved` is D there."""
+        return CoriolisResponse(apply(rotation, self.momentum), moved)
+
+    def moving(self, velocity: Vector, mass: Scalar, first_moment: Vector) -> CoriolisResponse:
+        """
+        Return it for a frame that stands still where its own moves, both at one place.
+
+        Args:
+            velocity: Twice the velocity.
+            mass: Of the set.
+            first_moment: Of the set, in the same frame.
+        """
+        return CoriolisResponse(
+            add(self.momentum, scale(mass, velocity)),
+            add_matrices(self.map, _trace_less(velocity, first_moment)),
+        )
+
+    def shifted(self, position: Vector) -> CoriolisResponse:
+        """Return it about a point from which its own origin is at `position`."""
+        return CoriolisResponse(
+            self.momentum, add_matrices(self.map, _trace_less(self.momentum, position))
+        )
+
+    def row(self, linear: Vector | None, angular: Vector | None) -> Vector:
+        """Return the derivative by dw of the power on a unit velocity."""
+        if linear is None:
+            return apply_transposed(self.map, angular)
+        pushed = cross(self.momentum, linear)
+        return pushed if angular is None else add(pushed, apply_transposed(self.map, angular))
+
+    def wrench(self, omega: Vector) -> tuple[Vector, Vector]:
+        """Return force and moment for a variation of angular velocity."""
+        return cross(omega, self.momentum), apply(self.map, omega)
+
+
+def response_over_joint(
+    place: Placement, step: Stage, response: CoriolisResponse, mass: Scalar, first_moment: Vector
+) -> CoriolisResponse:
+    """
+    Return a body's response in the axes before its joint, about the point that it hangs on.
+
+    Args:
+        place: The body on its parent.
+        step: The step over the joint.
+        response: In the body's frame.
+        mass: Of the body with all that it carries.
+        first_moment: The same, in the body's frame.
+    """
+    turned = response.rotated(step.rotation, _turned(place, response.map))
+    moment = apply(step.rotation, first_moment)
+    return turned.moving(step.velocity, mass, moment).shifted(step.position)
+
+
+def _turned(place: Placement, m: Matrix) -> Matrix:
+    """Return R m R^T for the rotation of a body on its parent."""
+    axis = frame_axis(place.body.joint)
+    if place.joint_rotation is None or axis is None:
+        return congruence(place.rotation, m)
+    return congruence(place.body.rotation, rotate_matrix(place.joint_rotation, axis, m))
+
+
+def rotate_matrix(turn: Matrix, axis: int, m: Matrix) -> Matrix:
+    """
+    Return R m R^T of any matrix m for a rotation R about frame axis number `axis`.
+
+    As spatial.rotate_tensor: with e = s (m_ii - m_jj) + c (m_ij + m_ji) the block about the axis
+    becomes m_ii - s e, c e - m_ji, c e - m_ij, m_jj + s e.
+    """
+    i, j, k = (axis + 1) % 3, (axis + 2) % 3, axis
+    c, s = turn[i][i], turn[j][i]
+    e = s * (m[i][i] - m[j][j]) + c * (m[i][j] + m[j][i])
+    moved, mixed = s * e, c * e
+    rows = [[m[k][k]] * 3 for _ in range(3)]
+    rows[i][i], rows[j][j] = m[i][i] - moved, m[j][j] + moved
+    rows[i][j], rows[j][i] = mixed - m[j][i], mixed - m[i][j]
+    rows[i][k], rows[j][k] = c * m[i][k] - s * m[j][k], s * m[i][k] + c * m[j][k]
+    rows[k][i], rows[k][j] = c * m[k][i] - s * m[k][j], s * m[k][i] + c * m[k][j]
+    first, second, third = (tuple(row) for row in rows)
+    return first, second, third
+
+
+def _trace_less(a: Vector, b: Vector) -> Matrix:
+    """Return (a . b) - a b^T."""
+    return subtract_matrices(scale_matrix(dot(a, b), IDENTITY), outer(a, b))

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Motion of bodies and frames: twists, poses, Jacobians and their rates, accelerations."""
+
+from __future__ import annotations
+
+from typing import Callable
+from typing import NamedTuple
+from typing import Optional
+
+from flexdyn_ros.dynamics.joints import axis_rates
+from flexdyn_ros.dynamics.joints import combine_columns
+from flexdyn_ros.dynamics.multibody import Frame
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.newton_euler import propagate
+from flexdyn_ros.dynamics.placement import carry_twist
+from flexdyn_ros.dynamics.placement import Placement
+from flexdyn_ros.dynamics.placement import placements
+from flexdyn_ros.dynamics.placement import poses
+from flexdyn_ros.dynamics.placement import Twist
+from flexdyn_ros.dynamics.reduced_forms import expanded
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import apply
+from flexdyn_ros.dynamics.spatial import cross
+from flexdyn_ros.dynamics.spatial import Matrix
+from flexdyn_ros.dynamics.spatial import multiply
+from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import subtract
+from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import ZERO
+
+
+@expanded(1)
+def frame_pose(tree: Multibody, q: list, frame: Frame) -> tuple[Matrix, Vector]:
+    """Return rotation and origin of a frame in the root frame."""
+    rotation, position = poses(placements(tree, q))[frame.body]
+    return multiply(rotation, frame.rotation), add(position, apply(rotation, frame.position))
+
+
+def body_twists(tree: Multibody, places: list[Placement], qd: list) -> list[Twist]:
+    """Return the twist of each body's frame, in its own axes."""
+    twists: list[Twist] = [(ZERO, ZERO)]
+    for place in places[1:]:
+        parent = tree.bodies[place.body.parent]
+        linear, angular = carry_twist(
+            place, twists[place.body.parent], parent.mode_rates(qd)
+        )
+        slide, turn = combine_columns(place.columns, axis_rates(place.body.joint, qd))
+        twists.append((
+            linear if slide is None else add(linear, slide),
+            angular if turn is None else add(angular, turn),
+        ))
+    return twists
+
+
+@expanded(1, 1)
+def jacobian(tree: Multibody, q: list, frame: Frame) -> list[list[Scalar]]:
+    """Return the (6, nv) Jacobian of a frame's origin, linear rows first, in root axes."""
+    places = placements(tree, q)
+    path = _path(places, frame.body)
+    sheared = any(places[index].node and places[index].node.node.linear for index in path)
+    columns = (_carried_columns if sheared else _root_columns)(tree, places, path, frame)
+    rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6)]
+    for index, (linear, angular) in columns.items():
+        for row, value in enumerate((*linear, *angular)):
+            rows[row][index] = value
+    return rows
+
+
+def _root_columns(
+    tree: Multibody, places: list[Placement], path: list[int], frame: Frame
+) -> dict[int, Twist]:
+    """Return the columns from the places of axes and nodes in the root frame."""
+    found = poses(places)
+    rotation, origin = found[frame.body]
+    tip = add(origin, apply(rotation, frame.position))
+    columns: dict[int, Twist] = {}
+    for index in path:
+        place, (rotation, origin) = places[index], found[index]
+        if place.node is not None:
+            parent = tree.bodies[place.body.parent]
+            base, corner = found[place.body.parent]
+            arm = subtract(tip, add(corner, apply(base, place.node.position)))
+            for k, (move, turn) in enumerate(zip(place.node.translation, place.node.angular)):
+                omega = apply(base, turn)
+                own = (add(apply(base, move), cross(omega, arm)), omega)
+                _add_column(columns, parent.velocity_modes + k, own)
+        arm = subtract(tip, origin)
+        for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
+            omega = ZERO if angular is None else apply(rotation, angular)
+            slide = ZERO if linear is None else apply(rotation, linear)
+            own = (slide if angular is None else add(slide, cross(omega, arm)), omega)
+            for term in axis:
+                _add_column(columns, term.velocity_index, _scaled(term.multiplier, own))
+    return columns
+
+
+def _carried_columns(
+    tree: Multibody, places: list[Placement], path: list[int], frame: Frame
+) -> dict[int, Twist]:
+    """Return the columns carried outward as twists are: King's E makes them no rotations."""
+    columns: dict[int, Twist] = {}
+    for index in path:
+        place = places[index]
+        columns = {
+            name: carry_twist(place, twist, _no_rates(place)) for name, twist in columns.items()
+        }
+        if place.node is not None:
+            _add_modes(tree, place, columns)
+        for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
+            own = (linear or ZERO, angular or ZERO)
+            for term in axis:
+                _add_column(columns, term.velocity_index, _scaled(term.multiplier, own))
+    rotation, _ = poses(places)[frame.body]
+    return {
+        name: (
+            apply(rotation, add(linear, cross(angular, frame.position))),
+            apply(rotation, angular),
+        )
+        for name, (linear, angular) in columns.items()
+    }
+
+
+@expanded(2)
+def jacobian_rate_times_velocity(
+    tree: Multibody, q: list, qd: list, frame: Frame
+) -> list[Scalar]:
+    """Return dJ/dt qd of a frame's origin, (6,): its acceleration for qdd = 0, in root axes."""
+    places = placements(tree, q)
+    motion = propagate(tree, places, qd, [0.0] * tree.nv, ZERO)[frame.body]
+    rotation, _ = poses(places)[frame.body]
+    linear = add(motion.acceleration, apply(motion.matrix, frame.position))
+    return [*apply(rotation, linear), *apply(rotation, motion.angular_acceleration)]
+
+
+def _path(places: list[Placement], index: int) -> list[int]:
+    """Return the bodies from the root's first child to body `index`."""
+    path = []
+    while places[index].body.parent >= 0:
+        path.append(index)
+        index = places[index].body.parent
+    return path[::-1]
+
+
+def _no_rates(place: Placement) -> list[float]:
+    return [0.0] * (len(place.node.translation) if place.node is not None else 0)
+
+
+def _add_modes(tree: Multibody, place: Placement, columns: dict[int, Twist]) -> None:
+    """Add the columns of the parent's modes, carried to the body."""
+    first = tree.bodies[place.body.parent].velocity_modes
+    count = len(place.node.translation)
+    for k in range(count):
+        rates = [1.0 if k == other else 0.0 for other in range(count)]
+        _add_column(columns, first + k, carry_twist(place, (ZERO, ZERO), rates))
+
+
+def _scaled(factor: float, twist: Twist) -> Twist:
+    return scale(factor, twist[0]), scale(factor, twist[1])
+
+
+def _add_column(columns: dict[int, Twist], index: int, own: Twist) -> None:
+    linear, angular = columns.get(index, (ZERO, ZERO))
+    columns[index] = (add(linear, own[0]), add(angular, own[1]))
+
+
+class FrameMotion(NamedTuple):
+    """
+    A frame's pose, velocity and acceleration for qdd = 0, all in root axes.
+
+    Attributes:
+        rotation: Its axes.
+        position: Its origin [m].
+        velocity: Of its origin [m/s].
+        angular_velocity: Angular velocity [rad/s].
+        acceleration: Of its origin [m/s^2].
+        angular_acceleration: Angular acceleration [rad/s^2].
+    """
+
+    rotation: Matrix
+    position: Vector
+    velocity: Vector = ZERO
+    angular_velocity: Vector = ZERO
+    acceleration: Vector = ZERO
+    angular_acceleration: Vector = ZERO
+
+
+# Jacobian columns (linear, angular) of a frame in root axes, of each coordinate.
+FrameColumns = Callable[[Multibody, list, str], list[tuple[Vector, Vector]]]
+# A function from a frame's name to its motion at q, with velocities where qd is given.
+FrameMotions = Callable[[Multibody, list, Optional[list]], Callable[[str], FrameMotion]]
+
+
+def recursive_columns(tree: Multibody, q: list, name: str) -> list[tuple[Vector, Vector]]:
+    """Return the Jacobian columns of a frame."""
+    rows = jacobian(tree, q, tree.frames[name])
+    return [((a, b, c), (d, e, f)) for a, b, c, d, e, f in zip(*rows)]
+
+
+def recursive_motions(
+    tree: Multibody, q: list, qd: Optional[list] = None
+) -> Callable[[str], FrameMotion]:
+    """Return the motion of frames by their names, carried outward from body to body."""
+    places = placements(tree, q)
+    found = poses(places)
+    twists = motions = None
+    if qd is not None:
+        twists = body_twists(tree, places, qd)
+        motions = propagate(tree, places, qd, [0.0] * tree.nv, ZERO)
+
+    def motion(name: str) -> FrameMotion:
+        frame = tree.frames[name]
+        rotation, position = found[frame.body]
+        axes = multiply(rotation, frame.rotation)
+        origin = add(position, apply(rotation, frame.position))
+        if twists is None or motions is None:
+            return FrameMotion(axes, origin)
+        linear, angular = twists[frame.body]
+        body = motions[frame.body]
+        return FrameMotion(
+            axes,
+            origin,
+            apply(rotation, add(linear, cross(angular, frame.position))),
+            apply(rotation, angular),
+            apply(rotation, add(body.acceleration, apply(body.matrix, frame.position))),
+            apply(rotation, body.angular_acceleration),
+        )
+
+    return motion
+
+
+class FrameKinematics(NamedTuple):
+    """
+    How the motion of frames is found, by one formulation or another.
+
+    Attributes:
+        columns: Jacobian columns of a frame.
+        motions: Poses, velocities and accelerations of frames.
+    """
+
+    columns: FrameColumns
+    motions: FrameMotions
+
+
+RECURSIVE = FrameKinematics(recursive_columns, recursive_motions)

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The geometry of the method of kinematic influence: what each coordinate moves, and from where.
+
+All vectors are in root axes (Graves, Dynamical Modeling of Serial Manipulators with Flexible
+Links and Joints Using the Method of Kinematic Influence, eqs. 1 to 12). A coordinate influences
+every point outside the place where it acts: a rotational joint by (S x R; S), a translational
+joint by (S; 0), a mode by (psi_r x R + psi_t; psi_r), with R from that place to the point. Joints
+of several axes, and the motion of a base, are such joints one after the other. The first-order
+rotation 1 + [theta]x of eq. 3 is replaced by exp([theta]x), so that eq. 5 holds exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterable
+from typing import NamedTuple
+from typing import Optional
+from typing import Sequence
+
+from flexdyn_ros.dynamics.foreshortening import along_modes
+from flexdyn_ros.dynamics.foreshortening import amplitude_biases
+from flexdyn_ros.dynamics.foreshortening import amplitude_gradients
+from flexdyn_ros.dynamics.foreshortening import amplitudes
+from flexdyn_ros.dynamics.foreshortening import weighted
+from flexdyn_ros.dynamics.joints import AxisTerm
+from flexdyn_ros.dynamics.joints import JointMotion
+from flexdyn_ros.dynamics.multibody import Body
+from flexdyn_ros.dynamics.multibody import BodyNode
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import about_axis
+from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import apply
+from flexdyn_ros.dynamics.spatial import by_quaternion
+from flexdyn_ros.dynamics.spatial import by_vector
+from flexdyn_ros.dynamics.spatial import combine
+from flexdyn_ros.dynamics.spatial import cross
+from flexdyn_ros.dynamics.spatial import IDENTITY
+from flexdyn_ros.dynamics.spatial import Matrix
+from flexdyn_ros.dynamics.spatial import multiply
+from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import subtract
+from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import vector_angular_bias
+from flexdyn_ros.dynamics.spatial import vector_angular_velocity
+from flexdyn_ros.dynamics.spatial import ZERO
+
+# Columns of a Jacobian by velocity index: linear and angular velocity for a unit rate.
+Columns = dict[int, tuple[Vector, Vector]]
+
+
+class Influence(NamedTuple):
+    """
+    How a coordinate moves what is outside the place where it acts.
+
+    Attributes:
+        coordinate: Its place in qd.
+        slide: Translation for a unit rate, S of a translational joint or psi_t; None for none.
+        rotation: Rotation for a unit rate, S of a rotational joint or psi_r; None for none.
+        origin: Where it acts [m].
+    """
+
+    coordinate: int
+    slide: Optional[Vector]
+    rotation: Optional[Vector]
+    origin: Vector
+
+
+class Step(NamedTuple):
+    """
+    A step along the chain: a rigid arm, and the coordinates that act at its end.
+
+    Attributes:
+        arm: From the last place where coordinates acted, or the body's origin, to this one [m].
+        influences: Of the coordinates, which slide first and then turn.
+        sweeps: Whether the slides turn with the step's own angular velocity, as those of a
+            floating joint do.
+        linear_bias: Second derivative of the slide at constant rates [m/s^2]; None for none.
+        angular_bias: The same of the rotation [rad/s^2]; None for none.
+    """
+
+    arm: Vector
+    influences: tuple[Influence, ...]
+    sweeps: bool = False
+    linear_bias: Optional[Vector] = None
+    angular_bias: Optional[Vector] = None
+
+
+@dataclass
+class LinkPlace:
+    """
+    Where a body is, and by what it is moved.
+
+    Attributes:
+        body: The body.
+        rotation: Its axes in the root's.
+        origin: Its origin [m].
+        steps: From its parent's origin to its own.
+        arm: What is left to its origin after the last step [m].
+        influences: Of all coordinates that move its frame.
+    """
+
+    body: Body
+    rotation: Matrix = IDENTITY
+    origin: Vector = ZERO
+    steps: tuple[Step, ...] = ()
+    arm: Vector = ZERO
+    influences: tuple[Influence, ...] = ()
+
+    def point(self, position: Vector) -> Vector:
+        """Return a point that is rigid with the body's frame, in the root frame (6) [m]."""
+        return add(self.origin, apply(self.rotation, position))
+
+    def jacobian(self, point: Vector) -> Columns:
+        """Return the Jacobian of a point that is rigid with the body's frame, (7) to (12)."""
+        columns: Columns = {}
+        for coordinate, slide, rotation, origin in self.influences:
+            linear, angular = slide or ZERO, rotation or ZERO
+            if rotation is not None:
+                linear = add(linear, cross(rotation, subtract(point, origin)))
+            known = columns.get(coordinate)
+            if known is not None:
+                linear, angular = add(known[0], linear), add(known[1], angular)
+            columns[coordinate] = (linear, angular)
+        return columns
+
+
+def link_places(tree: Multibody, q: list, qd: Optional[list] = None) -> list[LinkPlace]:
+    """
+    Return where each body is, and by what it is moved.
+
+    Args:
+        tree: The bodies; no cross-section may turn by King's first-order rotation.
+        q: Configuration, (nq,).
+        qd: Velocity, (nv,), where the steps' biases are wanted.
+    """
+    places: list[LinkPlace] = []
+    for body in tree.bodies:
+        if body.parent < 0:
+            places.append(LinkPlace(body))
+            continue
+        walk = _Walk(places[body.parent], q, qd)
+        if body.node is not None:
+            walk.ride(body.node)
+        walk.go(body.position)
+        walk.turn(body.rotation)
+        walk.joint(body.joint)
+        places.append(walk.arrive(body))
+    return places
+
+
+def place_on_section(
+    place: LinkPlace, node: BodyNode, offset: Vector, q: list, qd: Optional[list]
+) -> LinkPlace:
+    """Return the place of what rides on a body's cross-section, `offset` beside its node."""
+    walk = _Walk(place, q, qd)
+    walk.ride(node)
+    walk.go(offset)
+    return walk.arrive(place.body)
+
+
+class _Walk:
+    """A way outward along the chain, from the origin of a body."""
+
+    def __init__(self, start: LinkPlace, q: list, qd: Optional[list]):
+        self._start, self._q, self._qd = start, q, qd
+        self._rotation, self._point, self._arm = start.rotation, start.origin, ZERO
+        self._steps: list[Step] = []
+
+    def go(self, way: Vector) -> None:
+        """Go along a vector that is given in the axes reached."""
+        way = apply(self._rotation, way)
+        self._arm, self._point = add(self._arm, way), add(self._point, way)
+
+    def turn(self, rotation: Optional[Matrix]) -> None:
+        """Go over to axes that are turned."""
+        if rotation is not None:
+            self._rotation = multiply(self._rotation, rotation)
+
+    def arrive(self, body: Body) -> LinkPlace:
+        """Return the place reached."""
+        own = tuple(influence for step in self._steps for influence in step.influences)
+        return LinkPlace(
+            body, self._rotation, self._point, tuple(self._steps), self._arm,
+            (*self._start.influences, *own),
+        )
+
+    def _act(
+        self,
+        slides: Iterable[tuple[int, Vector]] = (),
+        rotations: Iterable[tuple[int, Vector]] = (),
+        sweeps: bool = False,
+        biases: tuple[Optional[Vector], Optional[Vector]] = (None, None),
+    ) -> None:
+        """Let coordinates act here, each with a vector in the axes reached."""
+        axes, at = self._rotation, self._point
+        found = [Influence(k, apply(axes, vector), None, at) for k, vector in slides]
+        found += [Influence(k, None, apply(axes, vector), at) for k, vector in rotations]
+        bias, angular_bias = (None if b is None else apply(axes, b) for b in biases)
+        self._steps.append(Step(self._arm, tuple(found), sweeps, bias, angular_bias))
+        self._arm = ZERO
+
+    def ride(self, node: BodyNode) -> None:
+        """Go to a cross-section of the body and turn with it (1), (2)."""
+        body = self._start.body
+        modes, axial = body.mode_values(self._q), body.modal.axial
+        e = axial.direction
+        moves, place = list(node.translation), node.position
+        if axial.terms:
+            place = add(place, scale(weighted(node.shortening, amplitudes(axial, modes)), e))
+            drawn = along_modes(node.shortening, amplitude_gradients(axial, modes))
+            moves = [add(move, scale(rate, e)) for move, rate in zip(moves, drawn)]
+        self.go(add(place, combine(modes, node.translation)))
+        theta = combine(modes, node.rotation)
+        biases: tuple[Optional[Vector], Optional[Vector]] = (None, None)
+        if self._qd is not None:
+            rates = body.mode_rates(self._qd)
+            drawn_on = weighted(node.shortening, amplitude_biases(axial, rates))
+            biases = (
+                scale(drawn_on, e) if axial.terms else None,
+                vector_angular_bias(theta, combine(rates, node.rotation)),
+            )
+        names = range(body.velocity_modes, body.velocity_modes + body.n_modes)
+        turns = [vector_angular_velocity(theta, column) for column in node.rotation]
+        self._act(zip(names, moves), zip(names, turns), biases=biases)
+        self.turn(by_vector(theta))
+
+    def joint(self, joint: JointMotion) -> None:
+        """Pass a joint, the body's axes reached behind it."""
+        start = joint.position_start
+        if joint.type == 'revolute':
+            self._act(rotations=_driven(joint.terms[0], joint.axis))
+            self.turn(about_axis(joint.axis, self._drive(joint)))
+        elif joint.type == 'prismatic':
+            self.go(scale(self._drive(joint), joint.axis))
+            self._act(slides=_driven(joint.terms[0], joint.axis))
+        elif joint.type == 'planar':
+            first, second = joint.plane
+            values = self._q[start : start + 3]
+            self.go(combine(values[:2], (first, second)))
+            names = _indices(joint)
+            self._act(zip(names, (first, second)), [(names[2], joint.axis)])
+            self.turn(about_axis(joint.axis, values[2]))
+        elif joint.type == 'floating':
+            x, y, z = self._q[start : start + 3]
+            self.go((x, y, z))
+            self.turn(by_quaternion(*self._q[start + 3 : start + 7]))
+            names = _indices(joint)
+            self._act(zip(names[:3], IDENTITY), zip(names[3:], IDENTITY), sweeps=True)
+        elif joint.type == 'multi_axis':
+            self._axes(joint)
+
+    def _axes(self, joint: JointMotion) -> None:
+        """Pass a joint of several axes: its turns one after the other, then its slides."""
+        if joint.quaternion:
+            start = joint.position_start
+            self.turn(by_quaternion(*self._q[start : start + 4]))
+            self._act(rotations=zip(_indices(joint)[:3], IDENTITY))
+        slides = []
+        for name, terms in zip(joint.axes, joint.terms):
+            axis, term = IDENTITY['xyz'.index(name[1])], terms[0]
+            if name[0] == 't':
+                slides.append((term.velocity_index, axis))
+                self.go(scale(self._q[term.position_index], axis))
+            elif not joint.quaternion:
+                self._act(rotations=[(term.velocity_index, axis)])
+                self.turn(about_axis(axis, self._q[term.position_index]))
+        if slides:
+            self._act(slides=slides)
+
+    def _drive(self, joint: JointMotion) -> Scalar:
+        """Return the position of a joint of one axis [rad | m]."""
+        position: Scalar = joint.offset
+        for term in joint.terms[0]:
+            position = position + term.multiplier * self._q[term.position_index]
+        return position
+
+
+def _driven(terms: Sequence[AxisTerm], axis: Vector) -> list[tuple[int, Vector]]:
+    """Return the coordinates that drive an axis, each with what it makes of it."""
+    return [(term.velocity_index, scale(term.multiplier, axis)) for term in terms]
+
+
+def _indices(joint: JointMotion) -> list[int]:
+    return [axis[0].velocity_index for axis in joint.terms]

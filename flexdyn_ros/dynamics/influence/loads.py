@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Velocities, nonlinear accelerations and loads by influences: (7), (13), (19), (27) of Graves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from flexdyn_ros.dynamics.foreshortening import amplitude_biases
+from flexdyn_ros.dynamics.foreshortening import amplitude_gradients
+from flexdyn_ros.dynamics.foreshortening import amplitude_rates
+from flexdyn_ros.dynamics.influence.geometry import Columns
+from flexdyn_ros.dynamics.influence.geometry import LinkPlace
+from flexdyn_ros.dynamics.influence.link_inertia import field_factors
+from flexdyn_ros.dynamics.influence.link_inertia import LinkFields
+from flexdyn_ros.dynamics.influence.link_inertia import Load
+from flexdyn_ros.dynamics.influence.link_inertia import mode_columns
+from flexdyn_ros.dynamics.influence.link_inertia import sum_matrices
+from flexdyn_ros.dynamics.influence.link_inertia import weighted_values
+from flexdyn_ros.dynamics.spatial import add
+from flexdyn_ros.dynamics.spatial import add_matrices
+from flexdyn_ros.dynamics.spatial import apply
+from flexdyn_ros.dynamics.spatial import axial as axial_part
+from flexdyn_ros.dynamics.spatial import combine
+from flexdyn_ros.dynamics.spatial import cross
+from flexdyn_ros.dynamics.spatial import dot
+from flexdyn_ros.dynamics.spatial import multiply
+from flexdyn_ros.dynamics.spatial import outer
+from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import scale_matrix
+from flexdyn_ros.dynamics.spatial import skew
+from flexdyn_ros.dynamics.spatial import subtract
+from flexdyn_ros.dynamics.spatial import transpose
+from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import ZERO
+
+
+class LinkMotion(NamedTuple):
+    """
+    The motion of a link's frame without the accelerations of coordinates.
+
+    Attributes:
+        angular_velocity: Angular velocity [rad/s].
+        angular_acceleration: Angular acceleration [rad/s^2].
+        acceleration: Of the origin [m/s^2].
+    """
+
+    angular_velocity: Vector
+    angular_acceleration: Vector
+    acceleration: Vector
+
+
+def nonlinear_load(
+    fields: LinkFields, motion: LinkMotion, modes: list, rates: list, undeformed: bool = False
+) -> Load:
+    """
+    Return the load of the nonlinear accelerations, integrated over the link, in link axes.
+
+    The element equation (19) with a point's acceleration for qdd = 0,
+    a(r) = a_0 + U rho + 2 w x rho' + rho'', with U = [alpha]x + [w]x [w]x and rho' and rho''
+    of the modes' rates alone.
+
+    Args:
+        fields: The link.
+        motion: Motion of its frame, link axes.
+        modes: Its modal coordinates.
+        rates: Their rates.
+        undeformed: Whether each mass element counts at its undeformed place, as in (25).
+    """
+    body, axial = fields.body, fields.body.modal.axial
+    none = [0.0] * len(axial.terms)
+    if undeformed:
+        modes, drawn_rates, drawn_biases = [0.0] * body.n_modes, none, none
+    else:
+        gradients = amplitude_gradients(axial, modes)
+        drawn_rates = amplitude_rates(axial, gradients, rates)
+        drawn_biases = amplitude_biases(axial, rates)
+    factors = field_factors(fields, modes)
+    still = [0.0] * (1 + body.n_modes)
+    speeds, biases = [0.0, *rates, *drawn_rates], [*still, *drawn_biases]
+    omega = skew(motion.angular_velocity)
+    carried = add_matrices(skew(motion.angular_acceleration), multiply(omega, omega))
+    force = add(scale(body.mass, motion.acceleration), combine(biases, fields.first))
+    force = add(force, apply(carried, combine(factors, fields.first)))
+    force = add(force, scale(2.0, cross(motion.angular_velocity, combine(speeds, fields.first))))
+    carried, turned = transpose(carried), scale_matrix(2.0, transpose(omega))
+    moving = fields.against(speeds) if body.n_modes else [(ZERO, ZERO, ZERO)]
+    bending = fields.against(biases) if axial.terms else [(ZERO, ZERO, ZERO)] * len(factors)
+    felt = []  # int b_a a^T dm
+    for first, at, speed, bias in zip(fields.first, fields.against(factors), moving, bending):
+        own = add_matrices(outer(first, motion.acceleration), multiply(at, carried))
+        felt.append(add_matrices(own, add_matrices(multiply(speed, turned), bias)))
+    moment = axial_part(sum_matrices(list(enumerate(factors)), felt))
+    traces = [m[0][0] + m[1][1] + m[2][2] for m in felt]
+    modal = [weighted_values(column, traces) for column in mode_columns(fields, modes)]
+    for k, (rate, rotary) in enumerate(zip(rates, body.modal.rotary)):
+        moment = add(moment, scale(rate, cross(motion.angular_velocity, rotary)))
+        modal[k] = modal[k] + dot(rotary, motion.angular_acceleration)
+    return Load(force, moment, modal)
+
+
+Twist = tuple[Vector, Vector]
+
+
+def propagated_motion(motion: LinkMotion, place: LinkPlace, qd: list) -> LinkMotion:
+    """
+    Return the motion at the end of a way outward, in root axes: (27) with all its terms.
+
+    Over a rigid arm r the acceleration grows by alpha x r + w x (w x r), where coordinates slide
+    by 2 w x u and the bias of u, where they turn alpha grows by w x t and the bias of t.
+    """
+    omega, alpha, start = motion
+    for step in place.steps:
+        start = add(start, swept(omega, alpha, step.arm))
+        slide, turn = ZERO, ZERO
+        for coordinate, move, axis, _ in step.influences:
+            if move is not None:
+                slide = add(slide, scale(qd[coordinate], move))
+            if axis is not None:
+                turn = add(turn, scale(qd[coordinate], axis))
+        start = add(start, scale(2.0, cross(omega, slide)))
+        if step.sweeps:
+            start = add(start, cross(turn, slide))
+        if step.linear_bias is not None:
+            start = add(start, step.linear_bias)
+        alpha = add(alpha, cross(omega, turn))
+        if step.angular_bias is not None:
+            alpha = add(alpha, step.angular_bias)
+        omega = add(omega, turn)
+    return LinkMotion(omega, alpha, add(start, swept(omega, alpha, place.arm)))
+
+
+def swept(omega: Vector, alpha: Vector, arm: Vector) -> Vector:
+    return add(cross(alpha, arm), cross(omega, cross(omega, arm)))
+
+
+def printed_motion(motion: LinkMotion, inner: Twist, outer: Twist) -> LinkMotion:
+    """Return the motion of a point or frame b outside of a by (27) as it is printed."""
+    linear, angular = subtract(outer[0], inner[0]), subtract(outer[1], inner[1])
+    return LinkMotion(
+        outer[1],
+        add(motion.angular_acceleration, cross(inner[1], angular)),
+        add(motion.acceleration, cross(inner[1], linear)),
+    )
+
+
+def twist_of(columns: Columns, rates: list) -> Twist:
+    """Return J times rates: linear and angular part (7)."""
+    linear, angular = ZERO, ZERO
+    for coordinate, (move, turn) in columns.items():
+        linear = add(linear, scale(rates[coordinate], move))
+        angular = add(angular, scale(rates[coordinate], turn))
+    return linear, angular
+
+
+def project(columns: Columns, modes: int, load: Load, tau: list) -> None:
+    """Add J^T (force, moment) to tau (13), and modal forces from place `modes` on."""
+    for coordinate, (move, turn) in columns.items():
+        power = dot(move, load.force) + dot(turn, load.moment)
+        tau[coordinate] = tau[coordinate] + power
+    for k, force in enumerate(load.modal, start=modes):
+        tau[k] = tau[k] + force

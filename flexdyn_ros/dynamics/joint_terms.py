@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places of coordinates in q and qd, and rotors, losses and springs as terms of coordinates."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+from flexdyn_ros.dynamics.joints import AxisTerm
+from flexdyn_ros.dynamics.multibody import FrictionTerm
+from flexdyn_ros.dynamics.multibody import SpringTerm
+from flexdyn_ros.dynamics.spring_law import PolynomialLaw
+from flexdyn_ros.dynamics.spring_law import SpringLaw
+from flexdyn_ros.dynamics.spring_law import TableLaw
+from flexdyn_ros.model.records.joint import Friction
+from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.robot import Robot
+
+
+class CoordinatePlaces:
+    """The places of the coordinates by name."""
+
+    def __init__(self, robot: Robot):
+        """Find the place of each coordinate of a robot."""
+        names = robot.coordinate_names
+        self._velocity = {name: index for index, name in enumerate(names)}
+        self._position = {}
+        start = 0
+        for joint in robot.joints:
+            at = joint.quaternion_place
+            for k, name in enumerate(joint.coordinate_names):
+                beyond = at is not None and k >= at + 3
+                self._position[name] = start + k + beyond
+            start += len(joint.position_names)
+        for k, name in enumerate(robot.mode_names):
+            self._position[name] = start + k
+
+    def term(self, name: str, multiplier: float = 1.0) -> AxisTerm:
+        """Return the motion of an axis by a multiple of a coordinate."""
+        return AxisTerm(self._position[name], self._velocity[name], multiplier)
+
+    def motor_term(self, joint: Joint) -> AxisTerm:
+        """Return the motion of a driven joint's motor: its own coordinate, or its leader's."""
+        if joint.mimic is None:
+            return self.term(joint.name)
+        return self.term(joint.mimic.leader, joint.mimic.multiplier)
+
+
+DRIVEN = ('revolute', 'continuous', 'prismatic')
+
+
+def rotors(robot: Robot, places: CoordinatePlaces) -> tuple[tuple[int, float], ...]:
+    """Return velocity index and inertia seen there of each geared rotor [kg m^2 | kg]."""
+    found = []
+    for joint in robot.joints:
+        inertia = joint.dynamics.reflected_inertia
+        if joint.type in DRIVEN and inertia:
+            term = places.motor_term(joint)
+            found.append((term.velocity_index, term.multiplier**2 * inertia))
+        for axis, drive in joint.drives:
+            if drive.reflected_inertia:
+                index = places.term(f'{joint.name}/{axis}').velocity_index
+                found.append((index, drive.reflected_inertia))
+    return tuple(found)
+
+
+def friction_terms(robot: Robot, places: CoordinatePlaces) -> tuple[FrictionTerm, ...]:
+    """Return the losses of joints, in their order, then those between segments of links."""
+    of_joints = (t for joint in robot.joints for t in _friction(joint, places))
+    of_links = (t for link in robot.links for t in _passive_friction(link, places))
+    return (*of_joints, *of_links)
+
+
+def spring_terms(robot: Robot, places: CoordinatePlaces) -> tuple[SpringTerm, ...]:
+    """Return the springs of elastic joints, in their order, then those of links."""
+    of_joints = (_joint_spring(j, j.elastic_name, places) for j in robot.joints if j.elastic_name)
+    of_segments = (t for link in robot.links for t in _passive_springs(link, places))
+    of_modes = (t for link in robot.links for t in _mode_springs(link, places))
+    return (*of_joints, *of_segments, *of_modes)
+
+
+def _friction(joint: Joint, places: CoordinatePlaces) -> Iterator[FrictionTerm]:
+    """Iterate over the losses of a joint; a spring's damper is not among them."""
+    drive, law = joint.dynamics, joint.dynamics.friction
+    viscous = law.viscous + (0.0 if drive.elastic else drive.damping)
+    if joint.type in DRIVEN and (viscous or law.coulomb or law.breakaway):
+        yield _friction_term(places.motor_term(joint), viscous, law)
+    for axis, drive in joint.drives:
+        viscous, law = drive.friction.viscous + drive.damping, drive.friction
+        if viscous or law.coulomb or law.breakaway:
+            yield _friction_term(places.term(f'{joint.name}/{axis}'), viscous, law)
+
+
+def _passive_friction(link: Link, places: CoordinatePlaces) -> Iterator[FrictionTerm]:
+    """Iterate over the friction in the passive joints between segments."""
+    if link.segments is None or link.segments.friction == Friction():
+        return
+    law = link.segments.friction
+    for name in link.mode_names:
+        yield _friction_term(places.term(name), law.viscous, law)
+
+
+def _friction_term(term: AxisTerm, viscous: float, law: Friction) -> FrictionTerm:
+    return FrictionTerm(
+        term.velocity_index, term.multiplier, viscous, law.coulomb, law.breakaway,
+        law.stribeck_velocity, law.smoothing_velocity,
+    )
+
+
+def _joint_spring(joint: Joint, name: str, places: CoordinatePlaces) -> SpringTerm:
+    drive = joint.dynamics
+    law = TableLaw.through(drive.spring) if drive.spring else None
+    return _spring_term(places.term(name), drive.stiffness or 0.0, drive.damping, law)
+
+
+def _passive_springs(link: Link, places: CoordinatePlaces) -> Iterator[SpringTerm]:
+    """Iterate over the springs and dampers in the passive joints between segments."""
+    segments = link.segments
+    if segments is None:
+        return
+    laws = {axis: (segments.stiffness(axis), segments.damping(axis))
+            for axis in segments.directions}
+    for name in link.mode_names:
+        stiffness, damping = laws[name[-1]]
+        if name in link.replaced_modes:
+            stiffness = 0.0
+        yield _spring_term(places.term(name), stiffness, damping)
+
+
+def _mode_springs(link: Link, places: CoordinatePlaces) -> Iterator[SpringTerm]:
+    """Iterate over the nonlinear springs of a link's modes."""
+    for spring in link.mode_springs:
+        law: SpringLaw = PolynomialLaw(spring.polynomial)
+        if spring.points:
+            law = TableLaw.through(spring.points)
+        yield _spring_term(places.term(f'{link.name}/{spring.mode}'), law=law)
+
+
+def _spring_term(
+    term: AxisTerm, stiffness: float = 0.0, damping: float = 0.0, law: SpringLaw | None = None
+) -> SpringTerm:
+    return SpringTerm(term.position_index, term.velocity_index, stiffness, damping, law)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The mass matrix by the three methods of Walker and Orin, with flexible links.
+
+Method 3, composite bodies: column by column, the momentum that a unit velocity of one coordinate
+gives to everything outside it is carried inward: I_ij = P_i^T Mt_i A_ij P_j (Mohan and Saha, eq.
+32). Methods 1 and 2 take the forces of inverse dynamics: at rest, without gravity, the forces of a
+unit acceleration of one coordinate are its column of the mass matrix (M. W. Walker and D. E.
+Orin, Efficient dynamic computer simulation of robotic mechanisms, 1982). Method 1 takes every
+column whole. Method 2 takes of each column only what lies outside its coordinate, where bodies
+move, and mirrors it. All three give the same matrix at different cost. Behind a flexible link
+what the innermost joints share with all others takes most of method 3: there method 1 may do it.
+"""
+
+from flexdyn_ros.dynamics.flexible_body import deflect
+from flexdyn_ros.dynamics.joints import AxisTerm
+from flexdyn_ros.dynamics.joints import project_on_axis
+from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.newton_euler import generalised_forces
+from flexdyn_ros.dynamics.placement import carry_wrench
+from flexdyn_ros.dynamics.placement import Placement
+from flexdyn_ros.dynamics.placement import placements
+from flexdyn_ros.dynamics.placement import Wrench
+from flexdyn_ros.dynamics.reduced_forms import expanded
+from flexdyn_ros.dynamics.reduced_forms import of_undeformed_inertia
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import dot
+from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial_inertia import column_momentum
+from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
+
+SquareMatrix = list[list[Scalar]]
+
+
+@of_undeformed_inertia
+@expanded(1, 0, 1)
+def mass_matrix(tree: Multibody, q: list) -> SquareMatrix:
+    """Return the mass matrix at configuration q, (nv, nv), rotors included."""
+    places = placements(tree, q)
+    carried = [FlexibleInertia.of(deflect(body, body.mode_values(q))) for body in tree.bodies]
+    matrix: SquareMatrix = [[0.0] * tree.nv for _ in range(tree.nv)]
+    for index in reversed(range(len(places))):
+        _fill_columns(places, index, carried[index], matrix)
+        parent = places[index].body.parent
+        if parent >= 0:
+            carried[parent].add_child(places[index], carried[index].rigid)
+    for velocity_index, inertia in tree.rotors:
+        row = matrix[velocity_index]
+        row[velocity_index] = row[velocity_index] + inertia
+    return matrix
+
+
+def _fill_columns(
+    places: list[Placement], index: int, inertia: FlexibleInertia, matrix: SquareMatrix
+) -> None:
+    """Fill in what the coordinates of one body share with each other and with all inside."""
+    place, body = places[index], places[index].body
+    modes = [(AxisTerm(0, body.velocity_modes + k),) for k in range(body.n_modes)]
+    axes = list(zip(body.joint.terms, place.columns))
+    columns: list[tuple[tuple[AxisTerm, ...], Wrench]] = []
+    for k, mode in enumerate(modes):
+        for other in range(k + 1):
+            _enter(matrix, mode, modes[other], inertia.modal[k][other], k == other)
+        columns.append((mode, (inertia.forces[k], inertia.moments[k])))
+    for number, (axis, (linear, angular)) in enumerate(axes):
+        momentum = column_momentum(body, (linear, angular), inertia.rigid)
+        linear, angular = linear or ZERO, angular or ZERO
+        for k, mode in enumerate(modes):
+            shared = dot(inertia.forces[k], linear) + dot(inertia.moments[k], angular)
+            _enter(matrix, axis, mode, shared, False)
+        for other, (other_axis, column) in enumerate(axes[: number + 1]):
+            _enter(matrix, axis, other_axis, project_on_axis(column, momentum), number == other)
+        columns.append((axis, momentum))
+    for axis, momentum in columns:
+        _carry_inward(places, index, axis, momentum, matrix)
+
+
+def _carry_inward(
+    places: list[Placement],
+    index: int,
+    axis: tuple[AxisTerm, ...],
+    momentum: Wrench,
+    matrix: SquareMatrix,
+) -> None:
+    """Project one column's momentum on all coordinates inside body `index`."""
+    place = places[index]
+    while place.body.parent >= 0:
+        momentum, modal = carry_wrench(place, momentum)
+        place = places[place.body.parent]
+        for k, power in enumerate(modal):
+            mode = (AxisTerm(0, place.body.velocity_modes + k),)
+            _enter(matrix, axis, mode, power, False)
+        for other, column in zip(place.body.joint.terms, place.columns):
+            _enter(matrix, axis, other, project_on_axis(column, momentum), False)
+
+
+def _enter(
+    matrix: SquareMatrix,
+    axis: tuple[AxisTerm, ...],
+    other: tuple[AxisTerm, ...],
+    value: Scalar,
+    same: bool,
+) -> None:
+    """Add the inertia shared by two axes to the entries of the coordinates that drive them."""
+    for a in axis:
+        for b in other:
+            i, j = a.velocity_index, b.velocity_index
+            part = a.multiplier * b.multiplier * value
+            matrix[i][j] = matrix[i][j] + part
+            if not same:
+                matrix[j][i] = matrix[j][i] + part
+
+
+def mass_matrix_by_columns(tree: Multibody, q: list) -> SquareMatrix:
+    """Return the mass matrix at configuration q, (nv, nv), by method 1."""
+    columns = _columns(tree, q)
+    return [[column[row] for column in columns] for row in range(tree.nv)]
+
+
+def mass_matrix_by_outer_links(tree: Multibody, q: list) -> SquareMatrix:
+    """
+    Return the mass matrix at configuration q, (nv, nv), by method 2.
+
+    The links inside a column's coordinate stand still, so that on symbols they cost nothing.
+    """
+    columns = _columns(tree, q)
+    rank = {coordinate: place for place, coordinate in enumerate(outward_order(tree))}
+    return [
+        [
+            columns[column][row] if rank[row] >= rank[column] else columns[row][column]
+            for column in range(tree.nv)
+        ]
+        for row in range(tree.nv)
+    ]
+
+
+def mass_matrix_by_first_columns(tree: Multibody, q: list) -> SquareMatrix:
+    """
+    Return the mass matrix at configuration q, (nv, nv), by methods 1 and 3.
+
+    Method 1 gives the columns of the joints on the root, method 3 all others.
+    """
+    matrix = mass_matrix(tree, q)
+    for body in tree.bodies[1:]:
+        if body.parent == 0:
+            for index in {term.velocity_index for axis in body.joint.terms for term in axis}:
+                for row, value in enumerate(_column(tree, q, index)):
+                    matrix[row][index] = matrix[index][row] = value
+    return matrix
+
+
+def outward_order(tree: Multibody) -> list[int]:
+    """Return the places in qd, body by body from the root: joint coordinates, then modes."""
+    order: list[int] = []
+    for body in tree.bodies:
+        joint = [term.velocity_index for axis in body.joint.terms for term in axis]
+        modes = range(body.velocity_modes, body.velocity_modes + body.n_modes)
+        order += [index for index in (*joint, *modes) if index not in order]
+    return order
+
+
+def _columns(tree: Multibody, q: list) -> list[list[Scalar]]:
+    return [_column(tree, q, index) for index in range(tree.nv)]
+
+
+def _column(tree: Multibody, q: list, index: int) -> list[Scalar]:
+    """Return the forces of a unit acceleration of one coordinate at rest, (nv,)."""
+    unit = [1.0 if other == index else 0.0 for other in range(tree.nv)]
+    return generalised_forces(tree, q, [0.0] * tree.nv, unit, ZERO)

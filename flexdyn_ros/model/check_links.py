@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is doubtful in a link or payload: inertia, modes, segments, moduli, springs of modes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Iterator
+
+from flexdyn_ros.model.beam.inertia import link_moments
+from flexdyn_ros.model.check_joints import Remark
+from flexdyn_ros.model.check_joints import spring_remarks
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.beam import ModeFamily
+from flexdyn_ros.model.records.inertia import ADVICE
+from flexdyn_ros.model.records.inertia import failed_tests
+from flexdyn_ros.model.records.inertia import failure
+from flexdyn_ros.model.records.inertia import principal_moments
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.link import Payload
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.section import quadrature
+from flexdyn_ros.model.records.section import section_at
+import numpy as np
+
+# A beam shorter than this many radii of gyration of its section is not slender.
+SLENDER = 10.0
+# Static deflections of segments off by more than this fraction are reported.
+COARSE = 0.02
+# Radius of gyration beyond which an inertia is not of a link: so many times the robot's reach,
+# or a reach of 1 m where it is shorter. Wrong units, mm^2 for m^2, give a thousand times.
+FAR = 10.0
+# Density that no material exceeds, osmium's [kg/m^3].
+DENSEST = 22600.0
+# Elastic moduli of materials, from soft rubber to diamond [Pa].
+SOFTEST, STIFFEST = 1e6, 1.3e12
+# Fraction of the length from which on a thing stands at the tip.
+_AT_TIP = 0.99
+
+
+@dataclass(frozen=True)
+class LinkReport:
+    """
+    A link's row in the table of `flexdyn check`, for its undeformed whole.
+
+    Attributes:
+        name: Its name.
+        mass: Mass [kg], of hub, beam and point masses.
+        principal_moments: About the centre of mass, ascending [kg m^2].
+        failed: Tests that failed: "mass", "positive" (a negative principal moment),
+            "triangle" (the largest moment exceeds the sum of the others).
+        excess: By how much the worst test failed, relative to the largest moment.
+    """
+
+    name: str
+    mass: float
+    principal_moments: tuple[float, float, float]
+    failed: tuple[str, ...] = ()
+    excess: float = 0.0
+
+
+def link_report(link: Link) -> LinkReport:
+    """Return the link's principal moments and which of the tests on them fail."""
+    whole = link_moments(link)
+    if link.undeformed_beam is None and link.modal is None and link.inertia is not None:
+        matrix = np.array(link.inertia.matrix)  # as written, without rounding by shifts
+    else:
+        matrix = whole.about_com()
+    moments = principal_moments(whole.mass, matrix)
+    failed = failed_tests(whole.mass, moments)
+    return LinkReport(
+        link.name, whole.mass, moments, tuple(failed), max(failed.values(), default=0.0)
+    )
+
+
+def payload_remarks(payload: Payload) -> Iterator[Remark]:
+    """Yield the tests that a payload's inertia fails."""
+    mass = payload.inertia.mass
+    moments = principal_moments(mass, np.array(payload.inertia.matrix))
+    for test, excess in failed_tests(mass, moments).items():
+        yield 'error', failure(test, moments, excess), ADVICE
+
+
+def link_remarks(link: Link, report: LinkReport, robot: Robot, size: float) -> Iterator[Remark]:
+    """
+    Yield what is doubtful in a link.
+
+    Args:
+        link: The link.
+        report: Its report.
+        robot: Its robot.
+        size: The robot's reach [m].
+    """
+    yield from _inertia_remarks(report, size)
+    yield from _modulus_remarks(link)
+    yield from _slenderness_remarks(link)
+    yield from _segment_remarks(link)
+    yield from _mode_spring_remarks(link)
+    yield from _boundary_remarks(link, robot)
+
+
+def reach(robot: Robot) -> float:
+    """Return the largest sum of distances between joints, and to a centre of mass or tip [m]."""
+    distance = {robot.root: 0.0}
+    for joint in robot.joints:
+        own = float(np.linalg.norm(joint.origin.position))
+        distance[joint.child] = distance[joint.parent] + own
+    found = 0.0
+    for link in robot.links:
+        beam, inertia = link.undeformed_beam, link.inertia
+        own = 0.0 if inertia is None else float(np.linalg.norm(inertia.com))
+        own = own if beam is None else max(own, beam.length)
+        own = own if link.modal is None else max(own, link.modal.size)
+        found = max(found, distance[link.name] + own)
+    return found
+
+
+def _inertia_remarks(report: LinkReport, size: float) -> Iterator[Remark]:
+    moments = report.principal_moments
+    for test in report.failed:
+        yield 'error', failure(test, moments, report.excess), ADVICE
+    if report.mass > 0.0 and not any(moments):
+        yield (
+            'warning', f'a mass of {report.mass:.4g} kg without any moment of inertia',
+            'It is treated as a point mass; write its <inertia> if it has one',
+        )
+    if report.mass > 0.0 and any(moments) and not report.failed:
+        radius = (sum(moments) / (2.0 * report.mass)) ** 0.5
+        # Of all bodies with a volume a ball has the smallest sum of moments, 6/5 m r^2.
+        ball = (3.0 * report.mass / (4.0 * math.pi * DENSEST)) ** (1.0 / 3.0)
+        if sum(moments) < 1.2 * report.mass * ball**2:
+            yield (
+                'warning', f'a mass of {report.mass:.4g} kg with principal moments '
+                f'{" ".join(f"{m:.3g}" for m in moments)} kg m^2 is denser than any material',
+                'Write <mass> in kg and <inertia> in kg m^2, about the centre of mass',
+            )
+        if radius > FAR * max(size, 1.0):
+            yield (
+                'warning', f'a mass of {report.mass:.4g} kg with a moment of inertia of '
+                f'{moments[2]:.4g} kg m^2 has a radius of gyration of {radius:.4g} m, and the '
+                f'whole robot reaches {size:.4g} m',
+                'Write <mass> in kg and <inertia> in kg m^2: 1 kg mm^2 is 1e-6 kg m^2, 1 g mm^2 '
+                'is 1e-9',
+            )
+
+
+def _modulus_remarks(link: Link) -> Iterator[Remark]:
+    """Yield which moduli of elasticity no material has."""
+    beam = link.undeformed_beam
+    if beam is None:
+        return
+    for name, what in (('young', "Young's modulus"), ('shear', 'shear modulus')):
+        given = [getattr(each, name) for each in (beam, *beam.stations)]
+        for value in sorted({value for value in given if value is not None}):
+            if SOFTEST <= value <= STIFFEST:
+                continue
+            advice = f'Write it in Pa: {name}="7e10" for 70 GPa'
+            for unit, factor in (('GPa', 1e9), ('MPa', 1e6)):
+                if 1e9 <= value * factor <= STIFFEST:
+                    advice = f'Write it in Pa: {value:g} {unit} are {name}="{value * factor:g}"'
+                    break
+            side = 'below that of rubber' if value < SOFTEST else 'above that of diamond'
+            yield 'warning', f'a {what} of {value:g} Pa is {side}', advice
+
+
+def _slenderness_remarks(link: Link) -> Iterator[Remark]:
+    """Yield which families a link's beam is too short for."""
+    for family in link.beam.families if link.beam is not None else ():
+        slenderness = _slenderness(link.beam, family)
+        if slenderness < SLENDER * family.count:
+            yield (
+                'warning', f'the beam is {slenderness:.3g} radii of gyration long, short for '
+                f'{family.count} Euler-Bernoulli modes of {family.kind}',
+                'Its highest frequencies are overestimated; write shear_correction and '
+                'rotary_inertia, keep fewer modes or check the section',
+            )
+
+
+def _slenderness(beam: Beam, family: ModeFamily) -> float:
+    """Return length over radius of gyration; infinite where the area is not given."""
+    if not family.kind.startswith('bending') or family.shear_correction is not None:
+        return float('inf')
+    x, weight = quadrature(beam, 24)
+    section = section_at(beam, x)
+    bending = section.bending_y if family.kind == 'bending_y' else section.bending_z
+    if not section.axial.all():
+        return float('inf')
+    return float(beam.length / (weight @ (bending / section.axial)) ** 0.5)
+
+
+def _segment_remarks(link: Link) -> Iterator[Remark]:
+    """Yield whether a link has too few segments to bend as its beam does."""
+    segments = link.segments
+    if segments is None or not set(segments.directions) - {'x'}:
+        return
+    n = segments.count
+    # Static deflection of the tip under a force, as a fraction of the beam's: see segments.py.
+    ratio = (2 * n * n - 3 * n + 1) / (2 * n * n)
+    advice = 'Write placement="centred", whose error is of second order'
+    if segments.placement == 'centred':
+        ratio, advice = 1.0 - 0.25 / (n - 1) ** 2, 'Take more segments'
+    if 1.0 - ratio > COARSE:
+        yield (
+            'warning', f'{n} segments, placement="{segments.placement}", let the tip bend by '
+            f'{100.0 * ratio:.3g} percent of the deflection of their beam', advice,
+        )
+
+
+def _mode_spring_remarks(link: Link) -> Iterator[Remark]:
+    """Yield what is doubtful in the nonlinear springs of a link's modes."""
+    for spring in link.mode_springs:
+        if spring.replaces:
+            yield from spring_remarks(spring.points, f' of "{spring.mode}"')
+        powers = [(n, k) for n, k in enumerate(spring.polynomial, start=1) if k != 0.0]
+        order, highest = powers[-1] if powers else (1, 1.0)
+        if order > 1 and (order % 2 == 0 or highest < 0.0):
+            yield (
+                'warning', f'the polynomial of "{spring.mode}" drives large deflections further '
+                f'out: its highest power is {highest:g} x^{order}',
+                'End with a positive coefficient of an odd power, or keep deflections small',
+            )
+
+
+def _boundary_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
+    """Yield which boundaries do not go with the joints at a beam's ends."""
+    parent = next((joint for joint in robot.joints if joint.child == link.name), None)
+    for family in link.beam.families if link.beam is not None else ():
+        root, _, tip = family.boundary.partition('-')
+        carried = _at_tip(link, robot)
+        if tip != 'free' and not family.static_modes and carried:
+            yield (
+                'warning', f'no mode of {family.kind} moves the tip (boundary '
+                f'"{family.boundary}"), which carries {", ".join(carried)}',
+                'Write static_modes="2", which frees it, or boundary="clamped-free"',
+            )
+        if root == 'pinned' and (parent is None or not parent.coordinate_names):
+            held = 'it has no parent joint'
+            if parent is not None:
+                held = f'joint "{parent.name}" does not turn'
+            yield (
+                'note', f'the modes of {family.kind} are those of a pinned root, but {held}',
+                'With a root that is held, boundary="clamped-free" converges faster',
+            )
+
+
+def _at_tip(link: Link, robot: Robot) -> list[str]:
+    """Return what stands at the end of a link's beam, in words."""
+    beam = link.beam
+    assert beam is not None
+    found = [
+        f'joint "{joint.name}"'
+        for joint in robot.joints
+        if joint.parent == link.name
+        and sum(a * row[0] for a, row in zip(joint.origin.position, beam.axes))
+        > _AT_TIP * beam.length
+    ]
+    masses = [point for point in beam.point_masses if point.at > _AT_TIP and point.mass]
+    return found + ['a point mass' for _ in masses]

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The extension applied to a robot: names looked up, values weighed against each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Optional
+
+from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.model.beam.inertia import rigid_hub
+from flexdyn_ros.model.beam.inertia import rigid_remainder
+from flexdyn_ros.model.beam.inertia import with_carried_bodies
+from flexdyn_ros.model.extension.beam_reader import read_beam
+from flexdyn_ros.model.extension.beam_reader import read_segments
+from flexdyn_ros.model.extension.items import Item
+from flexdyn_ros.model.extension.items import link_name
+from flexdyn_ros.model.extension.joint_reader import driven_joint
+from flexdyn_ros.model.extension.joint_reader import read_actuated
+from flexdyn_ros.model.extension.joint_reader import read_loops
+from flexdyn_ros.model.extension.joint_reader import with_base_motion
+from flexdyn_ros.model.extension.joint_reader import with_multi_axis_joints
+from flexdyn_ros.model.extension.modal_reader import read_modal
+from flexdyn_ros.model.extension.modal_reader import read_mode_springs
+from flexdyn_ros.model.records.base import symmetric_matrix3
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.inertia import failed_tests
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.inertia import principal_moments
+from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.link import Payload
+from flexdyn_ros.model.records.reduced import contradicting_forms
+from flexdyn_ros.model.records.reduced import form_notes
+from flexdyn_ros.model.records.robot import Robot
+import numpy as np
+
+
+def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
+    """
+    Return the robot with its extension applied.
+
+    Args:
+        robot: The robot of the URDF proper.
+        extension: All <flexdyn> elements, merged; None where there are none.
+
+    Raises:
+        ModelError: A name does not exist, or a value is out of range or has no effect.
+        NotYetSupported: All is valid, and a part of it cannot be computed yet.
+    """
+    if extension is None:
+        movable = (joint.name for joint in robot.joints if joint.coordinate_names)
+        return replace(robot, actuated=tuple(movable))
+    robot = with_base_motion(robot, extension.child('base'))
+    robot = with_multi_axis_joints(robot, extension)
+    later: list[NotYetSupported] = []
+    notes: list[str] = []
+    links = _links(robot, extension, notes, later)
+    drives: dict[str, Joint] = {}
+    for item in extension.all('joint_dynamics'):
+        joint = driven_joint(item, {j.name: j for j in robot.joints} | drives, robot)
+        drives[joint.name] = joint
+    gravity = extension.child('gravity')
+    changed = replace(
+        robot,
+        links=tuple(links.get(link.name, link) for link in robot.links),
+        joints=tuple(drives.get(joint.name, joint) for joint in robot.joints),
+        gravity_vector=robot.gravity_vector if gravity is None else gravity.value('xyz'),
+        payloads=tuple(_payload(item, robot) for item in extension.all('payload')),
+        actuated=read_actuated(extension, robot),
+        notes=robot.notes + tuple(notes),
+    )
+    if later:
+        raise later[0]
+    contradiction = contradicting_forms(changed.links)
+    if contradiction:
+        raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
+    cut_off = [link for link in changed.links if link.deflection != 'exact']
+    changed = replace(changed, notes=changed.notes + form_notes(cut_off))
+    return with_carried_bodies(replace(changed, loops=read_loops(extension, changed)))
+
+
+def _links(
+    robot: Robot, extension: Item, notes: list[str], later: list[NotYetSupported]
+) -> dict[str, Link]:
+    links = {}
+    for item in extension.all('flexible_link'):
+        link = robot.link(link_name(item, item.value('link'), robot))
+        described = [child for child in item.children if child.schema.name != 'mode_spring']
+        kinds = [child.schema.name for child in described]
+        if len(kinds) != 1:
+            given = ' and '.join(f'<{kind}>' for kind in kinds) or 'nothing'
+            raise item.place.error(
+                f'The link is described by {given}',
+                'Write exactly one of <beam>, <modal> and <segments>',
+            )
+        if item.value('inertial') == 'hub' and link.inertia is None:
+            raise item.place.error(
+                'inertial="hub" has no effect, as the link has no <inertial>', 'Take it out'
+            )
+        child = described[0]
+        if child.schema.name == 'modal':
+            links.update(_modal_link(item, child, link, robot, notes, later))
+        elif child.schema.name == 'segments':
+            links[link.name] = _segmented_link(item, child, link, robot, notes)
+        else:
+            links[link.name] = _beam_link(item, child, link, robot, notes)
+        if link.name in links:
+            bent = links[link.name]
+            links[link.name] = replace(bent, mode_springs=read_mode_springs(item, bent))
+    return links
+
+
+def _beam_link(
+    item: Item, beam_item: Item, link: Link, robot: Robot, notes: list[str]
+) -> Link:
+    hub_only = item.value('inertial') == 'hub'
+    beam = read_beam(beam_item, link, robot, hub_only)
+    hub = link.inertia
+    if hub is not None and not hub_only:
+        hub, note = rigid_hub(hub, beam, beam_item.place)
+        notes.extend([note] if note else [])
+    _check_options(item, beam)
+    stiffening = item.value('geometric_stiffening')
+    return Link(
+        link.name, hub, beam, item.value('rotation'), stiffening,
+        deflection=item.value('deflection'),
+    )
+
+
+def _modal_link(
+    item: Item,
+    modal_item: Item,
+    link: Link,
+    robot: Robot,
+    notes: list[str],
+    later: list[NotYetSupported],
+) -> dict[str, Link]:
+    if item.texts.get('geometric_stiffening') == 'true':
+        raise item.place.error(
+            'geometric_stiffening="true" needs slopes along a beam, which modal files do not hold',
+            'Write geometric_stiffening="false", or describe the link by <beam>',
+        )
+    modal = read_modal(modal_item, link, robot, later)
+    if modal is None:
+        return {}
+    if not item.written('geometric_stiffening'):
+        notes.append(
+            f'Link "{link.name}": modes from a file have no geometric stiffening. Write '
+            'geometric_stiffening="false" to be rid of this note.'
+        )
+    hub = link.inertia
+    if hub is not None and item.value('inertial') == 'total':
+        hub, note = rigid_remainder(hub, modal.inertia, modal.size, 'file', modal_item.place)
+        notes.extend([note] if note else [])
+    _check_reduction(item)
+    return {link.name: Link(
+        link.name, hub, None, item.value('rotation'), False, modal=modal,
+        deflection=item.value('deflection'),
+    )}
+
+
+def _segmented_link(
+    item: Item, segments_item: Item, link: Link, robot: Robot, notes: list[str]
+) -> Link:
+    for name, inherent in (
+        ('rotation', 'exact'), ('geometric_stiffening', 'true'), ('deflection', 'exact')
+    ):
+        if item.texts.get(name, inherent) != inherent:
+            raise item.place.error(
+                f'{name}="{item.texts[name]}" is impossible with <segments>, whose bodies turn '
+                'exactly and draw the tip in',
+                'Take it out, or describe the link by <beam>',
+            )
+    hub_only = item.value('inertial') == 'hub'
+    segments = read_segments(segments_item, link, robot, hub_only)
+    hub = link.inertia
+    if hub is not None and not hub_only:
+        hub, note = rigid_hub(hub, segments.beam, segments_item.place)
+        notes.extend([note] if note else [])
+    return Link(link.name, hub, segments=segments)
+
+
+def _check_options(item: Item, beam: Beam) -> None:
+    """Refuse what acts on modes where there are none, and stiffening of King's equations."""
+    for name, inactive in (
+        ('rotation', 'exact'), ('geometric_stiffening', 'false'), ('deflection', 'exact')
+    ):
+        if not beam.families and item.texts.get(name, inactive) != inactive:
+            raise item.place.error(
+                f'{name}="{item.texts[name]}" has no effect, as the beam has no modes',
+                'Take it out, or ask for modes',
+            )
+    _check_reduction(item)
+    if item.value('rotation') == 'linear' and item.texts.get('geometric_stiffening') == 'true':
+        raise item.place.error(
+            'geometric_stiffening="true" contradicts rotation="linear", King\'s equations, which '
+            'do not draw a bent beam in',
+            'Write rotation="exact", or geometric_stiffening="false"',
+        )
+
+
+def _check_reduction(item: Item) -> None:
+    """Refuse two reduced forms at once."""
+    if item.value('rotation') == 'linear' and item.value('deflection') != 'exact':
+        raise item.place.error(
+            f'deflection="{item.value("deflection")}" contradicts rotation="linear", King\'s '
+            'equations, which drop terms of second order that it keeps',
+            'Write one of them',
+        )
+
+
+def _payload(item: Item, robot: Robot) -> Payload:
+    link = link_name(item, item.value('link'), robot)
+    xx, yy, zz, xy, xz, yz = (
+        item.value(name) for name in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
+    )
+    matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    moments = principal_moments(item.value('mass'), matrix)
+    if 'positive' in failed_tests(item.value('mass'), moments):
+        raise item.place.error(
+            f'The inertia has a negative principal moment, {moments[0]:.4g} kg m^2',
+            'Check the signs of ixy, ixz and iyz, and the units',
+        )
+    return Payload(link, Inertia(item.value('mass'), item.value('com'), symmetric_matrix3(matrix)))

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the extension states of motion: the base, axes and drives of joints, loops, motors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Mapping
+from typing import Optional
+
+from flexdyn_ros.errors import did_you_mean
+from flexdyn_ros.model.extension.items import Item
+from flexdyn_ros.model.extension.items import joint_name
+from flexdyn_ros.model.extension.items import link_name
+from flexdyn_ros.model.records.joint import Friction
+from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.joint import JointDynamics
+from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.robot import Loop
+from flexdyn_ros.model.records.robot import Robot
+
+BASE_JOINT = 'base_motion'
+# Velocity coordinates of the base: linear, then angular, in its own axes.
+BASE_COORDINATES = 6
+INERTIAL_FRAME = 'world'
+_ROTATIONS = ('rx', 'ry', 'rz')
+_ONE_COORDINATE = ('revolute', 'continuous', 'prismatic')
+
+
+def with_base_motion(robot: Robot, item: Optional[Item]) -> Robot:
+    """
+    Return the robot on a base that moves as described.
+
+    A new root link that rests, "world", carries the former root on the floating joint
+    "base_motion"; where a link is called "world" already, the new one is "base_motion/world".
+
+    Args:
+        robot: The robot of the URDF proper.
+        item: Its <base> element, or None.
+
+    Raises:
+        ModelError: The robot has a joint called "base_motion" already.
+    """
+    if item is None or item.value('motion') == 'fixed':
+        return robot
+    if any(joint.name == BASE_JOINT for joint in robot.joints):
+        raise item.place.error(
+            f'The robot has a joint "{BASE_JOINT}", and motion="{item.value("motion")}" adds one',
+            'Rename that joint, or take <base> out',
+        )
+    taken = INERTIAL_FRAME in robot.frame_names
+    rest = Link(f'{BASE_JOINT}/{INERTIAL_FRAME}' if taken else INERTIAL_FRAME)
+    joint = Joint(BASE_JOINT, 'floating', rest.name, robot.root)
+    return replace(
+        robot,
+        links=(rest, *robot.links),
+        joints=(joint, *robot.joints),
+        base_motion=item.value('motion'),
+    )
+
+
+def with_multi_axis_joints(robot: Robot, extension: Item) -> Robot:
+    """
+    Return the robot with its floating joints limited to the axes that the extension gives them.
+
+    Raises:
+        ModelError: The joint is not of type floating, or a quaternion lacks rotations.
+    """
+    changed = {}
+    for item in extension.all('multi_axis_joint'):
+        joint = robot.joint(joint_name(item, item.value('joint'), robot))
+        if joint.type != 'floating':
+            raise item.place.error(
+                f'The joint is of type "{joint.type}"',
+                'Write it on a URDF joint of type "floating"',
+            )
+        axes, quaternion = item.value('axes'), item.value('rotation') == 'quaternion'
+        if quaternion and axes[:3] != _ROTATIONS:
+            raise item.place.error(
+                f'rotation="quaternion" needs all three rotations, and axes is "{" ".join(axes)}"',
+                'Begin axes with "rx ry rz", or write rotation="angles"',
+            )
+        changed[joint.name] = replace(joint, type='multi_axis', axes=axes, quaternion=quaternion)
+    return replace(robot, joints=tuple(changed.get(j.name, j) for j in robot.joints))
+
+
+def driven_joint(item: Item, joints: Mapping[str, Joint], robot: Robot) -> Joint:
+    """
+    Return the joint that a <joint_dynamics> element is about, with its drive.
+
+    Args:
+        item: The element; it names a joint, or one axis of a joint of several, `<joint>/tx`.
+        joints: The joints by name, with the drives read so far.
+        robot: The robot.
+
+    Raises:
+        ModelError: There is no such joint or axis, it cannot have a drive, or a value has no
+            effect.
+    """
+    name = item.value('joint')
+    owner, _, axis = name.rpartition('/')
+    joint = joints.get(owner)
+    if joint is None or name not in joint.coordinate_names or joint.type != 'multi_axis':
+        joint = joints[joint_name(item, name, robot)]
+        return replace(joint, dynamics=read_drive(item, joint))
+    if joint.quaternion and axis[0] == 'r':
+        raise item.place.error(
+            'A rotation by quaternion has no axis that a drive could turn about',
+            'Write rotation="angles" in its <multi_axis_joint>',
+        )
+    if item.written('stiffness') or item.child('spring') is not None:
+        raise item.place.error(
+            'An axis of a joint of several cannot have a spring',
+            'Use joints of one axis where the drive is elastic',
+        )
+    return replace(joint, drives=(*joint.drives, (axis, _drive(item, Friction()))))
+
+
+def read_drive(item: Item, joint: Joint) -> JointDynamics:
+    """
+    Return the drive of a joint: <joint_dynamics> over the URDF's <dynamics>.
+
+    Args:
+        item: The <joint_dynamics> element.
+        joint: The joint as the URDF has it.
+
+    Raises:
+        ModelError: The joint cannot have a drive, or a value has no effect.
+    """
+    place = item.place
+    if joint.type not in _ONE_COORDINATE:
+        raise place.error(
+            f'A joint of type "{joint.type}" cannot have <joint_dynamics>',
+            'Only revolute, continuous and prismatic joints have a drive, and single axes of '
+            'joints of several, joint="<joint>/tx"',
+        )
+    return _drive(item, joint.dynamics.friction)
+
+
+def _drive(item: Item, losses: Friction) -> JointDynamics:
+    """Return the drive that an element describes, over the losses that the URDF gives."""
+    place = item.place
+    friction = item.child('friction')
+    spring = item.child('spring')
+    if not friction and not spring and set(item.values) == {'joint'}:
+        raise place.error('The element is empty', 'Write an attribute, or take it out')
+    if item.is_set('gear_ratio') and item.value('rotor_inertia') == 0.0:
+        raise place.error(
+            'gear_ratio has no effect without rotor_inertia',
+            'Write rotor_inertia="..." [kg m^2 | kg], or take gear_ratio out',
+        )
+    if spring is not None and item.written('stiffness'):
+        raise place.error('There are both stiffness and <spring>', 'Keep one of them')
+    return JointDynamics(
+        friction=losses if friction is None else read_friction(friction),
+        damping=item.value('damping'),
+        stiffness=item.value('stiffness'),
+        rotor_inertia=item.value('rotor_inertia'),
+        gear_ratio=item.value('gear_ratio'),
+        spring=() if spring is None else spring.value('points'),
+    )
+
+
+def read_friction(item: Item) -> Friction:
+    """
+    Return the friction that a <friction> element gives.
+
+    Raises:
+        ModelError: A value has no effect, or stribeck is without its velocity.
+    """
+    place = item.place
+    coulomb = item.value('coulomb')
+    stribeck = item.value('stribeck')
+    if stribeck is None:
+        if item.written('stribeck_velocity'):
+            raise place.error(
+                'stribeck_velocity has no effect without stribeck',
+                'Write stribeck="..." [N m | N], or take stribeck_velocity out',
+            )
+    elif not item.written('stribeck_velocity'):
+        raise place.error('stribeck needs stribeck_velocity', 'Write it [rad/s | m/s]')
+    if item.is_set('smoothing_velocity') and coulomb == 0.0 and not stribeck:
+        raise place.error(
+            'smoothing_velocity has no effect without coulomb or stribeck', 'Take it out'
+        )
+    velocity = item.value('stribeck_velocity')
+    return Friction(
+        viscous=item.value('viscous'),
+        coulomb=coulomb,
+        stribeck=stribeck,
+        stribeck_velocity=Friction.stribeck_velocity if velocity is None else velocity,
+        smoothing_velocity=item.value('smoothing_velocity'),
+    )
+
+
+def read_loops(extension: Item, robot: Robot) -> tuple[Loop, ...]:
+    """
+    Return the loops of an extension, in file order.
+
+    Args:
+        extension: The extension.
+        robot: The robot with its joints and flexible links as the extension has them.
+
+    Raises:
+        ModelError: A frame is unknown, or the two frames cannot move against each other.
+    """
+    return tuple(_loop(item, robot) for item in extension.all('loop'))
+
+
+def _loop(item: Item, robot: Robot) -> Loop:
+    first = link_name(item, item.value('frame1'), robot)
+    second = link_name(item, item.value('frame2'), robot)
+    if first == second:
+        raise item.place.error(
+            f'frame1 and frame2 are both "{first}"', 'A loop closes between two links'
+        )
+    reduced = _reduced_link(robot)
+    if reduced is not None:
+        raise item.place.error(
+            f'Loops need motion that is exact, and link "{reduced.name}" has '
+            f'{reduced.reduced_form}',
+            f'Take {reduced.reduced_form} out of its <flexible_link>',
+        )
+    if not _moves(first, second, robot):
+        raise item.place.error(
+            f'"{first}" and "{second}" do not move against each other, so that the loop has no '
+            'effect',
+            'Close the loop between links with movable joints or flexible links between them',
+        )
+    return Loop(item.value('name'), first, second, item.value('constrain'))
+
+
+def _moves(first: str, second: str, robot: Robot) -> bool:
+    """Return whether a joint or a mode lies on the way between two links."""
+    parents = {joint.child: joint for joint in robot.joints}
+
+    def path(link: str) -> list[str]:
+        way = [link]
+        while way[-1] in parents:
+            way.append(parents[way[-1]].parent)
+        return way
+
+    one, other = path(first), path(second)
+    common = next(link for link in one if link in other)
+    between = [parents[link] for way in (one, other) for link in way[: way.index(common)]]
+    return any(j.type != 'fixed' or robot.link(j.parent).mode_names for j in between)
+
+
+def _reduced_link(robot: Robot) -> Optional[Link]:
+    """Return a link in a reduced form, whose motion closes no loop, or None."""
+    return next((link for link in robot.links if link.reduced_form), None)
+
+
+def read_actuated(extension: Item, robot: Robot) -> tuple[str, ...]:
+    """
+    Return the names that <actuated> lists, in the order of the joints.
+
+    A joint of several coordinates may have motors on some of them, `<joint>/tx`.
+
+    Raises:
+        ModelError: A name is unknown, or what it names cannot be actuated.
+    """
+    own = robot.joints[robot.base_motion != 'fixed' :]
+    movable = tuple(joint.name for joint in own if joint.coordinate_names)
+    item = extension.child('actuated')
+    if item is None:
+        return movable
+    known = [joint.name for joint in robot.joints]
+    coordinates = [name for joint in own for name in joint.coordinate_names]
+    for name in item.value('joints'):
+        if name in movable or name in coordinates:
+            continue
+        if name not in known:
+            raise item.place.error(
+                f'No joint is called "{name}"', did_you_mean(name, [*known, *coordinates])
+            )
+        joint = robot.joint(name)
+        why = 'follows another joint' if joint.mimic else 'is fixed'
+        why = 'moves the base' if joint.type == 'floating' else why
+        raise item.place.error(
+            f'Joint "{name}" {why} and cannot be actuated', did_you_mean(name, movable)
+        )
+    order = []
+    for joint in robot.joints:
+        order += [joint.name, *(n for n in joint.coordinate_names if n != joint.name)]
+    return tuple(name for name in order if name in item.value('joints'))

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links, nonlinear springs of their modes, and payloads: frozen records in SI units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+from flexdyn_ros.model.records.base import Record
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.inertia import Inertia
+from flexdyn_ros.model.records.modal import ModalData
+from flexdyn_ros.model.records.segments import PseudoRigidSegments
+
+
+@dataclass(frozen=True, repr=False)
+class ModeSpring(Record):
+    """
+    A force of one mode's own coordinate x, beside the forces of the linear stiffness matrix.
+
+    Attributes:
+        mode: Name of the mode without the link.
+        points: A table of deflection and force [m, N | rad, N m], deflections rising; () where
+            the polynomial is given.
+        polynomial: k_1, k_2, ... of the force k_1 x + k_2 x^2 + ... [N/m, N/m^2, ... |
+            N m/rad, N m/rad^2, ...]; () where the table is given.
+        replaces: Whether the mode's own entry of the stiffness matrix is left out.
+    """
+
+    mode: str
+    points: tuple[tuple[float, float], ...] = ()
+    polynomial: tuple[float, ...] = ()
+    replaces: bool = False
+
+
+@dataclass(frozen=True, repr=False)
+class Link(Record):
+    """
+    A URDF link.
+
+    Attributes:
+        name: Its name.
+        inertia: Inertia of the rigid part: all of a rigid link, the hub of a link with a beam
+            or segments; None where there is none.
+        beam: The beam that the link bends as, or None.
+        rotation: How node rotations are built from modes: "exact" (exponential) or "linear"
+            (King's first-order form).
+        geometric_stiffening: Whether bending draws the points of the beam in along its axis, so
+            that axial loads stiffen or soften it; King's equations have none of that.
+        segments: The pseudo-rigid segments that the link is cut into, or None.
+        mode_springs: Nonlinear springs of its modes.
+        modal: Modes from a file, or None.
+        deflection: "exact"; "linearised" for the small-deflection model, in which the equations
+            are expanded in the link's modes; or "undeformed_kinetic_energy", whose inertia does
+            not depend on them. See docs/reduced_forms.md.
+    """
+
+    name: str
+    inertia: Optional[Inertia] = None
+    beam: Optional[Beam] = None
+    rotation: str = 'exact'
+    geometric_stiffening: bool = True
+    segments: Optional[PseudoRigidSegments] = None
+    mode_springs: tuple[ModeSpring, ...] = ()
+    modal: Optional[ModalData] = None
+    deflection: str = 'exact'
+
+    @property
+    def is_linearised(self) -> bool:
+        """Whether the equations are expanded in the link's modes."""
+        return self.deflection == 'linearised' and bool(self.mode_names)
+
+    @property
+    def reduced_form(self) -> str:
+        """What the link's equations are asked to drop, as it is written; empty for nothing."""
+        if self.mode_names and self.rotation == 'linear':
+            return 'rotation="linear"'
+        exact = self.deflection == 'exact' or not self.mode_names
+        return '' if exact else f'deflection="{self.deflection}"'
+
+    @property
+    def mode_names(self) -> tuple[str, ...]:
+        """Full names of the link's modes, `<link>/<mode>`."""
+        bends = self.segments or self.modal or self.beam
+        return () if bends is None else tuple(f'{self.name}/{mode}' for mode in bends.mode_names)
+
+    @property
+    def replaced_modes(self) -> tuple[str, ...]:
+        """Full names of the modes whose own linear stiffness a nonlinear spring replaces."""
+        return tuple(f'{self.name}/{s.mode}' for s in self.mode_springs if s.replaces)
+
+    @property
+    def undeformed_beam(self) -> Optional[Beam]:
+        """The beam, or the one that the segments are cut from; None where there is neither."""
+        return self.beam if self.segments is None else self.segments.beam
+
+    @property
+    def stiffens(self) -> bool:
+        """Whether geometric stiffening acts: it is on, and the beam bends by exact rotations."""
+        families = self.beam.families if self.beam is not None else ()
+        bends = any(family.kind.startswith('bending') for family in families)
+        return bends and self.geometric_stiffening and self.rotation == 'exact'
+
+    @property
+    def mass(self) -> float:
+        """Mass of the rigid part, the beam and its point masses, or the file's body [kg]."""
+        mass, beam = self.inertia.mass if self.inertia else 0.0, self.undeformed_beam
+        if beam is not None:
+            mass += beam.mass + sum(p.mass for p in beam.point_masses)
+        return mass + (self.modal.inertia.mass if self.modal is not None else 0.0)
+
+
+@dataclass(frozen=True, repr=False)
+class Payload(Record):
+    """A rigid body carried by a link: centre of mass and inertia in the link's axes."""
+
+    link: str
+    inertia: Inertia

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Descriptions as text: XML documents, xacro, the files they name, numbers and their places."""

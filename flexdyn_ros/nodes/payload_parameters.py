@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The payload that a node's parameters describe."""
+
+from __future__ import annotations
+
+from typing import Any
+from typing import Mapping
+from typing import Optional
+from typing import Protocol
+
+from flexdyn_ros.model.records.inertia import inertia_problem
+from flexdyn_ros.model.records.robot import Robot
+import numpy as np
+
+PAYLOAD = ('payload.link', 'payload.mass', 'payload.com', 'payload.inertia')
+
+
+class Values(Protocol):
+    """Parameter values by name, a dictionary or the parameters of a node."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of a parameter."""
+
+
+def payload_problem(values: Values, robot: Optional[Robot]) -> Optional[str]:
+    """
+    Return what is wrong with the payload parameters, or None.
+
+    Args:
+        values: Parameter values.
+        robot: The robot, or None while it is not known.
+    """
+    link = values['payload.link']
+    if link and robot is not None and link not in robot.frame_names:
+        return f'payload.link "{link}" is no link of {robot.name}'
+    problem = inertia_problem(values['payload.mass'], inertia_matrix(values['payload.inertia']))
+    return None if problem is None else f'payload.inertia cannot be: {problem}'
+
+
+def inertia_matrix(moments) -> np.ndarray:
+    """Return the matrix of ixx, ixy, ixz, iyy, iyz, izz, or zeros where there are none."""
+    xx, xy, xz, yy, yz, zz = moments or (0.0,) * 6
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def set_payload(dyn: Any, values: Mapping[str, Any] | Values) -> None:
+    """
+    Put the payload of the parameters on its link, where they name one.
+
+    Args:
+        dyn: The dynamics.
+        values: Parameter values.
+    """
+    link = values['payload.link']
+    if link:
+        com = np.array(values['payload.com'] or (0.0, 0.0, 0.0), dtype=float)
+        inertia = inertia_matrix(values['payload.inertia'])
+        dyn.set_payload(link, values['payload.mass'], com, inertia)

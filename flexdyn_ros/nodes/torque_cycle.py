@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a computed torque, or the lack of one, to what is published."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+from typing import Optional
+
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.effort_limits import EffortLimits
+from flexdyn_ros.nodes.feed_forward import FeedForward
+from flexdyn_ros.nodes.stale_policy import policy_in_force
+from flexdyn_ros.nodes.stale_policy import StaleEpisode
+from flexdyn_ros.nodes.torque_output import TorqueOutput
+from flexdyn_ros.nodes.torque_shaping import TorqueShaping
+import numpy as np
+
+
+class TorqueNotFinite(FlexdynError):
+    """A computed torque is not finite."""
+
+
+class TorqueCycle:
+    """
+    Publishes shaped and saturated torques, and follows the stale policy where there is none.
+
+    Attributes:
+        output: The publishers.
+        shaping: Soft start, rate limit and ramps.
+        episode: The time since no torque can be computed.
+        saturated: Joints whose last torque was saturated.
+        stops: Number of times that the stale policy began to act.
+    """
+
+    def __init__(self, output: TorqueOutput):
+        """
+        Prepare without a robot.
+
+        Args:
+            output: The publishers.
+        """
+        self.output = output
+        self.shaping = TorqueShaping()
+        self.episode = StaleEpisode()
+        self.saturated: tuple[str, ...] = ()
+        self.stops = 0
+        self._held: Optional[np.ndarray] = None
+
+    def set_arm(self, feed_forward: FeedForward, columns: list[int], limits: EffortLimits) -> None:
+        """
+        Set whose torques these are.
+
+        Args:
+            feed_forward: Computes them.
+            columns: Index of each published joint among the joint velocities.
+            limits: Their effort limits.
+        """
+        self.feed_forward = feed_forward
+        self._columns = columns
+        self._limits = limits
+
+    def apply(self, parameters: Any) -> None:
+        """Take over the parameters of shaping and stale policy."""
+        self.shaping.soft_start = parameters['soft_start_time']
+        self.shaping.rate_limit = parameters['torque_rate_limit']
+        self.shaping.change_time = parameters['change_ramp_time']
+        self.episode.gravity_time = parameters['stale_gravity_time']
+        self.episode.ramp_time = parameters['stale_ramp_time']
+        self._chosen = parameters['stale_policy']
+
+    @property
+    def policy(self) -> str:
+        """The stale policy in force."""
+        contained = self.feed_forward.mode == 'gravity' or self.feed_forward.terms.gravity
+        return policy_in_force(self._chosen, contained)
+
+    def begin(self) -> None:
+        """Start anew, at activation."""
+        self.shaping.begin()
+        self.episode.end()
+        self.saturated = ()
+
+    def publish(self, torque: np.ndarray, stamp: Any, now: float) -> None:
+        """
+        Publish a computed torque.
+
+        Args:
+            torque: Of all joints, shape (n_joints,) [N m | N].
+            stamp: Time of the state that it belongs to.
+            now: Steady time [s].
+
+        Raises:
+            TorqueNotFinite: It is not finite.
+        """
+        torque = torque[self._columns]
+        if not np.isfinite(torque).all():
+            raise TorqueNotFinite('the computed torque is not finite')
+        self._send(self.shaping.shaped(torque, now), stamp, now)
+        self.episode.end()
+
+    def stop(self, positions: np.ndarray, stamp: Any, now: float) -> None:
+        """
+        Follow the stale policy, once a torque has been published since activation.
+
+        Args:
+            positions: Last known joint positions, shape (n_positions,) [rad | m].
+            stamp: Time of the state.
+            now: Steady time [s].
+        """
+        self.feed_forward.reset()
+        last = self.shaping.published
+        if last is None:
+            return
+        if not self.episode.on:
+            self.stops += 1
+            self._held = last
+        weight = self.episode.weight(now)
+        if self.policy == 'gravity':
+            self._send(weight * self._gravity(positions), stamp, now)
+        elif self.policy == 'zero':
+            self._send(np.zeros(len(last)), stamp, now)
+
+    def _gravity(self, positions: np.ndarray) -> np.ndarray:
+        """Return gravity of the published joints; where it fails, the last torque before."""
+        # Whatever ended the cycle may end this as well, and the arm must be held all the same.
+        with suppress(Exception):
+            torque = self.feed_forward.gravity_torque(positions)[self._columns]
+            if np.isfinite(torque).all():
+                return torque
+        return np.zeros(len(self._columns)) if self._held is None else self._held
+
+    def _send(self, torque: np.ndarray, stamp: Any, now: float) -> None:
+        limited, self.saturated = self._limits.saturate(torque)
+        self.output.publish(limited, stamp)
+        self.shaping.note(limited, now)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that this package writes: each is whole or not there, and an error names it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextlib import suppress
+import os
+from pathlib import Path
+import secrets
+import stat
+from typing import BinaryIO
+from typing import Iterator
+from typing import Union
+
+from flexdyn_ros.errors import FileNotWritten
+
+
+@contextmanager
+def new_file(path: Union[str, os.PathLike[str]]) -> Iterator[BinaryIO]:
+    """
+    Open a binary file that takes its place once it is whole.
+
+    It is written beside its place, handed to the disk and renamed. Where that fails, by a full
+    disk for instance, what stood there before stays, and nothing is left beside it. A pipe or
+    a device is written as it is.
+
+    Args:
+        path: The file; one that exists is replaced, and keeps its permissions.
+
+    Raises:
+        FileNotWritten: The disk is full, the folder does not exist or cannot be written to.
+    """
+    place = os.path.realpath(path)
+    try:
+        direct = os.path.exists(place) and not os.path.isfile(place)
+        written = place if direct else _beside(place)
+        try:
+            with open(written, 'wb' if direct else 'xb') as file:
+                yield file
+                if not direct:
+                    file.flush()
+                    os.fsync(file.fileno())
+            if not direct:
+                _keep_permissions(place, written)
+                os.replace(written, place)
+        except BaseException:
+            if not direct:
+                with suppress(OSError):
+                    os.unlink(written)
+            raise
+    except OSError as error:
+        raise FileNotWritten(os.fspath(path), error.strerror or str(error)) from error
+
+
+def write_text(path: Union[str, os.PathLike[str]], text: str) -> Path:
+    """Write a text file in UTF-8, as `new_file` does; return its path."""
+    with new_file(path) as file:
+        file.write(text.encode())
+    return Path(path)
+
+
+def _beside(place: str) -> str:
+    folder, name = os.path.split(place)
+    return os.path.join(folder, f'.{name}.{secrets.token_hex(4)}.part')
+
+
+def _keep_permissions(place: str, written: str) -> None:
+    with suppress(FileNotFoundError):
+        os.chmod(written, stat.S_IMODE(os.stat(place).st_mode))

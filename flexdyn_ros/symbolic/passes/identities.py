@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Identities between functions of one argument: sines and cosines in sums, Stumpff's functions.
+
+x sin^2 a + x cos^2 a = x, and the sums of parallel axes, x cos a cos b - x sin a sin b =
+x cos(a + b) and its like (CLEAR's second pass, El-Rayyes 1990, section 3.2.2). The factors of
+a term are looked up through products, so that shared products do not hide an identity.
+
+c_k(u) = 1/k! - u c_(k+2)(u), so that of all orders of an argument only the highest even and the
+highest odd one are calls: the others cost one multiplication and one addition instead of a
+series (Stiefel and Scheifele, Linear and Regular Celestial Mechanics, 1971, section 11).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import factorial
+from typing import Optional
+
+from flexdyn_ros.symbolic.expression import CALL
+from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.expression import split_sign
+from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.program import merge_nested
+from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.program import rebuild
+from flexdyn_ros.symbolic.program import remake
+
+
+def trigonometry(program: Program) -> Program:
+    """Return the program with the identities applied to each sum, flattened first."""
+    flat = merge_nested(program, SUM)
+    graph = flat.graph
+    made: dict[Expression, Expression] = {}
+    for node in flat.needed():
+        operands = tuple(made[operand] for operand in node.operands)
+        new = remake(graph, node, operands) if operands else node
+        negative, inner = split_sign(new)
+        if node.kind == SUM and inner.is_sum:
+            simpler = _simplify(inner, graph)
+            new = graph.negate(simpler) if negative else simpler
+        made[node] = new
+    return Program(graph, tuple(made[output] for output in flat.outputs))
+
+
+def _simplify(node: Expression, graph: Graph) -> Expression:
+    """Return the sum with pairs of terms merged while any identity applies."""
+    terms = list(node.operands)
+    merged = True
+    while merged:
+        merged = False
+        factors = [_factors(term) for term in terms]
+        for i in range(len(terms)):
+            for j in range(i + 1, len(terms)):
+                result = _merge(factors[i], factors[j], graph)
+                if result is not None:
+                    terms = [t for k, t in enumerate(terms) if k not in (i, j)] + [result]
+                    merged = True
+                    break
+            if merged:
+                break
+    return graph.sum(terms)
+
+
+def _factors(term: Expression) -> tuple[float, Counter]:
+    """Return sign times coefficient, and the other factors seen through products."""
+    negative, inner = split_sign(term)
+    weight = -1.0 if negative else 1.0
+    found: Counter = Counter()
+    stack = [inner]
+    while stack:
+        node = stack.pop()
+        if node.is_product:
+            stack.extend(node.operands)
+        elif node.is_constant:
+            weight *= node.value
+        else:
+            found[node] += 1
+    return weight, found
+
+
+def _merge(
+    first: tuple[float, Counter], second: tuple[float, Counter], graph: Graph
+) -> Optional[Expression]:
+    """Return one term for two, or None where no identity fits."""
+    (a, left), (b, right) = first, second
+    if abs(a) != abs(b):
+        return None
+    common = left & right
+    own, other = _waves(left - common), _waves(right - common)
+    if own is None or other is None:
+        return None
+    replacement = _identity(own, other, a * b > 0.0, graph)
+    if replacement is None:
+        return None
+    return graph.product((graph.constant(a), *common.elements(), replacement))
+
+
+def _waves(factors: Counter) -> Optional[list[Expression]]:
+    """Return the two sines or cosines that a term has beside the common factors, or None."""
+    nodes = list(factors.elements())
+    if len(nodes) != 2 or any(n.kind != CALL or n.value not in ('sin', 'cos') for n in nodes):
+        return None
+    return nodes
+
+
+def _identity(
+    own: list[Expression], other: list[Expression], same: bool, graph: Graph
+) -> Optional[Expression]:
+    """Return what own + other (same sign) or own - other comes to, or None."""
+    kinds = sorted(n.value for n in own), sorted(n.value for n in other)
+    angles = sorted(n.operands[0].number for n in own)
+    if angles != sorted(n.operands[0].number for n in other):
+        return None
+    x, y = own[0].operands[0], own[1].operands[0]
+    if kinds in ((['sin', 'sin'], ['cos', 'cos']), (['cos', 'cos'], ['sin', 'sin'])):
+        if x is y:
+            # cos^2 a + sin^2 a = 1
+            return graph.one if same else None
+        if same:
+            return graph.call('cos', x - y)
+        result = graph.call('cos', x + y)
+        return result if kinds[0][0] == 'cos' else graph.negate(result)
+    if kinds == (['cos', 'sin'], ['cos', 'sin']) and x is not y:
+        sine = own[0] if own[0].value == 'sin' else own[1]
+        cosine = own[1] if sine is own[0] else own[0]
+        if same:
+            return graph.call('sin', x + y)
+        return graph.call('sin', sine.operands[0] - cosine.operands[0])
+    return None
+
+
+PREFIX = 'stumpff'
+
+
+def descend_stumpff(program: Program) -> Program:
+    """Return the program with the lower orders computed from the highest ones."""
+    highest: dict[tuple[Expression, int], int] = {}
+    for node in program.needed():
+        order = _order(node)
+        if order is not None:
+            key = (node.operands[0], order % 2)
+            highest[key] = max(order, highest.get(key, 0))
+
+    def rule(graph: Graph, node: Expression, operands: tuple[Expression, ...]) -> Expression:
+        order = _order(node)
+        if order is None:
+            return remake(graph, node, operands)
+        top = highest[node.operands[0], order % 2]
+        value = graph.call(f'{PREFIX}{top}', operands[0])
+        for k in range(top - 2, order - 1, -2):
+            value = graph.constant(1.0 / factorial(k)) - operands[0] * value
+        return value
+
+    return rebuild(program, rule) if highest else program
+
+
+def _order(node: Expression) -> int | None:
+    if node.kind == CALL and str(node.value).startswith(PREFIX):
+        return int(node.value[len(PREFIX):])
+    return None

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node in the test's own process, whose callbacks are called without an executor."""
+
+from diagnostic_msgs.msg import DiagnosticArray
+from flexdyn_ros.nodes.inverse_dynamics_node import InverseDynamicsNode
+import numpy as np
+import rclpy
+from rclpy.parameter import Parameter
+
+
+def overrides(parameters):
+    """Return parameters as rclpy takes them, nested dictionaries as groups."""
+    flat = {}
+    for key, value in parameters.items():
+        inner = value if isinstance(value, dict) else {None: value}
+        flat.update({f'{key}.{k}' if k else key: v for k, v in inner.items()})
+    return [Parameter(name, value=value) for name, value in flat.items()]
+
+
+class TorqueNode:
+    """
+    An active inverse dynamics node.
+
+    Attributes:
+        node: The node.
+        commands: What it has published on ~/commands, one array each.
+        statuses: (level, message) of its diagnostics.
+    """
+
+    def __init__(self, parameters, activate=True):
+        """Configure and activate the node."""
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context)
+        self.commands, self.statuses, self.log = [], [], []
+        given = {'autostart': False, 'backend': 'reference', **parameters}
+        self.node = InverseDynamicsNode(
+            context=self._context, parameter_overrides=overrides(given))
+        output = self.node.cycle.output
+        output._commands.publish = lambda message: self.commands.append(np.array(message.data))
+        self.node.diagnostics._publisher.publish = self._note
+        if activate:
+            self.activate()
+
+    def activate(self):
+        """Configure and activate the node."""
+        self.node.trigger_configure()
+        assert self.node.robot is not None, self.statuses
+        self.node.trigger_activate()
+        assert self.node.active
+
+    def _note(self, message):
+        assert isinstance(message, DiagnosticArray)
+        self.statuses.append((message.status[0].level, message.status[0].message))
+
+    @property
+    def message(self):
+        """The newest status message, published or not."""
+        return self.node.diagnostics._message
+
+    def state(self, message):
+        """Hand over a message of joint_states."""
+        self.node.joint_states[1].callback(message)
+
+    def reference(self, message):
+        """Hand over a message of ~/reference."""
+        self.node.inputs.reference._subscription.callback(message)
+
+    def set(self, **parameters):
+        """Set parameters, __ for a dot; return the results."""
+        given = {name.replace('__', '.'): value for name, value in parameters.items()}
+        return self.node.set_parameters(overrides(given))
+
+    def values(self):
+        """Return the key-value pairs of diagnostics."""
+        return self.node._diagnostic_values()
+
+    def close(self):
+        """Destroy the node."""
+        self.node.end()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self._context)

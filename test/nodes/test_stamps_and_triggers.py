@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which messages start a computation, and what is made of stamps that are not right."""
+
+from inverse_dynamics_cases import NAMES
+from inverse_dynamics_cases import ROBOT
+from inverse_dynamics_cases import STATE
+from node_processes import joint_state
+from node_processes import trajectory
+import pytest
+
+pytestmark = pytest.mark.ros
+
+
+def stamped(when, elbow=0.3):
+    """Return a state of the arm at a time [s]."""
+    return joint_state(NAMES, (0.2, elbow), (0.4, -0.5), when)
+
+
+def dropped(made, kind):
+    """Return how many messages were dropped for this."""
+    return made.values().get(f'dropped/{kind}', 0)
+
+
+def test_only_messages_with_a_needed_joint_start_a_computation(torque_node):
+    made = torque_node({'robot_description': ROBOT})
+    made.state(STATE)
+    made.state(joint_state(('gripper',), (0.1,), (0.0,)))
+    made.state(joint_state((), (), ()))
+    assert len(made.commands) == 1
+    made.state(joint_state(('elbow', 'gripper'), (0.1, 0.1), (0.0, 0.0)))
+    assert len(made.commands) == 2
+
+
+def test_a_name_that_comes_twice_drops_the_message(torque_node):
+    made = torque_node({'robot_description': ROBOT})
+    made.state(STATE)
+    made.state(joint_state(('elbow', 'shoulder', 'elbow'), (1, 2, 3), (0, 0, 0)))
+    assert len(made.commands) == 1
+    assert made.message == 'joint_states dropped: it names elbow more than once'
+    assert dropped(made, 'duplicate_names') == 1
+
+
+def test_a_stamp_that_stands_still_drops_new_values_and_ages_old_ones(torque_node):
+    made = torque_node({'robot_description': ROBOT, 'timeout': 30.0})
+    made.state(stamped(5.0))
+    received = made.node.measured._single._entries['elbow'].received
+    made.state(stamped(5.0))  # repeated: answered again, and no younger
+    assert len(made.commands) == 2
+    assert made.node.measured._single._entries['elbow'].received == received
+    made.state(stamped(5.0, elbow=0.31))
+    assert len(made.commands) == 2
+    assert 'the stamp stands still at 5 s' in made.message
+    assert dropped(made, 'stamp_stands_still') == 1
+
+
+def test_a_stamp_that_runs_back_is_dropped_until_the_time_is_set_anew(torque_node):
+    made = torque_node({'robot_description': ROBOT, 'plausible.patience': 3})
+    made.state(stamped(5.0))
+    for k in range(3):
+        made.state(stamped(2.0 + 0.01 * k))
+    assert len(made.commands) == 1
+    assert 'the stamp runs back by' in made.message
+    assert dropped(made, 'stamp_runs_back') == 3
+    made.state(stamped(2.03))
+    made.state(stamped(2.04))
+    assert len(made.commands) == 3
+
+
+def test_stamps_of_two_publishers_are_not_compared(torque_node):
+    made = torque_node({'robot_description': ROBOT})
+    made.state(joint_state(('shoulder',), (0.2,), (0.4,), 100.0))
+    for k in range(3):
+        made.state(joint_state(('elbow',), (0.3,), (-0.5,), 5.0 + k))
+    assert len(made.commands) == 3
+
+
+def test_stamps_in_the_future_or_older_than_max_delay_are_dropped(torque_node):
+    made = torque_node({'robot_description': ROBOT, 'max_delay': 2.0})
+    now = made.node.get_clock().now().nanoseconds * 1e-9
+    made.state(stamped(now - 1.0))
+    assert len(made.commands) == 1
+    made.state(stamped(now + 60.0))
+    assert 'in the future' in made.message
+    made.state(stamped(now - 60.0))
+    assert 'max_delay is 2 s' in made.message
+    assert len(made.commands) == 1
+    assert dropped(made, 'stamp_in_future') == dropped(made, 'stamp_too_old') == 1
+
+
+def test_messages_that_the_middleware_drops_are_counted(torque_node):
+    made = torque_node({'robot_description': ROBOT})
+    events = made.node.lost.of('joint_states')
+    events.message_lost(type('Information', (), {'total_count': 7})())
+    assert made.values()['lost/joint_states'] == 7
+    handlers = [
+        handler for subscription in made.node.joint_states
+        for handler in subscription.event_handlers]
+    assert len(handlers) >= 2
+
+
+def test_a_missing_joint_is_named_once_in_the_log(torque_node, capfd):
+    made = torque_node({'robot_description': ROBOT})
+    made.state(joint_state(('shoulder',), (0.2,), (0.4,)))
+    for _ in range(5):
+        made.node._watch()
+    assert capfd.readouterr().err.count('joint_states lack elbow') == 1
+
+
+def test_saturated_efforts_of_a_trajectory_are_named(torque_node, capfd):
+    made = torque_node({'robot_description': ROBOT.replace('effort="50"', 'effort="1"')})
+    made.state(STATE)
+    out = []
+    made.node.trajectories._publisher.publish = out.append
+    rest = ((0.0, 0.0),) * 2
+    made.node.trajectories._subscription.callback(
+        trajectory(NAMES, *((t, (0.2, 0.3), *rest) for t in (0.0, 0.5, 1.0))))
+    while not made.node.trajectories._timer.is_canceled():
+        made.node.trajectories._timer.callback()
+    assert [list(point.effort)[1] for point in out[0].points] == [-1.0] * 3
+    assert 'efforts are saturated: elbow at 3 points' in capfd.readouterr().err
+    assert made.values()['trajectory_saturated/elbow'] == 3
+
+
+def test_a_trajectory_whose_effort_fails_is_not_published_in_part(torque_node):
+    made = torque_node({'robot_description': ROBOT})
+    made.state(STATE)
+    out = []
+    made.node.trajectories._publisher.publish = out.append
+    rest = ((0.0, 0.0),) * 2
+    made.node.trajectories._subscription.callback(
+        trajectory(NAMES, *((t, (0.2, 0.3), *rest) for t in (0.0, 0.5))))
+
+    def fail(sample):
+        raise ZeroDivisionError('division by zero')
+
+    made.node.trajectories._filler._feed_forward.torque = fail
+    while not made.node.trajectories._timer.is_canceled():
+        made.node.trajectories._timer.callback()
+    assert out == []
+    assert made.values()['failures/TrajectoryService._work'] == 1

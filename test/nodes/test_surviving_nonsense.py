@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever arrives, the torque node lives on and publishes nothing outside the limits."""
+
+from arms import flexible_arm
+from arms import rigid_arm
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.feed_forward import MODES
+from inverse_dynamics_cases import NAMES
+from inverse_dynamics_cases import ROBOT
+from inverse_dynamics_cases import STATE
+from node_processes import joint_state
+from node_processes import trajectory
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.ros
+
+COUNT = 20_000
+EXTREMES = (0.0, -0.0, 1.0, -3.0, 1e3, -1e6, 1e10, 1e80, -1e200, 1.7e308, 5e-324,
+            float('nan'), float('inf'), -float('inf'))
+
+
+def nonsense(random):
+    """Return a joint state and a reference, some good, most not."""
+    def numbers(count):
+        if random.random() < 0.5:
+            return random.uniform(-2.0, 2.0, count).tolist()
+        return random.choice(EXTREMES, count).tolist()
+
+    names = [NAMES, NAMES, ('elbow',), ('shoulder', 'shoulder'), ('gripper',), (),
+             ('gripper', *NAMES)][random.integers(7)]
+    count = len(names) + (random.random() < 0.05)
+    state = joint_state(
+        names, numbers(count), numbers(count),
+        random.choice((0.0, 1.0, 2.0, 1e6, 2e9)) if random.random() < 0.3 else None)
+    points = [(0, *(numbers(len(names)) if random.random() < 0.7 else () for _ in range(3)))]
+    return state, trajectory(names, *points[:random.integers(2)])
+
+
+@pytest.mark.parametrize('mode', MODES)
+def test_no_message_ends_the_node_or_leaves_the_limits(torque_node, mode):
+    """20 000 messages over all modes; afterwards a good state gets a torque."""
+    random = np.random.default_rng(3)
+    made = torque_node({
+        'robot_description': flexible_arm(), 'torque_model': mode, 'backend': 'auto',
+        'stale_gravity_time': 1e3})
+    for _ in range(COUNT // (2 * len(MODES))):
+        state, reference = nonsense(random)
+        made.state(state)
+        made.reference(reference)
+    assert len(made.commands) > 100
+    assert all(len(torque) == 2 for torque in made.commands)
+    torques = np.array(made.commands)
+    assert np.isfinite(torques).all()
+    assert (np.abs(torques) <= [100, 50]).all()
+    values = made.values()
+    for kind in ('not_finite', 'wrong_length', 'duplicate_names', 'implausible',
+                 'stamp_runs_back', 'stamp_in_future', 'stamp_stands_still'):
+        assert values[f'dropped/{kind}'] > 0, kind
+    assert values['references_refused'] > 0
+    made.node.inputs.reference.clear()
+    seen = len(made.commands)
+    for _ in range(8):
+        made.state(STATE)
+    assert len(made.commands) > seen
+    assert made.node.cycle.episode.on is False
+
+
+@pytest.mark.parametrize('error', [ValueError('math domain error'), FlexdynError('no way'),
+                                   OverflowError('too large'), MemoryError()])
+def test_an_exception_of_a_cycle_means_the_stale_policy_at_once(torque_node, error):
+    made = torque_node({'robot_description': ROBOT})
+    made.state(STATE)
+    good = made.commands[-1]
+
+    def fail(sample):
+        raise error
+
+    made.node.feed_forward.torque = fail
+    made.state(STATE)
+    gravity = made.node.feed_forward.gravity_torque(np.array([0.2, 0.3]))
+    assert len(made.commands) == 2
+    assert made.commands[-1] == pytest.approx(gravity)
+    assert not np.allclose(good, gravity)
+    assert made.values()['failures/joint_states'] == 1
+    assert str(error) in made.message
+    assert 'policy gravity' in made.message
+    del made.node.feed_forward.torque
+    made.state(STATE)
+    assert made.commands[-1] == pytest.approx(good)
+    assert made.message == 'working'
+
+
+def test_where_gravity_fails_too_the_last_torque_ramps_to_zero(torque_node):
+    made = torque_node({'robot_description': ROBOT, 'stale_gravity_time': 0.0})
+    made.state(STATE)
+    good = made.commands[-1]
+
+    def fail(*arguments):
+        raise ZeroDivisionError('division by zero')
+
+    made.node.feed_forward.torque = made.node.feed_forward.gravity_torque = fail
+    made.state(STATE)
+    assert made.commands[-1] == pytest.approx(good, rel=1e-2)
+    made.node.cycle.episode._began -= 1.0
+    made.state(STATE)
+    assert made.commands[-1] == pytest.approx(0.5 * good, rel=1e-2)
+    made.node.cycle.episode._began -= 10.0
+    made.state(STATE)
+    assert made.commands[-1] == pytest.approx([0.0, 0.0])
+
+
+def test_failures_of_timers_and_services_are_counted_and_answered(torque_node):
+    from std_srvs.srv import Trigger
+
+    made = torque_node({'robot_description': ROBOT})
+
+    def fail(*arguments):
+        raise RuntimeError('broken')
+
+    timer = made.node.create_steady_timer(100.0, fail)
+    service = made.node.create_service(Trigger, '~/broken', fail)
+    timer.callback()
+    response = Trigger.Response()
+    assert service.callback(Trigger.Request(), response) is response
+    assert not response.success
+    counted = made.values()
+    assert counted['failures/~/broken'] == 1
+    assert sum(n for key, n in counted.items() if 'fail' in key and '/' in key) == 2
+    made.state(STATE)
+    assert len(made.commands) == 1
+
+
+def test_an_implausible_velocity_is_left_out_by_joint_until_it_lasts(torque_node):
+    made = torque_node({'robot_description': rigid_arm(), 'plausible.patience': 3})
+    made.state(STATE)
+    good = made.commands[-1]
+    wild = joint_state(NAMES, (0.2, 0.3), (0.4, 1e6))
+    for _ in range(3):
+        made.state(wild)
+        assert made.commands[-1] == pytest.approx(good)
+    made.state(wild)
+    assert 'elbow: velocity 1e+06 is implausible' in made.message
+    assert 'policy gravity' in made.message
+    assert not np.allclose(made.commands[-1], good)
+    assert made.values()['dropped/implausible'] == 4
+    made.state(STATE)
+    assert made.commands[-1] == pytest.approx(good)
+
+
+def test_a_reference_beyond_what_the_robot_can_do_is_refused_by_name(torque_node):
+    made = torque_node({'robot_description': flexible_arm(), 'torque_model': 'flexible_hybrid'})
+    made.state(STATE)
+    count = len(made.commands)
+    made.reference(trajectory(NAMES, (0, (), (), (0.0, 1e10))))
+    assert 'elbow: acceleration 1e+10 is implausible' in made.message
+    assert len(made.commands) == count

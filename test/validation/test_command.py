@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m validation`."""
+
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def validation(*words, cwd):
+    """Run the command with words in a folder; return the completed process."""
+    return subprocess.run(
+        [sys.executable, '-m', 'validation', *words], cwd=cwd, capture_output=True, text=True,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)}, stdin=subprocess.DEVNULL, timeout=120,
+    )
+
+
+def test_a_case_by_name(tmp_path):
+    done = validation('er_case1', '--out', 'pictures', cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert 'static deflection of the tip' in done.stdout
+    assert '0.01637' in done.stdout
+    assert (tmp_path / 'pictures' / 'er_case1.png').stat().st_size > 10_000
+
+
+def test_json(tmp_path):
+    done = validation('er_case2', '--json', cwd=tmp_path)
+    record, = json.loads(done.stdout)
+    assert record['name'] == 'er_case2' and not record['failed']
+    assert {row['verdict'] for row in record['rows']} <= {'met', 'explained'}
+
+
+def test_list(tmp_path):
+    done = validation('--list', cwd=tmp_path)
+    assert done.returncode == 0
+    assert 'er_case1' in done.stdout and 'El-Rayyes' in done.stdout
+    records = json.loads(validation('--list', '--json', cwd=tmp_path).stdout)
+    assert {'er_case1', 'er_case2'} <= {record['name'] for record in records}
+
+
+def test_wrong_calls(tmp_path):
+    for words, problem in (
+        (('vm_hsml',), 'Did you mean "vm_hslm"?'), ((), '--list'),
+        (('er_case1', '--quick'), '--list'), (('er_case1', '--page', 'x.md'), '--all'),
+        (('er_case1', '--jobs', '0'), '--jobs'),
+    ):
+        done = validation(*words, cwd=tmp_path)
+        assert done.returncode == 2, words
+        assert problem in done.stderr

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The starting line: the published generator's own form of the inverse dynamics.
+
+El-Rayyes 1990, NEDYN: recursive Newton-Euler in Denavit-Hartenberg frames at the links' far
+ends, one matrix U = [wd]x + [w]x[w]x a link. Every scalar is zero or a signed product of atoms
+(tables 3.2 and 3.3); a result with an addition, or with more than six multiplications, becomes
+a statement Z with one binary sum at most (the layering rule). No term is shared but by such
+statements. His counts of this form for the Stanford arm are 561 operations, 433 without unused
+statements and 427 after the squares of sines and cosines; see `publication_counts`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Optional
+from typing import Sequence
+
+from validation.counts.dh_chain import Row
+from validation.counts.robots import stanford_rows
+
+# Products of more factors than this become a statement of their own.
+FACTOR_LIMIT = 7
+
+
+@dataclass(frozen=True)
+class Term:
+    """A signed product of atoms; zero where sign is 0, one where there is no atom."""
+
+    sign: int
+    atoms: tuple[str, ...] = ()
+
+    def __neg__(self) -> Term:
+        return Term(-self.sign, self.atoms)
+
+
+ZERO = Term(0)
+ONE = Term(1)
+Vector = tuple[Term, ...]
+Matrix = tuple[Vector, ...]
+
+
+def atom(name: str) -> Term:
+    """Return the term of one named quantity."""
+    return Term(1, (name,))
+
+
+@dataclass(frozen=True)
+class Statement:
+    """An assignment: a name and one or two terms that add up to it."""
+
+    name: str
+    terms: tuple[Term, ...]
+
+    @property
+    def operations(self) -> tuple[int, int]:
+        """Multiplications and additions."""
+        products = sum(max(len(term.atoms) - 1, 0) for term in self.terms)
+        return products, len(self.terms) - 1
+
+
+@dataclass
+class Listing:
+    """
+    The statements of a generated subroutine, in order, and its results.
+
+    Attributes:
+        statements: Assignments of intermediate results.
+        results: Assignments of the outputs.
+    """
+
+    statements: list[Statement] = field(default_factory=list)
+    results: list[Statement] = field(default_factory=list)
+
+    def multiply(self, *factors: Term) -> Term:
+        """Return a product by the rules of table 3.2."""
+        sign = 1
+        atoms: tuple[str, ...] = ()
+        for factor in factors:
+            sign *= factor.sign
+            atoms += factor.atoms
+        if sign == 0:
+            return ZERO
+        if len(atoms) > FACTOR_LIMIT:
+            return self._named((Term(sign, atoms),))
+        return Term(sign, atoms)
+
+    def add(self, *terms: Term) -> Term:
+        """Return a sum by the rules of table 3.3, two terms at a time."""
+        total = ZERO
+        for term in terms:
+            if total.sign == 0:
+                total = term
+            elif term.sign and term.atoms == total.atoms and term.sign == -total.sign:
+                total = ZERO
+            elif term.sign:
+                total = self._named((total, term))
+        return total
+
+    def _named(self, terms: tuple[Term, ...]) -> Term:
+        name = f'Z{len(self.statements) + 1:04d}'
+        self.statements.append(Statement(name, terms))
+        return atom(name)
+
+    def result(self, name: str, value: Term) -> None:
+        """Declare an output."""
+        self.results.append(Statement(name, (value,)))
+
+    @property
+    def operations(self) -> tuple[int, int]:
+        """Multiplications and additions of all statements and results."""
+        counts = [each.operations for each in (*self.statements, *self.results)]
+        return sum(mul for mul, _ in counts), sum(add for _, add in counts)
+
+    def without_unused(self) -> Listing:
+        """Return the statements that a result needs (CLEAR's first pass)."""
+        needed = {name for each in self.results for term in each.terms for name in term.atoms}
+        kept: list[Statement] = []
+        for statement in reversed(self.statements):
+            if statement.name in needed:
+                kept.append(statement)
+                needed.update(name for term in statement.terms for name in term.atoms)
+        return Listing(kept[::-1], self.results)
+
+    def with_squares_to_one(self) -> Listing:
+        """Return the statements with x s^2 + x c^2 = x (the squares of CLEAR's second pass)."""
+        merged = [
+            Statement(each.name, _merge_squares(each.terms) or each.terms)
+            for each in self.statements
+        ]
+        return Listing(merged, self.results)
+
+
+def _merge_squares(terms: tuple[Term, ...]) -> Optional[tuple[Term, ...]]:
+    if len(terms) != 2 or terms[0].sign != terms[1].sign:
+        return None
+    left, right = list(terms[0].atoms), list(terms[1].atoms)
+    common = []
+    for name in list(left):
+        if name in right:
+            left.remove(name)
+            right.remove(name)
+            common.append(name)
+    waves = sorted((tuple(left), tuple(right)))
+    number = waves[0][0][1:] if waves[0] else ''
+    if waves != [(f'C{number}', f'C{number}'), (f'S{number}', f'S{number}')]:
+        return None
+    return (Term(terms[0].sign, tuple(common)),)
+
+
+def inverse_dynamics(rows: Sequence[Row]) -> Listing:
+    """Return NEDYN's listing for an arm of rigid links; gravity along the first axis."""
+    out = Listing()
+    links = [_Link(out, number, row) for number, row in enumerate(rows, start=1)]
+    spin: Vector = (ZERO, ZERO, ZERO)
+    spin_rate: Vector = (ZERO, ZERO, ZERO)
+    start: Vector = (ZERO, ZERO, atom('g'))
+    for link in links:
+        spin, spin_rate, start = link.move(spin, spin_rate, start)
+    force: Vector = (ZERO, ZERO, ZERO)
+    moment: Vector = (ZERO, ZERO, ZERO)
+    torques = []
+    for number in reversed(range(len(links))):
+        outer = links[number + 1] if number + 1 < len(links) else None
+        force, moment = links[number].carry(outer, force, moment)
+        torques.append(links[number].along_axis(force, moment))
+    for number, torque in enumerate(reversed(torques), start=1):
+        out.result(f'RES{number}', torque)
+    return out
+
+
+class _Link:
+    """One link: its constants, and the recursion's steps in the listing."""
+
+    def __init__(self, out: Listing, number: int, row: Row):
+        self.out = out
+        self.number = number
+        self.prismatic = row.prismatic
+        c, s = {0.0: (ONE, ZERO), 90.0: (ZERO, ONE), -90.0: (ZERO, -ONE)}[row.alpha]
+        cos, sin = (ONE, ZERO) if row.prismatic else (atom(f'C{number}'), atom(f'S{number}'))
+        mul = out.multiply
+        self.rotation: Matrix = (
+            (cos, mul(-c, sin), mul(s, sin)), (sin, mul(c, cos), mul(-s, cos)), (ZERO, s, c)
+        )
+        self.position, self.com, self.arm = self._points(row, c, s)
+        self.moments = tuple(atom(f'j{k}{number}') for k in '123')
+        self.mass = atom(f'm{number}')
+        self.force: Vector = (ZERO, ZERO, ZERO)
+        self.moment: Vector = (ZERO, ZERO, ZERO)
+
+    def _points(self, row: Row, c: Term, s: Term) -> tuple[Vector, Vector, Vector]:
+        """Return p*, s and p* + s, which is a constant unless the joint slides."""
+        number, mul = self.number, self.out.multiply
+        com = tuple(
+            atom(f's{axis}{number}') if x else ZERO for axis, x in zip('xyz', row.com)
+        )
+        if row.prismatic:
+            along = atom(f'TH{number}')
+            position = (ZERO, mul(along, s), mul(along, c))
+            return position, com, tuple(self.out.add(a, b) for a, b in zip(position, com))
+        offset = atom(f'dl{number}') if row.d else ZERO
+        length = atom(f'a{number}') if row.a else ZERO
+        position = (length, mul(offset, s), mul(offset, c))
+        arm = tuple(
+            atom(f'sp{axis}{number}') if a.sign or b.sign else ZERO
+            for axis, a, b in zip('xyz', position, com)
+        )
+        return position, com, arm
+
+    def move(self, spin: Vector, spin_rate: Vector, start: Vector) -> tuple:
+        """Return this link's motion from the one before; keep its force and moment."""
+        out, mul, add = self.out, self.out.multiply, self.out.add
+        rate, acceleration = atom(f'QD{self.number}'), atom(f'QF{self.number}')
+        new_spin, new_rate = spin, spin_rate
+        if not self.prismatic:
+            gyro = (mul(spin[1], rate), mul(-spin[0], rate), ZERO)
+            new_rate = tuple(
+                add(x, y, w) for x, y, w in zip(spin_rate, (ZERO, ZERO, acceleration), gyro)
+            )
+            new_spin = (spin[0], spin[1], add(spin[2], rate))
+        w, wd = self._back(new_spin), self._back(new_rate)
+        u = self._acceleration_matrix(w, wd)
+        carried = (start[0], start[1], add(start[2], acceleration)) if self.prismatic else start
+        turned = self._back(carried)
+        start = tuple(add(x, y) for x, y in zip(self._apply(u, self.position), turned))
+        if self.prismatic:
+            slide = self._back((ZERO, ZERO, rate))
+            start = tuple(
+                add(x, mul(atom('2'), y)) for x, y in zip(start, _cross(out, w, slide))
+            )
+        at_com = tuple(add(x, y) for x, y in zip(self._apply(u, self.com), start))
+        self.force = tuple(mul(self.mass, x) for x in at_com)
+        momentum = tuple(mul(j, x) for j, x in zip(self.moments, w))
+        spinning = _cross(out, w, momentum)
+        self.moment = tuple(add(mul(j, x), y) for j, x, y in zip(self.moments, wd, spinning))
+        return w, wd, start
+
+    def carry(self, outer: Optional[_Link], force: Vector, moment: Vector) -> tuple:
+        """Return force and moment on this link from those on the next."""
+        out, add = self.out, self.out.add
+        shifted: Vector = (ZERO, ZERO, ZERO)
+        if outer is not None:
+            arm = outer._back(self.position)
+            turned = _cross(out, arm, force)
+            shifted = outer._ahead(tuple(add(x, y) for x, y in zip(moment, turned)))
+            force = outer._ahead(force)
+        own = _cross(out, self.arm, self.force)
+        total = tuple(
+            add(x, y, z) for x, y, z in zip(shifted, own, self.moment)
+        )
+        return tuple(add(x, y) for x, y in zip(force, self.force)), total
+
+    def along_axis(self, force: Vector, moment: Vector) -> Term:
+        """Return the joint's torque or force."""
+        return self._dot(force if self.prismatic else moment, self._back((ZERO, ZERO, ONE)))
+
+    def _back(self, v: Vector) -> Vector:
+        return tuple(self._dot([row[k] for row in self.rotation], v) for k in range(3))
+
+    def _ahead(self, v: Vector) -> Vector:
+        return self._apply(self.rotation, v)
+
+    def _apply(self, m: Matrix, v: Vector) -> Vector:
+        return tuple(self._dot(row, v) for row in m)
+
+    def _dot(self, a: Sequence[Term], b: Sequence[Term]) -> Term:
+        return self.out.add(*(self.out.multiply(x, y) for x, y in zip(a, b)))
+
+    def _acceleration_matrix(self, w: Vector, wd: Vector) -> Matrix:
+        mul, add = self.out.multiply, self.out.add
+        x, y, z = w
+        xx, yy, zz = (mul(k, k) for k in w)
+        diagonal = add(-yy, -zz), add(-xx, -zz), add(-xx, -yy)
+        return (
+            (diagonal[0], add(mul(x, y), -wd[2]), add(mul(x, z), wd[1])),
+            (add(mul(x, y), wd[2]), diagonal[1], add(mul(y, z), -wd[0])),
+            (add(mul(x, z), -wd[1]), add(mul(y, z), wd[0]), diagonal[2]),
+        )
+
+
+def _cross(out: Listing, a: Vector, b: Vector) -> Vector:
+    """Return the vector product in a listing."""
+    mul, add = out.multiply, out.add
+    return (
+        add(mul(a[1], b[2]), -mul(a[2], b[1])),
+        add(mul(a[2], b[0]), -mul(a[0], b[2])),
+        add(mul(a[0], b[1]), -mul(a[1], b[0])),
+    )
+
+
+def publication_counts() -> dict[str, tuple[int, int]]:
+    """Return multiplications and additions of the Stanford arm's listing, step by step."""
+    source = inverse_dynamics(stanford_rows())
+    used = source.without_unused()
+    merged = used.with_squares_to_one()
+    return {
+        'source': source.operations,
+        'unused': used.operations,
+        'trigonometry': merged.operations,
+    }

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of the validation, docs/validation.md."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version
+from pathlib import Path
+import platform
+from typing import Sequence
+
+from flexdyn_ros import __version__
+from validation.case import Case
+from validation.case import EXPLAINED
+from validation.case import KIND_WORDS
+from validation.case import KINDS
+from validation.case import MET
+from validation.case import MISSED
+from validation.case import NOT_RUN
+from validation.case import Row
+from validation.case_file import sources
+from validation.run import Outcome
+from validation.words import difference_text
+from validation.words import expected_text
+from validation.words import note_text
+from validation.words import ours_text
+from validation.words import verdict_text
+
+_PROGRAMS = ('numpy', 'scipy', 'pin', 'mujoco', 'exudyn')
+_VERDICTS = (MET, EXPLAINED, MISSED, NOT_RUN)
+_HEAD = """\
+# Validation
+
+<!-- Written by `make validate`. -->
+
+Every case of the publications that this package rests on, and of other codes, beside what this
+package computes. Nothing here is stored: `make validate` computes each row anew, and any line can
+be run again by the name in its last column, `python -m validation NAME`. The numbers that rows are
+compared with stand in `validation/cases/`, with the tolerance that their printed
+digits allow.
+
+"Met" is within the tolerance. "Explained" does not come out, and the note says which side is
+wrong and why; a row that should miss and does not is a miss too. Rows without printed numbers are
+statements of the source, or our own values, kept so that they cannot change unseen; they are
+counted apart, and so are rows that hold a source against its own tables.
+
+The kind of a row says what its number stands on: printed; closed form; model, an independent one
+or a second formulation; code, another program in the same run; statement; own; source, held
+against itself.
+"""
+
+
+def page(outcomes: Sequence[Outcome], cases: Sequence[Case], pictures: str) -> str:
+    """
+    Return the page's text.
+
+    Args:
+        outcomes: What came of the cases.
+        cases: All cases, in the order of the page.
+        pictures: Folder of the pictures, as the page names it.
+    """
+    by_name = {outcome.name: outcome for outcome in outcomes}
+    parts = [_HEAD, _summary(outcomes), _machine(), _explained(cases, by_name)]
+    for key, content in sources().items():
+        own = [case for case in cases if case.source.key == key]
+        if own:
+            parts.append(_section(content, own, by_name, pictures))
+    return '\n'.join(parts)
+
+
+def _summary(outcomes: Sequence[Outcome]) -> str:
+    rows = [row for outcome in outcomes for row in outcome.rows]
+    lines = ['## Summary', '', f'| compared with | rows | {" | ".join(_VERDICTS)} |',
+             '|---|---|---|---|---|---|']
+    for kind, meaning in KINDS.items():
+        own = [row.verdict for row in rows if row.kind == kind]
+        counts = ' | '.join(str(own.count(verdict)) for verdict in _VERDICTS)
+        lines.append(f'| {meaning} | {len(own)} | {counts} |')
+    verdicts = [row.verdict for row in rows]
+    counts = ' | '.join(f'**{verdicts.count(verdict)}**' for verdict in _VERDICTS)
+    lines += [f'| **all** | **{len(rows)}** | {counts} |', '']
+    failed = [outcome.name for outcome in outcomes if outcome.failed]
+    lines.append(
+        f'Cases that miss or break: {", ".join(failed)}.' if failed else
+        f'All {len(outcomes)} cases come out as their source says, or with the reason why not.'
+    )
+    return '\n'.join([*lines, ''])
+
+
+def _machine() -> str:
+    versions = [f'flexdyn_ros {__version__}', f'Python {platform.python_version()}']
+    for program in _PROGRAMS:
+        try:
+            versions.append(f'{program} {version(program)}')
+        except PackageNotFoundError:
+            continue
+    return f'Computed with {", ".join(versions)} on {_processor()}, {platform.system()}.\n'
+
+
+def _explained(cases: Sequence[Case], outcomes: dict[str, Outcome]) -> str:
+    """Return the table of what does not come out, and why."""
+    lines = [
+        _cells(
+            f'{_heading(sources()[case.source.key])}, {row.place or case.source.place}',
+            f'{case.title}: {row.quantity}', expected_text(row), ours_text(row),
+            row.expected_miss, f'`{case.name}`',
+        )
+        for case in cases for row in outcomes[case.name].rows if row.verdict == EXPLAINED
+    ]
+    if not lines:
+        return ''
+    head = ['## What does not come out, and why', '',
+            '| place | quantity | expected | ours | why | run again |',
+            '|---|---|---|---|---|---|']
+    return '\n'.join([*head, *lines, ''])
+
+
+def _heading(content: dict) -> str:
+    return content.get('heading', content['publication'])
+
+
+def _processor() -> str:
+    try:
+        lines = Path('/proc/cpuinfo').read_text(encoding='utf-8').splitlines()
+    except OSError:
+        return platform.machine()
+    names = [line.partition(':')[2].strip() for line in lines if line.startswith('model name')]
+    return names[0] if names else platform.machine()
+
+
+def _section(
+    content: dict, cases: Sequence[Case], outcomes: dict[str, Outcome], pictures: str
+) -> str:
+    lines = [f'## {_heading(content)}', '']
+    if 'heading' in content:
+        lines += [f'{content["publication"]}.', '']
+    if content.get('about'):
+        lines += [content['about'].strip(), '']
+    lines += ['| place | quantity | kind | expected | ours | difference | verdict | run again |',
+              '|---|---|---|---|---|---|---|---|']
+    notes: list[str] = []
+    shown = []
+    for case in cases:
+        outcome = outcomes[case.name]
+        for row in outcome.rows:
+            lines.append(_line(case, row, notes))
+        if not outcome.rows:
+            lines.append(
+                f'| {case.source.place} | {case.title} | | | | | **broke** | `{case.name}` |'
+            )
+        shown += [
+            f'![{picture.caption}]({pictures}/{picture.file})\n\n{picture.caption}\n'
+            for picture in outcome.pictures
+        ]
+    lines.append('')
+    if notes:
+        lines += [f'{number}. {note}' for number, note in enumerate(notes, 1)] + ['']
+    return '\n'.join([*lines, *shown])
+
+
+def _line(case: Case, row: Row, notes: list[str]) -> str:
+    place = ', '.join(dict.fromkeys(t for t in (case.source.place, row.place) if t))
+    verdict = verdict_text(row)
+    if row.verdict == MISSED:
+        verdict = f'**{verdict}**'
+    note = note_text(row)
+    if note:
+        if note not in notes:
+            notes.append(note)
+        verdict += f' ({notes.index(note) + 1})'
+    return _cells(
+        row.place or place, row.quantity, KIND_WORDS[row.kind], expected_text(row),
+        ours_text(row), difference_text(row), verdict, f'`{case.name}`',
+    )
+
+
+def _cells(*cells: str) -> str:
+    return '| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |'

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs cases one after another or side by side; one that breaks does not stop the others."""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED
+from concurrent.futures import Future
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import wait
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+import logging
+import multiprocessing
+from pathlib import Path
+import time
+import traceback
+from typing import Any
+from typing import Callable
+from typing import Iterator
+from typing import Optional
+from typing import Sequence
+
+from validation.case import Case
+from validation.case import EXPLAINED
+from validation.case import MET
+from validation.case import MISSED
+from validation.case import no_progress
+from validation.case import NOT_RUN
+from validation.case import NotRun
+from validation.case import Picture
+from validation.case import Progress
+from validation.case import Row
+from validation.registry import cases
+
+# What pip calls a module, where that is not its own name.
+PIP_NAMES = {'pinocchio': 'pin'}
+_POLL = 0.5  # [s]
+_REPORT_STEP = 0.01  # of a case, between reports from another process
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """
+    What came of a case.
+
+    Attributes:
+        name: The case.
+        rows: Its rows; none where it broke.
+        pictures: What it drew.
+        seconds: How long it took.
+        error: What broke, with the way there; empty where nothing did.
+    """
+
+    name: str
+    rows: tuple[Row, ...]
+    pictures: tuple[Picture, ...] = ()
+    seconds: float = 0.0
+    error: str = ''
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """The number of rows of each verdict."""
+        found = [row.verdict for row in self.rows]
+        return {kind: found.count(kind) for kind in (MET, EXPLAINED, MISSED, NOT_RUN)}
+
+    @property
+    def failed(self) -> bool:
+        """Whether it broke, has no row, or a row misses that should not."""
+        return bool(self.error) or not self.rows or self.verdicts[MISSED] > 0
+
+
+def needed(module: str) -> NotRun:
+    """Return the result of what cannot run without a module."""
+    return NotRun(f'{module} (pip install {PIP_NAMES.get(module, module)})')
+
+
+def run_case(
+    case: Case, folder: Optional[Path] = None, progress: Progress = no_progress
+) -> Outcome:
+    """
+    Run a case and draw its pictures.
+
+    Args:
+        case: The case.
+        folder: Where pictures go; None draws none.
+        progress: Is told the fraction done.
+    """
+    start = time.monotonic()
+    missing = [module for module in case.needs if find_spec(module) is None]
+    if missing:
+        row = Row(case.title, 'the case runs', needed(missing[0]), kind='other_code')
+        return Outcome(case.name, (row,))
+    rows: tuple[Row, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    error = ''
+    # What a case is about, such as constraints that repeat each other, is no news.
+    logger = logging.getLogger('flexdyn_ros')
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        rows = tuple(case.run(progress))
+        if not rows:
+            error = f'case "{case.name}" gave no row'
+        elif folder is not None and case.plots is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            pictures = tuple(case.plots(folder))
+    except Exception:
+        error = traceback.format_exc()
+    finally:
+        logger.setLevel(level)
+    return Outcome(case.name, rows, pictures, time.monotonic() - start, error)
+
+
+def run_cases(
+    chosen: Sequence[Case],
+    folder: Optional[Path] = None,
+    jobs: int = 1,
+    running: Callable[[dict[str, float]], None] = lambda fractions: None,
+) -> Iterator[Outcome]:
+    """
+    Run cases; yield what came of each as it ends.
+
+    Args:
+        chosen: The cases.
+        folder: Where pictures go; None draws none.
+        jobs: How many run side by side, each in a process of its own; slow ones start first.
+        running: Is told the fraction done of each case that runs, again and again.
+    """
+    if jobs == 1:
+        for case in chosen:
+            running({case.name: 0.0})
+            yield run_case(case, folder, partial(_tell, running, case.name))
+        return
+    context = multiprocessing.get_context('spawn')
+    slow_first = sorted(chosen, key=lambda case: case.cost != 'slow')
+    with context.Manager() as manager:
+        fractions: Any = manager.dict()
+        with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+            waiting: dict[Future, str] = {
+                pool.submit(_run_named, case.name, folder, fractions): case.name
+                for case in slow_first
+            }
+            try:
+                while waiting:
+                    done, _ = wait(waiting, _POLL, FIRST_COMPLETED)
+                    for future in done:
+                        name = waiting.pop(future)
+                        fractions.pop(name, None)
+                        yield _outcome(future, name)
+                    running(dict(fractions))
+            finally:
+                for future in waiting:
+                    future.cancel()
+
+
+def _outcome(future: Future, name: str) -> Outcome:
+    """Return what came of a case, also where its process died."""
+    try:
+        return future.result()
+    except Exception:
+        return Outcome(name, (), error=traceback.format_exc())
+
+
+def _tell(running: Callable[[dict[str, float]], None], name: str, fraction: float) -> None:
+    running({name: fraction})
+
+
+def _run_named(name: str, folder: Optional[Path], fractions: Any) -> Outcome:
+    """Run a case in a process of its own; cases themselves cannot be sent there."""
+    said = 0.0
+
+    def progress(fraction: float) -> None:
+        nonlocal said
+        if fraction >= said + _REPORT_STEP:
+            said = fractions[name] = fraction
+
+    fractions[name] = 0.0
+    return run_case(cases()[name], folder, progress)
