@@ -13,7 +13,7 @@ from flexdyn_ros.codegen.export.c import emit_c
 from flexdyn_ros.codegen.tracing.functions import tip_link
 from flexdyn_ros.codegen.tracing.loads import read_loads
 from flexdyn_ros.codegen.tracing.simplify import simplify
-from flexdyn_ros.codegen.tracing.snap import ROUND_OFF
+from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
 from flexdyn_ros.codegen.tracing.trace import trace
 from oracles.dh_urdf import chain_urdf
 import pytest
@@ -127,7 +127,7 @@ def test_quick_code_differs_from_generate_by_slow_passes_alone():
     variant = variant_of(model, 'jacobian')
     loads = read_loads(model, ())
     made = simplify(
-        model, 'jacobian', [variant.request], loads, snap=ROUND_OFF, pivots=True, hasty=True
+        model, 'jacobian', [variant.request], loads, snap=ROUND_OFF, pivots=True, quick=True
     ).trace
     assert variant.request.frame == tip_link(model)
     assert emit_c(c_program(variant.trace())) == emit_c(c_program(made))
