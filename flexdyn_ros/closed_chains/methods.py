@@ -72,7 +72,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
             return at, rate
         closed = self._closed
         return self._sound(
-            'project', {'q': at, 'qd': rate}, (),
+            'project', {'q': at.tolist(), 'qd': rate.tolist()}, (),
             lambda: closed.project(self._backend, at, rate, hold),
         )
 

@@ -12,8 +12,8 @@ from flexdyn_ros.codegen.export.c import c_program
 from flexdyn_ros.codegen.export.c import emit_c
 from flexdyn_ros.codegen.tracing.functions import tip_link
 from flexdyn_ros.codegen.tracing.loads import read_loads
-from flexdyn_ros.codegen.tracing.simplify import simplify
 from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
+from flexdyn_ros.codegen.tracing.simplify import simplify
 from flexdyn_ros.codegen.tracing.trace import trace
 from oracles.dh_urdf import chain_urdf
 import pytest
