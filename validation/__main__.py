@@ -15,10 +15,10 @@ from flexdyn_ros.cli.main import CommandParser
 from flexdyn_ros.cli.main import run_command
 from flexdyn_ros.cli.options import add_json
 from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import paint
-from flexdyn_ros.cli.terminal import table
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.terminal import heading
+from flexdyn_ros.terminal import paint
+from flexdyn_ros.terminal import table
 from validation.case import Case
 from validation.case import KINDS
 from validation.case import Row

@@ -16,14 +16,14 @@ from typing import Any
 from typing import Callable
 from typing import Sequence
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import QUOTIENT
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import CALL
+from flexdyn_ros.symbolic.graph import CONSTANT
+from flexdyn_ros.symbolic.graph import Expression
+from flexdyn_ros.symbolic.graph import NEGATIVE
+from flexdyn_ros.symbolic.graph import PRODUCT
+from flexdyn_ros.symbolic.graph import QUOTIENT
+from flexdyn_ros.symbolic.graph import SUM
+from flexdyn_ros.symbolic.graph import SYMBOL
 from flexdyn_ros.symbolic.program import ordered
 import numpy as np
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import CALL
+from flexdyn_ros.symbolic.graph import CONSTANT
+from flexdyn_ros.symbolic.graph import Expression
+from flexdyn_ros.symbolic.graph import NEGATIVE
+from flexdyn_ros.symbolic.graph import PRODUCT
+from flexdyn_ros.symbolic.graph import split_sign
+from flexdyn_ros.symbolic.graph import SUM
+from flexdyn_ros.symbolic.graph import SYMBOL
 from flexdyn_ros.symbolic.program import ordered
 from flexdyn_ros.symbolic.program import Program
 

@@ -50,7 +50,7 @@ anything. A pass that would cost more is not kept. Last, the cheapest program is
 few, are multiplied out in what uses them and common divisors are taken out anew, another one first; what costs no more is
 kept (`symbolic/search/extraction.py`), about once for every other operation and each formulation tried, by random numbers that are always the same.
 Programs of up to 1000 operations are refined, as long as that pays (`symbolic/search/refinement.py`): intermediate results are also computed in other
-units, which takes away numbers (`scales.py`), and a square of a sine beside that of its cosine is replaced by one minus the other (`squares.py`).
+units, which takes away numbers (there, too), and a square of a sine beside that of its cosine is replaced by one minus the other (there, too).
 Where several formulations give the same function (mass
 matrix and factors, or recursive elimination; closed forms for small arms), all are tried and the cheapest is written.
 

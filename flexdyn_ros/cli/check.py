@@ -12,9 +12,9 @@ from flexdyn_ros.cli.options import add_json
 from flexdyn_ros.cli.options import add_parser as add_model_parser
 from flexdyn_ros.cli.options import load
 from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import paint
-from flexdyn_ros.cli.terminal import table
+from flexdyn_ros.terminal import heading
+from flexdyn_ros.terminal import paint
+from flexdyn_ros.terminal import table
 
 if TYPE_CHECKING:
     from flexdyn_ros.model.check import CheckReport

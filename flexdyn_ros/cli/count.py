@@ -10,8 +10,8 @@ from flexdyn_ros.cli.options import add_json
 from flexdyn_ros.cli.options import add_parser as add_model_parser
 from flexdyn_ros.cli.options import load
 from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import table
+from flexdyn_ros.terminal import heading
+from flexdyn_ros.terminal import table
 
 _DESCRIPTION = """\
 Count multiplications (with divisions), additions (with subtractions) and calls of sin, cos and

@@ -23,10 +23,10 @@ from flexdyn_ros.cli import modes
 from flexdyn_ros.cli import replay
 from flexdyn_ros.cli import simulate
 from flexdyn_ros.cli.options import is_xacro_argument
-from flexdyn_ros.cli.terminal import paint
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.terminal import paint
 
 EXIT_MODEL = 1
 EXIT_CALL = 2

@@ -15,8 +15,8 @@ from flexdyn_ros.cli.options import add_parser as add_model_parser
 from flexdyn_ros.cli.options import load
 from flexdyn_ros.cli.options import positive
 from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import paint
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.terminal import paint
 
 if TYPE_CHECKING:
     from flexdyn_ros.cli.replayed import Comparison

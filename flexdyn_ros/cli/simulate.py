@@ -17,8 +17,8 @@ from flexdyn_ros.cli.options import load
 from flexdyn_ros.cli.options import named_values
 from flexdyn_ros.cli.options import positive
 from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import paint
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.terminal import paint
 
 if TYPE_CHECKING:
     from flexdyn_ros.simulation import SimulationDiverged

@@ -7,10 +7,10 @@ import datetime
 from typing import Any
 from typing import Sequence
 
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import paint
-from flexdyn_ros.cli.terminal import table
 from flexdyn_ros.demo.plan import CONTROLS
+from flexdyn_ros.terminal import heading
+from flexdyn_ros.terminal import paint
+from flexdyn_ros.terminal import table
 
 NOTE = (
     'The feed-forward knows the simulated arm exactly; on a real arm the gain is bounded by how '

@@ -105,9 +105,7 @@ def _rounded(value: float, error: float) -> Bounded:
     return Bounded(value, error + UNIT_ROUND_OFF * abs(value))
 
 
-_ZERO = Bounded(0.0)
-_ZEROS = (_ZERO, _ZERO, _ZERO)
-NOTHING: Matrix = (_ZEROS, _ZEROS, _ZEROS)
+NO_MOMENT: Vector = (Bounded(0.0), Bounded(0.0), Bounded(0.0))
 
 
 @dataclass
@@ -204,7 +202,8 @@ def regroup(tree: Multibody, axisymmetric: bool = True) -> Multibody:
         if spread is not None:
             disc = Moments(0.0, ZERO, _disc(body.joint.axis, spread))
             bodies[index] = replace(body, polar_inertia=2.0 * spread.value)
-            rest, movable = Moments(rest.mass, rest.first_moment, NOTHING), movable.plus(disc)
+            rest = Moments(rest.mass, rest.first_moment, (NO_MOMENT,) * 3)
+            movable = movable.plus(disc)
         found[index] = rest
         moved = movable.seen_from(body.rotation, body.position)
         found[body.parent] = moments(body.parent).plus(moved)

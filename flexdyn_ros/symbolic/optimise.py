@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Callable
 from typing import Sequence
 
-from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.graph import Expression
 from flexdyn_ros.symbolic.passes.common_pairs import common_products
 from flexdyn_ros.symbolic.passes.common_pairs import common_sums
 from flexdyn_ros.symbolic.passes.factoring import distribute

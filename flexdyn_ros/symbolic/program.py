@@ -8,16 +8,16 @@ from typing import Callable
 from typing import Iterable
 from typing import Mapping
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import QUOTIENT
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import CALL
+from flexdyn_ros.symbolic.graph import CONSTANT
+from flexdyn_ros.symbolic.graph import Expression
 from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.graph import NEGATIVE
+from flexdyn_ros.symbolic.graph import PRODUCT
+from flexdyn_ros.symbolic.graph import QUOTIENT
+from flexdyn_ros.symbolic.graph import split_sign
+from flexdyn_ros.symbolic.graph import SUM
+from flexdyn_ros.symbolic.graph import SYMBOL
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from codegen.programs import symbols
 from codegen.programs import traced_of
 from flexdyn_ros.codegen.export.c import c_program
 from flexdyn_ros.dynamics.spring_law import monotone_cubic
-from flexdyn_ros.symbolic.expression import CALL
+from flexdyn_ros.symbolic.graph import CALL
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import evaluate_program
 import numpy as np

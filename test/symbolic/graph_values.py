@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The value of an expression at numbers for its symbols, by plain recursion."""
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import QUOTIENT
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import CALL
+from flexdyn_ros.symbolic.graph import CONSTANT
+from flexdyn_ros.symbolic.graph import NEGATIVE
+from flexdyn_ros.symbolic.graph import PRODUCT
+from flexdyn_ros.symbolic.graph import QUOTIENT
+from flexdyn_ros.symbolic.graph import SUM
+from flexdyn_ros.symbolic.graph import SYMBOL
 import numpy as np
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.graph import Expression
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.optimise import PASSES

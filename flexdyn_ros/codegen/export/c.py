@@ -37,9 +37,9 @@ from flexdyn_ros.codegen.tracing.interface import identifier
 from flexdyn_ros.codegen.tracing.interface import Input
 from flexdyn_ros.codegen.tracing.interface import Trace
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import split_sign
+from flexdyn_ros.symbolic.graph import CONSTANT
+from flexdyn_ros.symbolic.graph import Expression
+from flexdyn_ros.symbolic.graph import split_sign
 
 WIDTH = 99
 INDENT = '    '

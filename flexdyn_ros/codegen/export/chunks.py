@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import CALL
+from flexdyn_ros.symbolic.graph import Expression
+from flexdyn_ros.symbolic.graph import SYMBOL
 from flexdyn_ros.symbolic.program import ordered
 
 # Statements of a part, and the number of statements above which a function is split.

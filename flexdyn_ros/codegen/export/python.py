@@ -16,7 +16,7 @@ from flexdyn_ros.codegen.export.writer import Writer
 from flexdyn_ros.codegen.tracing.interface import Input
 from flexdyn_ros.codegen.tracing.interface import Output
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import SYMBOL
 from flexdyn_ros.symbolic.passes.identities import PREFIX
 
 WIDTH = 99

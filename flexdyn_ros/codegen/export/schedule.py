@@ -14,12 +14,12 @@ from typing import Optional
 
 from flexdyn_ros.codegen.tracing.interface import identifier
 from flexdyn_ros.codegen.tracing.interface import Trace
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import CALL
+from flexdyn_ros.symbolic.graph import CONSTANT
+from flexdyn_ros.symbolic.graph import Expression
+from flexdyn_ros.symbolic.graph import NEGATIVE
+from flexdyn_ros.symbolic.graph import split_sign
+from flexdyn_ros.symbolic.graph import SYMBOL
 from flexdyn_ros.symbolic.program import count_uses
 from flexdyn_ros.symbolic.program import ordered
 

@@ -7,14 +7,14 @@ import textwrap
 from typing import Callable
 from typing import Mapping
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import QUOTIENT
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import CALL
+from flexdyn_ros.symbolic.graph import CONSTANT
+from flexdyn_ros.symbolic.graph import Expression
+from flexdyn_ros.symbolic.graph import NEGATIVE
+from flexdyn_ros.symbolic.graph import PRODUCT
+from flexdyn_ros.symbolic.graph import QUOTIENT
+from flexdyn_ros.symbolic.graph import SUM
+from flexdyn_ros.symbolic.graph import SYMBOL
 
 # How strongly a text holds together: sums need brackets inside products, signs everywhere.
 _SUM, _PRODUCT, _ATOM = range(3)

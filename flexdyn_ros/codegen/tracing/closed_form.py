@@ -19,7 +19,7 @@ from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.differentiate import Direction
-from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.graph import Expression
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.program import Program
 

@@ -45,7 +45,7 @@ from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.graph import Expression
 from flexdyn_ros.symbolic.graph import Graph
 
 GRAVITY_ENTRIES = tuple(f'gravity {d} [m/s^2]' for d in 'xyz')

@@ -29,9 +29,9 @@ from flexdyn_ros.dynamics.mass_matrix import outward_order
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.symbolic.differentiate import Direction
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import Operand
+from flexdyn_ros.symbolic.graph import Expression
 from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.graph import Operand
 from flexdyn_ros.symbolic.program import substitute
 
 STRUCTURED = 'rows and columns'

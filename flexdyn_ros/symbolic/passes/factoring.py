@@ -9,12 +9,12 @@ products, too, which finds what factoring alone cannot, such as c (x - y) + c (x
 
 from __future__ import annotations
 
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.graph import CONSTANT
+from flexdyn_ros.symbolic.graph import Expression
 from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.graph import NEGATIVE
+from flexdyn_ros.symbolic.graph import PRODUCT
+from flexdyn_ros.symbolic.graph import SUM
 from flexdyn_ros.symbolic.polynomial import expand
 from flexdyn_ros.symbolic.polynomial import factored
 from flexdyn_ros.symbolic.polynomial import tree_cost

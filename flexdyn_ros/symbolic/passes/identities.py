@@ -17,11 +17,11 @@ from collections import Counter
 from math import factorial
 from typing import Optional
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.graph import CALL
+from flexdyn_ros.symbolic.graph import Expression
 from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.graph import split_sign
+from flexdyn_ros.symbolic.graph import SUM
 from flexdyn_ros.symbolic.program import merge_nested
 from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.program import rebuild

@@ -12,11 +12,11 @@ way is cheaper: `gather_numbers` gives every product the numbers of its factors,
 
 from __future__ import annotations
 
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.graph import Expression
 from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.graph import PRODUCT
+from flexdyn_ros.symbolic.graph import split_sign
+from flexdyn_ros.symbolic.graph import SUM
 from flexdyn_ros.symbolic.program import merge_nested
 from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.program import rebuild

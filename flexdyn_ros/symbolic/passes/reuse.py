@@ -9,11 +9,11 @@ has been rotated.
 
 from __future__ import annotations
 
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SUM
+from flexdyn_ros.symbolic.graph import Expression
 from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.graph import PRODUCT
+from flexdyn_ros.symbolic.graph import split_sign
+from flexdyn_ros.symbolic.graph import SUM
 from flexdyn_ros.symbolic.passes.factoring import single_use_nodes
 from flexdyn_ros.symbolic.polynomial import expand
 from flexdyn_ros.symbolic.polynomial import factored
