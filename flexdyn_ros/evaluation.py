@@ -4,30 +4,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
-from typing import Callable
-from typing import ClassVar
-from typing import Iterable
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Any, Callable, ClassVar, Iterable, Mapping, Optional, Sequence
 
-from flexdyn_ros.arguments import deliver
-from flexdyn_ros.arguments import targets
-from flexdyn_ros.checked_arguments import CheckedArguments
-from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.arguments import deliver, targets
+from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
-from flexdyn_ros.codegen.backends.generated import Backend
-from flexdyn_ros.codegen.backends.generated import GeneratedBackend
-from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
-from flexdyn_ros.codegen.tracing.chosen_parameters import ChosenParameters
-from flexdyn_ros.codegen.tracing.functions import read_function
-from flexdyn_ros.codegen.tracing.functions import Request
-from flexdyn_ros.direct_calls import call_directly
-from flexdyn_ros.direct_calls import forget_direct_calls
-from flexdyn_ros.direct_calls import is_direct
-from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.dynamics.functions import result_shape
+from flexdyn_ros.codegen.backends.generated import Backend, GeneratedBackend
+from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters, ChosenParameters
+from flexdyn_ros.codegen.tracing.functions import read_function, Request
+from flexdyn_ros.direct_calls import call_directly, forget_direct_calls, is_direct
+from flexdyn_ros.dynamics.functions import FUNCTIONS, result_shape
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.inertia import Inertia

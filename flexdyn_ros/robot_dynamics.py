@@ -7,35 +7,23 @@ The methods about loops stand in `closed_chains/methods.py`.
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Iterable
-from typing import Optional
-from typing import Sequence
-from typing import Union
+from typing import Any, Iterable, Optional, Sequence, Union
 import warnings
 
-from flexdyn_ros.arguments import deliver
-from flexdyn_ros.arguments import real_vector
-from flexdyn_ros.arguments import targets
+from flexdyn_ros.arguments import deliver, real_vector, targets
 from flexdyn_ros.batch import BatchDynamics
 from flexdyn_ros.checked_arguments import Wrenches
-from flexdyn_ros.closed_chains.methods import ByLoop
-from flexdyn_ros.closed_chains.methods import ClosedChainMethods
-from flexdyn_ros.codegen.backends.generated import Backend
-from flexdyn_ros.codegen.backends.generated import generated_backend
-from flexdyn_ros.codegen.backends.generated import GeneratedBackend
-from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.dynamics.functions import SOLVING_METHODS
+from flexdyn_ros.closed_chains.methods import ByLoop, ClosedChainMethods
+from flexdyn_ros.codegen.backends.generated import Backend, generated_backend, GeneratedBackend
+from flexdyn_ros.dynamics.functions import FUNCTIONS, SOLVING_METHODS
 from flexdyn_ros.dynamics.influence.backend import InfluenceBackend
 from flexdyn_ros.dynamics.influence.model import Approximations
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.evaluation import Evaluation
 from flexdyn_ros.model.payload import payload_body
-from flexdyn_ros.model.records.robot import require_robot
-from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.prescribed_base import accelerations_on_base
-from flexdyn_ros.prescribed_base import checked_base_acceleration
+from flexdyn_ros.model.records.robot import require_robot, Robot
+from flexdyn_ros.prescribed_base import accelerations_on_base, checked_base_acceleration
 import numpy as np
 
 BACKENDS = ('auto', 'c', 'python', 'reference')

@@ -6,16 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Callable
 
-from benchmarks.generation.example import example
-from benchmarks.generation.example import NAMES
+from benchmarks.generation.example import example, NAMES
 from benchmarks.generation.listing import listing
 from flexdyn_ros.codegen.tracing.simplify import search_cheaper
 from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.model.load import load_robot
-from flexdyn_ros.symbolic.optimise import optimise
-from flexdyn_ros.symbolic.optimise import PASSES
-from flexdyn_ros.symbolic.program import operation_counts
-from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.optimise import optimise, PASSES
+from flexdyn_ros.symbolic.program import operation_counts, Program
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
 # Robot, its xacro arguments, function.

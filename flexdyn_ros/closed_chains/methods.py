@@ -3,22 +3,15 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from abc import abstractmethod
-from typing import Any
-from typing import Iterable
-from typing import Mapping
-from typing import Optional
+from abc import ABC, abstractmethod
+from typing import Any, Iterable, Mapping, Optional
 
 from flexdyn_ros.arguments import deliver
 from flexdyn_ros.checked_arguments import CheckedArguments
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.report import LoopReport
 from flexdyn_ros.closed_chains.solve import spaces
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported, UnknownName
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 

@@ -14,23 +14,14 @@ import subprocess
 import sys
 import threading
 import time
-from typing import Any
-from typing import Sequence
+from typing import Any, Sequence
 
-from flexdyn_ros.demo.environment import UNCLAIMED
-from flexdyn_ros.demo.environment import variables
+from flexdyn_ros.demo.environment import UNCLAIMED, variables
 from flexdyn_ros.demo.needs import missing_needs
-from flexdyn_ros.demo.plan import COMPARISON
-from flexdyn_ros.demo.plan import CONTROLS
-from flexdyn_ros.demo.plan import ROBOTS
-from flexdyn_ros.demo.plan import Run
-from flexdyn_ros.demo.report import demo_report
-from flexdyn_ros.demo.report import summary_lines
-from flexdyn_ros.demo.supervisor import Interrupted
-from flexdyn_ros.demo.supervisor import RunFailed
-from flexdyn_ros.demo.supervisor import RunSupervisor
-from flexdyn_ros.model.urdf.values import number
-from flexdyn_ros.model.urdf.values import whole_number
+from flexdyn_ros.demo.plan import COMPARISON, CONTROLS, ROBOTS, Run
+from flexdyn_ros.demo.report import demo_report, summary_lines
+from flexdyn_ros.demo.supervisor import Interrupted, RunFailed, RunSupervisor
+from flexdyn_ros.model.urdf.values import number, whole_number
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it

@@ -16,30 +16,29 @@ child far away it drops what the body itself has, and a badly conditioned mass m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 import math
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
-from flexdyn_ros.dynamics.multibody import Body
-from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.multibody import Body, Multibody
 from flexdyn_ros.dynamics.scalar import OuterScalar
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import add_matrices
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import IDENTITY
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import outer
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import scale_matrix
-from flexdyn_ros.dynamics.spatial import subtract
-from flexdyn_ros.dynamics.spatial import subtract_matrices
-from flexdyn_ros.dynamics.spatial import symmetric_congruence
-from flexdyn_ros.dynamics.spatial import symmetric_sum
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import (
+    add,
+    add_matrices,
+    apply,
+    dot,
+    IDENTITY,
+    Matrix,
+    outer,
+    scale,
+    scale_matrix,
+    subtract,
+    subtract_matrices,
+    symmetric_congruence,
+    symmetric_sum,
+    Vector,
+    ZERO,
+)
 
 # Relative error of one operation, and that of a body's own moments and places as they come.
 UNIT_ROUND_OFF = 2.0 ** -53

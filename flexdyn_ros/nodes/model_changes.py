@@ -4,12 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from flexdyn_ros.nodes.code_ahead import CodeAhead
-from flexdyn_ros.nodes.code_ahead import ModelRequest
-from flexdyn_ros.nodes.code_ahead import TURNED
+from flexdyn_ros.nodes.code_ahead import CodeAhead, ModelRequest, TURNED
 from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.payload_parameters import PAYLOAD
 from flexdyn_ros.nodes.run_time_model import RunTimeModel

@@ -11,15 +11,10 @@ algorithms of `flexdyn_ros.dynamics` run on it unchanged.
 from __future__ import annotations
 
 import math
-from typing import Iterable
-from typing import Optional
-from typing import Union
+from typing import Iterable, Optional, Union
 
-from flexdyn_ros.dynamics.scalar import OuterScalar
-from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
-from flexdyn_ros.dynamics.scalar import stumpff
-from flexdyn_ros.symbolic.rounding import is_rounding
-from flexdyn_ros.symbolic.rounding import NumberTable
+from flexdyn_ros.dynamics.scalar import OuterScalar, PiecewisePolynomial, stumpff
+from flexdyn_ros.symbolic.rounding import is_rounding, NumberTable
 
 # What a node is. A CALL is of sin, cos, exp, tanh, stumpffK (Stumpff's c_K) or piecewiseK (the
 # graph's K-th table).

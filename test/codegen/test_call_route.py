@@ -9,9 +9,7 @@ import pydoc
 import weakref
 
 from codegen import cases
-from codegen.compiled import needs_compiler
-from codegen.compiled import needs_extension
-from codegen.compiled import QUICK
+from codegen.compiled import needs_compiler, needs_extension, QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.direct_calls import is_direct
 import numpy as np

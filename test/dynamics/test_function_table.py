@@ -7,8 +7,7 @@ from pathlib import Path
 import flexdyn_ros as fd
 from flexdyn_ros import batch
 from flexdyn_ros.dynamics import functions
-from flexdyn_ros.dynamics.functions import Function
-from flexdyn_ros.dynamics.functions import FUNCTIONS
+from flexdyn_ros.dynamics.functions import Function, FUNCTIONS
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 import numpy as np
 import pytest

@@ -2,13 +2,15 @@
 """The inverse dynamics node over DDS: limits, message types and names of its torques."""
 
 from arms import rigid_arm
-from inverse_dynamics_cases import COMMANDS
-from inverse_dynamics_cases import expected
-from inverse_dynamics_cases import NODE
-from inverse_dynamics_cases import ROBOT
-from inverse_dynamics_cases import sending
-from inverse_dynamics_cases import set_parameter
-from inverse_dynamics_cases import wait_for_torque
+from inverse_dynamics_cases import (
+    COMMANDS,
+    expected,
+    NODE,
+    ROBOT,
+    sending,
+    set_parameter,
+    wait_for_torque,
+)
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from node_processes import key_values

@@ -7,27 +7,20 @@ Results that are not finite, or come out of a doubtful pivot, are left to the re
 
 from __future__ import annotations
 
-from functools import lru_cache
-from functools import partial
+from functools import lru_cache, partial
 import logging
-from typing import Any
-from typing import Callable
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
-from typing import Union
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
-from flexdyn_ros.codegen.backends.executors import CExecutor
-from flexdyn_ros.codegen.backends.executors import Executor
-from flexdyn_ros.codegen.backends.executors import PythonExecutor
-from flexdyn_ros.codegen.backends.variants import Floats
-from flexdyn_ros.codegen.backends.variants import ordered_wrenches
-from flexdyn_ros.codegen.backends.variants import Places
-from flexdyn_ros.codegen.backends.variants import Variant
-from flexdyn_ros.codegen.backends.variants import Variants
+from flexdyn_ros.codegen.backends.executors import CExecutor, Executor, PythonExecutor
+from flexdyn_ros.codegen.backends.variants import (
+    Floats,
+    ordered_wrenches,
+    Places,
+    Variant,
+    Variants,
+)
 from flexdyn_ros.codegen.compile.cache import model_digest
-from flexdyn_ros.codegen.compile.compiler import CompilationFailed
-from flexdyn_ros.codegen.compile.compiler import NoCompiler
+from flexdyn_ros.codegen.compile.compiler import CompilationFailed, NoCompiler
 from flexdyn_ros.codegen.tracing.chosen_parameters import ChosenParameters
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.dynamics.functions import FUNCTIONS

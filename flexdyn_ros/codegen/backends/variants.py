@@ -9,21 +9,15 @@ of their own; without them the plain function runs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Mapping, Optional, Sequence
 
-from flexdyn_ros.codegen.tracing.function_vectors import inputs_of
-from flexdyn_ros.codegen.tracing.function_vectors import outputs_of
+from flexdyn_ros.codegen.tracing.function_vectors import inputs_of, outputs_of
 from flexdyn_ros.codegen.tracing.functions import Request
-from flexdyn_ros.codegen.tracing.interface import Input
-from flexdyn_ros.codegen.tracing.interface import Output
-from flexdyn_ros.codegen.tracing.interface import Trace
+from flexdyn_ros.codegen.tracing.interface import Input, Output, Trace
 from flexdyn_ros.codegen.tracing.loads import Loads
 from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
 from flexdyn_ros.codegen.tracing.simplify import simplify
-from flexdyn_ros.codegen.tracing.traced_dynamics import DENSE
-from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
+from flexdyn_ros.codegen.tracing.traced_dynamics import DENSE, RECURSIVE
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.spatial import Vector

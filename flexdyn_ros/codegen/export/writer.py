@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Callable
-from typing import Mapping
+from typing import Callable, Mapping
 
-from flexdyn_ros.symbolic.graph import CALL
-from flexdyn_ros.symbolic.graph import CONSTANT
-from flexdyn_ros.symbolic.graph import Expression
-from flexdyn_ros.symbolic.graph import NEGATIVE
-from flexdyn_ros.symbolic.graph import PRODUCT
-from flexdyn_ros.symbolic.graph import QUOTIENT
-from flexdyn_ros.symbolic.graph import SUM
-from flexdyn_ros.symbolic.graph import SYMBOL
+from flexdyn_ros.symbolic.graph import (
+    CALL,
+    CONSTANT,
+    Expression,
+    NEGATIVE,
+    PRODUCT,
+    QUOTIENT,
+    SUM,
+    SYMBOL,
+)
 
 # How strongly a text holds together: sums need brackets inside products, signs everywhere.
 _SUM, _PRODUCT, _ATOM = range(3)

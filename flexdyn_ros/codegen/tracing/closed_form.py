@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from flexdyn_ros.codegen.tracing.multiple_angles import angle_coordinates
-from flexdyn_ros.codegen.tracing.multiple_angles import multiple_angles
+from flexdyn_ros.codegen.tracing.multiple_angles import angle_coordinates, multiple_angles
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
