@@ -15,7 +15,7 @@ from flexdyn_ros.codegen.tracing.functions import read_function, Request
 from flexdyn_ros.direct_calls import call_directly, forget_direct_calls, is_direct
 from flexdyn_ros.dynamics.functions import FUNCTIONS, result_shape
 from flexdyn_ros.dynamics.reference import ReferenceBackend
-from flexdyn_ros.errors import ArgumentError, FlexdynError, NonFiniteResult
+from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
@@ -81,23 +81,20 @@ class Evaluation(CheckedArguments):
             frame = self._frame(frame)
         vectors = self._vectors(function.inputs, given)
         loads = self._checked(wrenches)
-        try:
-            found = self._backend.evaluate(name, vectors, frame, parameters, loads, method)
-        except FlexdynError:
-            raise
-        except (ArithmeticError, ValueError) as error:
-            raise self._not_finite(name, vectors) from error
         count = 0 if parameters is None else len(parameters.values)
         shapes = [
             result_shape(kind, self._nv, self._n_joints, count) for _, kind in function.outputs
         ]
         single = len(shapes) == 1
-        results = [
-            np.asarray(each, dtype=float).reshape(shape)
-            for each, shape in zip((found,) if single else found, shapes)
-        ]
-        if not all(np.isfinite(each).all() for each in results):
-            raise self._not_finite(name, vectors)
+
+        def compute() -> tuple[np.ndarray, ...]:
+            found = self._backend.evaluate(name, vectors, frame, parameters, loads, method)
+            return tuple(
+                np.asarray(each, dtype=float).reshape(shape)
+                for each, shape in zip((found,) if single else found, shapes)
+            )
+
+        results = self._sound(name, dict(zip(function.inputs, vectors)), loads, compute)
         if parameters is None and len(loads) < 2:
             self._call_directly(name, frame, [wrench.frame for wrench in loads], method)
         if not single:
@@ -130,16 +127,6 @@ class Evaluation(CheckedArguments):
     def _vectors(self, names: Sequence[str], given: Sequence[Any]) -> list[list[float]]:
         """Return vectors checked, in the order of their names."""
         return [self._vector(name, value) for name, value in zip(names, given)]
-
-    def _not_finite(self, name: str, vectors: Sequence[Sequence[float]]) -> NonFiniteResult:
-        """Return the error that names the largest of the arguments."""
-        size, argument, k = max(
-            (abs(x), which, k)
-            for which, vector in zip(FUNCTIONS[name].inputs, vectors)
-            for k, x in enumerate(vector)
-        )
-        place = FUNCTIONS[name].inputs.index(argument)
-        return NonFiniteResult(name, f'{argument}[{k}]', vectors[place][k])
 
     def _requests(self, text: str) -> list[Request]:
         """Return the functions that a text names; with loops, those that it is computed from."""

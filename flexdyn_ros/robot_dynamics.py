@@ -170,8 +170,12 @@ class Dynamics(Evaluation, ClosedChainMethods):
         if self._closed is None:
             return self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches, out=out)
         tau = self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches)
-        loading = self._closed.loading(None, loop_forces)
-        return deliver(self._closed.torques(self._backend, self._position(q), tau, loading), out)
+        closed, at = self._closed, self._position(q)
+        loading = closed.loading(None, loop_forces)
+        return deliver(self._sound(
+            'inverse_dynamics', {'tau': tau}, (),
+            lambda: closed.torques(self._backend, at, tau, loading),
+        ), out)
 
     def forward_dynamics(
         self,
@@ -223,14 +227,18 @@ class Dynamics(Evaluation, ClosedChainMethods):
         loads, base = self._checked(wrenches), None
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
-        if self._closed is not None:
-            loading = self._closed.loading(loop_accelerations, loop_forces)
-            return deliver(self._closed.motion(
-                self._backend, at, rate, force, loads, loading, base=base
-            ).qdd, out)
-        return deliver(accelerations_on_base(
-            self._backend, self._exact, (at, rate), force, base, loads, method
-        ), out)
+        closed = self._closed
+        loading = None if closed is None else closed.loading(loop_accelerations, loop_forces)
+
+        def accelerations() -> Any:
+            if closed is None:
+                return accelerations_on_base(
+                    self._backend, self._exact, (at, rate), force, base, loads, method
+                )
+            return closed.motion(self._backend, at, rate, force, loads, loading, base=base).qdd
+
+        numbers = {'q': at, 'qd': rate, 'tau': force, 'base_acceleration': base or ()}
+        return deliver(self._sound('forward_dynamics', numbers, loads, accelerations), out)
 
     def hybrid_dynamics(
         self,
@@ -255,9 +263,11 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 'hybrid_dynamics', (q, qd, joint_qdd), wrenches=wrenches, out=out
             )
         at, rate, given = self._vectors(('q', 'qd', 'joint_qdd'), (q, qd, joint_qdd))
-        loading = self._closed.loading(loop_accelerations, loop_forces)
-        tau, qdd = self._closed.hybrid(
-            self._backend, at, rate, given, self._checked(wrenches), loading
+        closed, loads = self._closed, self._checked(wrenches)
+        loading = closed.loading(loop_accelerations, loop_forces)
+        tau, qdd = self._sound(
+            'hybrid_dynamics', {'q': at, 'qd': rate, 'joint_qdd': given}, loads,
+            lambda: closed.hybrid(self._backend, at, rate, given, loads, loading),
         )
         tau_out, qdd_out = targets(out, 'two arrays', 2)
         return deliver(tau, tau_out), deliver(qdd, qdd_out)

@@ -63,7 +63,11 @@ class ClosedChainMethods(CheckedArguments, ABC):
         at, rate = np.array(self._position(q)), np.array(self._velocity(qd))
         if self._closed is None:
             return at, rate
-        return self._closed.project(self._backend, at, rate, hold)
+        closed = self._closed
+        return self._sound(
+            'project', {'q': at.tolist(), 'qd': rate.tolist()}, (),
+            lambda: closed.project(self._backend, at, rate, hold),
+        )
 
     def constraint_forces(
         self,
@@ -88,12 +92,16 @@ class ClosedChainMethods(CheckedArguments, ABC):
         base = None
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
-        found = self._closed.motion(
-            self._backend, self._position(q), self._velocity(qd), self._vector('tau', tau),
-            self._checked(wrenches), self._closed.loading(loop_accelerations, loop_forces),
-            base=base,
-        )
-        return deliver(found.forces, out)
+        at, rate, force = self._position(q), self._velocity(qd), self._vector('tau', tau)
+        closed, loads = self._closed, self._checked(wrenches)
+        loading = closed.loading(loop_accelerations, loop_forces)
+        return deliver(self._sound(
+            'constraint_forces',
+            {'q': at, 'qd': rate, 'tau': force, 'base_acceleration': base or ()}, loads,
+            lambda: closed.motion(
+                self._backend, at, rate, force, loads, loading, base=base
+            ).forces,
+        ), out)
 
     def actuated_forces(
         self, q: Any, forces: Any, out: Out = None, loop_forces: ByLoop = None
@@ -117,27 +125,38 @@ class ClosedChainMethods(CheckedArguments, ABC):
         at, rest = self._position(q), self._vector('forces', forces)
         if self._closed is None:
             return deliver(rest, out)
-        loading = self._closed.loading(None, loop_forces)
-        return deliver(self._closed.torques(self._backend, at, rest, loading), out)
+        closed, loading = self._closed, self._closed.loading(None, loop_forces)
+        return deliver(self._sound(
+            'actuated_forces', {'q': at, 'forces': rest}, (),
+            lambda: closed.torques(self._backend, at, rest, loading),
+        ), out)
 
     def loop_gaps(self, q: Any, out: Out = None) -> np.ndarray:
         """Return how far each constraint is from being met, (n_constraints,) [rad | m]."""
         if self._closed is None:
             return deliver([], out)
-        return deliver(self._closed.gaps(self._backend, self._position(q)), out)
+        at, closed = self._position(q), self._closed
+        return deliver(self._sound(
+            'loop_gaps', {'q': at}, (), lambda: closed.gaps(self._backend, at)
+        ), out)
 
     def loop_jacobian(self, q: Any, out: Out = None) -> np.ndarray:
         """Return the Jacobian A of the constraints, (n_constraints, nv), in axes of frame2."""
         if self._closed is None:
             return deliver(np.zeros((0, self.robot.nv)), out)
-        return deliver(self._closed.jacobian(self._backend, self._position(q)), out)
+        at, closed = self._position(q), self._closed
+        return deliver(self._sound(
+            'loop_jacobian', {'q': at}, (), lambda: closed.jacobian(self._backend, at)
+        ), out)
 
     def loop_bias(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
         """Return dA/dt qd of the constraints, (n_constraints,) [rad/s^2 | m/s^2]."""
         if self._closed is None:
             return deliver([], out)
-        rate = self._backend.loop_bias(self._position(q), self._velocity(qd))
-        return deliver(rate, out)
+        at, rate = self._position(q), self._velocity(qd)
+        return deliver(self._sound(
+            'loop_bias', {'q': at, 'qd': rate}, (), lambda: self._backend.loop_bias(at, rate)
+        ), out)
 
     def loop_report(self, q: Any) -> LoopReport:
         """Return rank, degrees of freedom and singularity of the loops at a configuration."""

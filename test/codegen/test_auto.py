@@ -174,6 +174,8 @@ def test_a_long_compilation_is_logged_once(monkeypatch, own_cache_folder, messag
     """What, for which robot, and how long; what is on disk logs nothing."""
     model = cases.robot('rigid tree')
     q = cases.state(model)[0]
+    assert program.LONG == 1.0
+    monkeypatch.setattr(program, 'LONG', 1000.0)
     fd.Dynamics(model).mass_matrix(q)
     assert not [text for text in messages('INFO') if 'mass_matrix' in text]
     monkeypatch.setattr(program, 'LONG', 0.0)

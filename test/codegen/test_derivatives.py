@@ -215,6 +215,7 @@ def test_the_cost_grows_with_the_square_of_a_chain():
     assert counts[1] < 4.0 * counts[0]
 
 
+@pytest.mark.slow
 def test_generate_takes_the_cheaper_way_and_says_which():
     """Both are compared; the passes only help."""
     model = robot('spring table')
@@ -234,6 +235,7 @@ def test_first_order_rotations_go_direction_by_direction():
         fd.generate(robot('linear'), 'inverse_dynamics_derivatives', method=STRUCTURED)
 
 
+@pytest.mark.slow
 def test_the_page_is_current():
     """Its words, and the counts of its smallest arm."""
     page = PAGE.read_text()

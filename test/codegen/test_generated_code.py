@@ -23,6 +23,8 @@ import pytest
 
 pytestmark = pytest.mark.usefixtures('simplified_once')
 LANGUAGES = ['c', 'python', 'fortran']
+# Robots for which the passes take long in all.
+LONGER = ('floating', 'multi axis', 'planar', 'mimic')
 ALL = '+'.join(cases.FUNCTIONS[:8])
 
 
@@ -43,8 +45,11 @@ def test_every_function_of_the_contract_can_be_generated():
     assert of_loops == {'loop_poses', 'loop_jacobian', 'loop_bias', 'loop_equations'}
 
 
-@pytest.mark.parametrize('function', cases.FUNCTIONS)
-@pytest.mark.parametrize('name', list(cases.ROBOTS))
+@pytest.mark.parametrize(('name', 'function'), [
+    # The same robots and functions run in a hurry in test_python_backend.py.
+    pytest.param(name, function, marks=[pytest.mark.slow] if name in LONGER else [])
+    for name in cases.ROBOTS for function in cases.FUNCTIONS
+])
 def test_python_equals_the_reference(name, function):
     """All functions on all kinds of robots."""
     model = cases.robot(name)
