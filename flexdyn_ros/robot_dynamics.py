@@ -111,10 +111,14 @@ class Dynamics(Evaluation, ClosedChainMethods):
         return BatchDynamics(self)
 
     def compile(
-        self, *functions: str, wrenches: Iterable[str] = (), batch: bool = False
+        self,
+        *functions: str,
+        wrenches: Iterable[str] = (),
+        arguments: Iterable[str] = (),
+        batch: bool = False,
     ) -> None:
         """
-        Generate and compile functions now, under the present kind of loads.
+        Generate and compile functions now.
 
         They answer from then on, whatever the number of coordinates. The backend "reference" has
         nothing to compile.
@@ -122,11 +126,15 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Args:
             functions: Names as of `generate`, such as "inverse_dynamics" or "jacobian:tool".
             wrenches: Frames of the wrenches that calls will have.
+            arguments: Loads that are arguments of the code from then on: "gravity",
+                "payload:<link>". A change of their values needs no new code; on a flexible link
+                that holds for one cross-section. Other loads become arguments when they first
+                differ from the description.
             batch: Whether to compile the functions over many samples too.
 
         Raises:
-            ArgumentError: If there is no function of a name, or none is given.
-            UnknownName: If there is no frame of a name.
+            ArgumentError: If there is no function or load of a name, or no function is given.
+            UnknownName: If there is no frame or link of a name.
             CompilationFailed: If the compiler of the backend "c" fails.
         """
         if not functions:
@@ -134,6 +142,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         frames = (wrenches,) if isinstance(wrenches, str) else tuple(wrenches)
         places = tuple((self._frame(frame), None) for frame in sorted(frames))
         requests = [each for text in functions for each in self._requests(text)]
+        self._keep_as_arguments((arguments,) if isinstance(arguments, str) else tuple(arguments))
         if isinstance(self._backend, GeneratedBackend):
             for request in requests:
                 takes = request.function.takes_wrenches
@@ -448,6 +457,23 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """Set the acceleration of gravity in the root frame, (3,) [m/s^2]."""
         self._gravity = real_vector('vector', vector, 3)
         self._change_loads()
+
+    def _keep_as_arguments(self, names: Sequence[str]) -> None:
+        """Make gravity or payloads arguments of the code in any case."""
+        ahead = self._compiled_ahead
+        before = ahead.gravity, len(ahead.payloads)
+        for name in names:
+            kind, _, link = name.partition(':')
+            if name == 'gravity':
+                ahead.gravity = True
+            elif kind == 'payload' and link:
+                ahead.payloads.add(self.robot.link(link).name)
+            else:
+                raise ArgumentError(
+                    'arguments', f'names "{name}", expected "gravity" or "payload:<link>"'
+                )
+        if (ahead.gravity, len(ahead.payloads)) != before:
+            self._change_loads()
 
     def _check_method(self, method: str) -> None:
         if method not in SOLVING_METHODS:
