@@ -38,7 +38,7 @@ class Evaluation(CheckedArguments):
     """
 
     # The methods as `Dynamics` has them; those that a subclass replaces are never called directly.
-    _written: ClassVar[Mapping[str, Callable]]
+    _written: ClassVar[Mapping[str, Callable[..., Any]]]
 
     def __init__(self, robot: Robot):
         """Take a robot with the loads of its description; the backend is made by the caller."""
@@ -82,7 +82,7 @@ class Evaluation(CheckedArguments):
         """Return what a function gives: checked arguments, the backend, results in arrays."""
         function = FUNCTIONS[name]
         if function.of_frame:
-            frame = self._frame(frame)
+            frame = self._frame(frame or '')
         vectors = self._vectors(function.inputs, given)
         loads = self._checked(wrenches)
         count = 0 if parameters is None else len(parameters.values)
