@@ -4,22 +4,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from inspect import Parameter
-from inspect import Signature
+from inspect import Parameter, Signature
 import os
-from typing import Any
-from typing import Callable
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from flexdyn_ros.arguments import targets
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend
 from flexdyn_ros.codegen.tracing.functions import Request
-from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.dynamics.functions import result_shape
-from flexdyn_ros.dynamics.functions import SOLVING_METHODS
+from flexdyn_ros.dynamics.functions import FUNCTIONS, result_shape, SOLVING_METHODS
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.evaluation import Evaluation
 import numpy as np
@@ -129,7 +122,7 @@ class BatchFunction:
     def _one(
         self, k: int, samples: Mapping[str, np.ndarray], loads: Mapping[str, np.ndarray],
         method: str, frame: Optional[str],
-    ) -> tuple:
+    ) -> tuple[np.ndarray, ...]:
         """Return the results of one sample."""
         own: dict[str, Any] = {name: rows[k] for name, rows in samples.items()}
         if frame is not None:

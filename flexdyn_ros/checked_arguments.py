@@ -4,18 +4,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-from typing import Callable
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import NonFiniteResult
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, FlexdynError, NonFiniteResult, UnknownName
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 

@@ -2,8 +2,7 @@
 """The errors of the package: each keeps its data and says what to do next."""
 
 from difflib import get_close_matches
-from typing import Iterable
-from typing import Optional
+from typing import Iterable, Optional
 
 
 class FlexdynError(Exception):

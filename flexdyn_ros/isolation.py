@@ -16,10 +16,7 @@ from pathlib import Path
 import random
 import socket
 import sys
-from typing import Dict
-from typing import List
-from typing import Mapping
-from typing import Optional
+from typing import Dict, List, Mapping, Optional
 
 PROFILE = Path(__file__).resolve().with_name('fastdds_profile.xml')
 

@@ -7,10 +7,7 @@ import re
 from typing import Iterator
 
 from flexdyn_ros.model.extension.elements import FLEXDYN
-from flexdyn_ros.model.extension.schema import Attribute
-from flexdyn_ros.model.extension.schema import Element
-from flexdyn_ros.model.extension.schema import KINDS
-from flexdyn_ros.model.extension.schema import PURE
+from flexdyn_ros.model.extension.schema import Attribute, Element, KINDS, PURE
 
 _HEAD = """\
 # The URDF extension

@@ -13,8 +13,7 @@ from flexdyn_ros.cli.main import main
 from flexdyn_ros.errors import FileNotWritten
 from flexdyn_ros.model.beam.body import modal_body
 from flexdyn_ros.model.modal.files import write_modal_file
-from flexdyn_ros.output_files import new_file
-from flexdyn_ros.output_files import write_text
+from flexdyn_ros.output_files import new_file, write_text
 from flexdyn_ros.simulation.plot import save_plots
 import numpy as np
 import pytest

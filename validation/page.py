@@ -3,28 +3,16 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 import platform
 from typing import Sequence
 
 from flexdyn_ros import __version__
-from validation.case import Case
-from validation.case import EXPLAINED
-from validation.case import KIND_WORDS
-from validation.case import KINDS
-from validation.case import MET
-from validation.case import MISSED
-from validation.case import NOT_RUN
-from validation.case import Row
+from validation.case import Case, EXPLAINED, KIND_WORDS, KINDS, MET, MISSED, NOT_RUN, Row
 from validation.case_file import sources
 from validation.run import Outcome
-from validation.words import difference_text
-from validation.words import expected_text
-from validation.words import note_text
-from validation.words import ours_text
-from validation.words import verdict_text
+from validation.words import difference_text, expected_text, note_text, ours_text, verdict_text
 
 _PROGRAMS = ('numpy', 'scipy', 'pin', 'mujoco', 'exudyn')
 _VERDICTS = (MET, EXPLAINED, MISSED, NOT_RUN)

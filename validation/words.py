@@ -3,15 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
 import numpy as np
-from validation.case import Finding
-from validation.case import NOT_RUN
-from validation.case import NotRun
-from validation.case import Numbers
-from validation.case import Row
+from validation.case import Finding, NOT_RUN, NotRun, Numbers, Row
 
 # As many numbers are shown one by one.
 _MOST_NUMBERS = 6

@@ -11,8 +11,7 @@ from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.codegen.tracing.traced_derivatives import DIRECTIONS
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.program import operation_counts
-from validation.counts.dh_chain import chain
-from validation.counts.dh_chain import Row
+from validation.counts.dh_chain import chain, Row
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
 LENGTHS = (5, 10, 20, 40)

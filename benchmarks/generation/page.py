@@ -6,16 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Callable
 
-from benchmarks.generation.example import example
-from benchmarks.generation.example import NAMES
+from benchmarks.generation.example import example, NAMES
 from benchmarks.generation.listing import listing
 from flexdyn_ros.codegen.tracing.simplify import search_cheaper
 from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.model.load import load_robot
-from flexdyn_ros.symbolic.optimise import optimise
-from flexdyn_ros.symbolic.optimise import PASSES
-from flexdyn_ros.symbolic.program import operation_counts
-from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.optimise import optimise, PASSES
+from flexdyn_ros.symbolic.program import operation_counts, Program
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
 # Robot, its xacro arguments, function.
@@ -50,7 +47,7 @@ anything. A pass that would cost more is not kept. Last, the cheapest program is
 few, are multiplied out in what uses them and common divisors are taken out anew, another one first; what costs no more is
 kept (`symbolic/search/extraction.py`), about once for every other operation and each formulation tried, by random numbers that are always the same.
 Programs of up to 1000 operations are refined, as long as that pays (`symbolic/search/refinement.py`): intermediate results are also computed in other
-units, which takes away numbers (`scales.py`), and a square of a sine beside that of its cosine is replaced by one minus the other (`squares.py`).
+units, which takes away numbers (there, too), and a square of a sine beside that of its cosine is replaced by one minus the other (there, too).
 Where several formulations give the same function (mass
 matrix and factors, or recursive elimination; closed forms for small arms), all are tried and the cheapest is written.
 

@@ -7,11 +7,7 @@ from pathlib import Path
 import sys
 from typing import Optional
 
-from benchmarks.mode_convergence.study import BASES
-from benchmarks.mode_convergence.study import deflection_error
-from benchmarks.mode_convergence.study import exact
-from benchmarks.mode_convergence.study import HINGED
-from benchmarks.mode_convergence.study import rates
+from benchmarks.mode_convergence.study import BASES, deflection_error, exact, HINGED, rates
 from matplotlib.figure import Figure
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs'

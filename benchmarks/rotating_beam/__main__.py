@@ -8,12 +8,8 @@ import sys
 
 from matplotlib.figure import Figure
 import numpy as np
-from validation.beams_and_linkages.stiffening import column
-from validation.beams_and_linkages.stiffening import column_square
-from validation.beams_and_linkages.stiffening import rotor
-from validation.beams_and_linkages.stiffening import rotor_squares
-from validation.case_file import expected
-from validation.case_file import inputs
+from validation.beams_and_linkages.stiffening import column, column_square, rotor, rotor_squares
+from validation.case_file import expected, inputs
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs'
 MODES = (1, 2, 3, 5)

@@ -5,20 +5,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import Any
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import add_parser as add_model_parser
-from flexdyn_ros.cli.options import load
-from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import paint
-from flexdyn_ros.cli.terminal import table
+from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
+from flexdyn_ros.terminal import heading, paint, table
 
 if TYPE_CHECKING:
-    from flexdyn_ros.model.check import CheckReport
-    from flexdyn_ros.model.check import Finding
+    from flexdyn_ros.model.check import CheckReport, Finding
     from flexdyn_ros.model.records.robot import Robot
     from flexdyn_ros.robot_dynamics import Dynamics
 
@@ -88,8 +81,7 @@ def _motion_findings(robot: 'Robot') -> list['Finding']:
 
 def _weight_findings(dyn: 'Dynamics') -> list['Finding']:
     """Return a warning where the robot's weight buckles it at zero configuration."""
-    from flexdyn_ros.model.check import Finding
-    from flexdyn_ros.model.check import WARNING
+    from flexdyn_ros.model.check import Finding, WARNING
     from flexdyn_ros.simulation.buckling import buckling_load
 
     found = buckling_load(dyn, dyn.robot.neutral_configuration())

@@ -6,12 +6,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import add_parser as add_model_parser
-from flexdyn_ros.cli.options import load
-from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import table
+from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
+from flexdyn_ros.terminal import heading, table
 
 _DESCRIPTION = """\
 Count multiplications (with divisions), additions (with subtractions) and calls of sin, cos and
@@ -43,9 +39,7 @@ def add_parser(subparsers: Any) -> None:
 def run(call: argparse.Namespace) -> int:
     """Print the counts of each function."""
     from flexdyn_ros.codegen import generate
-    from flexdyn_ros.codegen.tracing.functions import FUNCTIONS
-    from flexdyn_ros.codegen.tracing.functions import functions_of
-    from flexdyn_ros.codegen.tracing.functions import read_function
+    from flexdyn_ros.codegen.tracing.functions import FUNCTIONS, functions_of, read_function
 
     robot = load(call)
     # Derivatives by parameters are about parameters that the caller names.

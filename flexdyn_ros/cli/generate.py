@@ -7,10 +7,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import add_parser as add_model_parser
-from flexdyn_ros.cli.options import load
-from flexdyn_ros.cli.options import print_json
+from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.output_files import write_text
 

@@ -9,24 +9,12 @@ import logging
 import os
 import sys
 import traceback
-from typing import Iterator
-from typing import NoReturn
-from typing import Optional
-from typing import Sequence
+from typing import Iterator, NoReturn, Optional, Sequence
 
-from flexdyn_ros.cli import check
-from flexdyn_ros.cli import count
-from flexdyn_ros.cli import demo
-from flexdyn_ros.cli import generate
-from flexdyn_ros.cli import info
-from flexdyn_ros.cli import modes
-from flexdyn_ros.cli import replay
-from flexdyn_ros.cli import simulate
+from flexdyn_ros.cli import check, count, demo, generate, info, modes, replay, simulate
 from flexdyn_ros.cli.options import is_xacro_argument
-from flexdyn_ros.cli.terminal import paint
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, FlexdynError, UnknownName
+from flexdyn_ros.terminal import paint
 
 EXIT_MODEL = 1
 EXIT_CALL = 2

@@ -6,13 +6,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import add_parser as add_model_parser
-from flexdyn_ros.cli.options import load
-from flexdyn_ros.cli.options import named_values
-from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import table
+from flexdyn_ros.cli.options import (
+    add_json,
+    add_parser as add_model_parser,
+    load,
+    named_values,
+    print_json,
+)
+from flexdyn_ros.terminal import heading, table
 
 _DESCRIPTION = """\
 Three tables, for small undamped vibrations about a configuration at rest:

@@ -8,12 +8,9 @@ import json
 import math
 import re
 import sys
-from typing import Any
-from typing import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Sequence, TYPE_CHECKING
 
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.urdf.values import number
 
 if TYPE_CHECKING:

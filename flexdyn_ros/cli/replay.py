@@ -7,16 +7,17 @@ import argparse
 import csv
 from pathlib import Path
 import sys
-from typing import Any
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import add_parser as add_model_parser
-from flexdyn_ros.cli.options import load
-from flexdyn_ros.cli.options import positive
-from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import paint
+from flexdyn_ros.cli.options import (
+    add_json,
+    add_parser as add_model_parser,
+    load,
+    positive,
+    print_json,
+)
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.terminal import paint
 
 if TYPE_CHECKING:
     from flexdyn_ros.cli.replayed import Comparison

@@ -7,22 +7,21 @@ import argparse
 from pathlib import Path
 import sys
 import time
-from typing import Any
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Any, Optional, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import add_parser as add_model_parser
-from flexdyn_ros.cli.options import load
-from flexdyn_ros.cli.options import named_values
-from flexdyn_ros.cli.options import positive
-from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import paint
+from flexdyn_ros.cli.options import (
+    add_json,
+    add_parser as add_model_parser,
+    load,
+    named_values,
+    positive,
+    print_json,
+)
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.terminal import paint
 
 if TYPE_CHECKING:
-    from flexdyn_ros.simulation import SimulationDiverged
-    from flexdyn_ros.simulation import Trajectory
+    from flexdyn_ros.simulation import SimulationDiverged, Trajectory
 
 _DESCRIPTION = """\
 Integrate the motion from an initial state under constant joint torques, and write
@@ -96,8 +95,7 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.quasi_static.dynamics import QuasiStatic
     from flexdyn_ros.quasi_static.simulation import simulate_quasi_static
     from flexdyn_ros.robot_dynamics import Dynamics
-    from flexdyn_ros.simulation import simulate
-    from flexdyn_ros.simulation import SimulationDiverged
+    from flexdyn_ros.simulation import simulate, SimulationDiverged
     from flexdyn_ros.simulation.configuration import ConfigurationMap
     from flexdyn_ros.simulation.stability import step_limit
     import numpy as np

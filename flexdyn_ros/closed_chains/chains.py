@@ -4,26 +4,22 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
-from typing import Iterable
-from typing import Mapping
-from typing import NamedTuple
-from typing import Optional
-from typing import Sequence
+from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from flexdyn_ros.closed_chains.gaps import loop_gaps
 from flexdyn_ros.closed_chains.loading import Loading
-from flexdyn_ros.closed_chains.solve import attainable_forces
-from flexdyn_ros.closed_chains.solve import constrained_motion
-from flexdyn_ros.closed_chains.solve import coupled_motion
-from flexdyn_ros.closed_chains.solve import NoInertiaLeft
-from flexdyn_ros.closed_chains.solve import RANK_TOLERANCE
-from flexdyn_ros.closed_chains.solve import Spaces
-from flexdyn_ros.closed_chains.solve import spaces
-from flexdyn_ros.closed_chains.solve import tolerance_of
+from flexdyn_ros.closed_chains.solve import (
+    attainable_forces,
+    constrained_motion,
+    coupled_motion,
+    NoInertiaLeft,
+    RANK_TOLERANCE,
+    Spaces,
+    spaces,
+    tolerance_of,
+)
 from flexdyn_ros.closed_chains.states import ClosedStates
-from flexdyn_ros.errors import SingularMassMatrix
-from flexdyn_ros.errors import UnattainableMotion
+from flexdyn_ros.errors import SingularMassMatrix, UnattainableMotion
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 

@@ -6,9 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from flexdyn_ros.errors import LoopsCannotClose
-from flexdyn_ros.model.check import Finding
-from flexdyn_ros.model.check import NOTE
-from flexdyn_ros.model.check import WARNING
+from flexdyn_ros.model.check import Finding, NOTE, WARNING
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 import numpy as np
 

@@ -11,10 +11,8 @@ import sys
 import tempfile
 from typing import Sequence
 
-from flexdyn_ros.demo.environment import UNCLAIMED
-from flexdyn_ros.demo.environment import variables
-from flexdyn_ros.demo.plan import VENDOR_MODULE
-from flexdyn_ros.demo.plan import VENDOR_PACKAGE
+from flexdyn_ros.demo.environment import UNCLAIMED, variables
+from flexdyn_ros.demo.plan import VENDOR_MODULE, VENDOR_PACKAGE
 
 FREE_SPACE = 100e6  # for data and pictures [bytes]
 MODULES = (

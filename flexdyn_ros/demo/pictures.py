@@ -6,14 +6,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 import sys
-from typing import Any
-from typing import Callable
-from typing import Sequence
+from typing import Any, Callable, Sequence
 
 from flexdyn_ros.demo.arm_picture import draw_arm
-from flexdyn_ros.demo.plan import CONTROLS
-from flexdyn_ros.demo.plan import DemoRobot
-from flexdyn_ros.demo.plan import ROBOTS
+from flexdyn_ros.demo.plan import CONTROLS, DemoRobot, ROBOTS
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -16,11 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import Any
-from typing import Callable
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 PATIENCE = 5.0  # for a clean stop after each signal, as launch has it [s]
 POLL = 0.02  # [s]

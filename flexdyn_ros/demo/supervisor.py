@@ -12,12 +12,8 @@ import time
 from typing import IO
 
 from flexdyn_ros.demo.environment import variables
-from flexdyn_ros.demo.plan import CONTROLS
-from flexdyn_ros.demo.plan import NODES
-from flexdyn_ros.demo.plan import Run
-from flexdyn_ros.demo.processes import Member
-from flexdyn_ros.demo.processes import ProcessGroup
-from flexdyn_ros.demo.processes import watched
+from flexdyn_ros.demo.plan import CONTROLS, NODES, Run
+from flexdyn_ros.demo.processes import Member, ProcessGroup, watched
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.isolation import DomainClaim
 

@@ -10,8 +10,7 @@ checks of `Dynamics`, generated code, batches and compiled calls all read this t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-from typing import Sequence
+from typing import Any, Sequence
 
 # Vectors by name, in the order of the arguments of generated functions.
 VECTORS = ('q', 'qd', 'qdd', 'joint_qdd', 'tau')

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import Sequence
+from typing import Optional, Sequence
 
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.nodes.multi_dof_joint import make_multi_dof_joint
-from flexdyn_ros.nodes.multi_dof_joint import MultiDofJoint
+from flexdyn_ros.nodes.multi_dof_joint import make_multi_dof_joint, MultiDofJoint
 import numpy as np
 
 Place = tuple[int, int]

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Callable
-from typing import Optional
+from typing import Any, Callable, Optional
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES

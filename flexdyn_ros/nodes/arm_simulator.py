@@ -9,14 +9,11 @@ from typing import Sequence
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.arm_motion import ArmMotion
-from flexdyn_ros.nodes.arm_motion import MotionUnbounded
+from flexdyn_ros.nodes.arm_motion import ArmMotion, MotionUnbounded
 from flexdyn_ros.nodes.closed_motion import what_follows
-from flexdyn_ros.nodes.deflection import ModalEquations
-from flexdyn_ros.nodes.deflection import QuasiStaticArm
+from flexdyn_ros.nodes.deflection import ModalEquations, QuasiStaticArm
 from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.simulation.frequencies import damping_matrix
-from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.frequencies import damping_matrix, stiffness_matrix
 from flexdyn_ros.simulation.runge_kutta import RungeKutta
 from flexdyn_ros.simulation.tableaus import RK4
 import numpy as np

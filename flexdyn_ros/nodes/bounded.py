@@ -11,8 +11,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 import ctypes
 import sys
-from typing import Iterator
-from typing import Optional
+from typing import Iterator, Optional
 
 CLOCK_MONOTONIC, SIGEV_THREAD = 1, 2
 

@@ -12,22 +12,21 @@ too, so that loops bend links. (R. Featherstone, Rigid Body Dynamics Algorithms,
 from __future__ import annotations
 
 import math
-from typing import Sequence
-from typing import Union
+from typing import Sequence, Union
 
 from flexdyn_ros.closed_chains.configuration import ConfigurationSpace
-from flexdyn_ros.closed_chains.solve import constrained_motion
-from flexdyn_ros.closed_chains.solve import NoInertiaLeft
-from flexdyn_ros.closed_chains.solve import Spaces
-from flexdyn_ros.closed_chains.solve import spaces
-from flexdyn_ros.closed_chains.solve import tolerance_of
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import LoopsCannotClose
+from flexdyn_ros.closed_chains.solve import (
+    constrained_motion,
+    NoInertiaLeft,
+    Spaces,
+    spaces,
+    tolerance_of,
+)
+from flexdyn_ros.errors import FlexdynError, LoopsCannotClose
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.free_base import FreeBase
-from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.nodes.joint_motion import ModalState
+from flexdyn_ros.nodes.joint_motion import JointSample, ModalState
 import numpy as np
 
 # Farthest that actuated joints go at once where passive joints are not measured [rad | m]: close

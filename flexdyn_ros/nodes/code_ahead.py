@@ -10,22 +10,17 @@ functions are made.
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import asdict, dataclass, field
 import json
 import os
 from pathlib import Path
 import subprocess
 import sys
 import threading
-from typing import Any
-from typing import Mapping
-from typing import Optional
+from typing import Any, Mapping, Optional
 
 import flexdyn_ros
-from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.feed_forward import ModalSettings
+from flexdyn_ros.nodes.feed_forward import FeedForward, ModalSettings
 from flexdyn_ros.nodes.payload_parameters import set_payload
 from flexdyn_ros.nodes.torque_terms import TorqueTerms
 import numpy as np

@@ -7,16 +7,13 @@ Each model turns a sample of the joint motion into modal positions, rates and ac
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.closed_motion import ClosedMotion
-from flexdyn_ros.nodes.closed_motion import what_follows
+from flexdyn_ros.nodes.closed_motion import ClosedMotion, what_follows
 from flexdyn_ros.nodes.free_base import FreeBase
-from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.nodes.joint_motion import ModalState
+from flexdyn_ros.nodes.joint_motion import JointSample, ModalState
 from flexdyn_ros.quasi_static.static_deflection import StaticDeflection
 from flexdyn_ros.simulation.frequencies import damping_matrix
 import numpy as np

@@ -5,18 +5,12 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from flexdyn_ros.nodes.deformed_shape import colour
-from flexdyn_ros.nodes.deformed_shape import DeformedLink
-from flexdyn_ros.nodes.deformed_shape import tube_triangles
+from flexdyn_ros.nodes.deformed_shape import colour, DeformedLink, tube_triangles
 from flexdyn_ros.nodes.simulation_output import pose_message
-from geometry_msgs.msg import Point
-from geometry_msgs.msg import TransformStamped
-from geometry_msgs.msg import Vector3
+from geometry_msgs.msg import Point, TransformStamped, Vector3
 import numpy as np
-from std_msgs.msg import ColorRGBA
-from std_msgs.msg import Header
-from visualization_msgs.msg import Marker
-from visualization_msgs.msg import MarkerArray
+from std_msgs.msg import ColorRGBA, Header
+from visualization_msgs.msg import Marker, MarkerArray
 
 LINE_WIDTH = 0.005  # of centre lines and rigid links [m]
 TUBE_OPACITY = 0.6

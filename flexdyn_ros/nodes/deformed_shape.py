@@ -3,19 +3,16 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 import math
 
-from flexdyn_ros.model.beam.body import beam_field
-from flexdyn_ros.model.beam.body import link_axial_shapes
+from flexdyn_ros.model.beam.body import beam_field, link_axial_shapes
 from flexdyn_ros.model.modal.foreshortening import axial_displacement
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.model.records.segments import bent_segments
-from flexdyn_ros.model.records.segments import PseudoRigidSegments
+from flexdyn_ros.model.records.segments import bent_segments, PseudoRigidSegments
 import numpy as np
 
 SIDES = 10  # of a tube's cross-section

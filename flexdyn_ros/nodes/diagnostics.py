@@ -3,15 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Callable
-from typing import Mapping
+from typing import Any, Callable, Mapping
 
-from diagnostic_msgs.msg import DiagnosticArray
-from diagnostic_msgs.msg import DiagnosticStatus
-from diagnostic_msgs.msg import KeyValue
-from rclpy.clock import Clock
-from rclpy.clock import ClockType
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 OK = DiagnosticStatus.OK

@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Callable
-from typing import Optional
-from typing import Sequence
+from typing import Any, Callable, Optional, Sequence
 
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.nodes.arm_coordinates import actuated_joints
-from flexdyn_ros.nodes.payload_parameters import payload_problem
-from flexdyn_ros.nodes.payload_parameters import Values
+from flexdyn_ros.nodes.payload_parameters import payload_problem, Values
 
 
 def _below(robot: Robot, joint: str) -> set[str]:

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Mapping
+from typing import Any, Mapping
 
 import numpy as np
 

@@ -5,18 +5,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Optional
-from typing import Sequence
+from typing import Optional, Sequence
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.closed_motion import what_follows
-from flexdyn_ros.nodes.deflection import ModalEquations
-from flexdyn_ros.nodes.deflection import QuasiStaticArm
-from flexdyn_ros.nodes.deflection import RigidArm
+from flexdyn_ros.nodes.deflection import ModalEquations, QuasiStaticArm, RigidArm
 from flexdyn_ros.nodes.dynamics_under_wrenches import DynamicsUnderWrenches
-from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.nodes.joint_motion import ModalState
+from flexdyn_ros.nodes.joint_motion import JointSample, ModalState
 from flexdyn_ros.nodes.modal_integrator import VibratingArm
 from flexdyn_ros.nodes.quiet_friction import QuietFriction
 from flexdyn_ros.nodes.torque_terms import TorqueTerms

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Container
-from typing import Optional
+from typing import Container, Optional
 
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.model.records.robot import Robot

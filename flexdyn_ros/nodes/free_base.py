@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.nodes.joint_motion import ModalState
+from flexdyn_ros.nodes.joint_motion import JointSample, ModalState
 import numpy as np
 
 

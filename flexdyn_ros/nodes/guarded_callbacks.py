@@ -7,13 +7,11 @@ from collections import Counter
 from functools import wraps
 import time
 import traceback
-from typing import Any
-from typing import Callable
+from typing import Any, Callable
 
 from flexdyn_ros.errors import FlexdynError
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.executors import ExternalShutdownException
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode
 
 LOG_PERIOD = 1.0  # between two log lines on the same kind of failure [s]

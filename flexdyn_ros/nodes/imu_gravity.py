@@ -4,18 +4,15 @@
 from __future__ import annotations
 
 import time
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.nodes.fixed_frames import holding_link
-from flexdyn_ros.nodes.fixed_frames import pose_in
+from flexdyn_ros.nodes.fixed_frames import holding_link, pose_in
 from flexdyn_ros.nodes.gravity_frame import GravityUnknown
 from flexdyn_ros.simulation.configuration import quaternion_matrix
 import numpy as np
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
-from rclpy.qos import QoSReliabilityPolicy
+from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import Imu
 
 TOPIC = '~/imu'

@@ -6,10 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 import math
-from typing import Any
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Any, Mapping, Optional, Sequence
 
 from flexdyn_ros.nodes.plausibility import Bound
 import numpy as np

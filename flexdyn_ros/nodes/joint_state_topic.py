@@ -3,19 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Callable
-from typing import Optional
+from typing import Any, Callable, Optional
 
 from flexdyn_ros.nodes.lost_messages import LostMessages
-from flexdyn_ros.nodes.measured_state import JOINT_STATES
-from flexdyn_ros.nodes.measured_state import MULTI_DOF
+from flexdyn_ros.nodes.measured_state import JOINT_STATES, MULTI_DOF
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
-from rclpy.qos import QoSReliabilityPolicy
+from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
-from sensor_msgs.msg import JointState
-from sensor_msgs.msg import MultiDOFJointState
+from sensor_msgs.msg import JointState, MultiDOFJointState
 
 
 def subscribe_measured_states(

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Iterable
-from typing import Optional
+from typing import Iterable, Optional
 
 # Real time after which an unanswered state is published again [s]: at least SHORTEST_WAIT, and
 # long enough that a controller which is slow, and not gone, is not asked twice as a rule.

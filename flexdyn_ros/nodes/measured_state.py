@@ -4,24 +4,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Any, Mapping, Optional, Sequence
 
 from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.joint_state_cache import DUPLICATE_NAMES
-from flexdyn_ros.nodes.joint_state_cache import IMPLAUSIBLE
-from flexdyn_ros.nodes.joint_state_cache import JointStateCache
-from flexdyn_ros.nodes.joint_state_cache import unfit_length
-from flexdyn_ros.nodes.joint_state_cache import why_unusable
-from flexdyn_ros.nodes.joint_state_cache import WRONG_LENGTH
-from flexdyn_ros.nodes.message_stamps import MessageStamps
-from flexdyn_ros.nodes.message_stamps import NodeClock
-from flexdyn_ros.nodes.multi_dof_entry import ANY
-from flexdyn_ros.nodes.multi_dof_entry import MultiDofEntry
-from flexdyn_ros.nodes.plausibility import Bound
-from flexdyn_ros.nodes.plausibility import Plausible
+from flexdyn_ros.nodes.joint_state_cache import (
+    DUPLICATE_NAMES,
+    IMPLAUSIBLE,
+    JointStateCache,
+    unfit_length,
+    why_unusable,
+    WRONG_LENGTH,
+)
+from flexdyn_ros.nodes.message_stamps import MessageStamps, NodeClock
+from flexdyn_ros.nodes.multi_dof_entry import ANY, MultiDofEntry
+from flexdyn_ros.nodes.plausibility import Bound, Plausible
 from flexdyn_ros.nodes.ros_time import nanoseconds
 import numpy as np
 

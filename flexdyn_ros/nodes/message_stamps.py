@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-from typing import Hashable
-from typing import Optional
+from typing import Any, Hashable, Optional
 
 from flexdyn_ros.nodes.ros_time import NANOSECONDS
 

@@ -13,15 +13,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Iterator
-from typing import Optional
+from typing import Iterator, Optional
 
-from flexdyn_ros.nodes.deflection import ModalEquations
-from flexdyn_ros.nodes.deflection import QuasiStaticArm
-from flexdyn_ros.nodes.joint_motion import JointMotion
-from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.nodes.joint_motion import linear_motion
-from flexdyn_ros.nodes.joint_motion import ModalState
+from flexdyn_ros.nodes.deflection import ModalEquations, QuasiStaticArm
+from flexdyn_ros.nodes.joint_motion import JointMotion, JointSample, linear_motion, ModalState
 import numpy as np
 
 MAX_ITERATIONS = 10

@@ -4,12 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from flexdyn_ros.nodes.code_ahead import CodeAhead
-from flexdyn_ros.nodes.code_ahead import ModelRequest
-from flexdyn_ros.nodes.code_ahead import TURNED
+from flexdyn_ros.nodes.code_ahead import CodeAhead, ModelRequest, TURNED
 from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.payload_parameters import PAYLOAD
 from flexdyn_ros.nodes.run_time_model import RunTimeModel
@@ -46,12 +43,14 @@ class ModelChanges:
             free: Joint coordinates that no force acts on.
         """
         self.pending = ''
+        self._lines: list[str] = []
         self._node = node
         self._feed_forward = feed_forward
         self._model = run_time_model
         self._free = free
         self._ahead = CodeAhead(node.robot, self._request())
         self._put_in_force()
+        self.log()
         if node.parameters['prepare_changes']:
             for request in self._likely_requests():
                 self._ahead.make(request)
@@ -124,10 +123,17 @@ class ModelChanges:
         ]
 
     def _put_in_force(self) -> None:
-        """Change the model between two cycles, and log what the torque contains."""
-        node, log = self._node, self._node.get_logger()
+        """Change the model between two cycles."""
+        node = self._node
         self._feed_forward.terms = chosen_terms(node.parameters)
-        log.info(self._model.apply(node.parameters))
+        self._lines = [self._model.apply(node.parameters)]
         source = 'of ~/reference, else '
         source += 'differentiated velocities' if node.inputs.differentiator else 'zero'
-        log.info(self._feed_forward.terms.sentence(self._feed_forward.mode, source))
+        self._lines.append(
+            self._feed_forward.terms.sentence(self._feed_forward.mode, source))
+
+    def log(self) -> None:
+        """Log what the torque contains, where that has changed; it takes a millisecond."""
+        for line in self._lines:
+            self._node.get_logger().info(line)
+        self._lines = []

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from flexdyn_ros.nodes.multi_dof_joint import MultiDofJoint
-from flexdyn_ros.nodes.plausibility import LARGEST_POSITION
-from flexdyn_ros.nodes.plausibility import Plausible
+from flexdyn_ros.nodes.plausibility import LARGEST_POSITION, Plausible
 import numpy as np
 
 ANY = Plausible(acceleration=math.inf, velocity=math.inf)

@@ -9,8 +9,7 @@ nav_msgs/Odometry. These are floating and planar joints, and multi-axis joints w
 
 from __future__ import annotations
 
-from abc import ABC
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 import math
 from typing import Optional
 

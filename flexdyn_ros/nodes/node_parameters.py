@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Callable
-from typing import Iterable
-from typing import Optional
+from typing import Any, Callable, Iterable, Optional
 
 from flexdyn_ros.nodes.parameters import ParameterSpecification
-from rcl_interfaces.msg import FloatingPointRange
-from rcl_interfaces.msg import IntegerRange
-from rcl_interfaces.msg import ParameterDescriptor
-from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 

@@ -8,14 +8,11 @@ read_only and validation. This module reads and checks them without ROS.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 import math
 from pathlib import Path
 import sys
-from typing import Any
-from typing import Iterable
-from typing import Optional
+from typing import Any, Iterable, Optional
 
 import yaml
 

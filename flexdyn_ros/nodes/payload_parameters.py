@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Mapping
-from typing import Optional
-from typing import Protocol
+from typing import Any, Mapping, Optional, Protocol
 
 from flexdyn_ros.model.records.inertia import inertia_problem
 from flexdyn_ros.model.records.robot import Robot

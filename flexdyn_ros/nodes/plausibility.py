@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Mapping, Optional, Sequence
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.model.records.robot import Robot

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Container
-from typing import Mapping
-from typing import Optional
+from typing import Container, Mapping, Optional
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm_coordinates import Place

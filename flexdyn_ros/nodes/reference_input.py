@@ -5,22 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import time
-from typing import Any
-from typing import Callable
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.diagnostics import ERROR
 from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.lost_messages import LostMessages
-from flexdyn_ros.nodes.plausibility import Bound
-from flexdyn_ros.nodes.plausibility import check_desired
-from flexdyn_ros.nodes.plausibility import Plausible
-from flexdyn_ros.nodes.reference import Reference
-from flexdyn_ros.nodes.reference import ReferenceRefused
+from flexdyn_ros.nodes.plausibility import Bound, check_desired, Plausible
+from flexdyn_ros.nodes.reference import Reference, ReferenceRefused
 from flexdyn_ros.nodes.watchdog import Watchdog
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory

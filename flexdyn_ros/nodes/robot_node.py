@@ -3,34 +3,26 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 import signal
 import sys
 import time
 import traceback
-from typing import Any
-from typing import Callable
-from typing import Optional
+from typing import Any, Callable, Optional
 
 import flexdyn_ros
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.bounded import bounded
 from flexdyn_ros.nodes.description import DescriptionTopic
-from flexdyn_ros.nodes.diagnostics import Diagnostics
-from flexdyn_ros.nodes.diagnostics import ERROR
-from flexdyn_ros.nodes.diagnostics import OK
-from flexdyn_ros.nodes.guarded_callbacks import GuardedCallbacks
-from flexdyn_ros.nodes.guarded_callbacks import spin
+from flexdyn_ros.nodes.diagnostics import Diagnostics, ERROR, OK
+from flexdyn_ros.nodes.guarded_callbacks import GuardedCallbacks, spin
 from flexdyn_ros.nodes.library_log import log_through
 from flexdyn_ros.nodes.node_parameters import NodeParameters
 from flexdyn_ros.nodes.parameters import node_specifications
 from flexdyn_ros.nodes.payload_parameters import Values
 import rclpy
-from rclpy.clock import Clock
-from rclpy.clock import ClockType
-from rclpy.exceptions import InvalidParameterTypeException
-from rclpy.exceptions import InvalidParameterValueException
+from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import TransitionCallbackReturn
 

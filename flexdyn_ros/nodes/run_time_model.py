@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flexdyn_ros.nodes.payload_parameters import set_payload
-from flexdyn_ros.nodes.payload_parameters import Values
+from flexdyn_ros.nodes.payload_parameters import set_payload, Values
 import numpy as np
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import Sequence
+from typing import Optional, Sequence
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.reference import Reference

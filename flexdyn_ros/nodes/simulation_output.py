@@ -8,22 +8,14 @@ from typing import Sequence
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.nodes.arm_simulator import ArmSimulator
-from flexdyn_ros.nodes.measured_state import JOINT_STATES
-from flexdyn_ros.nodes.measured_state import MULTI_DOF
+from flexdyn_ros.nodes.measured_state import JOINT_STATES, MULTI_DOF
 from flexdyn_ros.nodes.ros_time import NANOSECONDS
 from flexdyn_ros.nodes.rotation import quaternion
-from geometry_msgs.msg import Point
-from geometry_msgs.msg import Pose
-from geometry_msgs.msg import PoseArray
-from geometry_msgs.msg import Quaternion
-from geometry_msgs.msg import Transform
-from geometry_msgs.msg import Twist
-from geometry_msgs.msg import Vector3
+from geometry_msgs.msg import Point, Pose, PoseArray, Quaternion, Transform, Twist, Vector3
 import numpy as np
 from rclpy.lifecycle import LifecycleNode
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
-from sensor_msgs.msg import MultiDOFJointState
+from sensor_msgs.msg import JointState, MultiDOFJointState
 
 
 def doubles(values: np.ndarray) -> array:

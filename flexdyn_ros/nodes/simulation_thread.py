@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Callable
-from typing import Optional
+from typing import Callable, Optional
 
 # A thread that has fallen further behind than this does not try to catch up [s]; a clock may tick
 # slowly, so that all cycles between two ticks are due at once.

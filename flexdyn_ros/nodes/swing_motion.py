@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-from typing import Sequence
+from typing import Any, Sequence
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.nodes.arm_simulator import ArmSimulator
@@ -13,8 +12,7 @@ from flexdyn_ros.nodes.ros_time import NANOSECONDS
 from flexdyn_ros.nodes.simulation_output import doubles
 import numpy as np
 from rclpy.lifecycle import LifecycleNode
-from trajectory_msgs.msg import JointTrajectory
-from trajectory_msgs.msg import JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 TOPIC = '~/swing_reference'
 ROOM = 0.8  # part of the way to a position limit that the motion may use

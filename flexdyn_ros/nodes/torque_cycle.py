@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.effort_limits import EffortLimits
 from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.stale_policy import policy_in_force
-from flexdyn_ros.nodes.stale_policy import StaleEpisode
+from flexdyn_ros.nodes.stale_policy import policy_in_force, StaleEpisode
 from flexdyn_ros.nodes.torque_output import TorqueOutput
 from flexdyn_ros.nodes.torque_shaping import TorqueShaping
 import numpy as np

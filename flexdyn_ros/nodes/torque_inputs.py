@@ -3,24 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Callable
-from typing import Mapping
-from typing import Union
+from typing import Any, Callable, Mapping, Union
 
-from flexdyn_ros.nodes.base_input import BaseInput
-from flexdyn_ros.nodes.base_input import TOPIC as BASE
+from flexdyn_ros.nodes.base_input import BaseInput, TOPIC as BASE
 from flexdyn_ros.nodes.differentiator import FilteredDifferentiator
 from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.gravity_frame import GravityFrame
 from flexdyn_ros.nodes.imu_gravity import ImuGravity
 from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.lost_messages import LostMessages
-from flexdyn_ros.nodes.plausibility import AccelerationGuard
-from flexdyn_ros.nodes.plausibility import Bound
-from flexdyn_ros.nodes.plausibility import Plausible
-from flexdyn_ros.nodes.reference_input import ReferenceInput
-from flexdyn_ros.nodes.reference_input import TOPIC as REFERENCE
+from flexdyn_ros.nodes.plausibility import AccelerationGuard, Bound, Plausible
+from flexdyn_ros.nodes.reference_input import ReferenceInput, TOPIC as REFERENCE
 from flexdyn_ros.nodes.wrench_input import WrenchInput
 import numpy as np
 

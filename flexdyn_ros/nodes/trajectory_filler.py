@@ -11,16 +11,12 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 import copy
-from typing import Callable
-from typing import Iterator
-from typing import Optional
-from typing import Sequence
+from typing import Callable, Iterator, Optional, Sequence
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.effort_limits import EffortLimits
 from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.joint_motion import JointMotion
-from flexdyn_ros.nodes.joint_motion import JointSample
+from flexdyn_ros.nodes.joint_motion import JointMotion, JointSample
 from flexdyn_ros.nodes.modal_integrator import VibratingArm
 from flexdyn_ros.nodes.ros_time import seconds
 import numpy as np

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 import time
-from typing import Any
-from typing import Iterator
+from typing import Any, Iterator
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.trajectory_filler import TrajectoryFiller

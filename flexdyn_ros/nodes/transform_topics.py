@@ -9,8 +9,7 @@ from typing import Any
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.transform_tree import TransformTree
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy
-from rclpy.qos import QoSProfile
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 
 try:
     from tf2_msgs.msg import TFMessage

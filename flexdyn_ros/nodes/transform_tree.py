@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-from typing import Iterator
-from typing import Optional
+from typing import Any, Iterator, Optional
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.simulation.configuration import quaternion_matrix

@@ -5,15 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import time
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.fixed_frames import holding_link
-from flexdyn_ros.nodes.fixed_frames import pose_in
-from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.nodes.joint_motion import ModalState
+from flexdyn_ros.nodes.fixed_frames import holding_link, pose_in
+from flexdyn_ros.nodes.joint_motion import JointSample, ModalState
 from flexdyn_ros.nodes.transform_topics import TransformTopics
 from geometry_msgs.msg import WrenchStamped
 import numpy as np

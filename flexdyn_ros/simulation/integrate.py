@@ -4,28 +4,19 @@
 from __future__ import annotations
 
 import math
-from typing import Mapping
-from typing import Optional
+from typing import Mapping, Optional
 
-from flexdyn_ros.closed_chains.stepping import LoopAccelerations
-from flexdyn_ros.closed_chains.stepping import LoopMotion
+from flexdyn_ros.closed_chains.stepping import LoopAccelerations, LoopMotion
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.robot_dynamics import require_dynamics
-from flexdyn_ros.simulation.arguments import finite_vector
-from flexdyn_ros.simulation.arguments import positive_number
-from flexdyn_ros.simulation.divergence import Diverged
-from flexdyn_ros.simulation.divergence import SimulationDiverged
-from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
-from flexdyn_ros.simulation.equations_of_motion import Torque
+from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
+from flexdyn_ros.simulation.arguments import finite_vector, positive_number
+from flexdyn_ros.simulation.divergence import Diverged, SimulationDiverged
+from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion, Torque
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
-from flexdyn_ros.simulation.progress import Progress
-from flexdyn_ros.simulation.progress import ProgressBar
-from flexdyn_ros.simulation.record import Recorder
-from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.progress import Progress, ProgressBar
+from flexdyn_ros.simulation.record import Recorder, Trajectory
 from flexdyn_ros.simulation.runge_kutta import RungeKutta
-from flexdyn_ros.simulation.tableaus import find_tableau
-from flexdyn_ros.simulation.tableaus import Tableau
+from flexdyn_ros.simulation.tableaus import find_tableau, Tableau
 import numpy as np
 from numpy.typing import ArrayLike
 

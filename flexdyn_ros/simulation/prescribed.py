@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Callable
-from typing import Optional
-from typing import Union
+from typing import Any, Callable, Optional, Union
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES

@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-from typing import Optional
-from typing import Union
+from typing import Any, Optional, Union
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.simulation.frequencies import fastest_rates
-from flexdyn_ros.simulation.tableaus import find_tableau
-from flexdyn_ros.simulation.tableaus import Tableau
+from flexdyn_ros.simulation.tableaus import find_tableau, Tableau
 import numpy as np
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.simulation.hairer_method import HAIRER_A
-from flexdyn_ros.simulation.hairer_method import HAIRER_B
-from flexdyn_ros.simulation.hairer_method import HAIRER_C
+from flexdyn_ros.simulation.hairer_method import HAIRER_A, HAIRER_B, HAIRER_C
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable
-from typing import Iterable
-from typing import Mapping
+from typing import Callable, Iterable, Mapping
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import QUOTIENT
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
-from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.graph import (
+    CALL,
+    CONSTANT,
+    Expression,
+    Graph,
+    NEGATIVE,
+    PRODUCT,
+    QUOTIENT,
+    split_sign,
+    SUM,
+    SYMBOL,
+)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,7 @@ import subprocess
 import sys
 import time
 
-from command import flexdyn
-from command import flexdyn_many
-from command import surroundings
+from command import flexdyn, flexdyn_many, surroundings
 from flexdyn_ros.cli.main import build_parser
 import pytest
 

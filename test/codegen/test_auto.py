@@ -6,17 +6,13 @@ import os
 import warnings
 
 from codegen import cases
-from codegen.compiled import needs_compiler
-from codegen.compiled import QUICK
+from codegen.compiled import needs_compiler, QUICK
 import flexdyn_ros as fd
 from flexdyn_ros import direct_calls
 from flexdyn_ros.codegen.backends import generated
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend
-from flexdyn_ros.codegen.compile import compiler
-from flexdyn_ros.codegen.compile import program
-from flexdyn_ros.codegen.compile.compiler import CompilationFailed
-from flexdyn_ros.codegen.compile.compiler import find_compiler
-from flexdyn_ros.codegen.compile.compiler import NoCompiler
+from flexdyn_ros.codegen.compile import compiler, program
+from flexdyn_ros.codegen.compile.compiler import CompilationFailed, find_compiler, NoCompiler
 from flexdyn_ros.codegen.tracing.functions import Request
 import numpy as np
 from oracles.dh_urdf import chain_urdf

@@ -11,16 +11,12 @@ import sys
 import time
 
 from codegen import cases
-from codegen.compiled import needs_compiler
-from codegen.compiled import QUICK
+from codegen.compiled import needs_compiler, QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.backends.executors import _program
 from flexdyn_ros.codegen.backends.variants import Variants
-from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.codegen.compile import program
-from flexdyn_ros.codegen.compile.compiler import CompilationFailed
-from flexdyn_ros.codegen.compile.compiler import Compiler
-from flexdyn_ros.codegen.compile.compiler import find_compiler
+from flexdyn_ros.codegen.compile import cache, program
+from flexdyn_ros.codegen.compile.compiler import CompilationFailed, Compiler, find_compiler
 from flexdyn_ros.codegen.compile.loading import load_library
 from flexdyn_ros.codegen.compile.program import CompiledProgram
 from flexdyn_ros.codegen.tracing.functions import Request

@@ -3,8 +3,7 @@
 
 from codegen import cases
 import flexdyn_ros as fd
-from flexdyn_ros.symbolic.count import count_c
-from flexdyn_ros.symbolic.count import CountError
+from flexdyn_ros.symbolic.count import count_c, CountError
 import pytest
 
 try:

@@ -4,28 +4,24 @@
 from functools import lru_cache
 from pathlib import Path
 
-from benchmarks.derivatives.page import count_row
-from benchmarks.derivatives.page import INTRODUCTION
-from benchmarks.derivatives.page import robots
+from benchmarks.derivatives.page import count_row, INTRODUCTION, robots
 from codegen import cases
-from codegen.compiled import needs_compiler
-from codegen.compiled import QUICK
-from codegen.native import Native
-from codegen.native import need_compiler
+from codegen.compiled import needs_compiler, QUICK
+from codegen.native import Native, need_compiler
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
 from flexdyn_ros.codegen.tracing.parameters import parameter_names
 from flexdyn_ros.codegen.tracing.trace import trace
-from flexdyn_ros.codegen.tracing.traced_derivatives import DERIVATIVE_METHODS
-from flexdyn_ros.codegen.tracing.traced_derivatives import DIRECTIONS
-from flexdyn_ros.codegen.tracing.traced_derivatives import STRUCTURED
-from flexdyn_ros.symbolic.program import evaluate_program
-from flexdyn_ros.symbolic.program import operation_counts
+from flexdyn_ros.codegen.tracing.traced_derivatives import (
+    DERIVATIVE_METHODS,
+    DIRECTIONS,
+    STRUCTURED,
+)
+from flexdyn_ros.symbolic.program import evaluate_program, operation_counts
 import numpy as np
 from oracles.dh_urdf import chain_urdf
 from oracles.random_robots import random_robot_urdf
-from oracles.segment_arms import boom
-from oracles.segment_arms import WRIST
+from oracles.segment_arms import boom, WRIST
 from oracles.small_robots import arm
 import pytest
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `generate` accepts, refuses and returns; its files; parameters that stay arguments."""
 
-from dataclasses import FrozenInstanceError
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 import shutil
 import subprocess
 
@@ -10,8 +9,7 @@ from codegen import cases
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.parameters import parameter_names
 from flexdyn_ros.codegen.tracing.trace import trace
-from flexdyn_ros.symbolic.program import evaluate_program
-from flexdyn_ros.symbolic.program import operation_counts
+from flexdyn_ros.symbolic.program import evaluate_program, operation_counts
 import numpy as np
 import pytest
 

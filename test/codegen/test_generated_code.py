@@ -4,11 +4,9 @@
 import shutil
 
 from codegen import cases
-from codegen.native import Native
-from codegen.native import need_compiler
+from codegen.native import Native, need_compiler
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.export.c import c_program
-from flexdyn_ros.codegen.export.c import emit_c
+from flexdyn_ros.codegen.export.c import c_program, emit_c
 from flexdyn_ros.codegen.export.chunks import split
 from flexdyn_ros.codegen.export.fortran import emit_fortran
 from flexdyn_ros.codegen.export.schedule import schedule

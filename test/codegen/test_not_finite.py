@@ -5,8 +5,7 @@ from functools import lru_cache
 import warnings
 
 from codegen import cases
-from codegen.compiled import needs_compiler
-from codegen.compiled import QUICK
+from codegen.compiled import needs_compiler, QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.errors import NonFiniteResult
 import numpy as np

@@ -6,10 +6,8 @@ import re
 from codegen import cases
 from codegen.variant_of import variant_of
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.compile.compiled_c import batch_source
-from flexdyn_ros.codegen.compile.compiled_c import call_source
-from flexdyn_ros.codegen.export.c import c_program
-from flexdyn_ros.codegen.export.c import emit_c
+from flexdyn_ros.codegen.compile.compiled_c import batch_source, call_source
+from flexdyn_ros.codegen.export.c import c_program, emit_c
 from flexdyn_ros.codegen.tracing.functions import tip_link
 from flexdyn_ros.codegen.tracing.loads import read_loads
 from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF

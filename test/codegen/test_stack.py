@@ -11,16 +11,10 @@ from codegen import cases
 from codegen.compiled import needs_compiler
 from codegen.variant_of import variant_of
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.compile.compiled_c import batch_source
-from flexdyn_ros.codegen.compile.compiled_c import call_source
+from flexdyn_ros.codegen.compile.compiled_c import batch_source, call_source
 from flexdyn_ros.codegen.compile.compiler import find_compiler
-from flexdyn_ros.codegen.compile.program import BATCH
-from flexdyn_ros.codegen.compile.program import CALL
-from flexdyn_ros.codegen.compile.program import FLAGS
-from flexdyn_ros.codegen.export.c import c_program
-from flexdyn_ros.codegen.export.c import emit_c
-from flexdyn_ros.codegen.export.c import EXPORTED
-from flexdyn_ros.codegen.export.c import MOST_ON_STACK
+from flexdyn_ros.codegen.compile.program import BATCH, CALL, FLAGS
+from flexdyn_ros.codegen.export.c import c_program, emit_c, EXPORTED, MOST_ON_STACK
 from oracles.dh_urdf import chain_urdf
 import pytest
 

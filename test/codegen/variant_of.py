@@ -3,8 +3,7 @@
 
 from flexdyn_ros.codegen.backends.variants import Variants
 from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.codegen.tracing.functions import Request
-from flexdyn_ros.codegen.tracing.functions import tip_link
+from flexdyn_ros.codegen.tracing.functions import Request, tip_link
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 
 

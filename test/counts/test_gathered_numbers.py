@@ -3,9 +3,7 @@
 
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.passes.numbers import gather_numbers
-from flexdyn_ros.symbolic.program import evaluate_program
-from flexdyn_ros.symbolic.program import operation_counts
-from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.program import evaluate_program, operation_counts, Program
 import pytest
 
 

@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated arm and the shape of a bent one, without ROS."""
 
-from arms import flexible_arm
-from arms import rigid_arm
+from arms import flexible_arm, rigid_arm
 import flexdyn_ros as fd
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import SingularMassMatrix
-from flexdyn_ros.nodes.arm_simulator import ArmSimulator
-from flexdyn_ros.nodes.arm_simulator import JointController
-from flexdyn_ros.nodes.arm_simulator import SimulationStopped
+from flexdyn_ros.errors import FlexdynError, SingularMassMatrix
+from flexdyn_ros.nodes.arm_simulator import ArmSimulator, JointController, SimulationStopped
 from flexdyn_ros.nodes.deformed_shape import rotation_matrix
 from flexdyn_ros.nodes.rotation import quaternion
 import numpy as np

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which joints are driven where nobody names them."""
 
-from arms import JOINT
-from arms import LINK
-from arms import rigid_arm
+from arms import JOINT, LINK, rigid_arm
 import flexdyn_ros as fd
 from flexdyn_ros.nodes.driven_joints import driven_joints
 

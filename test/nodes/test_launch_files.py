@@ -17,8 +17,7 @@ from arms import flexible_arm
 from geometry_msgs.msg import PoseArray
 from launch_stand_in import stand_in
 from launch_stand_in.context import LaunchFileError
-from node_processes import joint_state
-from node_processes import LIMIT
+from node_processes import joint_state, LIMIT
 import pytest
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState

@@ -4,9 +4,7 @@
 import threading
 from types import SimpleNamespace
 
-from flexdyn_ros.nodes.lockstep import Lockstep
-from flexdyn_ros.nodes.lockstep import LONGEST_WAIT
-from flexdyn_ros.nodes.lockstep import SHORTEST_WAIT
+from flexdyn_ros.nodes.lockstep import Lockstep, LONGEST_WAIT, SHORTEST_WAIT
 import pytest
 
 

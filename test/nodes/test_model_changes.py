@@ -4,8 +4,7 @@
 import time
 
 import flexdyn_ros as fd
-from inverse_dynamics_cases import ROBOT
-from inverse_dynamics_cases import STATE
+from inverse_dynamics_cases import ROBOT, STATE
 import numpy as np
 import pytest
 

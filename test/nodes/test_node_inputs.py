@@ -7,13 +7,11 @@ from arms import rigid_arm
 import flexdyn_ros as fd
 from flexdyn_ros.nodes.compute_times import ComputeTimes
 from flexdyn_ros.nodes.differentiator import FilteredDifferentiator
-from flexdyn_ros.nodes.effort_limits import EffortLimits
-from flexdyn_ros.nodes.effort_limits import ZeroEffortLimit
+from flexdyn_ros.nodes.effort_limits import EffortLimits, ZeroEffortLimit
 from flexdyn_ros.nodes.joint_motion import JointSample
 from flexdyn_ros.nodes.joint_state_cache import JointStateCache
 from flexdyn_ros.nodes.payload_parameters import payload_problem
-from flexdyn_ros.nodes.reference import Reference
-from flexdyn_ros.nodes.reference import ReferenceRefused
+from flexdyn_ros.nodes.reference import Reference, ReferenceRefused
 from flexdyn_ros.nodes.watchdog import Watchdog
 import numpy as np
 import pytest

@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 
 from clean_environment import ROOT
 import pytest
-from source_files import imported_modules
-from source_files import syntax_nodes
+from source_files import imported_modules, syntax_nodes
 
 MANIFEST = ElementTree.parse(ROOT / 'package.xml').getroot()
 

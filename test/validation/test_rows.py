@@ -6,21 +6,12 @@ from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
-from validation import __main__ as command
-from validation import run
-from validation.case import Case
-from validation.case import Finding
-from validation.case import NotRun
-from validation.case import Row
-from validation.case import Source
+from validation import __main__ as command, run
+from validation.case import Case, Finding, NotRun, Row, Source
 from validation.page import page
 from validation.registry import cases
-from validation.run import Outcome
-from validation.run import run_case
-from validation.run import run_cases
-from validation.words import difference_text
-from validation.words import expected_text
-from validation.words import ours_text
+from validation.run import Outcome, run_case, run_cases
+from validation.words import difference_text, expected_text, ours_text
 
 SOURCE = Source('el_rayyes', 'Someone, 1990', 'table 1')
 

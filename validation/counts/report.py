@@ -11,9 +11,7 @@ from validation.counts import published
 from validation.counts.explanations import explanation
 from validation.counts.published_form import publication_counts
 from validation.counts.published_program import published_program
-from validation.counts.tables import Count
-from validation.counts.tables import Row
-from validation.counts.tables import Table
+from validation.counts.tables import Count, Row, Table
 
 HEADER = (
     '| row | mul | add | total | sin, cos | published: mul + add = total | ratio | |\n'

@@ -9,10 +9,7 @@ are several; an ArithmeticError or ValueError means that the results are not sou
 from __future__ import annotations
 
 from threading import RLock
-from typing import Any
-from typing import Callable
-from typing import Optional
-from typing import Protocol
+from typing import Any, Callable, Optional, Protocol
 
 from flexdyn_ros.codegen.backends.variants import Variant
 from flexdyn_ros.codegen.compile import cache

@@ -12,8 +12,7 @@ another name and then renamed, so that processes side by side see it whole or no
 
 from __future__ import annotations
 
-from dataclasses import astuple
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import lru_cache
 import hashlib
 import logging

@@ -12,9 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import ctypes
 from math import isfinite
 import os
-from typing import Any
-from typing import Optional
-from typing import Sequence
+from typing import Any, Optional, Sequence
 
 import numpy as np
 

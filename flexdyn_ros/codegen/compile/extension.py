@@ -13,20 +13,20 @@ from functools import lru_cache
 import hashlib
 from importlib import import_module
 from importlib.machinery import ExtensionFileLoader
-from importlib.util import module_from_spec
-from importlib.util import spec_from_file_location
+from importlib.util import module_from_spec, spec_from_file_location
 import logging
 import os
 from pathlib import Path
 import sysconfig
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.codegen.compile.compiler import CompilationFailed
-from flexdyn_ros.codegen.compile.compiler import Compiler
-from flexdyn_ros.codegen.compile.compiler import find_compiler
-from flexdyn_ros.codegen.compile.compiler import NoCompiler
+from flexdyn_ros.codegen.compile.compiler import (
+    CompilationFailed,
+    Compiler,
+    find_compiler,
+    NoCompiler,
+)
 from flexdyn_ros.codegen.compile.loading import load_library
 import numpy as np
 

@@ -12,34 +12,26 @@ that `c_files` writes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable
-from typing import Optional
+from typing import Callable, Optional
 
-from flexdyn_ros.codegen.export.chunks import Angles
-from flexdyn_ros.codegen.export.chunks import COSINES
-from flexdyn_ros.codegen.export.chunks import gathered_angles
-from flexdyn_ros.codegen.export.chunks import Part
-from flexdyn_ros.codegen.export.chunks import Parts
-from flexdyn_ros.codegen.export.chunks import SINES
-from flexdyn_ros.codegen.export.chunks import split
-from flexdyn_ros.codegen.export.chunks import Statement
-from flexdyn_ros.codegen.export.chunks import TEMPORARY
-from flexdyn_ros.codegen.export.schedule import labels
-from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.codegen.export.schedule import schedule
-from flexdyn_ros.codegen.export.series import closed_form
-from flexdyn_ros.codegen.export.series import series
-from flexdyn_ros.codegen.export.series import stumpff_orders
+from flexdyn_ros.codegen.export.chunks import (
+    Angles,
+    COSINES,
+    gathered_angles,
+    Part,
+    Parts,
+    SINES,
+    split,
+    Statement,
+    TEMPORARY,
+)
+from flexdyn_ros.codegen.export.schedule import labels, Schedule, schedule
+from flexdyn_ros.codegen.export.series import closed_form, series, stumpff_orders
 from flexdyn_ros.codegen.export.tables import c_tables
-from flexdyn_ros.codegen.export.writer import wrap
-from flexdyn_ros.codegen.export.writer import Writer
-from flexdyn_ros.codegen.tracing.interface import identifier
-from flexdyn_ros.codegen.tracing.interface import Input
-from flexdyn_ros.codegen.tracing.interface import Trace
+from flexdyn_ros.codegen.export.writer import wrap, Writer
+from flexdyn_ros.codegen.tracing.interface import identifier, Input, Trace
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import split_sign
+from flexdyn_ros.symbolic.graph import CONSTANT, Expression, split_sign
 
 WIDTH = 99
 INDENT = '    '

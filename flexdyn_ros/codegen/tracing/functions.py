@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import Optional
 
 from flexdyn_ros.codegen.tracing.parameters import Parameter
-from flexdyn_ros.dynamics.functions import Function
-from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.dynamics.functions import Function, FUNCTIONS
+from flexdyn_ros.errors import ArgumentError, did_you_mean, UnknownName
 from flexdyn_ros.model.records.robot import Robot
 
 

@@ -7,13 +7,14 @@ Validation, suggestions for misspelt names and the page docs/urdf_extension.md a
 
 from __future__ import annotations
 
-from flexdyn_ros.model.extension.flexible_link_schema import FLEXIBLE_LINK
-from flexdyn_ros.model.extension.flexible_link_schema import FRICTION
-from flexdyn_ros.model.extension.schema import Attribute
-from flexdyn_ros.model.extension.schema import Element
-from flexdyn_ros.model.extension.schema import MOMENTS_OF_INERTIA
-from flexdyn_ros.model.extension.schema import NO_UNIT
-from flexdyn_ros.model.extension.schema import PURE
+from flexdyn_ros.model.extension.flexible_link_schema import FLEXIBLE_LINK, FRICTION
+from flexdyn_ros.model.extension.schema import (
+    Attribute,
+    Element,
+    MOMENTS_OF_INERTIA,
+    NO_UNIT,
+    PURE,
+)
 
 JOINT_DYNAMICS = Element(
     'joint_dynamics',

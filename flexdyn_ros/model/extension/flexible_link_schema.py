@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from flexdyn_ros.model.extension.schema import Attribute
-from flexdyn_ros.model.extension.schema import Element
-from flexdyn_ros.model.extension.schema import MOMENTS_OF_INERTIA
-from flexdyn_ros.model.extension.schema import NO_UNIT
-from flexdyn_ros.model.extension.schema import PURE
+from flexdyn_ros.model.extension.schema import (
+    Attribute,
+    Element,
+    MOMENTS_OF_INERTIA,
+    NO_UNIT,
+    PURE,
+)
 
 # Units of joints that turn and of joints that slide.
 TORQUE = 'N m | N'

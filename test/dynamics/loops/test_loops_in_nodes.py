@@ -4,8 +4,7 @@
 from pathlib import Path
 
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.arm_simulator import ArmSimulator
-from flexdyn_ros.nodes.arm_simulator import JointController
+from flexdyn_ros.nodes.arm_simulator import ArmSimulator, JointController
 from flexdyn_ros.nodes.deflection import JointSample
 from flexdyn_ros.nodes.feed_forward import FeedForward
 from flexdyn_ros.nodes.torque_terms import TorqueTerms

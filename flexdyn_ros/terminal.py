@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Optional
-from typing import Sequence
-from typing import TextIO
+from typing import Optional, Sequence, TextIO
 
 _CODES = {'red': '31', 'green': '32', 'yellow': '33', 'bold': '1', 'dim': '2'}
 
