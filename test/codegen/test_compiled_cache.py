@@ -12,6 +12,7 @@ import time
 
 from codegen import cases
 from codegen.compiled import needs_compiler, QUICK
+from codegen.variant_of import variant_of
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.backends.executors import _program
 from flexdyn_ros.codegen.compile import cache, program
