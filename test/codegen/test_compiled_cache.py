@@ -235,3 +235,13 @@ def test_the_oldest_entries_make_room(folder, monkeypatch):
     cache.write('new.py', b'text')
     assert cache.read('new.py') == b'text'
     assert sorted(path.name for path in folder.iterdir()) == ['3.py', '4.py', 'new.py']
+
+
+def test_unfinished_entries_of_killed_processes_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path))
+    left, fresh = tmp_path / 'left.tmp', tmp_path / 'fresh.tmp'
+    for path in (left, fresh):
+        path.write_bytes(b'half')
+    os.utime(left, (0.0, 0.0))
+    assert cache.write(cache.entry_name('whole'), b'whole')
+    assert not left.exists() and fresh.exists()
