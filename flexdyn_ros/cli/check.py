@@ -1,10 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn check`: what is wrong with a model, or doubtful, link by link and joint by joint."""
+"""
+`flexdyn check`: what is wrong with a model, or doubtful, link by link and joint by joint.
+
+Read a description and its <flexdyn> extension, and report what is wrong or doubtful in it: links
+with inertias that no rigid body has (mass [kg], principal moments [kg m^2], which test failed and
+by how much of the largest moment), inertia that does not go with the mass, moduli that no material
+has, joints that move no mass, limits without effort, beams too short for their modes, loops that
+do not close near the zero configuration, links or springs that buckle under the weight there.
+
+Errors are what forward dynamics refuses or no rigid body can have; they give exit code 1. Warnings
+give exit code 0, and 1 with --strict. Notes are decisions taken while reading.
+
+Examples:
+  flexdyn check arm.urdf
+  flexdyn check vendor.urdf --extension flexible.xml --strict
+"""
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, TYPE_CHECKING
 
 from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
@@ -15,21 +30,6 @@ if TYPE_CHECKING:
     from flexdyn_ros.model.records.robot import Robot
     from flexdyn_ros.robot_dynamics import Dynamics
 
-_DESCRIPTION = """\
-Read a description and its <flexdyn> extension, and report what is wrong or doubtful in it: links
-with inertias that no rigid body has (mass [kg], principal moments [kg m^2], which test failed and
-by how much of the largest moment), inertia that does not go with the mass, moduli that no material
-has, joints that move no mass, limits without effort, beams too short for their modes, loops that
-do not close near the zero configuration, links or springs that buckle under the weight there.
-
-Errors are what forward dynamics refuses or no rigid body can have; they give exit code 1. Warnings
-give exit code 0, and 1 with --strict. Notes are decisions taken while reading.
-"""
-_EXAMPLES = """\
-examples:
-  flexdyn check arm.urdf
-  flexdyn check vendor.urdf --extension flexible.xml --strict
-"""
 _COLOURS = {'error': 'red', 'warning': 'yellow', 'note': 'dim'}
 _TESTS = {
     'mass': 'inertia without mass',
@@ -42,7 +42,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
         subparsers, 'check', 'what is wrong with a model, link by link and joint by joint',
-        _DESCRIPTION, _EXAMPLES,
+        __doc__
     )
     parser.add_argument('--strict', action='store_true', help='exit with 1 on warnings too')
     add_json(parser)
@@ -101,26 +101,7 @@ def _record(robot: 'Robot', report: 'CheckReport', passed: bool) -> dict[str, An
         'name': robot.name,
         'source': robot.source,
         'passed': passed,
-        'findings': [
-            {
-                'severity': f.severity,
-                'element': f.element,
-                'name': f.name,
-                'message': f.message,
-                'advice': f.advice,
-            }
-            for f in report.findings
-        ],
-        'links': [
-            {
-                'name': link.name,
-                'mass': float(link.mass),
-                'principal_moments': [float(m) for m in link.principal_moments],
-                'failed': list(link.failed),
-                'excess': float(link.excess),
-            }
-            for link in report.links
-        ],
+        **asdict(report),
     }
 
 
