@@ -122,7 +122,7 @@ class BatchFunction:
     def _one(
         self, k: int, samples: Mapping[str, np.ndarray], loads: Mapping[str, np.ndarray],
         method: str, frame: Optional[str],
-    ) -> tuple:
+    ) -> tuple[np.ndarray, ...]:
         """Return the results of one sample."""
         own: dict[str, Any] = {name: rows[k] for name, rows in samples.items()}
         if frame is not None:

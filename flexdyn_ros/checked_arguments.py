@@ -119,5 +119,7 @@ def _not_finite(
         f'wrenches["{each.frame}"]': (*each.force, *each.moment) for each in wrenches
     }}
     places = [(argument, k) for argument, values in numbers.items() for k in range(len(values))]
+    if not places:  # a robot without coordinates: its payloads or gravity are too large
+        return NonFiniteResult(name, 'q', 0.0)
     argument, k = max(places, key=lambda place: abs(numbers[place[0]][place[1]]))
     return NonFiniteResult(name, f'{argument}[{k}]', float(numbers[argument][k]))

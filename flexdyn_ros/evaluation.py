@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import deepcopy
 from typing import Any, Callable, ClassVar, Iterable, Mapping, Optional, Sequence
 
 from flexdyn_ros.arguments import deliver, targets
 from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.codegen.backends.generated import Backend, GeneratedBackend
+from flexdyn_ros.codegen.backends.variants import CompiledAhead
 from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters, ChosenParameters
 from flexdyn_ros.codegen.tracing.functions import read_function, Request
 from flexdyn_ros.direct_calls import call_directly, forget_direct_calls, is_direct
@@ -36,7 +38,7 @@ class Evaluation(CheckedArguments):
     """
 
     # The methods as `Dynamics` has them; those that a subclass replaces are never called directly.
-    _written: ClassVar[Mapping[str, Callable]]
+    _written: ClassVar[Mapping[str, Callable[..., Any]]]
 
     def __init__(self, robot: Robot):
         """Take a robot with the loads of its description; the backend is made by the caller."""
@@ -45,15 +47,17 @@ class Evaluation(CheckedArguments):
         self._payloads: dict[str, Inertia] = {each.link: each.inertia for each in robot.payloads}
         self._closed = ClosedChains(robot) if robot.loops else None
         self._chosen: dict[tuple[str, ...], ChosenParameters] = {}
-        self._compiled_ahead: set[Request] = set()
+        self._compiled_ahead = CompiledAhead()
         self._backend: Backend
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy needs; its backend is made anew."""
-        return {
+        state = {
             name: value for name, value in self.__dict__.items()
             if name != '_backend' and not is_direct(value)
         }
+        state['_compiled_ahead'] = deepcopy(self._compiled_ahead)
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what a copy needs."""
@@ -78,7 +82,7 @@ class Evaluation(CheckedArguments):
         """Return what a function gives: checked arguments, the backend, results in arrays."""
         function = FUNCTIONS[name]
         if function.of_frame:
-            frame = self._frame(frame)
+            frame = self._frame(frame or '')
         vectors = self._vectors(function.inputs, given)
         loads = self._checked(wrenches)
         count = 0 if parameters is None else len(parameters.values)

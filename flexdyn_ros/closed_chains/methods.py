@@ -7,13 +7,14 @@ from abc import ABC, abstractmethod
 from typing import Any, Iterable, Mapping, Optional
 
 from flexdyn_ros.arguments import deliver
-from flexdyn_ros.checked_arguments import CheckedArguments
+from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.report import LoopReport
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported, UnknownName
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
+from numpy.typing import ArrayLike
 
 Out = Optional[np.ndarray]
 ByLoop = Optional[Mapping[str, Any]]
@@ -44,7 +45,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         return self._backend
 
     def project(
-        self, q: Any, qd: Any, hold: Iterable[str] = ()
+        self, q: ArrayLike, qd: ArrayLike, hold: Iterable[str] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
         """
         Return the nearest state that meets all loops: q (nq,) and qd (nv,).
@@ -71,14 +72,14 @@ class ClosedChainMethods(CheckedArguments, ABC):
 
     def constraint_forces(
         self,
-        q: Any,
-        qd: Any,
-        tau: Any,
-        wrenches: Optional[Mapping[str, Any]] = None,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches = None,
         out: Out = None,
         loop_accelerations: ByLoop = None,
         loop_forces: ByLoop = None,
-        base_acceleration: Any = None,
+        base_acceleration: Optional[ArrayLike] = None,
     ) -> np.ndarray:
         """
         Return the forces of the loops under generalised forces tau, (n_constraints,).
@@ -104,7 +105,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         ), out)
 
     def actuated_forces(
-        self, q: Any, forces: Any, out: Out = None, loop_forces: ByLoop = None
+        self, q: ArrayLike, forces: ArrayLike, out: Out = None, loop_forces: ByLoop = None
     ) -> np.ndarray:
         """
         Return what the actuated joints must give in the place of forces on the open tree, (nv,).
@@ -131,7 +132,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
             lambda: closed.torques(self._backend, at, rest, loading),
         ), out)
 
-    def loop_gaps(self, q: Any, out: Out = None) -> np.ndarray:
+    def loop_gaps(self, q: ArrayLike, out: Out = None) -> np.ndarray:
         """Return how far each constraint is from being met, (n_constraints,) [rad | m]."""
         if self._closed is None:
             return deliver([], out)
@@ -140,7 +141,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
             'loop_gaps', {'q': at}, (), lambda: closed.gaps(self._backend, at)
         ), out)
 
-    def loop_jacobian(self, q: Any, out: Out = None) -> np.ndarray:
+    def loop_jacobian(self, q: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the Jacobian A of the constraints, (n_constraints, nv), in axes of frame2."""
         if self._closed is None:
             return deliver(np.zeros((0, self.robot.nv)), out)
@@ -149,7 +150,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
             'loop_jacobian', {'q': at}, (), lambda: closed.jacobian(self._backend, at)
         ), out)
 
-    def loop_bias(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
+    def loop_bias(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """Return dA/dt qd of the constraints, (n_constraints,) [rad/s^2 | m/s^2]."""
         if self._closed is None:
             return deliver([], out)
@@ -158,14 +159,14 @@ class ClosedChainMethods(CheckedArguments, ABC):
             'loop_bias', {'q': at, 'qd': rate}, (), lambda: self._backend.loop_bias(at, rate)
         ), out)
 
-    def loop_report(self, q: Any) -> LoopReport:
+    def loop_report(self, q: ArrayLike) -> LoopReport:
         """Return rank, degrees of freedom and singularity of the loops at a configuration."""
         if self._closed is None:
             raise FlexdynError(f'Robot "{self.robot.name}" has no loops to report on.')
         return self._closed.report(self._backend, np.array(self._position(q)))
 
     def operational_space_inertia(
-        self, q: Any, frame: str, inverse: bool = False, out: Out = None
+        self, q: ArrayLike, frame: str, inverse: bool = False, out: Out = None
     ) -> np.ndarray:
         """
         Return the inertia that forces and moments meet at a frame's origin, (6, 6), root axes.
@@ -221,5 +222,5 @@ class ClosedChainMethods(CheckedArguments, ABC):
             )
 
     @abstractmethod
-    def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> np.ndarray:
+    def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> np.ndarray:
         """Return accelerations, (nv,); see `Dynamics`."""

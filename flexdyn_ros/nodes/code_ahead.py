@@ -21,11 +21,9 @@ from typing import Any, Mapping, Optional
 
 import flexdyn_ros
 from flexdyn_ros.nodes.feed_forward import FeedForward, ModalSettings
-from flexdyn_ros.nodes.payload_parameters import set_payload
+from flexdyn_ros.nodes.payload_parameters import keep_loads_as_arguments, set_payload
 from flexdyn_ros.nodes.torque_terms import TorqueTerms
-import numpy as np
 
-TURNED = (1e-6, 0.0, 0.0)  # makes a gravity unlike the description's [m/s^2]
 SWITCH_INTERVAL = 5e-4  # of Python's threads while code is loaded [s]
 
 
@@ -43,7 +41,8 @@ class ModelRequest:
         free: Joint coordinates that no force acts on.
         wrench_links: Links that wrenches act on.
         terms: Names of the terms that the torque contains.
-        gravity: Acceleration of gravity [m/s^2]; empty for the description's.
+        carriers: Links whose payload is an argument of the code in any case.
+        section: Centre of mass of a payload on a flexible link, which chooses its cross-section.
         payload: Payload parameters by name.
     """
 
@@ -55,19 +54,20 @@ class ModelRequest:
     free: tuple[str, ...] = ()
     wrench_links: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
-    gravity: tuple[float, ...] = ()
+    carriers: tuple[str, ...] = ()
+    section: tuple[float, ...] = ()
     payload: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def variant(self) -> tuple[Any, ...]:
         """What of the request needs code of its own; numbers are arguments of the code."""
-        return self.payload.get('payload.link', ''), bool(self.gravity), self.terms
+        link = self.payload.get('payload.link', '')
+        return '' if link in self.carriers else link, self.section, self.terms
 
     def sentence(self) -> str:
         """Return what the code is for."""
         link = self.payload.get('payload.link', '')
-        parts = ['gravity as an argument'] if self.gravity else []
-        parts += [f'a payload on {link}'] if link else []
+        parts = [f'a payload on {link}'] if link else []
         return f'code for {" and ".join([*parts, "the terms " + ", ".join(self.terms)])}'
 
 
@@ -85,8 +85,7 @@ def prepare(robot: Any, request: ModelRequest) -> None:
         dyn, request.torque_model, terms, request.measured_side, ModalSettings(), request.free,
         request.wrench_links,
     )
-    if request.gravity:
-        dyn.set_gravity(np.array(request.gravity))
+    keep_loads_as_arguments(dyn, request.carriers)
     set_payload(dyn, request.payload)
     feed_forward.prepare()
 
@@ -129,12 +128,6 @@ class CodeAhead:
                 target=self._make, args=(request,), name='code_ahead', daemon=True)
             self._thread.start()
         return False
-
-    def make(self, request: ModelRequest) -> None:
-        """Make, or load, the code for a request in this process, before the work begins."""
-        if not self._anything and request.variant not in self._ready:
-            prepare(self._robot, request)
-            self._ready.add(request.variant)
 
     def forget_problem(self) -> None:
         """Try a request that failed again, when it comes again."""

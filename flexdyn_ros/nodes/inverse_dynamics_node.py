@@ -94,7 +94,7 @@ class InverseDynamicsNode(RobotNode):
                 f'No force acts on {", ".join(self.feed_forward.base.names)}: they accelerate as '
                 'the motion of the arm makes them.'
             )
-        model.prepare_gravity()
+        model.set_gravity()
         self.feed_forward.prepare()
 
     @property

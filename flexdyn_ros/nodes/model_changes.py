@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Optional
 
-from flexdyn_ros.nodes.code_ahead import CodeAhead, ModelRequest, TURNED
+from flexdyn_ros.nodes.code_ahead import CodeAhead, ModelRequest
 from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.payload_parameters import PAYLOAD
+from flexdyn_ros.nodes.payload_parameters import (
+    keep_loads_as_arguments,
+    PAYLOAD,
+    payload_carriers,
+)
 from flexdyn_ros.nodes.run_time_model import RunTimeModel
 from flexdyn_ros.nodes.torque_terms import TorqueTerms
 
@@ -48,12 +51,11 @@ class ModelChanges:
         self._feed_forward = feed_forward
         self._model = run_time_model
         self._free = free
+        self._carriers = payload_carriers(node.robot, node.parameters)
+        keep_loads_as_arguments(node.dyn, self._carriers)
         self._ahead = CodeAhead(node.robot, self._request())
         self._put_in_force()
         self.log()
-        if node.parameters['prepare_changes']:
-            for request in self._likely_requests():
-                self._ahead.make(request)
 
     def ask(self) -> None:
         """Note that parameters of the model have been set."""
@@ -91,12 +93,8 @@ class ModelChanges:
 
     def _request(self) -> ModelRequest:
         p = self._node.parameters
-        gravity = tuple(p['gravity'])
-        declared = tuple(self._node.robot.gravity_vector)
-        if self._model.gravity_frame.frame:
-            gravity = tuple(a + b for a, b in zip(gravity or declared, TURNED))
-        elif gravity == declared:
-            gravity = ()
+        link = p['payload.link']
+        flexible = bool(link and self._node.robot.link(link).mode_names)
         return ModelRequest(
             description=self._node.description,
             extension=p['extension_file'],
@@ -106,21 +104,10 @@ class ModelChanges:
             free=self._free,
             wrench_links=tuple(self._feed_forward.wrenches),
             terms=chosen_terms(p).names,
-            gravity=gravity,
+            carriers=self._carriers,
+            section=tuple(p['payload.com']) if flexible else (),
             payload={name: p[name] for name in PAYLOAD},
         )
-
-    def _likely_requests(self) -> list[ModelRequest]:
-        """Return requests for another gravity, and for payloads on links that may carry one."""
-        now, robot = self._request(), self._node.robot
-        parents = {joint.parent for joint in robot.joints}
-        link = now.payload['payload.link']
-        carriers = [link] if link else [n for n in robot.frame_names if n not in parents]
-        turned = tuple(a + b for a, b in zip(robot.gravity_vector, TURNED))
-        return [
-            replace(now, gravity=gravity, payload={**now.payload, 'payload.link': carrier})
-            for carrier in dict.fromkeys(['', *carriers]) for gravity in ((), turned)
-        ]
 
     def _put_in_force(self) -> None:
         """Change the model between two cycles."""

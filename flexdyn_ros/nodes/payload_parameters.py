@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional, Protocol
+from typing import Any, Mapping, Optional, Protocol, Sequence
 
+from flexdyn_ros.codegen.tracing.functions import tip_link
 from flexdyn_ros.model.records.inertia import inertia_problem
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
@@ -53,3 +54,20 @@ def set_payload(dyn: Any, values: Mapping[str, Any] | Values) -> None:
         com = np.array(values['payload.com'] or (0.0, 0.0, 0.0), dtype=float)
         inertia = inertia_matrix(values['payload.inertia'])
         dyn.set_payload(link, values['payload.mass'], com, inertia)
+
+
+def payload_carriers(robot: Robot, values: Mapping[str, Any] | Values) -> tuple[str, ...]:
+    """
+    Return the links whose payload is an argument of the code in any case.
+
+    It is that of the parameters, else the last link of the arm; a flexible link is none, as its
+    code depends on the cross-section that carries the payload.
+    """
+    link = values['payload.link'] or tip_link(robot)
+    return () if robot.link(link).mode_names else (link,)
+
+
+def keep_loads_as_arguments(dyn: Any, carriers: Sequence[str]) -> None:
+    """Make gravity and payloads arguments of the code, so that new values need no new code."""
+    payloads = [f'payload:{link}' for link in carriers]
+    dyn.compile('gravity_vector', arguments=['gravity', *payloads])

@@ -62,14 +62,9 @@ class RunTimeModel:
         axes = f' in axes of {frame}' if frame else ''
         return f'Gravity {self._given.tolist()} m/s^2{axes}; payload: {carried}.'
 
-    def prepare_gravity(self) -> None:
-        """
-        Set a gravity that needs the same code as the one to come; `turn_gravity` sets that.
-
-        Gravity in a turned frame is not the description's: code then takes it as an argument.
-        """
-        turned = np.array([1e-6, 0.0, 0.0]) if self.gravity_frame.frame else np.zeros(3)
-        self._dyn.set_gravity(self._given + turned)
+    def set_gravity(self) -> None:
+        """Set gravity of the parameters, as in a root frame that is not turned."""
+        self._dyn.set_gravity(self._given)
         self._set = np.full(3, np.nan)
 
     def turn_gravity(self) -> None:

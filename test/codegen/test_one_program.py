@@ -8,10 +8,7 @@ from codegen.variant_of import variant_of
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.compile.compiled_c import batch_source, call_source
 from flexdyn_ros.codegen.export.c import c_program, emit_c
-from flexdyn_ros.codegen.tracing.functions import tip_link
-from flexdyn_ros.codegen.tracing.loads import read_loads
 from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
-from flexdyn_ros.codegen.tracing.simplify import simplify
 from flexdyn_ros.codegen.tracing.trace import trace
 from oracles.dh_urdf import chain_urdf
 import pytest
@@ -119,13 +116,16 @@ def test_generate_returns_the_statements_of_its_program(name, function, argument
         assert_equal(computing(functions_of(source), code.name), own)
 
 
-def test_quick_code_differs_from_generate_by_slow_passes_alone():
-    """The same simplification in a hurry makes what runs."""
-    model = cases.robot('rigid tree')
-    variant = variant_of(model, 'jacobian')
-    loads = read_loads(model, ())
-    made = simplify(
-        model, 'jacobian', [variant.request], loads, snap=ROUND_OFF, pivots=True, quick=True
-    ).trace
-    assert variant.request.frame == tip_link(model)
-    assert emit_c(c_program(variant.trace())) == emit_c(c_program(made))
+@pytest.mark.parametrize(('name', 'function'), [
+    ('rigid tree', 'inverse_dynamics'), ('flexible chain', 'mass_matrix'),
+    ('floating', 'jacobian'), ('planar', 'potential_energy'),
+    ('rigid tree', 'inverse_dynamics_derivatives'),
+])
+def test_generate_writes_what_runs(name, function):
+    """Asked for quick code, with the rounding of the backends, it returns that program."""
+    model = cases.robot(name)
+    code = fd.generate(model, function, optimise='quick', snap=ROUND_OFF)
+    made = variant_of(model, function).trace()
+    assert code.source == emit_c(c_program(made))
+    own = computing(functions_of(code.source), code.name)
+    assert_equal(computing(functions_of(call_source(made)), code.name), own)
