@@ -29,8 +29,8 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--function', metavar='NAME', action='append', default=[], dest='functions',
-        help='a function as in flexdyn generate; may be repeated (default: all but '
-        'derivatives by parameters)',
+        help='function, as for flexdyn generate; may be repeated (default: all but derivatives by '
+        'parameters)',
     )
     add_json(parser)
     parser.set_defaults(run=run)
