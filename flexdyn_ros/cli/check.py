@@ -2,14 +2,16 @@
 """
 `flexdyn check`: what is wrong with a model, or doubtful, link by link and joint by joint.
 
-Read a description and its <flexdyn> extension, and report what is wrong or doubtful in it: links
-with inertias that no rigid body has (mass [kg], principal moments [kg m^2], which test failed and
-by how much of the largest moment), inertia that does not go with the mass, moduli that no material
-has, joints that move no mass, limits without effort, beams too short for their modes, loops that
-do not close near the zero configuration, links or springs that buckle under the weight there.
+Read a description and its <flexdyn> extension, and report errors and doubtful values.
 
-Errors are what forward dynamics refuses or no rigid body can have; they give exit code 1. Warnings
-give exit code 0, and 1 with --strict. Notes are decisions taken while reading.
+Links: inertias that no rigid body has (mass [kg], principal moments [kg m^2], failed test, excess
+relative to the largest moment), inertia that contradicts the mass, moduli that no material has.
+Joints: joints that move no mass, limits without effort. Beams: beams too short for their modes,
+links or springs that buckle under the weight at zero configuration. Loops: loops that do not close
+near the zero configuration.
+
+Errors are models that forward dynamics refuses, and impossible rigid bodies; they give exit code
+1. Warnings give exit code 0, and 1 with --strict. Notes report decisions of the reader.
 
 Examples:
   flexdyn check arm.urdf
@@ -41,10 +43,10 @@ _TESTS = {
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
-        subparsers, 'check', 'what is wrong with a model, link by link and joint by joint',
-        __doc__
+        subparsers, 'check', 'errors and doubtful values of a model, by link and joint',
+        __doc__,
     )
-    parser.add_argument('--strict', action='store_true', help='exit with 1 on warnings too')
+    parser.add_argument('--strict', action='store_true', help='exit with code 1 on warnings too')
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -90,9 +92,9 @@ def _weight_findings(dyn: 'Dynamics') -> list['Finding']:
     factor, mode = found
     return [Finding(
         WARNING, 'robot', dyn.robot.name,
-        f'at zero configuration {100.0 * factor:.3g} percent of its weight buckle it, '
-        f'"{mode}" first',
-        'Check stiffness, masses and gravity, or set out from a configuration that hangs',
+        f'at zero configuration {100.0 * factor:.3g} percent of its weight buckle it, "{mode}" '
+        'first',
+        'Check stiffness, masses and gravity, or start from a hanging configuration',
     )]
 
 

@@ -27,8 +27,8 @@ def add_parser(subparsers: Any) -> None:
     parser = add_model_parser(subparsers, 'count', 'operation counts of generated code', __doc__)
     parser.add_argument(
         '--function', metavar='NAME', action='append', default=[], dest='functions',
-        help='a function as in flexdyn generate; may be repeated (default: all but '
-        'derivatives by parameters)',
+        help='function, as for flexdyn generate; may be repeated (default: all but derivatives by '
+        'parameters)',
     )
     add_json(parser)
     parser.set_defaults(run=run)

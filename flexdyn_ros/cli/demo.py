@@ -10,7 +10,7 @@ from typing import Any
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand; its own options are those of the demonstration."""
     parser = subparsers.add_parser(
-        'demo', help='a demonstration that needs no description', add_help=False,
+        'demo', help='demonstration without a description', add_help=False,
         description='Run the demonstration. Example: flexdyn demo', prefix_chars='\0',
     )
     parser.add_argument('options', nargs=argparse.REMAINDER)

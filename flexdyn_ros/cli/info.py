@@ -2,8 +2,8 @@
 """
 `flexdyn info`: what a robot consists of and what its torque contains.
 
-Sizes, joints, links, masses, gravity and payloads of a robot, what of it bends, and which terms
-its torque contains. Masses in [kg], lengths in [m], angles in [rad], limits in [rad | m],
+Sizes, joints, links, masses, gravity and payloads of a robot, its flexible parts, and the terms of
+its torque. Masses in [kg], lengths in [m], angles in [rad], limits in [rad | m],
 [N m | N] and [rad/s | m/s].
 
 Examples:
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
-        subparsers, 'info', 'sizes, joints, links, masses, and what bends', __doc__)
+        subparsers, 'info', 'sizes, joints, links, masses and flexible '
+                            'parts', __doc__
+    )
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -135,7 +137,7 @@ def torque_terms(robot: 'Robot') -> list[str]:
                               or link.segments.friction.breakaway)
     ]
     if robot.loops:
-        terms.append('forces of the loops, which leave the actuated joints the rest')
+        terms.append('constraint forces of loops')
     for what, names in (
         ('friction and damping of', friction),
         ('rotor inertia of', rotors),
@@ -145,7 +147,7 @@ def torque_terms(robot: 'Robot') -> list[str]:
         ('linearised small deflections (deflection="linearised") of', [
             link.name for link in robot.links if link.is_linearised
         ]),
-        ('inertia as of the undeformed arm (deflection="undeformed_kinetic_energy") of', [
+        ('inertia of the undeformed arm (deflection="undeformed_kinetic_energy") of', [
             link.name for link in robot.links
             if link.reduced_form == 'deflection="undeformed_kinetic_energy"'
         ]),

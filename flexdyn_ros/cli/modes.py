@@ -4,25 +4,25 @@
 
 Three tables, for small undamped vibrations about a configuration at rest:
 
-  coordinates    each modal coordinate: its kind, modal mass, stiffness, damping ratio, and its
-                 frequency [Hz]: of the link clamped at its joint and without what it carries (of
-                 a passive joint between segments, with the other ones locked), or of an
-                 elastic joint's spring under all that it carries
+  coordinates    each modal coordinate: kind, modal mass, stiffness, damping ratio and frequency
+                 [Hz]. The frequency of a link mode is that of the link clamped at its joint,
+                 without load (for segments: with the other passive joints locked). That of an
+                 elastic joint includes all outward bodies.
   joints locked  natural frequencies [Hz] of the whole arm with its joints held
   joints free    natural frequencies [Hz] with its joints free; one zero a joint coordinate
 
-With loops these are the vibrations that the loops allow, about the nearest closed configuration;
-held are then the actuated joints, and the passive ones follow.
+With loops these are the vibrations that the loops allow, about the nearest closed configuration.
+The actuated joints are then held, and the passive ones follow.
 
-The stiffness is that of modes and joint springs. The stiffness that gravity gives to a hanging or
-bent arm is not included. Nonlinear springs count with their slope at the configuration.
+The stiffness is that of modes and joint springs. It excludes the stiffness from gravity in a
+hanging or bent arm. Nonlinear springs have their slope at the configuration.
 
 Participation of a locked mode x, scaled so that x' M x = 1 over the modal coordinates f:
   in joint j             (M_jf x)^2 / M_jj
   in base translation k  (L_kf x)^2 / (total mass)
 where M is the mass matrix and L_kf the modal forces that hold the arm while its base accelerates
-by 1 m/s^2 along root axis k. It is the mode's share (0 to 1) of the inertia that the joint or the
-base feels, the effective modal mass of Wijker, Mechanical Vibrations in Spacecraft Design, 2004.
+by 1 m/s^2 along root axis k. It is the mode's share (0 to 1) of the inertia at the joint or the
+base: the effective modal mass of Wijker, Mechanical Vibrations in Spacecraft Design, 2004.
 "made of" gives a vibration's largest shares of strain energy.
 
 Examples:

@@ -65,15 +65,14 @@ def add_parser(
     )
     parser.add_argument(
         '--base-dir', metavar='DIR',
-        help='folder that relative file names in the description start from '
-        '(default: its own folder)',
+        help='base folder of relative file names in the description (default: its own folder)',
     )
     parser.add_argument(
         '--form', choices=REDUCED_FORMS,
         help='reduced equations for all links with mode shapes, see docs/reduced_forms.md',
     )
     parser.add_argument(
-        '--debug', action='store_true', help='show where in the program an error arose'
+        '--debug', action='store_true', help='print the traceback of an error'
     )
     parser.set_defaults(xacro_arguments=[])
     return parser
@@ -181,6 +180,6 @@ def named_values(
             values[list(names).index(name)] = number(text)
         except ValueError:
             raise ArgumentError(
-                option, f'gives "{name}" the value "{text}", which is no finite number'
+                option, f'gives "{name}" the value "{text}", which is not a finite number'
             ) from None
     return values

@@ -3,8 +3,8 @@
 `flexdyn replay`: computed against measured torques of a recorded motion.
 
 Read joint states from a bag, compute the torques of that motion as inverse_dynamics_node does, and
-compare them with the measured efforts, joint by joint: the check before an arm is first driven by
-computed torques. Writes torques.csv and a plot for each joint. Needs the library rosbags.
+compare them with the measured efforts of each joint. Run it before an arm is first driven by
+computed torques. It writes torques.csv and a plot for each joint, and needs the library rosbags.
 
 Examples:
   flexdyn replay arm.urdf recorded_bag
@@ -49,15 +49,15 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--torque-model', choices=MODELS, default='rigid',
-        help='as the parameter of inverse_dynamics_node (default: rigid)',
+        help='as the parameter torque_model of inverse_dynamics_node (default: rigid)',
     )
     parser.add_argument(
         '--leave-out', metavar='TERM', nargs='+', choices=TERMS, action='extend', default=[],
-        help=f'terms that the measured torque does not hold: {", ".join(TERMS)}',
+        help=f'terms that the measured torque omits: {", ".join(TERMS)}',
     )
     parser.add_argument(
         '--measured-side', choices=('motor', 'link'), default='motor',
-        help='what joint states of elastic joints stand for (default: motor)',
+        help='side of elastic joints that joint states carry (default: motor)',
     )
     parser.add_argument(
         '--cutoff', metavar='HZ', type=positive, default=10.0,
@@ -65,7 +65,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--out', metavar='DIR', default='replay',
-        help='folder for the results, made where missing (default: replay)',
+        help='folder of the results; created if missing (default: replay)',
     )
     parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
     add_json(parser)
@@ -87,8 +87,8 @@ def run(call: argparse.Namespace) -> int:
     coordinates = feed_forward.coordinates
     if coordinates.multi_dof or feed_forward.base.follows:
         raise FlexdynError(
-            'flexdyn replay reads joint_states alone: floating and planar joints, quaternions '
-            'and loops are not replayed yet.')
+            'flexdyn replay reads joint_states alone. It does not support floating and planar '
+            'joints, quaternions and loops yet.')
     recording = read_joint_states(
         call.bag, tuple(coordinates.places), coordinates.preferred_names, call.topic)
     comparison = compare(recording, feed_forward, call.cutoff)
@@ -126,12 +126,12 @@ def _print(recording: Any, comparison: Comparison, folder: Path) -> None:
 
 
 def _doubt(slope: float) -> str:
-    """Return what a ratio of measured and computed torque speaks for, empty where it is fine."""
+    """Return the likely cause of a ratio of measured and computed torque, empty if plausible."""
     if slope < 0.0:
-        return 'measured and computed torque have opposite signs; check the joint axis'
+        return 'Measured and computed torque have opposite signs. Check the joint axis.'
     if not SLOPES[0] <= slope <= SLOPES[1]:
-        return ('the measured torque is far from the computed one; check units, terms that the '
-                'robot compensates itself, and the payload')
+        return ('The measured torque differs strongly from the computed one. Check units, '
+                'payload, and terms that the robot compensates itself.')
     return ''
 
 

@@ -4,8 +4,8 @@
 
 Integrate the motion from an initial state under constant joint torques, and write
 trajectory.csv, trajectory.npz and plots (joints, modes, tip deflections, energy). Friction and
-gravity are those of the description; joint limits are not enforced. Where there are loops, the run
-starts from the nearest state that meets them, with the coordinates of --q0 held if that can be.
+gravity are those of the description; joint limits are not enforced. With loops, the run starts
+from the nearest closed state, and keeps the coordinates of --q0 where possible.
 
 Examples:
   flexdyn simulate arm.urdf --t-end 2 --q0 shoulder=0.5 elbow=-1 --out run1
@@ -51,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--dt', metavar='DT', type=positive,
-        help='time step [s] (default: 0.001, or half of the stability limit where that is less)',
+        help='time step [s] (default: 0.001, or half of the stability limit if that is less)',
     )
     parser.add_argument(
         '--method', choices=METHODS, default='rk4',
@@ -59,7 +59,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--modes', choices=('dynamic', 'quasi_static'), default='dynamic',
-        help='quasi_static: modes stand at their static deflection and do not vibrate, see '
+        help='quasi_static: modes follow their static deflection without vibration, see '
         'docs/reduced_forms.md (default: dynamic)',
     )
     for option, what in (
@@ -72,16 +72,16 @@ def add_parser(subparsers: Any) -> None:
         )
     parser.add_argument(
         '--base-acceleration', metavar='AXIS=VALUE', nargs='+', action='extend', default=[],
-        help='constant acceleration of a prescribed base along and about its axes, tx ty tz '
-        '[m/s^2] and rx ry rz [rad/s^2], where not zero; the wrench it takes is in the results',
+        help='constant acceleration of a prescribed base in its axes: tx ty tz [m/s^2], rx ry rz '
+        '[rad/s^2]; the results contain the required wrench',
     )
     parser.add_argument(
         '--out', metavar='DIR', default='simulation',
-        help='folder for the results, made where missing (default: simulation)',
+        help='folder of the results; created if missing (default: simulation)',
     )
     parser.add_argument(
         '--drift', choices=('projection', 'force', 'baumgarte', 'none'), default='projection',
-        help='what keeps loops closed (default: projection after every step)',
+        help='method that keeps loops closed (default: projection after every step)',
     )
     parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
     add_json(parser)
@@ -135,7 +135,7 @@ def run(call: argparse.Namespace) -> int:
             )
     except SimulationDiverged as error:
         _write(error.trajectory, folder, plots=False)
-        _warn(f'the motion up to the divergence lies in {folder}')
+        _warn(f'the motion before the divergence is in {folder}')
         error.exit_code = 2 if _step_too_large(error, dt) else 1  # type: ignore[attr-defined]
         raise
     wall = time.perf_counter() - start
@@ -156,7 +156,8 @@ def _refuse_modal_values(robot: Any, call: argparse.Namespace) -> None:
             name = word.partition('=')[0]
             if name in robot.mode_names:
                 raise ArgumentError(
-                    option, f'gives "{name}", a mode, and --modes quasi_static lets it follow'
+                    option, f'gives a value to the mode "{name}", which --modes quasi_static '
+                            'computes'
                 )
 
 
@@ -188,8 +189,8 @@ def _closed(dyn: Any, q0: Any, qd0: Any, given: list[str]) -> tuple[Any, Any]:
     moved = max(np.abs(q - q0).max(), np.abs(qd - qd0).max())
     if moved > 1e-6:
         _warn(
-            'the initial state was moved to the nearest one that meets the loops; '
-            'trajectory.csv has it in its first line'
+            'The initial state was replaced by the nearest state that closes the loops; see the '
+            'first line of trajectory.csv.'
         )
     return q, qd
 
@@ -200,7 +201,7 @@ def _folder(name: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ArgumentError(
-            '--out', f'names {folder}, which cannot be made: {error.strerror}'
+            '--out', f'is {folder}, which cannot be created: {error.strerror}'
         ) from error
     return folder
 

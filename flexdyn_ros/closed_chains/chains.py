@@ -197,8 +197,8 @@ class ClosedChains(ClosedStates):
         off = np.abs(c - a @ qdd).max(initial=0.0)
         if off > CONTRADICTION * max(1.0, np.abs(c).max(initial=0.0), np.abs(qdd).max()):
             self._say(
-                'hybrid', 'the accelerations asked of the actuated joints contradict the loops, '
-                'and are met in the least-squares sense of the loops'
+                'hybrid', 'the prescribed accelerations of the actuated joints contradict the '
+                'loops; they are met in the least-squares sense'
             )
         tau = self._torques(mass @ qdd + bias - push, a if follow is None else a + follow)
         return tau[: self.robot.n_joints], qdd[self.robot.n_joints :]
@@ -252,7 +252,7 @@ class ClosedChains(ClosedStates):
                 + (': some repeat others, or the configuration is singular' if first else
                    ' here: the configuration is singular')
                 + '. They are met in the least-squares sense, by the smallest constraint forces; '
-                'Dynamics.loop_report says more',
+                'see Dynamics.loop_report',
             )
         self._seen_rank = max(self._seen_rank or 0, known.rank)
         off = np.abs(known.contradiction(c)).max(initial=0.0)

@@ -27,7 +27,7 @@ def loop_findings(dyn: Any) -> list[Finding]:
             Finding(
                 WARNING, 'loop', error.loop, str(error).split(': ', 1)[1].split('. ')[0],
                 'It does not close near the zero configuration: check lengths and frames, or '
-                'start simulations from a state of your own',
+                'start simulations from another state',
             )
         ]
     worst = int(np.argmax(np.abs(gaps)))

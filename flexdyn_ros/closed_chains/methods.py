@@ -162,7 +162,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
     def loop_report(self, q: ArrayLike) -> LoopReport:
         """Return rank, degrees of freedom and singularity of the loops at a configuration."""
         if self._closed is None:
-            raise FlexdynError(f'Robot "{self.robot.name}" has no loops to report on.')
+            raise FlexdynError(f'Robot "{self.robot.name}" has no loops.')
         return self._closed.report(self._backend, np.array(self._position(q)))
 
     def operational_space_inertia(
@@ -202,8 +202,8 @@ class ClosedChainMethods(CheckedArguments, ABC):
         rank = spaces(jacobian).rank
         if rank < 6:
             raise ArgumentError(
-                'frame', f'is "{frame}", which moves in {rank} directions here, not in six: ask '
-                'for inverse=True'
+                'frame', f'is "{frame}", which moves in {rank} directions here, not in six: use '
+                'inverse=True'
             )
         return deliver(np.linalg.inv(mobility), out)
 
@@ -217,8 +217,8 @@ class ClosedChainMethods(CheckedArguments, ABC):
         """Refuse what is known for open trees only."""
         if self._closed is not None:
             raise NotYetSupported(
-                f'{what} of a robot with loops is not available yet',
-                advice='Take differences of its dynamics, or load it without <loop>',
+                f'{what} of a robot with loops is not supported yet',
+                advice='Use finite differences of its dynamics, or load it without <loop>',
             )
 
     @abstractmethod

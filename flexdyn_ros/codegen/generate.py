@@ -70,7 +70,7 @@ class GeneratedCode:
             ArgumentError: If the source is in another language.
         """
         if self.language != 'python':
-            raise ArgumentError('language', f'is "{self.language}", and only Python runs here')
+            raise ArgumentError('language', f'is "{self.language}"; only Python code runs here')
         return compile_python(self.source, self.name)
 
 

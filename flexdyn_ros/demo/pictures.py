@@ -128,7 +128,7 @@ def draw_tracking_error(results: Results) -> Any:
         return 1e3 * np.maximum(error, NO_ERROR), f'{CONTROLS[control]}: {rms:.3g} mrad rms'
 
     joints = results.robot.joints
-    title = 'Tracking error (the feed-forward knows the arm exactly)'
+    title = 'Tracking error (feed-forward with the exact model of the arm)'
     figure, panels = _panels(results, joints, line, title, '|error| [mrad]', sharey=True)
     # Where an error changes its sign the curve falls without end; that is no information.
     smallest = min(line(results.best, name)[0].max() for name in joints)

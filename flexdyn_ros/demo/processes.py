@@ -118,7 +118,7 @@ class ProcessGroup:
         found = []
         for member in self.ended():
             if member.killed:
-                found.append(f'{member.name} did not stop when asked and had to be killed.')
+                found.append(f'{member.name} did not stop on a signal and was killed.')
             elif member.code:
                 found.append(f'{member.name} ended with {_meaning(member.code)}.')
         return found

@@ -69,8 +69,8 @@ def build_parser() -> argparse.ArgumentParser:
         prog='flexdyn demo',
         description=(
             'Simulate flexible arms, control them with and without feed-forward torque of this '
-            'package, and record what happens. Simulator, inverse dynamics, markers and driver '
-            'are processes of their own that communicate over DDS, on this machine alone.'
+            'package, and record the motion. Simulator, inverse dynamics, markers and driver are '
+            'separate processes. They communicate over DDS on this machine alone.'
         ),
     )
     parser.add_argument(
@@ -84,7 +84,7 @@ def build_parser() -> argparse.ArgumentParser:
     for name, known in (('--robots', ROBOTS), ('--controls', CONTROLS)):
         parser.add_argument(
             name, type=_keys(known), default=list(known), metavar='NAMES',
-            help=f'which of {",".join(known)} (default: all)',
+            help=f'robots, some of {",".join(known)} (default: all)',
         )
     parser.add_argument(
         '--parallel', type=whole_number, metavar='N',

@@ -128,7 +128,7 @@ class RunSupervisor:
                 raise RunFailed(self._because(
                     f'the process {name} ended early, with code {code}.'))
             if time.monotonic() - self._news_at > STUCK:
-                raise RunFailed(self._because(f'nothing moved for {STUCK:.0f} s.'))
+                raise RunFailed(self._because(f'no motion for {STUCK:.0f} s.'))
             time.sleep(POLL)
 
     def _because(self, why: str) -> str:

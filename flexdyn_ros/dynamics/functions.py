@@ -144,7 +144,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     'inertia_vector': _vector('inertia_vector', 'q qdd', 'M qdd', uses_inertia=True),
     'external_force_vector': _vector(
-        'external_force_vector', 'q', '-J^T w, the forces that wrenches ask for',
+        'external_force_vector', 'q', '-J^T w, the forces that hold the robot against wrenches',
         takes_wrenches=True,
     ),
     'frame_pose': Function(

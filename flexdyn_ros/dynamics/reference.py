@@ -255,15 +255,14 @@ class ReferenceBackend:
             )
         if self._tree.linearised:
             advice += (
-                '; or, as deflections are linearised, make them smaller: beyond some size the '
-                'mass matrix of that form is not positive definite. fd.reduced(robot, "exact") '
-                'has no such limit'
+                '; or reduce the deflections: with linearised deflections the mass matrix is not '
+                'positive definite beyond some size. fd.reduced(robot, "exact") has no such limit'
             )
         joint, _, axis = name.rpartition('/')
         if any(j.name == joint and j.type == 'multi_axis' for j in self._robot.joints):
             advice += (
-                f'; or, where the axes of joint "{joint}" have turned parallel (gimbal lock), '
-                'write rotation="quaternion" in its <multi_axis_joint>'
+                f'; or, if the axes of joint "{joint}" are parallel (gimbal lock), write '
+                'rotation="quaternion" in its <multi_axis_joint>'
             )
         return SingularMassMatrix(name, links, advice)
 

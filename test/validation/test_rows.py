@@ -121,10 +121,10 @@ def test_page(tmp_path):
     rows = (row(2.0), row(1.0), row(3.0, expected_miss='A misprint.'), row(NotRun('x (y)')))
     text = page([Outcome('er_case1', rows)], [case(None)], 'validation')
     assert '| printed in the source | 4 | 1 | 1 | 1 | 1 |' in text
-    assert text.count('`er_case1`') == 5  # once more among those that do not come out
+    assert text.count('`er_case1`') == 5  # once more among the explained deviations
     assert '**missed**' in text
     assert 'explained (1)' in text and '1. A misprint.' in text
     assert 'not run: needs x (y)' in text
-    assert 'Cases that miss or break: er_case1.' in text
+    assert 'Cases that miss or fail: er_case1.' in text
     fine = page([Outcome('er_case1', rows[:1])], [case(None)], 'validation')
-    assert 'All 1 cases come out' in fine
+    assert 'All 1 cases meet their source' in fine

@@ -200,7 +200,8 @@ class GeneratedBackend:
         except CompilationFailed as error:
             if not self._automatic:
                 raise
-            _logger.warning('The backend "python" is used instead of compiled code. %s', error)
+            _logger.warning('Compiling failed, so the backend "python" replaces compiled code. '
+                            '%s', error)
             self._executor = PythonExecutor()
             self._functions.clear()
             self._batches.clear()

@@ -211,7 +211,7 @@ def _is_safe_parent(state: os.stat_result) -> bool:
 @lru_cache(maxsize=None)
 def _warn(folder: str, place: str) -> None:
     _logger.warning(
-        'Cache folder %s is not used, and code is generated anew: other users own, or can write '
-        'to, %s. Run chmod 700 on it, or set %s to a folder of your own.',
+        'Cache folder %s is not used, since other users own, or can write to, %s. Code is '
+        'generated again. Run chmod 700 on the folder, or set %s to a folder of your own.',
         folder, place, FOLDER_VARIABLE,
     )

@@ -74,7 +74,7 @@ class Kernel:
         pivots = y[count:].tolist()
         sound = isfinite(y.sum()) or bool(np.isfinite(y).all())
         if not sound or (pivots and not min(pivots) > self._doubtful * max(pivots)):
-            raise ArithmeticError('the results are not sound')
+            raise ArithmeticError('a result is not finite')
         results: list[Any] = []
         for shape, part in zip(self._shapes, np.split(y[:count], np.cumsum(self._counts)[:-1])):
             results.append(part.reshape(shape) if shape else float(part[0]))

@@ -132,7 +132,7 @@ class CompiledProgram:
         content = find_compiler().build(source, FLAGS[kind])
         taken = perf_counter() - start
         if taken > LONG:
-            _logger.info('Compiling %s took %.1f s; it is kept on disk.', self.name, taken)
+            _logger.info('Compiling %s took %.1f s; the cache keeps it.', self.name, taken)
         return content
 
 

@@ -68,7 +68,7 @@ def choose_parameters(robot: Robot, names: Sequence[str]) -> ChosenParameters:
         parameter = find_parameter(robot, str(name))
         if parameter is None:
             hint = did_you_mean(str(name), parameter_names(robot))
-            raise ArgumentError('parameters', f'names "{name}", which is no parameter. {hint}')
+            raise ArgumentError('parameters', f'names "{name}", which is not a parameter. {hint}')
         if parameter in found:
             raise ArgumentError('parameters', f'names "{name}" twice')
         found.append(parameter)

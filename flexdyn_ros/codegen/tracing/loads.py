@@ -147,7 +147,7 @@ def _unknown(robot: Robot, text: str) -> ArgumentError:
     known += [f'payload:{link}' for link in robot.frame_names]
     known += [f'wrench:{frame}' for frame in robot.frame_names]
     return ArgumentError(
-        'arguments', f'names "{text}", which is no argument of this robot. '
+        'arguments', f'names "{text}", which is not an argument of this robot. '
         f'{did_you_mean(text, known)}'
     )
 

@@ -113,8 +113,8 @@ def _about_parameters(request: Request, loads: Loads) -> Request:
         return request
     if not loads.parameters:
         raise ArgumentError(
-            'arguments', f'names no parameter, and "{request.name}" is about those that it names, '
-            'such as "<link>/mass"'
+            'arguments', f'names no parameter; "{request.name}" needs at least one, such as '
+            '"<link>/mass"'
         )
     return replace(request, parameters=loads.parameters)
 

@@ -94,8 +94,8 @@ class InfluenceBackend(ReferenceBackend):
         """Return the same backend over another tree of bodies."""
         if self._approximations.lumped_mass:
             raise ArgumentError(
-                'approximations', 'names "lumped_mass", under which there are no derivatives by '
-                'parameters: the cross-section that carries a mass would change with it',
+                'approximations', 'names "lumped_mass", which excludes derivatives by parameters: '
+                'the cross-section of a lumped mass depends on them',
             )
         other = copy(self)
         other._tree, other._model = tree, InfluenceModel.of(tree, self._approximations)

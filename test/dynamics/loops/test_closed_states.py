@@ -40,7 +40,7 @@ def test_projection_with_a_coordinate_held():
 def test_where_no_state_closes():
     """A crank held where the coupler cannot reach, with a rocker held too."""
     dyn = reference_dynamics(mechanism('four_bar'))
-    with pytest.raises(LoopsCannotClose, match=r'"pin" does not close: it is off by .* m in '):
+    with pytest.raises(LoopsCannotClose, match=r'"pin" does not close: its error is .* m in '):
         dyn.project(joint_values(1.0)[0] + [0, 0, 2.5], np.zeros(3), hold=['crank', 'rocker'])
     text = xacro.process_file(str(URDF / 'four_bar.urdf.xacro')).toprettyxml()
     text = text.replace('xyz="0.9 0 0"', 'xyz="0.1 0 0"')
