@@ -31,36 +31,29 @@ ROUNDING = 1e-9
 AGREEMENT = 0.01
 
 
-def rigid_hub(
-    inertial: Inertia, beam: Beam, place: Place
-) -> tuple[Optional[Inertia], Optional[str]]:
-    """
-    Return <inertial> minus the beam, and a note where the beam's values win over <inertial>.
-
-    See `rigid_remainder`.
-    """
-    return rigid_remainder(inertial, beam_inertia(beam), beam.length, 'beam', place)
-
-
 def rigid_remainder(
-    inertial: Inertia, part: Inertia, length: float, what: str, place: Place
+    inertial: Inertia, bent: Link, place: Place
 ) -> tuple[Optional[Inertia], Optional[str]]:
     """
-    Return <inertial> minus a part of the link, and a note where the part wins over <inertial>.
+    Return <inertial> minus the part that bends, and a note where that part wins over <inertial>.
 
     The difference is a rigid body where its pseudo-inertia, made dimensionless by the mass and
     the part's length, is positive semidefinite.
 
     Args:
         inertial: Inertia of the whole undeformed link, in link axes.
-        part: Inertia of the part, in link axes.
-        length: Of the part [m].
-        what: Its name, "beam" or "file".
-        place: Where it is described, for errors.
+        bent: The link with its beam, segments or modes from a file.
+        place: Where they are described, for errors.
 
     Raises:
         ModelError: The difference is not physical and larger than 1 percent.
     """
+    if bent.modal is not None:
+        part, length, what = bent.modal.inertia, bent.modal.size, 'file'
+    else:
+        beam = bent.undeformed_beam
+        assert beam is not None
+        part, length, what = beam_inertia(beam), beam.length, 'beam'
     total, taken = MassMoments.of(inertial), MassMoments.of(part)
     rest, mass = total - taken, max(total.mass, taken.mass)
     scale = np.array([1.0 / length] * 3 + [1.0]) / np.sqrt(mass)

@@ -6,8 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Optional
 
-from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.model.beam.inertia import rigid_hub, rigid_remainder, with_carried_bodies
+from flexdyn_ros.model.beam.inertia import rigid_remainder, with_carried_bodies
 from flexdyn_ros.model.extension.beam_reader import read_beam, read_segments
 from flexdyn_ros.model.extension.items import Item, link_name
 from flexdyn_ros.model.extension.joint_reader import (
@@ -45,9 +44,9 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         return replace(robot, actuated=tuple(movable))
     robot = with_base_motion(robot, extension.child('base'))
     robot = with_multi_axis_joints(robot, extension)
-    later: list[NotYetSupported] = []
     notes: list[str] = []
-    links = _links(robot, extension, notes, later)
+    bent = (_bent_link(item, robot, notes) for item in extension.all('flexible_link'))
+    links = {link.name: link for link in bent}
     drives: dict[str, Joint] = {}
     for item in extension.all('joint_dynamics'):
         joint = driven_joint(item, {j.name: j for j in robot.joints} | drives, robot)
@@ -62,8 +61,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         actuated=read_actuated(extension, robot),
         notes=robot.notes + tuple(notes),
     )
-    if later:
-        raise later[0]
+    _refuse_sid(extension)
     contradiction = contradicting_forms(changed.links)
     if contradiction:
         raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
@@ -72,88 +70,77 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     return with_carried_bodies(replace(changed, loops=read_loops(extension, changed)))
 
 
-def _links(
-    robot: Robot, extension: Item, notes: list[str], later: list[NotYetSupported]
-) -> dict[str, Link]:
-    links = {}
-    for item in extension.all('flexible_link'):
-        link = robot.link(link_name(item, item.value('link'), robot))
-        described = [child for child in item.children if child.schema.name != 'mode_spring']
-        kinds = [child.schema.name for child in described]
-        if len(kinds) != 1:
-            given = ' and '.join(f'<{kind}>' for kind in kinds) or 'nothing'
-            raise item.place.error(
-                f'The link is described by {given}',
-                'Write exactly one of <beam>, <modal> and <segments>',
-            )
-        if item.value('inertial') == 'hub' and link.inertia is None:
-            raise item.place.error(
-                'inertial="hub" has no effect, as the link has no <inertial>', 'Take it out'
-            )
-        child = described[0]
-        if child.schema.name == 'modal':
-            links.update(_modal_link(item, child, link, robot, notes, later))
-        elif child.schema.name == 'segments':
-            links[link.name] = _segmented_link(item, child, link, robot, notes)
-        else:
-            links[link.name] = _beam_link(item, child, link, robot, notes)
-        if link.name in links:
-            bent = links[link.name]
-            links[link.name] = replace(bent, mode_springs=read_mode_springs(item, bent))
-    return links
-
-
-def _beam_link(
-    item: Item, beam_item: Item, link: Link, robot: Robot, notes: list[str]
-) -> Link:
-    hub_only = item.value('inertial') == 'hub'
-    beam = read_beam(beam_item, link, robot, hub_only)
-    hub = link.inertia
-    if hub is not None and not hub_only:
-        hub, note = rigid_hub(hub, beam, beam_item.place)
+def _bent_link(item: Item, robot: Robot, notes: list[str]) -> Link:
+    link = robot.link(link_name(item, item.value('link'), robot))
+    described = [child for child in item.children if child.schema.name != 'mode_spring']
+    kinds = [child.schema.name for child in described]
+    if len(kinds) != 1:
+        given = ' and '.join(f'<{kind}>' for kind in kinds) or 'nothing'
+        raise item.place.error(
+            f'The link is described by {given}',
+            'Write exactly one of <beam>, <modal> and <segments>',
+        )
+    if item.value('inertial') == 'hub' and link.inertia is None:
+        raise item.place.error(
+            'inertial="hub" has no effect, as the link has no <inertial>', 'Take it out'
+        )
+    read = {'beam': _beam_link, 'modal': _modal_link, 'segments': _segmented_link}[kinds[0]]
+    bent = read(item, described[0], link, robot, notes)
+    if bent is None:
+        return link
+    if link.inertia is not None and item.value('inertial') == 'total':
+        hub, note = rigid_remainder(link.inertia, bent, described[0].place)
         notes.extend([note] if note else [])
+        bent = replace(bent, inertia=hub)
+    return replace(bent, mode_springs=read_mode_springs(item, bent))
+
+
+def _beam_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[str]) -> Link:
+    beam = read_beam(given, link, robot, item.value('inertial') == 'hub')
     _check_options(item, beam)
-    stiffening = item.value('geometric_stiffening')
-    return Link(
-        link.name, hub, beam, item.value('rotation'), stiffening,
-        deflection=item.value('deflection'),
+    return replace(
+        link, beam=beam, rotation=item.value('rotation'), deflection=item.value('deflection'),
+        geometric_stiffening=item.value('geometric_stiffening'),
     )
 
 
 def _modal_link(
-    item: Item,
-    modal_item: Item,
-    link: Link,
-    robot: Robot,
-    notes: list[str],
-    later: list[NotYetSupported],
-) -> dict[str, Link]:
+    item: Item, given: Item, link: Link, robot: Robot, notes: list[str]
+) -> Optional[Link]:
+    """Return the link with modes of a file; None where the file's format cannot be read yet."""
     if item.texts.get('geometric_stiffening') == 'true':
         raise item.place.error(
             'geometric_stiffening="true" needs slopes along a beam, which modal files do not hold',
             'Write geometric_stiffening="false", or describe the link by <beam>',
         )
-    modal = read_modal(modal_item, link, robot, later)
+    modal = read_modal(given, link, robot)
     if modal is None:
-        return {}
+        return None
     if not item.written('geometric_stiffening'):
         notes.append(
             f'Link "{link.name}": modes from a file have no geometric stiffening. Write '
             'geometric_stiffening="false" to be rid of this note.'
         )
-    hub = link.inertia
-    if hub is not None and item.value('inertial') == 'total':
-        hub, note = rigid_remainder(hub, modal.inertia, modal.size, 'file', modal_item.place)
-        notes.extend([note] if note else [])
     _check_reduction(item)
-    return {link.name: Link(
-        link.name, hub, None, item.value('rotation'), False, modal=modal,
-        deflection=item.value('deflection'),
-    )}
+    return replace(
+        link, modal=modal, rotation=item.value('rotation'), deflection=item.value('deflection'),
+        geometric_stiffening=False,
+    )
+
+
+def _refuse_sid(extension: Item) -> None:
+    """Raise NotYetSupported where a modal file has a format that is not computed yet."""
+    for item in extension.all('flexible_link'):
+        for modal in item.all('modal'):
+            if modal.value('format') == 'sid':
+                raise modal.place.not_yet(
+                    'format="sid" is understood but not computed yet',
+                    'Convert the data to format="npz" (docs/modal_files.md)',
+                )
 
 
 def _segmented_link(
-    item: Item, segments_item: Item, link: Link, robot: Robot, notes: list[str]
+    item: Item, given: Item, link: Link, robot: Robot, notes: list[str]
 ) -> Link:
     for name, inherent in (
         ('rotation', 'exact'), ('geometric_stiffening', 'true'), ('deflection', 'exact')
@@ -165,12 +152,7 @@ def _segmented_link(
                 'Take it out, or describe the link by <beam>',
             )
     hub_only = item.value('inertial') == 'hub'
-    segments = read_segments(segments_item, link, robot, hub_only)
-    hub = link.inertia
-    if hub is not None and not hub_only:
-        hub, note = rigid_hub(hub, segments.beam, segments_item.place)
-        notes.extend([note] if note else [])
-    return Link(link.name, hub, segments=segments)
+    return replace(link, segments=read_segments(given, link, robot, hub_only))
 
 
 def _check_options(item: Item, beam: Beam) -> None:
