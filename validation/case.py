@@ -35,7 +35,7 @@ Draw = Callable[[Path], Sequence['Picture']]
 
 
 @dataclass(frozen=True)
-class Finding:
+class Verdict:
     """
     Whether a statement holds, and what it was judged by.
 
@@ -82,7 +82,7 @@ class Row:
     Attributes:
         quantity: What is compared.
         expected: A number, an array of numbers, or a statement.
-        ours: The same from this package; a Finding on a statement; NotRun.
+        ours: The same from this package; a Verdict on a statement; NotRun.
         unit: Unit of both.
         tolerance: Largest difference that counts as none.
         relative: Whether tolerance and difference are fractions of the largest expected number.
@@ -96,7 +96,7 @@ class Row:
 
     quantity: str
     expected: Union[Numbers, str]
-    ours: Union[Numbers, Finding, NotRun]
+    ours: Union[Numbers, Verdict, NotRun]
     unit: str = ''
     tolerance: float = 0.0
     relative: bool = False
@@ -114,9 +114,9 @@ class Row:
             raise ValueError(f'"{self.quantity}": relation "{self.relation}" is not known')
         if isinstance(self.ours, NotRun):
             return
-        if isinstance(self.expected, str) != isinstance(self.ours, Finding):
-            raise ValueError(f'"{self.quantity}": a statement and a Finding belong together')
-        if not isinstance(self.expected, str) and not isinstance(self.ours, Finding):
+        if isinstance(self.expected, str) != isinstance(self.ours, Verdict):
+            raise ValueError(f'"{self.quantity}": a statement and a Verdict belong together')
+        if not isinstance(self.expected, str) and not isinstance(self.ours, Verdict):
             ours, expected = np.shape(self.ours), np.shape(self.expected)
             if ours != expected:
                 raise ValueError(f'"{self.quantity}": {ours=} but {expected=}')
@@ -131,7 +131,7 @@ class Row:
         For "at most" and "at least" it is by how much the bound is passed, negative within it.
         None where there are no two numbers.
         """
-        if isinstance(self.expected, str) or isinstance(self.ours, (Finding, NotRun)):
+        if isinstance(self.expected, str) or isinstance(self.ours, (Verdict, NotRun)):
             return None
         expected = np.asarray(self.expected, dtype=float)
         difference = np.asarray(self.ours, dtype=float) - expected
@@ -148,7 +148,7 @@ class Row:
         """`met`, `explained`, `missed` or `not run`; a row that should miss must miss."""
         if isinstance(self.ours, NotRun):
             return NOT_RUN
-        if isinstance(self.ours, Finding):
+        if isinstance(self.ours, Verdict):
             met = self.ours.holds
         else:
             difference = self.difference

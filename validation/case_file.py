@@ -40,7 +40,7 @@ from typing import Any, Mapping, Union
 
 from flexdyn_ros.errors import UnknownName
 import numpy as np
-from validation.case import COSTS, Finding, NotRun, Numbers, Row
+from validation.case import COSTS, NotRun, Numbers, Row, Verdict
 import yaml
 
 FOLDER = Path(__file__).with_name('cases')
@@ -110,7 +110,7 @@ def expected(name: str, key: str) -> Any:
 
 def make_rows(
     name: str,
-    results: Mapping[str, Union[Numbers, Finding, NotRun, list, tuple]],
+    results: Mapping[str, Union[Numbers, Verdict, NotRun, list, tuple]],
     computed: Mapping[str, Numbers] = MappingProxyType({}),
 ) -> list[Row]:
     """
@@ -118,7 +118,7 @@ def make_rows(
 
     Args:
         name: The case.
-        results: Results by the keys of the rows: numbers, a Finding, or NotRun.
+        results: Results by the keys of the rows: numbers, a Verdict, or NotRun.
         computed: Expected values that another program computed, of rows whose expected value is
             `computed` in the file; none of those that did not run.
 
@@ -147,7 +147,7 @@ def make_rows(
 
 
 def _row(entry: dict[str, Any], ours: Any, value: Any, kind: str) -> Row:
-    if not isinstance(ours, (Finding, NotRun)):
+    if not isinstance(ours, (Verdict, NotRun)):
         ours = np.array(ours, dtype=float)
     return Row(
         quantity=entry['quantity'],

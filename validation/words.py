@@ -8,7 +8,7 @@ from textwrap import fill
 from typing import Optional, Union
 
 import numpy as np
-from validation.case import Finding, NOT_RUN, NotRun, Numbers, Row
+from validation.case import NOT_RUN, NotRun, Numbers, Row, Verdict
 
 # As many numbers are shown one by one.
 _MOST_NUMBERS = 6
@@ -26,7 +26,7 @@ def expected_text(row: Row) -> str:
 
 def ours_text(row: Row) -> str:
     """Return our side of a row, with its unit."""
-    if isinstance(row.ours, Finding):
+    if isinstance(row.ours, Verdict):
         return row.ours.said
     if isinstance(row.ours, NotRun):
         return 'not run'

@@ -11,7 +11,7 @@ from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.codegen.tracing.traced_derivatives import DIRECTIONS
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.program import operation_counts
-from validation.counts.dh_chain import chain, Row
+from validation.counts.dh_chain import chain, DhRow
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
 LENGTHS = (5, 10, 20, 40)
@@ -92,7 +92,7 @@ def robots() -> list[tuple[str, Robot]]:
 
 def general_chain(n: int) -> Robot:
     """Return a rigid arm of n equal links without right angles or zeros."""
-    row = Row(
+    row = DhRow(
         alpha=40.0, a=0.3, d=0.1, mass=2.0, com=(-0.1, 0.02, 0.05), moments=(0.02, 0.03, 0.04)
     )
     return chain(f'chain{n}', [row] * n)

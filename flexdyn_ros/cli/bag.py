@@ -15,7 +15,7 @@ NANOSECONDS = 1e9
 
 
 @dataclass(frozen=True)
-class Recording:
+class BagRecording:
     """
     The joint states of a bag.
 
@@ -38,7 +38,7 @@ class Recording:
 
 def read_joint_states(
     bag: str, names: Sequence[str], preferred: Mapping[str, str], topic: Optional[str] = None
-) -> Recording:
+) -> BagRecording:
     """
     Return the joint states of a bag, partial messages joined.
 
@@ -83,7 +83,7 @@ def read_joint_states(
 def joined(
     topic: str, messages: Sequence[tuple[int, Any]], names: Sequence[str],
     preferred: Mapping[str, str],
-) -> Recording:
+) -> BagRecording:
     """
     Return the samples at which every joint is known, each value the newest.
 
@@ -125,7 +125,7 @@ def joined(
     if len(times) < 2:
         raise FlexdynError(f'{topic} holds {len(times)} samples of all joints, two are needed.')
     samples = np.array(rows)
-    return Recording(
+    return BagRecording(
         topic, tuple(names), np.array(times) - times[0],
         samples[:, 0], samples[:, 1], samples[:, 2],
     )

@@ -31,7 +31,7 @@ from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.terminal import paint
 
 if TYPE_CHECKING:
-    from flexdyn_ros.cli.replayed import Comparison
+    from flexdyn_ros.cli.replayed import ReplayedTorques
 
 MODELS = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')  # `feed_forward.MODES`
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
@@ -108,7 +108,7 @@ def run(call: argparse.Namespace) -> int:
     return 0
 
 
-def _print(recording: Any, comparison: Comparison, folder: Path) -> None:
+def _print(recording: Any, comparison: ReplayedTorques, folder: Path) -> None:
     print(f'{recording.topic}: {len(recording.t)} samples over {recording.t[-1]:.3g} s\n')
     width = max(len(name) for name in recording.names)
     print(f'{"joint":{width}}  measured rms  difference rms  measured / computed')
@@ -135,7 +135,7 @@ def _doubt(slope: float) -> str:
     return ''
 
 
-def _write_table(folder: Path, comparison: Comparison) -> Path:
+def _write_table(folder: Path, comparison: ReplayedTorques) -> Path:
     """Write times, computed and measured torques."""
     file = folder / 'torques.csv'
     recording = comparison.recording
@@ -152,7 +152,7 @@ def _flat(values: Any) -> Any:
     return values if hasattr(values, '__len__') else (values,)
 
 
-def _draw(folder: Path, comparison: Comparison) -> list[Path]:
+def _draw(folder: Path, comparison: ReplayedTorques) -> list[Path]:
     """Draw computed over measured torque, a picture for each joint."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from flexdyn_ros.cli.bag import Recording
+from flexdyn_ros.cli.bag import BagRecording
 from flexdyn_ros.nodes.arm.joint_motion import JointSample
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 import numpy as np
@@ -16,7 +16,7 @@ SHORTEST = 3 * (ORDER + 1) + 1  # number of samples that the filter needs
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReplayedTorques:
     """
     Computed and measured torques.
 
@@ -25,7 +25,7 @@ class Comparison:
         computed: Shape (T, n) [N m | N].
     """
 
-    recording: Recording
+    recording: BagRecording
     computed: np.ndarray
 
     def summary(self) -> dict[str, dict[str, Optional[float]]]:
@@ -86,7 +86,7 @@ def derivative(t: np.ndarray, values: np.ndarray, cutoff: float) -> np.ndarray:
     return np.array([np.interp(t, even, column) for column in slopes.T]).T
 
 
-def compare(recording: Recording, feed_forward: FeedForward, cutoff: float) -> Comparison:
+def compare(recording: BagRecording, feed_forward: FeedForward, cutoff: float) -> ReplayedTorques:
     """
     Compute the torques of a recorded motion.
 
@@ -106,4 +106,4 @@ def compare(recording: Recording, feed_forward: FeedForward, cutoff: float) -> C
     feed_forward.reset()
     samples: Any = zip(recording.t, recording.q, velocities, accelerations)
     computed = [feed_forward.torque(JointSample(*sample)) for sample in samples]
-    return Comparison(recording, np.array(computed))
+    return ReplayedTorques(recording, np.array(computed))

@@ -30,7 +30,7 @@ CONTRADICTION = 1e-6
 UNATTAINABLE = 1e-6
 
 
-class Motion(NamedTuple):
+class ConstrainedMotion(NamedTuple):
     """
     A motion under loops.
 
@@ -107,7 +107,7 @@ class ClosedChains(ClosedStates):
         rank: Optional[int] = None,
         correction: Optional[np.ndarray] = None,
         base: Optional[Sequence[float]] = None,
-    ) -> Motion:
+    ) -> ConstrainedMotion:
         """
         Return the motion under generalised forces.
 
@@ -144,7 +144,7 @@ class ClosedChains(ClosedStates):
         if rank is None:
             self._notice(known, c)
         left = mass[:start] @ qdd - (force - tau)[:start] - jacobian.T[:start] @ f
-        return Motion(qdd, f, known.rank, left)
+        return ConstrainedMotion(qdd, f, known.rank, left)
 
     def hybrid(
         self, backend: Any, q: list, qd: list, joint_qdd: list, wrenches: Iterable,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import flexdyn_ros as fd
-from flexdyn_ros.demo.plan import DemoRobot, Run
+from flexdyn_ros.demo.plan import DemoRobot, DemoRun
 from flexdyn_ros.nodes.markers.deformed_shape import colour, link_shapes, rigid_segments
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,7 +22,7 @@ SHADOW = {'color': '0.86', 'lw': 2.5, 'solid_capstyle': 'round'}
 class ArmShape:
     """The arm of a run as lines, at an instant of the recorded data."""
 
-    def __init__(self, robot: DemoRobot, run: Run, data: dict[str, np.ndarray]):
+    def __init__(self, robot: DemoRobot, run: DemoRun, data: dict[str, np.ndarray]):
         self._robot = fd.load_robot(run.description_file, extension=run.extension_file or None)
         self._dyn = fd.Dynamics(self._robot)
         self._shapes = link_shapes(self._robot, POINTS, 0.0)
@@ -59,7 +59,7 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], run_file: Path) -> A
         data: Columns of data.npz.
         run_file: File that describes the run.
     """
-    shape = ArmShape(robot, Run.load(str(run_file)), data)
+    shape = ArmShape(robot, DemoRun.load(str(run_file)), data)
     valid = np.flatnonzero(np.isfinite(data['tip/x']))
     rows = valid[np.linspace(0, len(valid) - 1, INSTANTS).astype(int)]
     space = 2 if robot.flat else 3

@@ -52,7 +52,7 @@ KINDS = {
 class Driver(Node):
     """Answers joint states with the desired motion, and keeps what it hears."""
 
-    def __init__(self, run: plan.Run):
+    def __init__(self, run: plan.DemoRun):
         """
         Create publishers and subscriptions.
 
@@ -165,7 +165,7 @@ class Driver(Node):
 
 def main() -> int:
     """Drive the run whose file the command line names; return the exit code."""
-    run = plan.Run.load(sys.argv[1])
+    run = plan.DemoRun.load(sys.argv[1])
     # rclpy shuts its context down on SIGINT; a KeyboardInterrupt on top of that could strike while
     # the node is taken down, and leave it hanging.
     signal.signal(signal.SIGINT, lambda number, frame: None)

@@ -166,7 +166,7 @@ ROBOTS = {robot.key: robot for robot in (CANADARM, VENDOR)}
 
 
 @dataclass(frozen=True)
-class Run:
+class DemoRun:
     """
     One run.
 
@@ -193,7 +193,7 @@ class Run:
     @classmethod
     def make(
         cls, robot: DemoRobot, control: str, duration: float, compared: float, folder: Path
-    ) -> Run:
+    ) -> DemoRun:
         """Return a run whose times are whole numbers of periods."""
         file, extension = robot.description()
         return cls(
@@ -202,7 +202,7 @@ class Run:
         )
 
     @classmethod
-    def load(cls, file: str) -> Run:
+    def load(cls, file: str) -> DemoRun:
         """Return the run that a file describes."""
         return cls(**json.loads(Path(file).read_text(encoding='utf-8')))
 

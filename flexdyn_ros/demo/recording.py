@@ -35,7 +35,7 @@ class Recording:
         names: Names of the columns of the rows by topic.
     """
 
-    def __init__(self, run: plan.Run):
+    def __init__(self, run: plan.DemoRun):
         self.run = run
         self.errors: list[str] = []
         self.counts: dict[str, int] = {}
@@ -186,7 +186,7 @@ def errors(recording: Recording) -> list[str]:
     return found
 
 
-def expected_counts(run: plan.Run) -> dict[str, int]:
+def expected_counts(run: plan.DemoRun) -> dict[str, int]:
     """Return how many messages each topic of the control loop carries, without repetitions."""
     states = run.expected_states
     return {**dict.fromkeys(SIMULATOR, states), plan.TORQUES: states - 1}  # the last: no answer

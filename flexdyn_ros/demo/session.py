@@ -18,7 +18,7 @@ from typing import Any, Sequence
 
 from flexdyn_ros.demo.environment import UNCLAIMED, variables
 from flexdyn_ros.demo.needs import missing_needs
-from flexdyn_ros.demo.plan import COMPARISON, CONTROLS, ROBOTS, Run
+from flexdyn_ros.demo.plan import COMPARISON, CONTROLS, DemoRun, ROBOTS
 from flexdyn_ros.demo.report import demo_report, summary_lines
 from flexdyn_ros.demo.supervisor import Interrupted, RunFailed, RunSupervisor
 from flexdyn_ros.model.urdf.values import number, whole_number
@@ -139,19 +139,19 @@ def _run(options: argparse.Namespace, folder: Path, stop: threading.Event) -> in
     return EXIT_FAILED if report['errors'] else 0
 
 
-def make_runs(options: argparse.Namespace, folder: Path) -> list[Run]:
+def make_runs(options: argparse.Namespace, folder: Path) -> list[DemoRun]:
     """Return the runs, the longest in real time first."""
     controls = [key for key in reversed(CONTROLS) if key in options.controls]
     compared = options.duration * (COMPARISON if len(controls) > 1 else 1.0)
     return [
-        Run.make(
+        DemoRun.make(
             ROBOTS[key], control, options.duration if control == controls[0] else compared,
             compared, folder / key / control)
         for control in controls for key in options.robots
     ]
 
 
-def _order(run: Run) -> tuple[int, int]:
+def _order(run: DemoRun) -> tuple[int, int]:
     return list(ROBOTS).index(run.robot), list(CONTROLS).index(run.control)
 
 

@@ -12,7 +12,7 @@ import time
 from typing import IO
 
 from flexdyn_ros.demo.environment import variables
-from flexdyn_ros.demo.plan import CONTROLS, NODES, Run
+from flexdyn_ros.demo.plan import CONTROLS, DemoRun, NODES
 from flexdyn_ros.demo.processes import Member, ProcessGroup, watched
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.isolation import DomainClaim
@@ -43,7 +43,7 @@ class RunSupervisor:
         simulated: Simulated time reached [s].
     """
 
-    def __init__(self, run: Run, stop: threading.Event):
+    def __init__(self, run: DemoRun, stop: threading.Event):
         """
         Prepare.
 

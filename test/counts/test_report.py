@@ -5,7 +5,7 @@ import pytest
 from validation.counts.explanations import explanation, UNEXPLAINED
 from validation.counts.published import published
 from validation.counts.report import line, mark, page, section, starting_line
-from validation.counts.tables import Count, Row, Table, tables
+from validation.counts.tables import Count, CountRow, Table, tables
 
 TABLES = {table.name: table for table in tables()}
 # Rows that are quick to generate and whose rivals are close.
@@ -62,7 +62,8 @@ def test_short_chains_below_every_published_algorithm():
 
 def test_marks():
     """A row is marked above its best rival, or else above its aim."""
-    found = Row('x', {'A': Count(5, 5), 'B': Count(6, 6)}, {'by hand': Count(1, 1)}, dict, 8.0)
+    rivals = {'A': Count(5, 5), 'B': Count(6, 6)}
+    found = CountRow('x', rivals, {'by hand': Count(1, 1)}, dict, 8.0)
     for total, expected in ((10, '**above**'), (9, '**aim** 8'), (7, '')):
         found.ours = Count(total, 0, 2)
         assert mark(found) == expected
@@ -72,7 +73,7 @@ def test_marks():
 
 def test_explanations_stand_under_the_table():
     """A missed row has a note; an unknown one says that it has none."""
-    found = Row('x', {'A': Count(1, 0)}, {}, dict)
+    found = CountRow('x', {'A': Count(1, 0)}, {}, dict)
     found.ours, found.parts = Count(2, 0), {'mass_matrix': Count(1, 1)}
     text = section(Table('name', 'Title', 'Note.', [found]))
     assert f'- x: {UNEXPLAINED} Apart: mass_matrix 2.' in text
@@ -90,7 +91,8 @@ def test_the_starting_line():
 def test_a_table_is_replaced_alone():
     """What is not measured anew stays on the page."""
     first, second = (
-        Table(name, f'Title {name}', 'Note.', [Row(f'row {name}', {}, {}, dict)]) for name in 'ab'
+        Table(name, f'Title {name}', 'Note.', [CountRow(f'row {name}', {}, {}, dict)])
+        for name in 'ab'
     )
     first.rows[0].ours, second.rows[0].ours = Count(1, 1), Count(2, 2)
     whole = page([first, second])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from flexdyn_ros.demo.arm_picture import ArmShape
 from flexdyn_ros.demo.pictures import large_ones
-from flexdyn_ros.demo.plan import ROBOTS, Run
+from flexdyn_ros.demo.plan import DemoRun, ROBOTS
 import numpy as np
 import pytest
 
@@ -27,7 +27,7 @@ def test_an_arm_that_does_not_bend_keeps_its_modes():
 def test_the_drawn_arm_bends_by_its_exaggerated_modes():
     """Canadarm stretched along x; 10 mm at the tip of the upper arm, drawn ten times larger."""
     robot = ROBOTS['canadarm']
-    run = Run.make(robot, 'flexible', 1.0, 1.0, Path('nowhere'))
+    run = DemoRun.make(robot, 'flexible', 1.0, 1.0, Path('nowhere'))
     data = {f'position/{name}': np.zeros(1) for name in robot.joints}
     links = ('upper_arm', 'forearm', 'hand')
     data.update({f'mode/{link}/bending_y{k}': np.zeros(1) for link in links for k in (1, 2)})

@@ -19,7 +19,7 @@ DURATION = 2.0  # [s]
 @pytest.fixture
 def recording(tmp_path):
     """Return a recording in which every topic was heard as often as it should be."""
-    run = plan.Run.make(ROBOTS['canadarm'], 'rigid', DURATION, 1.0, tmp_path / 'run')
+    run = plan.DemoRun.make(ROBOTS['canadarm'], 'rigid', DURATION, 1.0, tmp_path / 'run')
     made = Recording(run)
     for topic, count in expected_counts(run).items():
         hear(made, topic, count)
@@ -90,7 +90,7 @@ def test_columns_and_tracking_error_follow_the_motor_side(recording):
 def test_parameter_files_and_run_file(recording):
     run = recording.run
     run.write()
-    assert plan.Run.load(str(run.file)) == run
+    assert plan.DemoRun.load(str(run.file)) == run
     for node in plan.NODES:
         parameters = parameters_of(run, node)
         assert '<robot' in parameters['robot_description'] and not parameters['extension_file']
@@ -105,7 +105,7 @@ def parameters_of(run, node):
 def test_pd_alone_takes_no_term_of_the_feed_forward(recording):
     run = recording.run
     for control, wanted in (('pd', False), ('rigid', True), ('flexible', True)):
-        made = plan.Run.make(run.demo_robot, control, 1.0, 1.0, run.path / control)
+        made = plan.DemoRun.make(run.demo_robot, control, 1.0, 1.0, run.path / control)
         made.write()
         parameters = parameters_of(made, 'inverse_dynamics_node')
         assert set(parameters['compensate'].values()) == {wanted}

@@ -50,10 +50,10 @@ def test_results_and_rows_belong_together(folder):
         make_rows('a', {'length': [1, 2]})
     with pytest.raises(ValueError, match=r"without a row \['other'\]"):
         make_rows('a', {'length': [1, 2], 'word': True, 'other': 1})
-    with pytest.raises(ValueError, match='a statement and a Finding'):
+    with pytest.raises(ValueError, match='a statement and a Verdict'):
         make_rows('a', {'length': [1, 2], 'word': 1.0})
     with pytest.raises(ValueError, match=r'ours=\(3,\) but expected=\(2,\)'):
-        make_rows('a', {'length': np.ones(3), 'word': case_file.Finding(True, '')})
+        make_rows('a', {'length': np.ones(3), 'word': case_file.Verdict(True, '')})
 
 
 @pytest.mark.parametrize('change, problem', [

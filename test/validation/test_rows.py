@@ -7,7 +7,7 @@ from concurrent.futures.process import BrokenProcessPool
 import numpy as np
 import pytest
 from validation import __main__ as command, run
-from validation.case import Case, Finding, NotRun, Row, Source
+from validation.case import Case, NotRun, Row, Source, Verdict
 from validation.page import page
 from validation.registry import cases
 from validation.run import Outcome, run_case, run_cases
@@ -33,9 +33,9 @@ def row(ours, expected=2.0, **others):
     (row(np.array([1.0, 4.0]), np.array([1.0, 5.0]), relative=True, tolerance=0.3), 0.2, 'met'),
     (row(3.0, expected_miss='a misprint'), 1.0, 'explained'),
     (row(2.0, expected_miss='a misprint'), 0.0, 'missed'),
-    (row(Finding(True, 'x'), 'it falls'), None, 'met'),
-    (row(Finding(False, 'x'), 'it falls'), None, 'missed'),
-    (row(Finding(False, 'x'), 'it falls', expected_miss='it does not'), None, 'explained'),
+    (row(Verdict(True, 'x'), 'it falls'), None, 'met'),
+    (row(Verdict(False, 'x'), 'it falls'), None, 'missed'),
+    (row(Verdict(False, 'x'), 'it falls', expected_miss='it does not'), None, 'explained'),
     (row(NotRun('exudyn (pip install exudyn)')), None, 'not run'),
 ])
 def test_verdicts(found, difference, verdict):

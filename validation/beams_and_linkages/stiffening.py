@@ -13,7 +13,7 @@ from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
-from validation.case import Finding, Picture, Progress, Row
+from validation.case import Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.robots import example_robot
@@ -95,7 +95,7 @@ def rotating_beam(progress: Progress) -> list[Row]:
     soft = rotor_squares(rotor(3, stiffening=False), 4.0)[0]
     return make_rows('rb_rotating_beam', {
         **found, 'in_plane': np.max(np.abs(in_plane)),
-        'without': Finding(soft < 0.0, f'square of its frequency at speed 4: {soft:.2f}'),
+        'without': Verdict(soft < 0.0, f'square of its frequency at speed 4: {soft:.2f}'),
     })
 
 
@@ -114,11 +114,11 @@ def spin_up(progress: Progress) -> list[Row]:
     first = frequencies_hz(robot, lambda name: 'bending_y' in name)[0]
     return make_rows(_SPIN_UP, {
         'first': 2.0 * np.pi * first, 'lag': np.min(tip),
-        'straight': Finding(
+        'straight': Verdict(
             bool(np.max(np.abs(tip[t > 16.0])) < 0.05),
             f'at most {1e3 * np.max(np.abs(tip[t > 16.0])):.0f} mm from the sixteenth second on',
         ),
-        'breaks': Finding(bool(end[-1] < 15.0), f'its tip is a length away at {end[-1]:.1f} s'),
+        'breaks': Verdict(bool(end[-1] < 15.0), f'its tip is a length away at {end[-1]:.1f} s'),
     })
 
 

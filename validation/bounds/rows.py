@@ -28,7 +28,7 @@ ROWS = (
 
 
 @dataclass(frozen=True)
-class Bound:
+class OperationBound:
     """
     What is proved of a row; see the package for the programs that it holds for.
 
@@ -73,7 +73,7 @@ def traced(label: str) -> Program:
 
 def bound_of(
     label: str, program: Program, progress: Callable[[str], None] = lambda text: None
-) -> Bound:
+) -> OperationBound:
     """
     Return what is proved of a row.
 
@@ -95,4 +95,4 @@ def bound_of(
             besides = least_operations(supports(program.outputs, numbers=False), progress)
         except Unsuitable as error:
             progress(f'does not suit: {error}')
-    return Bound(label, operations_outside_calls(program.outputs), least, besides)
+    return OperationBound(label, operations_outside_calls(program.outputs), least, besides)

@@ -13,7 +13,7 @@ from typing import Any, Optional
 from validation.case import no_progress, Progress, Row
 from validation.case_file import case_entry, inputs, make_rows
 from validation.counts import tables
-from validation.counts.dh_chain import chain, Row as Link
+from validation.counts.dh_chain import chain, DhRow
 from validation.counts.published import published
 from validation.registry import Code
 
@@ -42,7 +42,7 @@ _QUOTED = ('Rosenthal-Sherman', 'Hussain-Noble', 'Kane-Nielan', 'DYNAM', 'SYMORO
 
 
 def rows_of(
-    row: tables.Row, quantity: str, places: dict[str, str], rebuilt: Optional[float] = None,
+    row: tables.CountRow, quantity: str, places: dict[str, str], rebuilt: Optional[float] = None,
 ) -> list[Row]:
     """
     Measure a row of the published tables; return one row a generator.
@@ -97,7 +97,7 @@ def puma_with_a_wrench(progress: Progress = no_progress) -> list[Row]:
     """Return the rows of the Puma's first joints; that of a wrench is printed for six joints."""
     ours = tables.count(tables.table_robot('Puma3'), 'inverse_dynamics', (tables.WRENCH,))
     function = 'inverse_dynamics with wrench'
-    row = tables.Row(f'Puma3, {function}', {}, {}, lambda: ours)
+    row = tables.CountRow(f'Puma3, {function}', {}, {}, lambda: ours)
     rebuilt = inputs('counts_puma3')['rebuilt'][function]
     return rigid('Puma3', progress) + rows_of(row, f'{_WORDS[function]}, Puma3', {}, rebuilt)
 
@@ -105,7 +105,7 @@ def puma_with_a_wrench(progress: Progress = no_progress) -> list[Row]:
 def rigid_two_links(progress: Progress = no_progress) -> list[Row]:
     """Return the rows of two rigid links, which the flexible cases are measured against."""
     links = [
-        Link(a=1.0, mass=0.5, com=(-0.5, 0.0, 0.0), moments=(2e-5, 0.04, 0.04)) for _ in range(2)
+        DhRow(a=1.0, mass=0.5, com=(-0.5, 0.0, 0.0), moments=(2e-5, 0.04, 0.04)) for _ in range(2)
     ]
     ours = tables.count(chain('two_links', links), 'mass_matrix+bias_vector').total
     return make_rows('counts_two_links', {'printed': ours, 'rebuilt': ours})
@@ -150,7 +150,7 @@ def general_arm(progress: Progress = no_progress) -> list[Row]:
     """Return the rows of table 1.1, whose polynomials are for arms of any geometry."""
     data, joints = inputs('er_table_1_1'), 6
     rows = [
-        Link(
+        DhRow(
             alpha=35.0 + 7.0 * k, a=0.3 + 0.05 * k, d=0.1 + 0.02 * k, mass=5.0 - 0.5 * k,
             com=(-0.1 - 0.01 * k, 0.02 + 0.01 * k, 0.05 - 0.002 * k),
             moments=(0.1 + 0.01 * k, 0.13 - 0.01 * k, 0.07 + 0.005 * k),

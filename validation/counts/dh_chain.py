@@ -23,7 +23,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 
 @dataclass(frozen=True)
-class Row:
+class DhRow:
     """
     One link.
 
@@ -56,7 +56,7 @@ def turn_about_x(degrees: float) -> np.ndarray:
     return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
 
 
-def chain(name: str, rows: Sequence[Row], gravity: Vector3 = GRAVITY) -> Robot:
+def chain(name: str, rows: Sequence[DhRow], gravity: Vector3 = GRAVITY) -> Robot:
     """Return the arm of these rows, with a frame "tool" at its far end."""
     links = [Link('base')]
     joints = []
@@ -76,7 +76,7 @@ def chain(name: str, rows: Sequence[Row], gravity: Vector3 = GRAVITY) -> Robot:
     return Robot(name, tuple(links), tuple(joints), gravity)
 
 
-def _link(name: str, row: Row, rotation: np.ndarray, far: np.ndarray) -> Link:
+def _link(name: str, row: DhRow, rotation: np.ndarray, far: np.ndarray) -> Link:
     if row.beam is not None:
         hub = Inertia(row.mass, row.com, matrix(np.diag(row.moments)))
         return Link(name, hub if row.mass else None, row.beam, 'linear')

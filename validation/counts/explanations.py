@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from validation.counts.tables import Row
+from validation.counts.tables import CountRow
 
 UNEXPLAINED = 'not explained yet.'
 FLEXIBLE = (
@@ -49,7 +49,7 @@ REASONS: dict[str, str] = {
 }
 
 
-def explanation(row: Row) -> str:
+def explanation(row: CountRow) -> str:
     """Return the reason for a row, with the counts of its parts."""
     found = [start for start in REASONS if row.label.startswith(start)]
     text = REASONS[max(found, key=len)] if found else UNEXPLAINED

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Optional, Sequence
 
-from validation.counts.dh_chain import Row
+from validation.counts.dh_chain import DhRow
 from validation.counts.robots import stanford_rows
 
 # Products of more factors than this become a statement of their own.
@@ -45,7 +45,7 @@ def atom(name: str) -> Term:
 
 
 @dataclass(frozen=True)
-class Statement:
+class PublishedStatement:
     """An assignment: a name and one or two terms that add up to it."""
 
     name: str
@@ -68,8 +68,8 @@ class Listing:
         results: Assignments of the outputs.
     """
 
-    statements: list[Statement] = field(default_factory=list)
-    results: list[Statement] = field(default_factory=list)
+    statements: list[PublishedStatement] = field(default_factory=list)
+    results: list[PublishedStatement] = field(default_factory=list)
 
     def multiply(self, *factors: Term) -> Term:
         """Return a product by the rules of table 3.2."""
@@ -98,12 +98,12 @@ class Listing:
 
     def _named(self, terms: tuple[Term, ...]) -> Term:
         name = f'Z{len(self.statements) + 1:04d}'
-        self.statements.append(Statement(name, terms))
+        self.statements.append(PublishedStatement(name, terms))
         return atom(name)
 
     def result(self, name: str, value: Term) -> None:
         """Declare an output."""
-        self.results.append(Statement(name, (value,)))
+        self.results.append(PublishedStatement(name, (value,)))
 
     @property
     def operations(self) -> tuple[int, int]:
@@ -114,7 +114,7 @@ class Listing:
     def without_unused(self) -> Listing:
         """Return the statements that a result needs (CLEAR's first pass)."""
         needed = {name for each in self.results for term in each.terms for name in term.atoms}
-        kept: list[Statement] = []
+        kept: list[PublishedStatement] = []
         for statement in reversed(self.statements):
             if statement.name in needed:
                 kept.append(statement)
@@ -124,7 +124,7 @@ class Listing:
     def with_squares_to_one(self) -> Listing:
         """Return the statements with x s^2 + x c^2 = x (the squares of CLEAR's second pass)."""
         merged = [
-            Statement(each.name, _merge_squares(each.terms) or each.terms)
+            PublishedStatement(each.name, _merge_squares(each.terms) or each.terms)
             for each in self.statements
         ]
         return Listing(merged, self.results)
@@ -147,7 +147,7 @@ def _merge_squares(terms: tuple[Term, ...]) -> Optional[tuple[Term, ...]]:
     return (Term(terms[0].sign, tuple(common)),)
 
 
-def inverse_dynamics(rows: Sequence[Row]) -> Listing:
+def inverse_dynamics(rows: Sequence[DhRow]) -> Listing:
     """Return NEDYN's listing for an arm of rigid links; gravity along the first axis."""
     out = Listing()
     links = [_Link(out, number, row) for number, row in enumerate(rows, start=1)]
@@ -171,7 +171,7 @@ def inverse_dynamics(rows: Sequence[Row]) -> Listing:
 class _Link:
     """One link: its constants, and the recursion's steps in the listing."""
 
-    def __init__(self, out: Listing, number: int, row: Row):
+    def __init__(self, out: Listing, number: int, row: DhRow):
         self.out = out
         self.number = number
         self.prismatic = row.prismatic
@@ -187,7 +187,7 @@ class _Link:
         self.force: Vector = (ZERO, ZERO, ZERO)
         self.moment: Vector = (ZERO, ZERO, ZERO)
 
-    def _points(self, row: Row, c: Term, s: Term) -> tuple[Vector, Vector, Vector]:
+    def _points(self, row: DhRow, c: Term, s: Term) -> tuple[Vector, Vector, Vector]:
         """Return p*, s and p* + s, which is a constant unless the joint slides."""
         number, mul = self.number, self.out.multiply
         com = tuple(

@@ -11,7 +11,7 @@ from validation.counts import published
 from validation.counts.explanations import explanation
 from validation.counts.published_form import publication_counts
 from validation.counts.published_program import published_program
-from validation.counts.tables import Count, Row, Table
+from validation.counts.tables import Count, CountRow, Table
 from validation.words import paragraph
 
 HEADER = (
@@ -87,7 +87,7 @@ def section(table: Table) -> str:
     return text + ('\n' + '\n'.join(notes) + '\n' if notes else '')
 
 
-def line(row: Row) -> str:
+def line(row: CountRow) -> str:
     """Return one row."""
     ours = row.ours
     trig = '' if ours.trig is None else str(ours.trig)
@@ -101,7 +101,7 @@ def line(row: Row) -> str:
     return '| ' + ' | '.join(cells) + ' |'
 
 
-def mark(row: Row) -> str:
+def mark(row: CountRow) -> str:
     """Return what is wrong with a row, or nothing."""
     if not row.beaten:
         return '**above**'

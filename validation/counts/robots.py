@@ -36,7 +36,7 @@ from flexdyn_ros.model.records.joint import Joint, Pose
 from flexdyn_ros.model.records.link import Link, Payload
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
-from validation.counts.dh_chain import chain, matrix, Row, turn_about_x, vector, without_gravity
+from validation.counts.dh_chain import chain, DhRow, matrix, turn_about_x, vector, without_gravity
 
 # Alpha, d, mass, centre of mass, moments about the link origin, prismatic.
 STANFORD = (
@@ -63,7 +63,7 @@ def stanford_arm(n_joints: int = 6) -> Robot:
     return chain(f'stanford_arm_{n_joints}', stanford_rows()[:n_joints])
 
 
-def stanford_rows() -> list[Row]:
+def stanford_rows() -> list[DhRow]:
     """Return the Stanford arm's links."""
     rows = []
     for alpha, d, mass, com, origin, prismatic in STANFORD:
@@ -72,13 +72,13 @@ def stanford_rows() -> list[Row]:
             origin[0] - mass * (y * y + z * z), origin[1] - mass * (x * x + z * z),
             origin[2] - mass * (x * x + y * y),
         )
-        rows.append(Row(alpha, 0.0, d, mass, com, moments, prismatic))
+        rows.append(DhRow(alpha, 0.0, d, mass, com, moments, prismatic))
     return rows
 
 
 def puma_560(n_joints: int = 6) -> Robot:
     """Return El-Rayyes's Puma 560, or its first joints."""
-    return chain(f'puma_560_{n_joints}', [Row(*row) for row in PUMA[:n_joints]])
+    return chain(f'puma_560_{n_joints}', [DhRow(*row) for row in PUMA[:n_joints]])
 
 
 def table_robot(name: str) -> Robot:
@@ -106,12 +106,12 @@ def flexible_arm(
             1 m and 0.5 kg (table 4.8) and the Puma's wrist.
     """
     kinds = links.split('-')
-    rows: list[Row] = []
+    rows: list[DhRow] = []
     for number, kind in enumerate(kinds):
         if kind == 'R' and not rows:
             rows.append(_shoulder_row(base_twist))
         elif kind == 'R':
-            rows.append(_general_wrist_row(number) if general else Row(*PUMA[number]))
+            rows.append(_general_wrist_row(number) if general else DhRow(*PUMA[number]))
         else:
             row = _flexible_row(kind, modes, joint_mass, number)
             rows.append(row if general else _rod(row))
@@ -122,18 +122,18 @@ def flexible_arm(
     return robot if gravity else without_gravity(robot)
 
 
-def _shoulder_row(twist: float) -> Row:
-    return Row(twist, 0.0, 0.3, 4.0, (0.01, 0.05, 0.02), (0.11, 0.07, 0.09))
+def _shoulder_row(twist: float) -> DhRow:
+    return DhRow(twist, 0.0, 0.3, 4.0, (0.01, 0.05, 0.02), (0.11, 0.07, 0.09))
 
 
-def _general_wrist_row(number: int) -> Row:
+def _general_wrist_row(number: int) -> DhRow:
     alpha = {3: 90.0, 4: -90.0}.get(number, 0.0)
     com = (0.0, 0.0, 0.03 + 0.01 * number)
     moments = (2.1e-3 + 1e-4 * number, 1.7e-3 + 2e-4 * number, 1.2e-3)
-    return Row(alpha, 0.0, 0.0, 0.9 - 0.1 * number, com, moments)
+    return DhRow(alpha, 0.0, 0.0, 0.9 - 0.1 * number, com, moments)
 
 
-def _flexible_row(kind: str, modes: int, joint_mass: float, number: int) -> Row:
+def _flexible_row(kind: str, modes: int, joint_mass: float, number: int) -> DhRow:
     families = [ModeFamily('bending_y', modes), ModeFamily('bending_z', modes)]
     if kind.startswith('T'):
         families.append(ModeFamily('torsion', modes))
@@ -145,12 +145,12 @@ def _flexible_row(kind: str, modes: int, joint_mass: float, number: int) -> Row:
         point_masses=points,
     )
     hub = 0.2 + 0.05 * number
-    return Row(
+    return DhRow(
         0.0, length, 0.0, hub, (0.04, 0.0, 0.0), (0.003, 0.005 + 1e-3 * number, 0.004), beam=beam
     )
 
 
-def _rod(row: Row) -> Row:
+def _rod(row: DhRow) -> DhRow:
     beam = replace(row.beam, length=1.0, mass=0.5, iy=row.beam.iz)
     return replace(row, a=1.0, mass=0.0, beam=beam)
 

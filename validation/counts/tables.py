@@ -41,7 +41,7 @@ class Count:
 
 
 @dataclass
-class Row:
+class CountRow:
     """
     One row.
 
@@ -94,7 +94,7 @@ class Table:
     name: str
     title: str
     note: str
-    rows: list[Row] = field(default_factory=list)
+    rows: list[CountRow] = field(default_factory=list)
 
 
 def count(robot: Robot, function: str, arguments: tuple = (), **options: Any) -> Count:
@@ -120,12 +120,12 @@ def _counts(values: dict[str, Any]) -> dict[str, Count]:
     return {name: Count(*value) for name, value in values.items() if value is not None}
 
 
-def _rigid_rows(functions: Callable[[str], bool]) -> Iterator[Row]:
+def _rigid_rows(functions: Callable[[str], bool]) -> Iterator[CountRow]:
     for name in RIGID:
         for function, rivals in published.published()['rigid'][name].items():
             if functions(function):
                 call, arguments = CALLS.get(function, (function, ()))
-                yield Row(
+                yield CountRow(
                     f'{name}, {function}', _counts(rivals), {},
                     partial(_rigid, name, call, arguments),
                     TARGETS.get((name, function)),
@@ -161,7 +161,7 @@ def _inverse() -> Table:
     table.rows += _rigid_rows(lambda function: 'mass_matrix' not in function
                               and function != 'bias_vector')
     for name in RIGID[:2]:
-        table.rows.append(Row(
+        table.rows.append(CountRow(
             f'{name}, inverse_dynamics with a rigid payload as argument', {}, {},
             partial(_rigid, name, 'inverse_dynamics', ('payload:tool',)),
         ))
@@ -183,9 +183,9 @@ def _direct() -> Table:
     return table
 
 
-def _method_row(name: str, number: int) -> Row:
+def _method_row(name: str, number: int) -> CountRow:
     method = list(MASS_MATRIX_METHODS)[number - 1]
-    return Row(
+    return CountRow(
         f'{name}, mass_matrix, method {number} ({method})', {}, {},
         lambda: count(table_robot(name), 'mass_matrix', method=method),
     )
@@ -201,7 +201,7 @@ def _jacobian() -> Table:
         'jacobian', 'Jacobian of the tool',
         "El-Rayyes 1990, table 4.7. JACOB's is in axes of the last link, ours in root axes.",
     )
-    table.rows.append(Row(
+    table.rows.append(CountRow(
         'Puma6, jacobian', rivals, others,
         lambda: count(table_robot('Puma6'), 'jacobian:tool'),
     ))
@@ -221,14 +221,14 @@ def _flexible() -> Table:
     for case, entry in published.published()['flexible'].items():
         rivals = {name: entry[name] for name in ('FLEXHB', 'FLXDYN')}
         others = {f'{name} numeric': entry[f'{name} numeric'] for name in rivals}
-        table.rows.append(Row(
+        table.rows.append(CountRow(
             _case_label(case, entry), _counts(rivals), _counts(others),
             partial(_flexible_count, case, entry),
             TARGETS.get(('flexible', case), FLEXIBLE_SHARE * sum(entry['FLEXHB'])),
             partial(_flexible_parts, case, entry),
         ))
         if case in GENERAL_CASES:
-            table.rows.append(Row(
+            table.rows.append(CountRow(
                 f'{case}, general arm', _counts(rivals), {},
                 partial(_flexible_count, case, entry, general=True),
             ))
@@ -275,7 +275,7 @@ def _recursive(modes: int) -> Table:
     for links in range(1, 11):
         # An algorithm that does not generate code is a rival here: there is no other.
         rivals = {name: Count(*law(links, modes)) for name, law in published.RECURSIVE.items()}
-        table.rows.append(Row(
+        table.rows.append(CountRow(
             f'n = {links}', rivals, {},
             partial(_chain_count, links, modes),
             RECURSIVE_TARGET.get((links, modes)),
@@ -295,7 +295,7 @@ def _factors() -> Table:
     )
     for name in RIGID[:2]:
         for function in ('mass_matrix', 'mass_matrix_factors'):
-            table.rows.append(Row(
+            table.rows.append(CountRow(
                 f'{name}, {function}', {}, {},
                 partial(_rigid, name, function),
             ))

@@ -12,7 +12,7 @@ from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation import simulate, Trajectory
 import numpy as np
 from validation.beam_arms import beam_arm_urdf
-from validation.case import Finding, no_progress, Picture, Progress, Row
+from validation.case import no_progress, Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.studies import COLOURS, frequencies_hz, new_figure, save_figure
@@ -41,9 +41,9 @@ def swing_rows(progress: Progress = no_progress) -> list[Row]:
     said = '; '.join(
         f'EI {rigidity:g}: {a:.4f}, {b:.4f} rad' for rigidity, (a, b) in zip(data['study'], study)
     )
-    found['approach'] = Finding(falls, said)
+    found['approach'] = Verdict(falls, said)
     fast = [_ripple(rigidity) for rigidity in (data['soft'], data['stiff'])]
-    found['ripple'] = Finding(
+    found['ripple'] = Verdict(
         fast[1][0] > fast[0][0] and fast[1][1] < fast[0][1],
         '; '.join(f'{frequency:.0f} Hz with {1e3 * size:.2f} mm' for frequency, size in fast),
     )

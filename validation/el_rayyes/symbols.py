@@ -8,7 +8,7 @@ from typing import Any
 from flexdyn_ros.symbolic.graph import Expression, Graph
 from flexdyn_ros.symbolic.optimise import optimise, PASSES
 from flexdyn_ros.symbolic.program import operation_counts, Program
-from validation.case import Finding, Progress, Row
+from validation.case import Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.counts.published_form import inverse_dynamics
 from validation.counts.published_program import published_program
@@ -33,7 +33,7 @@ def rules(progress: Progress) -> list[Row]:
     same = column == [c1 * bx - s1 * z, s1 * bx + c1 * z, -by]
     return make_rows('er_symbolic_rules', {
         'products': sum(products), 'sums': sum(sums), 'free': sum(_operations(-x, x * 1, x + 0)),
-        'matrix': Finding(same, ', '.join(_words(column))),
+        'matrix': Verdict(same, ', '.join(_words(column))),
         'matrix_operations': _operations(*column),
     })
 
@@ -64,7 +64,7 @@ def clear(progress: Progress) -> list[Row]:
     shared = PASSES['common_products'](Program(graph, tuple(statements)))
     c2, qd1, qd2 = (graph.symbol(name) for name in ('C2', 'QD1', 'QD2'))
     needed = shared.needed()
-    found['first_pair'] = Finding(
+    found['first_pair'] = Verdict(
         c2 * qd1 in needed and c2 * qd2 not in needed,
         'C2 QD1 is shared, which leaves no C2 QD2 to share',
     )
@@ -78,7 +78,7 @@ def _operations(*outputs: Expression) -> tuple[int, int]:
     return counts['mul'], counts['add']
 
 
-def _unused(graph: Graph) -> Finding:
+def _unused(graph: Graph) -> Verdict:
     names = 'QF1 Z0185 Z0192 Z0193 Z0194 j21 spz1 m1 sz1 spy1'.split()
     qf1, z185, z192, z193, z194, j21, spz1, m1, sz1, spy1 = map(graph.symbol, names)
     z195 = -(j21 * qf1) - spz1 * m1 * qf1 * sz1
@@ -88,7 +88,7 @@ def _unused(graph: Graph) -> Finding:
     needed = PASSES['dead_code'](program).needed()
     kept = [name for name, node in (('Z0195', z195), ('Z0196', z196), ('Z0197', z197),
                                     ('Z0198', z198)) if node in needed]
-    return Finding(kept == ['Z0195', 'Z0197'], f'kept: {", ".join(kept)}')
+    return Verdict(kept == ['Z0195', 'Z0197'], f'kept: {", ".join(kept)}')
 
 
 def _constant(graph: Graph) -> float:
@@ -100,19 +100,19 @@ def _constant(graph: Graph) -> float:
     return number
 
 
-def _squares(graph: Graph) -> Finding:
+def _squares(graph: Graph) -> Verdict:
     angle, rate = graph.symbol('TH2'), graph.symbol('QD1')
     c2, s2 = angle.cos(), angle.sin()
     program = Program(graph, (-c2 * rate * c2 * rate - s2 * rate * s2 * rate,))
     found = PASSES['trigonometry'](program).outputs
-    return Finding(found == (-(rate * rate),), f'{_words(list(found))[0]}')
+    return Verdict(found == (-(rate * rate),), f'{_words(list(found))[0]}')
 
 
-def _sum_of_angles(graph: Graph) -> Finding:
+def _sum_of_angles(graph: Graph) -> Verdict:
     a, b, z = (graph.symbol(name) for name in ('TH4', 'TH5', 'Z0099'))
     program = Program(graph, (a.cos() * z * b.sin() + z * b.cos() * a.sin(),))
     found = PASSES['trigonometry'](program).outputs
-    return Finding(found == (z * (a + b).sin(),), f'{_words(list(found))[0]}')
+    return Verdict(found == (z * (a + b).sin(),), f'{_words(list(found))[0]}')
 
 
 def _factor(graph: Graph) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation import simulate, Trajectory
 import numpy as np
-from validation.case import Finding, Picture, Progress, Row
+from validation.case import Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.robots import example_robot
@@ -96,14 +96,14 @@ def in_plane(progress: Progress) -> list[Row]:
     clamped = example_robot('flexible_beam', torsion_modes='0', modes='1')
     found |= {
         'frequency': frequency, 'regression': frequency,
-        'phase': Finding(
+        'phase': Verdict(
             max(phases) < -0.9, f'correlation {phases[0]:.3f} and {phases[1]:.3f}',
         ),
-        'same': Finding(
+        'same': Verdict(
             abs(_loudest(run['q2'], data['dt']) / frequency - 1.0) < 0.01,
             f'{frequency:.2f} Hz of bending, {_loudest(run["q2"], data["dt"]):.2f} Hz of joint 2',
         ),
-        'decoupled': Finding(across < 1e-12, f'largest deflection along z {across:.1e} m'),
+        'decoupled': Verdict(across < 1e-12, f'largest deflection along z {across:.1e} m'),
         # Frequencies of the link of 0.5 kg, for one of 1 kg.
         'pinned': frequencies_hz(free)[0] / np.sqrt(2.0),
         'clamped': frequencies_hz(clamped)[0] / np.sqrt(2.0),
@@ -120,10 +120,10 @@ def across_the_plane(progress: Progress) -> list[Row]:
     other = _loudest(first, data['dt'])
     return make_rows('er_case4_2', {
         'frequency': frequency, 'regression': frequency,
-        'same': Finding(abs(other / frequency - 1.0) < 0.02,
+        'same': Verdict(abs(other / frequency - 1.0) < 0.02,
                         f'{other:.2f} Hz in link 1, {frequency:.2f} Hz in link 2'),
-        'decoupled': Finding(plane < 1e-12, f'largest motion in the plane {plane:.1e}'),
-        'between': Finding(7.98 < frequency < 35.01 and frequency - 7.98 < 35.01 - frequency,
+        'decoupled': Verdict(plane < 1e-12, f'largest motion in the plane {plane:.1e}'),
+        'between': Verdict(7.98 < frequency < 35.01 and frequency - 7.98 < 35.01 - frequency,
                            f'{frequency:.2f} Hz between 7.98 and 35.01 Hz'),
     })
 
@@ -143,8 +143,8 @@ def twisted(name: str, progress: Progress) -> list[Row]:
     plane, across = _size(run, ('y1', 'y2')), _size(run, ('z1', 'z2'))
     found: dict[str, Any] = {
         'low_regression': low, 'high_regression': high,
-        'plane': Finding(plane < 0.05 * across, f'{plane:.1e} m against {across:.1e} m'),
-        'twist': Finding(
+        'plane': Verdict(plane < 0.05 * across, f'{plane:.1e} m against {across:.1e} m'),
+        'twist': Verdict(
             _size(run, ('x1',)) > 0.3 * data['twist'],
             f'link 1 twists by {_size(run, ("x1",)):.4f} rad',
         ),
@@ -154,12 +154,12 @@ def twisted(name: str, progress: Progress) -> list[Row]:
     else:
         other = _run('er_case4_3')
         found |= {
-            'same': Finding(
+            'same': Verdict(
                 abs(high / _loudest(other['z1'] - _slow(other['z1'], data['dt'], 15.0),
                                     data['dt']) - 1.0) < 0.02,
                 f'{low:.2f} and {high:.2f} Hz',
             ),
-            'smaller': Finding(
+            'smaller': Verdict(
                 _size(run, ('z1',)) < _size(other, ('z1',)),
                 f'{1e3 * _size(run, ("z1",)):.2f} mm against '
                 f'{1e3 * _size(other, ("z1",)):.2f} mm in case 4.3',

@@ -11,7 +11,7 @@ from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
-from validation.case import Finding, Picture, Progress, Row
+from validation.case import Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.graves.states import arm, by_influence, random_state, relative
 from validation.registry import Code
@@ -27,10 +27,10 @@ def inertia(progress: Progress) -> list[Row]:
     said = f'{small.mean():.2%} at {first}, {larger.mean():.1%} at {second}'
     return make_rows('gr_inertia', {
         'at_rest': at_rest.max(),
-        'small_deflections': Finding(
+        'small_deflections': Verdict(
             small.mean() < 0.01 and 3.5 < grows < 6.5, f'{said}, {grows:.1f} times as much',
         ),
-        'other_arm': Finding(
+        'other_arm': Verdict(
             0.002 < small.mean() < 0.008 and 0.009 < larger.mean() < 0.036, said,
         ),
         'kept': [small.mean(), larger.mean()],
@@ -53,8 +53,8 @@ def nonlinear(progress: Progress) -> list[Row]:
     return make_rows('gr_nonlinear', {
         'complete': max(ours),
         'joints': max(joints),
-        'modes': Finding(bool(0.01 < np.mean(modes) < 0.08), f'{np.mean(modes):.1%}'),
-        'printed': Finding(bool(0.2 < np.mean(literal) < 0.9), said),
+        'modes': Verdict(bool(0.01 < np.mean(modes) < 0.08), f'{np.mean(modes):.1%}'),
+        'printed': Verdict(bool(0.2 < np.mean(literal) < 0.9), said),
         'sliding': _printed_coriolis_share(),
         'kept': [np.mean(modes), np.mean(literal), np.mean(_lumped_errors(2)[1])],
     })
@@ -110,7 +110,7 @@ def _inertia_errors(amplitude: float) -> np.ndarray:
     ])
 
 
-class Curve(NamedTuple):
+class ErrorCurve(NamedTuple):
     """
     The mean error of an approximation for each amplitude.
 
@@ -132,7 +132,7 @@ APPROXIMATIONS = {
 
 
 @lru_cache(maxsize=None)
-def _curves() -> tuple[list[Curve], list[Curve]]:
+def _curves() -> tuple[list[ErrorCurve], list[ErrorCurve]]:
     """Return the curves of the mass matrix, and of the nonlinear forces."""
     robot, exact = arm(), reference(arm())
     models = {name: by_influence(robot, name) for name in APPROXIMATIONS}
@@ -144,8 +144,8 @@ def _curves() -> tuple[list[Curve], list[Curve]]:
         for name, model in models.items():
             forces[name].append(_mean_force_error(model, exact, states))
     return (
-        [Curve(APPROXIMATIONS['undeformed_inertia'], masses)],
-        [Curve(label, forces[name]) for name, label in APPROXIMATIONS.items()],
+        [ErrorCurve(APPROXIMATIONS['undeformed_inertia'], masses)],
+        [ErrorCurve(label, forces[name]) for name, label in APPROXIMATIONS.items()],
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
-from validation.case import Finding, Progress, Row
+from validation.case import Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.graves.states import by_influence
 from validation.registry import Code
@@ -25,10 +25,10 @@ def spinning_beam(progress: Progress) -> list[Row]:
     stiffened = _stiffness(by_influence(drawn_in), rate) / own
     said = '{:.3g} of the stiffness at rest'
     return make_rows('gr_stiffening', {
-        'varying': Finding(varying < 0.0, said.format(varying)),
+        'varying': Verdict(varying < 0.0, said.format(varying)),
         'closed_form': varying,
-        'constant': Finding(abs(constant - 1.0) < 1e-9, said.format(constant)),
-        'stiffened': Finding(stiffened > 1.0, said.format(stiffened)),
+        'constant': Verdict(abs(constant - 1.0) < 1e-9, said.format(constant)),
+        'stiffened': Verdict(stiffened > 1.0, said.format(stiffened)),
     })
 
 

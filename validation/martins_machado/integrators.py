@@ -11,7 +11,7 @@ from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation import simulate, SimulationDiverged
 from flexdyn_ros.simulation.tableaus import find_tableau
 import numpy as np
-from validation.case import Finding, Picture, Progress, Row
+from validation.case import Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.martins_machado.segments import paper_arm
 from validation.registry import Code
@@ -24,7 +24,7 @@ ARMS = ('segments', 'rigid')
 _USEFUL, _ENOUGH = 3e-4, 5e-4
 
 
-class Curve(NamedTuple):
+class WorkPrecision(NamedTuple):
     """
     Runs of one method with falling steps.
 
@@ -70,7 +70,7 @@ def comparison(progress: Progress) -> list[Row]:
 
 
 @lru_cache(maxsize=None)
-def _curves(arm: str) -> dict[str, Curve]:
+def _curves(arm: str) -> dict[str, WorkPrecision]:
     """Return the runs of all methods on the arm in segments, or with rigid links."""
     given = inputs('mm_integrators')
     dyn, start = paper_arm('true' if arm == 'segments' else 'false')
@@ -82,7 +82,8 @@ def _curves(arm: str) -> dict[str, Curve]:
             np.degrees(np.abs(_samples(dyn, start, arm, method, count) - exact).max())
             for count in given[arm][method]
         ]
-        curves[method] = Curve(steps, find_tableau(method).stages / steps, np.array(errors))
+        work = find_tableau(method).stages / steps
+        curves[method] = WorkPrecision(steps, work, np.array(errors))
     return curves
 
 
@@ -119,13 +120,13 @@ def _unstable() -> tuple[float, float]:
     return float(run.t[-1]), float((excess[1] - excess[0]) / (run.t[last] - run.t[first]) / 2.0)
 
 
-def _better(curves: dict[str, Curve]) -> Finding:
+def _better(curves: dict[str, WorkPrecision]) -> Verdict:
     levels = [error for error in curves['rk2'].errors if error <= _USEFUL]
     ratios = {
         method: [curves['rk2'].work_for(e) / curves[method].work_for(e) for e in levels]
         for method in ('rk4', 'rk10')
     }
-    return Finding(
+    return Verdict(
         bool(levels) and min(min(found) for found in ratios.values()) > 1.0,
         f'for errors of {max(levels):.0e} to {min(levels):.0e} deg RK4 takes '
         f'{min(ratios["rk4"]):.0f} to {max(ratios["rk4"]):.0f} times fewer evaluations than RK2, '
@@ -133,10 +134,10 @@ def _better(curves: dict[str, Curve]) -> Finding:
     )
 
 
-def _sufficient(curves: dict[str, Curve]) -> Finding:
+def _sufficient(curves: dict[str, WorkPrecision]) -> Verdict:
     fourth, tenth = curves['rk4'], curves['rk10']
     ratio = tenth.work[0] / fourth.work[0]
-    return Finding(
+    return Verdict(
         fourth.errors[0] < _ENOUGH and ratio > 5.0,
         f'RK4 is within {fourth.errors[0]:.1e} deg at its largest stable step, where RK10 must '
         f'take {ratio:.0f} times the evaluations; RK10 needs fewer only for errors below '
@@ -144,7 +145,7 @@ def _sufficient(curves: dict[str, Curve]) -> Finding:
     )
 
 
-def _crossing(curves: dict[str, Curve]) -> float:
+def _crossing(curves: dict[str, WorkPrecision]) -> float:
     """Return log10 of the largest error [deg] from which on RK10 needs fewer evaluations."""
     levels = np.linspace(-1.0, -9.0, 1601)
     better = [

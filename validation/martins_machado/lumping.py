@@ -6,7 +6,7 @@ from __future__ import annotations
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
-from validation.case import Finding, Progress, Row
+from validation.case import Progress, Row, Verdict
 from validation.case_file import expected, inputs, make_rows
 from validation.registry import Code
 from validation.robots import example_robot
@@ -25,7 +25,7 @@ def convergence(progress: Progress) -> list[Row]:
     return make_rows('mm_lumped_convergence', {
         'deflection': [_deflection(_arm(n, 'reference')) for n in counts],
         'frequencies': _frequencies(5, 'reference'),
-        'stiffer': Finding(
+        'stiffer': Verdict(
             min(errors) > 0.0 and abs(ratio - 2.0) < 0.2,
             f'first frequency {100 * errors[0]:.2f} and {100 * errors[1]:.2f} percent high with 9 '
             f'and 17 segments, a ratio of {ratio:.2f}',

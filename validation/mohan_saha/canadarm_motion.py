@@ -9,7 +9,7 @@ from typing import Any
 
 from flexdyn_ros.simulation import simulate, Trajectory
 import numpy as np
-from validation.case import Finding, Picture, Progress, Row
+from validation.case import Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.mohan_saha.canadarm import (
     canadarm_dynamics,
@@ -59,11 +59,11 @@ def motion(progress: Progress) -> list[Row]:
         'work': work,
         'energy': run.energy[-1],
         'work_is_energy': work - run.energy[-1],
-        'follows': Finding(
+        'follows': Verdict(
             bool(np.all(most < 0.04)),
             f'at most {most[0]:.4f}, {most[1]:.4f}, {most[2]:.4f} rad away',
         ),
-        'lag': Finding(
+        'lag': Verdict(
             bool(np.all(lag < 0.0)), f'{lag.min():.3f} to {lag.max():.5f} m from 0.5 to 5 s'
         ),
     })

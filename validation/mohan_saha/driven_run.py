@@ -14,7 +14,7 @@ ESCAPED = 1e6
 
 
 @dataclass(frozen=True)
-class Run:
+class DrivenRun:
     """
     What a run leaves, converted to double precision.
 
@@ -46,7 +46,7 @@ def integrate(
     steps: int,
     forces: Optional[np.ndarray] = None,
     every: int = 1,
-) -> Run:
+) -> DrivenRun:
     """
     Integrate a motion by the classical Runge-Kutta method, every operation in one precision.
 
@@ -106,7 +106,7 @@ def integrate(
             samples.append((steps * dt, state, slope(state, taken[-1])[nv:], work))
     t, states, accelerations, works = zip(*samples)
     kept = np.array(states, float)
-    return Run(
+    return DrivenRun(
         np.array(t), kept[:, :nv], kept[:, nv:], np.array(accelerations, float),
         np.array(works), taken_steps * dt, bool(np.all(np.abs(state) < ESCAPED)),
     )

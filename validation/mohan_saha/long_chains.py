@@ -10,9 +10,9 @@ from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 from validation.beam_arms import beam_arm_urdf
-from validation.case import Finding, Picture, Progress, Row
+from validation.case import Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
-from validation.mohan_saha.driven_run import integrate, Run
+from validation.mohan_saha.driven_run import DrivenRun, integrate
 from validation.mohan_saha.solution_errors import (
     DOUBLE,
     Errors,
@@ -47,7 +47,7 @@ def errors(links: int, tip_mass: float) -> Errors:
 
 
 @lru_cache(maxsize=None)
-def swing(precision: str, solution: str) -> Run:
+def swing(precision: str, solution: str) -> DrivenRun:
     """Return the motion of a zigzag chain that turns slowly and then floats on, unforced."""
     given = inputs(CASE)['swing']
     robot = chain(given['links'], given['modes'], given['tip_mass'])
@@ -85,23 +85,23 @@ def rows(progress: Progress) -> list[Row]:
     last, start = errors(many, given['tip_mass']), errors(few, given['tip_mass'])
     growth = {s: last.median(SINGLE, s) / start.median(SINGLE, s) for s in SOLUTIONS}
     return make_rows(CASE, {
-        'growth': Finding(
+        'growth': Verdict(
             growth[DENSE] > 10.0 * growth[RECURSIVE],
             f'times {growth[RECURSIVE]:.1f} by the recursive solution, {growth[DENSE]:.0f} by the '
             f'dense one, from {few} to {many} links in single precision',
         ),
-        'ratio': Finding(
+        'ratio': Verdict(
             all(last.ratio(p) > 30.0 for p in precisions()),
             ', '.join(f'{last.ratio(p):.0f} times smaller errors in {p} precision'
                       for p in precisions()),
         ),
         'recursive_single': last.median(SINGLE, RECURSIVE),
-        'indefinite': Finding(
+        'indefinite': Verdict(
             heavy.indefinite[SINGLE] > 0 and heavy.median(SINGLE, RECURSIVE) < 0.1,
             f'{heavy.indefinite[SINGLE]} of {given["states"]} mass matrices are not positive '
             f'definite; the recursive solution is right to {heavy.median(SINGLE, RECURSIVE):.0e}',
         ),
-        'dense_breaks': Finding(
+        'dense_breaks': Verdict(
             not broken.finished and ways[SINGLE, RECURSIVE].finished,
             f'the dense solution escapes after {broken.end:.3f} s, the recursive one runs all '
             f'{given["swing"]["duration"]:g} s',

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from validation.case import Finding, Picture, Progress, Row
+from validation.case import Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.mohan_saha.canadarm import canadarm
-from validation.mohan_saha.driven_run import Run
+from validation.mohan_saha.driven_run import DrivenRun
 from validation.mohan_saha.solution_errors import DOUBLE, precisions, SINGLE, solution_errors
 from validation.mohan_saha.two_solutions import DENSE, RECURSIVE
 from validation.mohan_saha.two_solutions_study import (
@@ -54,7 +54,7 @@ def brief(progress: Progress) -> list[Row]:
         'single': max(apart[SINGLE, RECURSIVE], apart[SINGLE, DENSE]),
         'energy': max(energy_error(runs[DOUBLE, way]) for way in (RECURSIVE, DENSE)),
         'single_ratio': errors.ratio(SINGLE),
-        'kept': Finding(
+        'kept': Verdict(
             all(is_good(each) for each in runs.values()),
             'all four end where they should',
         ),
@@ -84,52 +84,52 @@ def rows(progress: Progress) -> list[Row]:
              for solution in (RECURSIVE, DENSE)}
     everywhere = all(steps == within for steps in good.values())
     return make_rows(CASE, {
-        'recursive': Finding(
+        'recursive': Verdict(
             all(good[precision, RECURSIVE] == within for precision in (DOUBLE, SINGLE)),
             f'it does with {_milliseconds(within)}, in double and in single precision',
         ),
-        'dense': Finding(
+        'dense': Verdict(
             not all(good[precision, DENSE] == within for precision in (DOUBLE, SINGLE)),
             f'it lasts 10 s with {_milliseconds(within)}, in double and in single precision',
         ),
         'angles_double': apart[DOUBLE, DENSE],
         'angles_single_recursive': apart[SINGLE, RECURSIVE],
         'angles_single_dense': apart[SINGLE, DENSE],
-        'power': Finding(
+        'power': Verdict(
             bool(np.max(np.abs(power[DOUBLE, DENSE] - power[DOUBLE, RECURSIVE])) > 0.1),
             _power_said(power),
         ),
-        'acceleration': Finding(
+        'acceleration': Verdict(
             apart_by[DOUBLE, DENSE] > 0.01,
             f'off the recursive one by {apart_by[DOUBLE, DENSE]:.0e} rad/s^2 in double precision, '
             f'by up to {apart_by[SINGLE, DENSE]:.0e} in single, of '
             f'{np.max(np.abs(first.qdd[:, 0])):.2f}; peaks alike',
         ),
-        'acceleration_single': Finding(
+        'acceleration_single': Verdict(
             bool(np.median(noise[DENSE]) > 3.0 * np.median(noise[RECURSIVE])),
             f'noise up to {np.max(noise[DENSE]):.0e} rad/s^2 by the dense solution, '
             f'{np.max(noise[RECURSIVE]):.0e} by the recursive one',
         ),
         'energy_double': max(energy_error(runs[DOUBLE, way]) for way in (RECURSIVE, DENSE)),
         'energy_single': max(energy_error(runs[SINGLE, way]) for way in (RECURSIVE, DENSE)),
-        'bound': Finding(
+        'bound': Verdict(
             everywhere, f'{_milliseconds(good[DOUBLE, RECURSIVE])} are good by all, the bound '
             f'is {1e3 * _bound():.2f} ms',
         ),
-        'chance': Finding(
+        'chance': Verdict(
             escapes['ruined'] == 2 * len(given['beyond']),
             f'with {len(given["beyond"])} steps the dense solution escapes first {escapes[DENSE]} '
             f'times, the recursive one {escapes[RECURSIVE]} times, neither '
             f'{escapes["neither"]} times; what does not escape is as wrong',
         ),
-        'adaptive': Finding(
+        'adaptive': Verdict(
             all(off < LOST for off, _ in chosen.values()),
             ', '.join(f'{solution}: {calls} evaluations, within {off:.4f} rad of the desired path'
                       for solution, (off, calls) in chosen.items()),
         ),
         'condition': [float(np.min(conditions)), float(np.max(conditions))],
         'accelerations': difference,
-        'more_exact': Finding(
+        'more_exact': Verdict(
             all(errors.ratio(precision) > 1.0 for precision in precisions()),
             ', '.join(f'{errors.ratio(p):.0f} times smaller errors in {p} precision'
                       for p in precisions()),
@@ -142,7 +142,7 @@ def _bound() -> float:
     return RK4_BOUND / (2.0 * np.pi * float(frequencies_hz(canadarm(MODES))[-1]))
 
 
-def _apart(runs: dict[tuple[str, str], Run]) -> dict[tuple[str, str], float]:
+def _apart(runs: dict[tuple[str, str], DrivenRun]) -> dict[tuple[str, str], float]:
     """Return by how much joint angles differ from the recursive ones in double precision."""
     first = angle_errors(runs[DOUBLE, RECURSIVE])
     return {

@@ -16,7 +16,7 @@ from validation.mohan_saha.canadarm import (
     JOINTS,
     rigid_torque,
 )
-from validation.mohan_saha.driven_run import integrate, Run
+from validation.mohan_saha.driven_run import DrivenRun, integrate
 from validation.mohan_saha.solution_errors import DOUBLE, SINGLE
 from validation.mohan_saha.two_solutions import SOLUTIONS, TwoSolutions
 
@@ -42,7 +42,7 @@ def torques(dt: float, steps: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=None)
-def run(precision: str, solution: str, dt: float, t_end: float) -> Run:
+def run(precision: str, solution: str, dt: float, t_end: float) -> DrivenRun:
     """Return the driven motion from rest."""
     steps = round(t_end / dt)
     rest = np.zeros(parts(precision).nv)
@@ -52,18 +52,18 @@ def run(precision: str, solution: str, dt: float, t_end: float) -> Run:
     )
 
 
-def angle_errors(made: Run) -> np.ndarray:
+def angle_errors(made: DrivenRun) -> np.ndarray:
     """Return the joints' angles less the desired ones, (n, 3) [rad]."""
     return made.q[:, :JOINTS] - desired(made.t)[0]
 
 
-def power_differences(made: Run) -> np.ndarray:
+def power_differences(made: DrivenRun) -> np.ndarray:
     """Return the desired power less the simulated one, (n,) [W] (figure 7)."""
     tau = np.array([rigid_torque(t) for t in made.t])
     return np.sum(tau * (desired(made.t)[1] - made.qd[:, :JOINTS]), axis=1)
 
 
-def acceleration_errors(made: Run) -> np.ndarray:
+def acceleration_errors(made: DrivenRun) -> np.ndarray:
     """
     Return what single precision adds to joint 1's acceleration in each state of a run, (n,).
 
@@ -79,7 +79,7 @@ def acceleration_errors(made: Run) -> np.ndarray:
     return np.array(found)
 
 
-def energy_error(made: Run) -> float:
+def energy_error(made: DrivenRun) -> float:
     """Return the largest |work - energy| so far [J], infinite once the state has escaped."""
     if not made.finished:
         return float('inf')
@@ -90,7 +90,7 @@ def energy_error(made: Run) -> float:
     return float(np.max(np.abs(made.work - energy)))
 
 
-def is_good(made: Run) -> bool:
+def is_good(made: DrivenRun) -> bool:
     """Return whether a run got to its end near the desired motion."""
     return made.finished and bool(np.max(np.abs(angle_errors(made))) < LOST)
 

@@ -67,7 +67,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Lump:
+class LumpedMass:
     """
     A rigid body of an arm beside its bars.
 
@@ -104,9 +104,9 @@ class Arm:
     tip_force: np.ndarray
     t_end: float
     directions: str = 'z'
-    satellite: Optional[Lump] = None
+    satellite: Optional[LumpedMass] = None
     mount: tuple[float, ...] = (0.0, 0.0, 0.0)
-    tool: Optional[Lump] = None
+    tool: Optional[LumpedMass] = None
 
     @property
     def root(self) -> np.ndarray:
@@ -155,7 +155,7 @@ def rotation(axis: str, angle: float) -> np.ndarray:
     return matrix
 
 
-def _lump(entry: Optional[Mapping[str, Any]]) -> Optional[Lump]:
+def _lump(entry: Optional[Mapping[str, Any]]) -> Optional[LumpedMass]:
     if entry is None:
         return None
-    return Lump(float(entry['mass']), tuple(map(float, entry['moments'])))
+    return LumpedMass(float(entry['mass']), tuple(map(float, entry['moments'])))

@@ -12,7 +12,7 @@ from validation.other_codes.motion import angle_between, distances, TipMotion
 from validation.run import needed
 
 
-class Comparison:
+class CodeComparison:
     """
     Results of a case against several codes, of which some may not be installed.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from validation.other_codes.arm import Arm, Bar, Lump
+from validation.other_codes.arm import Arm, Bar, LumpedMass
 from validation.other_codes.exudyn_run import kept, run
 from validation.other_codes.motion import TipMotion
 
@@ -113,7 +113,7 @@ def _base(arm: Arm, system: Any, items: Any) -> tuple[int, Any]:
     return marker, None if arm.satellite is None else body
 
 
-def _inertia(lump: Lump) -> Any:
+def _inertia(lump: LumpedMass) -> Any:
     """Return a lump as Exudyn's inertia."""
     from exudyn.rigidBodyUtilities import RigidBodyInertia
     return RigidBodyInertia(lump.mass, np.diag(lump.moments))

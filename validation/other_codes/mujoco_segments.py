@@ -10,11 +10,11 @@ step, an error of first order in the step.
 from __future__ import annotations
 
 import numpy as np
-from validation.other_codes.arm import Arm, Bar, Lump
+from validation.other_codes.arm import Arm, Bar, LumpedMass
 from validation.other_codes.motion import SAMPLES, TipMotion
 from validation.other_codes.pieces import hinge_stiffness, pieces
 
-_NOTHING = Lump(0.0, (0.0, 0.0, 0.0))  # said, or the force would not act at the tip
+_NOTHING = LumpedMass(0.0, (0.0, 0.0, 0.0))  # said, or the force would not act at the tip
 
 
 def tip_motion(arm: Arm, count: int, dt: float) -> TipMotion:
@@ -90,7 +90,7 @@ def _bar(bar: Bar, directions: str, count: int, carried: str) -> str:
                 for axis in directions.split()
             )
         middle = f'{piece.length / 2.0!r} 0 0'
-        body = _inertial(Lump(piece.mass, piece.moments), middle)
+        body = _inertial(LumpedMass(piece.mass, piece.moments), middle)
         text = f'<body pos="{place}">{joints}{body}{text}</body>'
     return text
 
@@ -100,6 +100,6 @@ def _hinge(name: str, axis: str, stiffness: float) -> str:
     return f'<joint name="{name}" type="hinge" axis="{vector}" stiffness="{stiffness!r}"/>'
 
 
-def _inertial(lump: Lump, place: str = '0 0 0') -> str:
+def _inertial(lump: LumpedMass, place: str = '0 0 0') -> str:
     moments = ' '.join(map(repr, lump.moments))
     return f'<inertial pos="{place}" mass="{lump.mass!r}" diaginertia="{moments}"/>'

@@ -13,7 +13,7 @@ from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.integrate import simulate
 from flexdyn_ros.simulation.record import Trajectory
 import numpy as np
-from validation.other_codes.arm import Arm, Bar, Lump
+from validation.other_codes.arm import Arm, Bar, LumpedMass
 from validation.other_codes.motion import sample_times, SAMPLES, TipMotion
 
 
@@ -78,7 +78,7 @@ def urdf(arm: Arm, form: Form) -> str:
     return ''.join(text)
 
 
-def _link(name: str, lump: Union[Lump, None]) -> str:
+def _link(name: str, lump: Union[LumpedMass, None]) -> str:
     if lump is None:
         return f'<link name="{name}"/>'
     ixx, iyy, izz = lump.moments

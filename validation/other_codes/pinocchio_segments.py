@@ -21,7 +21,7 @@ _TOLERANCE = 1e-6  # relative and absolute; stability asks for far shorter steps
 
 
 @dataclass(frozen=True)
-class Chain:
+class SegmentChain:
     """
     An arm as Pinocchio's model.
 
@@ -38,7 +38,7 @@ class Chain:
     tip: np.ndarray
 
 
-def chain(arm: Arm, count: int) -> Chain:
+def chain(arm: Arm, count: int) -> SegmentChain:
     """Return the arm in `count` pieces a bar."""
     import pinocchio as pin
     kinds = {'x': pin.JointModelRX, 'y': pin.JointModelRY, 'z': pin.JointModelRZ}
@@ -68,7 +68,7 @@ def chain(arm: Arm, count: int) -> Chain:
     if arm.tool is not None:
         _append(pin, model, parent, arm.tool.mass, place, arm.tool.moments)
     model.gravity = pin.Motion.Zero()
-    return Chain(model, np.array(stiffness), parent, place)
+    return SegmentChain(model, np.array(stiffness), parent, place)
 
 
 def tip_motion(arm: Arm, count: int) -> TipMotion:

@@ -11,11 +11,11 @@ from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation import Trajectory
 import numpy as np
-from validation.case import Finding, Picture, Progress, Row
+from validation.case import Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.other_codes import exudyn_solids, mujoco_segments, ours, pinocchio_segments
 from validation.other_codes.arm import Arm, read_arm
-from validation.other_codes.comparison import Comparison, first_missing
+from validation.other_codes.comparison import CodeComparison, first_missing
 from validation.other_codes.motion import distances, TipMotion
 from validation.other_codes.picture import draw_tips
 from validation.registry import Code
@@ -26,7 +26,7 @@ _EVERY = 500  # steps between states whose momentum is counted
 
 def compare(progress: Progress) -> list[Row]:
     """Return the rows against each code, and those of momentum and work."""
-    given, found = inputs(NAME), Comparison()
+    given, found = inputs(NAME), CodeComparison()
     best, divided = _best(), ours.Segments(given['pieces'])
 
     def solids() -> None:
@@ -71,11 +71,11 @@ def draw(folder: Path) -> list[Picture]:
     )]
 
 
-def _static_modes() -> Finding:
+def _static_modes() -> Verdict:
     """Say how far from MuJoCo's the tip is with residual-static modes, and without."""
     alone = ours.Modes(**inputs(NAME)['modes_alone'])
     far, near = (distances(_ours(form), _mujoco()).max() for form in (alone, _best()))
-    return Finding(bool(near < far), f'{near:.2g} m in place of {far:.2g} m')
+    return Verdict(bool(near < far), f'{near:.2g} m in place of {far:.2g} m')
 
 
 def _momentum(form: ours.Form) -> float:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from validation.case import Finding, Picture, Progress, Row
+from validation.case import Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.other_codes import (
     exudyn_cables,
@@ -16,7 +16,7 @@ from validation.other_codes import (
     pinocchio_segments,
 )
 from validation.other_codes.arm import Arm, read_arm
-from validation.other_codes.comparison import Comparison, first_missing
+from validation.other_codes.comparison import CodeComparison, first_missing
 from validation.other_codes.motion import distances, TipMotion
 from validation.other_codes.picture import draw_tips
 from validation.registry import Code
@@ -26,7 +26,7 @@ NAME, CONVERGENCE = 'codes_three_links', 'codes_convergence'
 
 def compare(progress: Progress) -> list[Row]:
     """Return the rows against each code."""
-    given, found = inputs(NAME), Comparison()
+    given, found = inputs(NAME), CodeComparison()
     best = ours.Modes(given['modes'])
     solid = ours.Modes(given['modes'], stiffening=False, rotary_inertia=True)
     divided = ours.Segments(given['pieces'])
@@ -109,9 +109,9 @@ def draw_convergence(folder: Path) -> list[Picture]:
     )]
 
 
-def _falling(far: list[float]) -> Finding:
+def _falling(far: list[float]) -> Verdict:
     holds = all(after < before for before, after in zip(far, far[1:]))
-    return Finding(holds, ', '.join(f'{value:.2g}' for value in far) + ' m')
+    return Verdict(holds, ', '.join(f'{value:.2g}' for value in far) + ' m')
 
 
 @lru_cache(maxsize=None)

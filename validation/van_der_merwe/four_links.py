@@ -11,7 +11,7 @@ from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation import simulate, Trajectory
 import numpy as np
-from validation.case import Finding, no_progress, Picture, Progress, Row
+from validation.case import no_progress, Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.studies import COLOURS, new_figure, reference, save_figure
@@ -119,10 +119,10 @@ def motion(progress: Progress = no_progress) -> list[Row]:
         'peak_time': run.t[window[int(np.argmax(vertical))]],
         'q': run.q[at], 'qd': run.qd[at], 'force': [_force(run, k)[[2, 4]] for k in at],
         'energy': free.energy[0], 'energy_drift': np.max(np.abs(free.energy - free.energy[0])),
-        'wrong_sign': Finding(
+        'wrong_sign': Verdict(
             wrong > 1.0, f'the tip is {"more than a metre" if wrong > 1.0 else wrong} off'
         ),
-        'correction': Finding(
+        'correction': Verdict(
             with_force < 0.5 * without,
             f'{1e3 * with_force:.2f} mm with the force, {1e3 * without:.2f} mm without',
         ),
@@ -130,7 +130,7 @@ def motion(progress: Progress = no_progress) -> list[Row]:
     })
 
 
-def _both_parts(run: Trajectory) -> Finding:
+def _both_parts(run: Trajectory) -> Verdict:
     dyn, torque = four_links(backend='python'), viscous
     parts = []
     for k in range(50, 650, 50):
@@ -139,17 +139,17 @@ def _both_parts(run: Trajectory) -> Finding:
         joints = np.linalg.norm((dyn.jacobian(q, 'tip') @ qdd)[:3])
         parts.append((joints, np.linalg.norm(dyn.jacobian_rate_qd(q, qd, 'tip')[:3])))
     ratios = [a / b for a, b in parts]
-    return Finding(
+    return Verdict(
         0.5 < min(ratios) and max(ratios) < 2.0,
         f'ratio {min(ratios):.3f} to {max(ratios):.3f}: they cancel, as the tip is held',
     )
 
 
-def _decay(run: Trajectory) -> Finding:
+def _decay(run: Trajectory) -> Verdict:
     accelerations = np.gradient(run.qd, run.t, axis=0)
     parts = [np.max(np.abs(part)) for part in np.array_split(accelerations, 3)]
     said = ', '.join(f'{x:.0f}' for x in parts)
-    return Finding(
+    return Verdict(
         parts[0] > parts[1] > parts[2], f'largest accelerations {said} rad/s^2, third by third'
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
-from validation.case import Finding, Progress, Row
+from validation.case import Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.studies import reference
@@ -114,8 +114,8 @@ def valve_task(progress: Progress) -> list[Row]:
     return make_rows('vm_valve_task', {
         'tip': pose[:3, 3], 'tip_x': pose[:3, 0], 'torques': torques,
         'literal': [_valve_torque(dyn, t) for t in data['literal_times']],
-        'jump': Finding(jump > 1.0, f'largest jump {jump:.3g} N m, at joint 1 or 4'),
-        'unlike': Finding(
+        'jump': Verdict(jump > 1.0, f'largest jump {jump:.3g} N m, at joint 1 or 4'),
+        'unlike': Verdict(
             bool(np.min(likeness) < 0.9),
             'correlation of torque and acceleration in phase 1, joint by joint: '
             + ', '.join(f'{x:.2f}' for x in likeness),

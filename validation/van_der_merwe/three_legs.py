@@ -10,7 +10,7 @@ from typing import Any
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
-from validation.case import Finding, Picture, Progress, Row
+from validation.case import Picture, Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.studies import COLOURS, new_figure, reference, save_figure
@@ -192,25 +192,25 @@ def control(progress: Progress) -> list[Row]:
     slope = (runs['drift'][1][-1] - runs['drift'][1][-51]) / 0.5
     calm = (runs['sim3'][1][-1] - runs['sim3'][1][-101]) / 0.5
     return make_rows(CONTROL, {
-        'sim1': Finding(
+        'sim1': Verdict(
             held.min() < held[second] < held[-1] < 0.0,
             f'lowest {held.min():.4f} m, after a second {held[second]:.4f} m, after five '
             f'{held[-1]:.5f} m',
         ),
         'sim1_lowest': held.min(), 'sim1_second': held[second],
         'sim1_slides_lowest': heights['sim1_slides'].min(),
-        'sim2': Finding(
+        'sim2': Verdict(
             lifted.max() > 0.26 and abs(lifted[-1] - 0.25) < 1e-3,
             f'highest {lifted.max():.4f} m, after five seconds {lifted[-1]:.5f} m',
         ),
         'sim2_start': runs['sim2'][1][0, 1:], 'sim2_highest': lifted.max(),
         'sim2_second': lifted[second],
-        'sim3': Finding(
+        'sim3': Verdict(
             abs(slides[-1] - 0.25) < 1e-3 and abs(calm[1]) < 0.02,
             f'after 5 s {slides[-1]:.5f} m, the force changes by {calm[1]:.1e} N/s',
         ),
         'sim3_highest': slides.max(), 'sim3_second': slides[second],
-        'drift': Finding(
+        'drift': Verdict(
             abs(slope[1]) > 0.3 and abs(slope[2]) > 0.3,
             f'{slope[1]:.3f} N/s and {slope[2]:.3f} N m/s for 0.001 rad',
         ),

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam.family_shapes import family_shapes
 from flexdyn_ros.model.beam.ritz import carried_mass
-from flexdyn_ros.model.modal.body import BodyNode, file_body, ModalBody, Mode
+from flexdyn_ros.model.modal.body import file_body, ModalBody, ModalNode, Mode
 from flexdyn_ros.model.modal.foreshortening import axial_shapes, AxialShapes, massless
 from flexdyn_ros.model.modal.matrices import damping_matrix
 from flexdyn_ros.model.records.beam import Beam, ModeFamily
@@ -139,7 +139,7 @@ def beam_field(beam: Beam, x: np.ndarray) -> BeamField:
     return BeamField(translation, rotation, strain, slope)
 
 
-def beam_node(beam: Beam, point: np.ndarray, shapes: Optional[AxialShapes] = None) -> BodyNode:
+def beam_node(beam: Beam, point: np.ndarray, shapes: Optional[AxialShapes] = None) -> ModalNode:
     """
     Return the node at the projection of a point on the beam's axis.
 
@@ -160,7 +160,7 @@ def beam_node(beam: Beam, point: np.ndarray, shapes: Optional[AxialShapes] = Non
     # A point on the axis must not seem to stand beside it for round-off.
     offset = np.where(np.abs(offset) < ROUND_OFF * beam.length, 0.0, offset)
     drawn = np.zeros(0) if shapes is None else shapes.at(np.array([fraction]))[:, 0]
-    return BodyNode(position, offset, _clean(translation), _clean(rotation), drawn)
+    return ModalNode(position, offset, _clean(translation), _clean(rotation), drawn)
 
 
 def beam_fraction(beam: Beam, point: np.ndarray) -> float:

@@ -40,7 +40,7 @@ class Mode:
 
 
 @dataclass(frozen=True)
-class BodyNode:
+class ModalNode:
     """
     A cross-section of a flexible body and a frame that rides on it.
 
@@ -73,18 +73,18 @@ class ModalBody(ModalIntegrals):
     Attributes:
         modes: The modes, length m.
         rotary_mass: Generalised mass of the cross-sections' rotary inertia, shape (m, m).
-        node_at: Function from a point of the undeformed link, (3,) [m], to its BodyNode.
+        node_at: Function from a point of the undeformed link, (3,) [m], to its ModalNode.
         centre_line: Function from a fraction of the length to the point on the axis, (3,) [m].
         foreshortening: How bending draws the points in along the axis; None for not at all.
     """
 
     modes: tuple[Mode, ...]
     rotary_mass: np.ndarray
-    node_at: Callable[[np.ndarray], BodyNode]
+    node_at: Callable[[np.ndarray], ModalNode]
     centre_line: Optional[Callable[[float], np.ndarray]] = None
     foreshortening: Optional[Foreshortening] = None
 
-    def with_point_mass(self, mass: float, node: BodyNode) -> ModalBody:
+    def with_point_mass(self, mass: float, node: ModalNode) -> ModalBody:
         """Return the body with a point mass [kg] riding on a cross-section's axis point."""
         r, phi = node.position, node.translation
         product = self.modal_product + mass * np.einsum('ka,lb->klab', phi, phi)
@@ -128,11 +128,11 @@ def file_body(name: str, data: ModalData) -> ModalBody:
     rates = np.sqrt(np.diag(stiffness) / np.diag(mass)).tolist()
     ratios = (np.diag(damping) / (2.0 * own)).tolist()
 
-    def node_at(point: np.ndarray) -> BodyNode:
+    def node_at(point: np.ndarray) -> ModalNode:
         point = np.asarray(point, dtype=float)
         k = data.node_index(point)
         place = arrays.node_positions[k]
-        return BodyNode(place, point - place, arrays.translation[:, k], arrays.rotation[:, k])
+        return ModalNode(place, point - place, arrays.translation[:, k], arrays.rotation[:, k])
 
     rotary = mass - np.trace(arrays.modal_product, axis1=2, axis2=3)
     return ModalBody(
