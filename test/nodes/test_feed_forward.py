@@ -230,8 +230,8 @@ def test_link_side_values_of_elastic_joints_are_motor_plus_spring():
 
 def test_the_sentence_names_what_is_in_and_what_is_not():
     sentence = TorqueTerms(friction=False).sentence('rigid', 'zero')
-    assert 'contains: gravity, coriolis, inertia; left out: friction' in sentence
-    assert 'nothing else' in TorqueTerms().sentence('gravity', 'zero')
+    assert 'contains: gravity, coriolis, inertia; omitted: friction' in sentence
+    assert 'gravity of the undeformed arm alone' in TorqueTerms().sentence('gravity', 'zero')
 
 
 def test_a_quintic_motion_meets_both_ends():

@@ -222,7 +222,7 @@ WRONG = {
     'whole numbers, each once': _swap('node_ids', lambda v: 0 * v),
     'frequencies': lambda a: a.update(frequencies=np.ones(4)),
     'damping and damping_ratio': lambda a: a.update(damping_ratio=np.ones(4)),
-    'gives energy': _swap('damping', lambda v: -v),
+    'would add energy': _swap('damping', lambda v: -v),
     'must be positive': _swap('mass', lambda v: -v),
     'contradict each other': _swap('modal_first_moment', lambda v: 1e3 * v),
     'modal_product with': _swap('modal_product', lambda v: v + np.eye(4, k=1)[..., None, None]),
