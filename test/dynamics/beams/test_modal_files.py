@@ -262,7 +262,7 @@ def test_files_that_are_no_archives(tmp_path, content):
 
 
 @pytest.mark.parametrize(('inside', 'words'), [
-    (modal('modes="1 7"'), 'holds 7, which the file does not'),
+    (modal('modes="1 7"'), 'holds 7, which the file lacks'),
     (modal(attach='<attach joint="joint2" node="21"/>'), 'has no node 21'),
     (modal().replace('tolerance="0.2"', 'tolerance="0.01"'), 'joint "joint3"'),
     (modal(attach='<attach joint="joint2" node="30"/>'), 'Node 30 at'),
