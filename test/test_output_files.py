@@ -70,7 +70,7 @@ def test_a_full_disk(robot, motion, tmp_path, writer, before):
     if before is not None:
         path.write_bytes(before)
     if writer == 'joints.png':
-        pytest.importorskip('matplotlib')
+        pytest.importorskip('matplotlib', reason='matplotlib draws it: `make test` installs it')
         WRITERS[writer](robot, motion, path)  # makes what matplotlib keeps
         for file in tmp_path.iterdir():
             file.unlink()

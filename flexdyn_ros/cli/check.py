@@ -1,21 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn check`: what is wrong with a model, or doubtful, link by link and joint by joint."""
+"""
+`flexdyn check`: what is wrong with a model, or doubtful, link by link and joint by joint.
 
-from __future__ import annotations
-
-import argparse
-from dataclasses import replace
-from typing import Any, TYPE_CHECKING
-
-from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
-from flexdyn_ros.terminal import heading, paint, table
-
-if TYPE_CHECKING:
-    from flexdyn_ros.model.check import CheckReport, Finding
-    from flexdyn_ros.model.records.robot import Robot
-    from flexdyn_ros.robot_dynamics import Dynamics
-
-_DESCRIPTION = """\
 Read a description and its <flexdyn> extension, and report errors and doubtful values.
 
 Links: inertias that no rigid body has (mass [kg], principal moments [kg m^2], failed test, excess
@@ -26,12 +12,26 @@ near the zero configuration.
 
 Errors are models that forward dynamics refuses, and impossible rigid bodies; they give exit code
 1. Warnings give exit code 0, and 1 with --strict. Notes report decisions of the reader.
-"""
-_EXAMPLES = """\
-examples:
+
+Examples:
   flexdyn check arm.urdf
   flexdyn check vendor.urdf --extension flexible.xml --strict
 """
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict, replace
+from typing import Any, TYPE_CHECKING
+
+from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
+from flexdyn_ros.terminal import heading, paint, table
+
+if TYPE_CHECKING:
+    from flexdyn_ros.model.check import CheckReport, Finding
+    from flexdyn_ros.model.records.robot import Robot
+    from flexdyn_ros.robot_dynamics import Dynamics
+
 _COLOURS = {'error': 'red', 'warning': 'yellow', 'note': 'dim'}
 _TESTS = {
     'mass': 'inertia without mass',
@@ -44,7 +44,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
         subparsers, 'check', 'errors and doubtful values of a model, by link and joint',
-        _DESCRIPTION, _EXAMPLES,
+        __doc__,
     )
     parser.add_argument('--strict', action='store_true', help='exit with code 1 on warnings too')
     add_json(parser)
@@ -103,26 +103,7 @@ def _record(robot: 'Robot', report: 'CheckReport', passed: bool) -> dict[str, An
         'name': robot.name,
         'source': robot.source,
         'passed': passed,
-        'findings': [
-            {
-                'severity': f.severity,
-                'element': f.element,
-                'name': f.name,
-                'message': f.message,
-                'advice': f.advice,
-            }
-            for f in report.findings
-        ],
-        'links': [
-            {
-                'name': link.name,
-                'mass': float(link.mass),
-                'principal_moments': [float(m) for m in link.principal_moments],
-                'failed': list(link.failed),
-                'excess': float(link.excess),
-            }
-            for link in report.links
-        ],
+        **asdict(report),
     }
 
 

@@ -1,5 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn count`: operation counts of the generated code."""
+"""
+`flexdyn count`: operation counts of the generated code.
+
+Count multiplications (with divisions), additions (with subtractions) and calls of sin, cos and
+other functions in the generated C, as traced and after all passes. Operations on constants and
+signs are free.
+
+Examples:
+  flexdyn count arm.urdf
+  flexdyn count arm.urdf --function inverse_dynamics --function mass_matrix+bias_vector --json
+"""
 
 from __future__ import annotations
 
@@ -9,24 +19,12 @@ from typing import Any
 from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
 from flexdyn_ros.terminal import heading, table
 
-_DESCRIPTION = """\
-Count multiplications (with divisions), additions (with subtractions) and calls of sin, cos and
-other functions in the generated C, as traced and after all passes. Operations on constants and
-signs are free.
-"""
-_EXAMPLES = """\
-examples:
-  flexdyn count arm.urdf
-  flexdyn count arm.urdf --function inverse_dynamics --function mass_matrix+bias_vector --json
-"""
 _KINDS = ('mul', 'add', 'trig')
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'count', 'operation counts of generated code', _DESCRIPTION, _EXAMPLES
-    )
+    parser = add_model_parser(subparsers, 'count', 'operation counts of generated code', __doc__)
     parser.add_argument(
         '--function', metavar='NAME', action='append', default=[], dest='functions',
         help='function, as for flexdyn generate; may be repeated (default: all but derivatives by '

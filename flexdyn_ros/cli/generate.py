@@ -1,5 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn generate`: source code of a dynamics function."""
+"""
+`flexdyn generate`: source code of a dynamics function.
+
+Write the source of a dynamics function, or of several that share their work. For C it also writes
+a header, an example main and a CMake snippet. Existing files are replaced.
+
+Examples:
+  flexdyn generate arm.urdf --function inverse_dynamics --language c -o generated
+  flexdyn generate arm.urdf --function mass_matrix+bias_vector --language fortran
+  flexdyn generate arm.urdf --function jacobian:tool --language python
+  flexdyn generate arm.urdf --argument gravity --argument payload:tool --argument forearm/mass
+"""
 
 from __future__ import annotations
 
@@ -14,24 +25,11 @@ from flexdyn_ros.output_files import write_text
 # What a caller of the library knows by another name.
 _OPTIONS = {'function': '--function', 'arguments': '--argument', 'name': '--name'}
 
-_DESCRIPTION = """\
-Write the source of a dynamics function, or of several that share their work. For C it also writes
-a header, an example main and a CMake snippet. Existing files are replaced.
-"""
-_EXAMPLES = """\
-examples:
-  flexdyn generate arm.urdf --function inverse_dynamics --language c -o generated
-  flexdyn generate arm.urdf --function mass_matrix+bias_vector --language fortran
-  flexdyn generate arm.urdf --function jacobian:tool --language python
-  flexdyn generate arm.urdf --argument gravity --argument payload:tool --argument forearm/mass
-"""
-
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
-        subparsers, 'generate', 'source code of a dynamics function', _DESCRIPTION, _EXAMPLES
-    )
+        subparsers, 'generate', 'source code of a dynamics function', __doc__)
     parser.add_argument(
         '--function', metavar='NAME', default='inverse_dynamics',
         help='method of Dynamics, or several joined by +; jacobian:FRAME selects a frame '

@@ -1,21 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn modes`: the modes of each link, and the vibrations of the whole arm."""
+"""
+`flexdyn modes`: the modes of each link, and the vibrations of the whole arm.
 
-from __future__ import annotations
-
-import argparse
-from typing import Any
-
-from flexdyn_ros.cli.options import (
-    add_json,
-    add_parser as add_model_parser,
-    load,
-    named_values,
-    print_json,
-)
-from flexdyn_ros.terminal import heading, table
-
-_DESCRIPTION = """\
 Three tables, for small undamped vibrations about a configuration at rest:
 
   coordinates    each modal coordinate: kind, modal mass, stiffness, damping ratio and frequency
@@ -38,12 +24,26 @@ where M is the mass matrix and L_kf the modal forces that hold the arm while its
 by 1 m/s^2 along root axis k. It is the mode's share (0 to 1) of the inertia at the joint or the
 base: the effective modal mass of Wijker, Mechanical Vibrations in Spacecraft Design, 2004.
 "made of" gives a vibration's largest shares of strain energy.
-"""
-_EXAMPLES = """\
-examples:
+
+Examples:
   flexdyn modes arm.urdf
   flexdyn modes arm.urdf --at shoulder=0.5 elbow=1.57 --json
 """
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from flexdyn_ros.cli.options import (
+    add_json,
+    add_parser as add_model_parser,
+    load,
+    named_values,
+    print_json,
+)
+from flexdyn_ros.terminal import heading, table
+
 _SHOWN_JOINTS = 8
 
 
@@ -51,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
         subparsers, 'modes', 'natural frequencies with joints locked and free, participation',
-        _DESCRIPTION, _EXAMPLES,
+        __doc__
     )
     parser.add_argument(
         '--at', metavar='NAME=VALUE', nargs='+', action='extend', default=[],

@@ -8,7 +8,7 @@ import json
 import math
 import re
 import sys
-from typing import Any, Sequence, TYPE_CHECKING
+from typing import Any, Optional, Sequence, TYPE_CHECKING
 
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.urdf.values import number
@@ -36,14 +36,23 @@ exit codes: 0 fine, 1 the model is wrong, 2 the call is wrong
 
 
 def add_parser(
-    subparsers: Any, name: str, summary: str, description: str, examples: str
+    subparsers: Any, name: str, summary: str, text: Optional[str]
 ) -> argparse.ArgumentParser:
-    """Add a subcommand that reads a robot description; return its parser."""
+    """
+    Add a subcommand that reads a robot description; return its parser.
+
+    Args:
+        subparsers: Where to add it.
+        name: Name of the subcommand.
+        summary: One line about it.
+        text: Docstring of its module: a headline, the description, and examples at the end.
+    """
+    description, _, examples = (text or '').partition('\n\n')[2].partition('Examples:\n')
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
         help=summary,
         description=description,
-        epilog=f'{examples}\n{_EPILOG}',
+        epilog=f'examples:\n{examples}{_EPILOG}',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(

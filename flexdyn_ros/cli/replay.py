@@ -1,5 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn replay`: computed against measured torques of a recorded motion."""
+"""
+`flexdyn replay`: computed against measured torques of a recorded motion.
+
+Read joint states from a bag, compute the torques of that motion as inverse_dynamics_node does, and
+compare them with the measured efforts of each joint. Run it before an arm is first driven by
+computed torques. It writes torques.csv and a plot for each joint, and needs the library rosbags.
+
+Examples:
+  flexdyn replay arm.urdf recorded_bag
+  flexdyn replay arm.urdf recorded_bag --torque-model flexible_quasi_static --out check
+  flexdyn replay arm.urdf recorded_bag --leave-out gravity   (the robot compensates gravity)
+"""
 
 from __future__ import annotations
 
@@ -22,17 +33,6 @@ from flexdyn_ros.terminal import paint
 if TYPE_CHECKING:
     from flexdyn_ros.cli.replayed import Comparison
 
-_DESCRIPTION = """\
-Read joint states from a bag, compute the torques of that motion as inverse_dynamics_node does, and
-compare them with the measured efforts of each joint. Run it before an arm is first driven by
-computed torques. It writes torques.csv and a plot for each joint, and needs the library rosbags.
-"""
-_EXAMPLES = """\
-examples:
-  flexdyn replay arm.urdf recorded_bag
-  flexdyn replay arm.urdf recorded_bag --torque-model flexible_quasi_static --out check
-  flexdyn replay arm.urdf recorded_bag --leave-out gravity   (the robot compensates gravity)
-"""
 MODELS = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')  # `feed_forward.MODES`
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
 SLOPES = (0.5, 2.0)  # of measured over computed torque, beyond which a model is doubtful
@@ -41,9 +41,7 @@ SLOPES = (0.5, 2.0)  # of measured over computed torque, beyond which a model is
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
-        subparsers, 'replay', 'computed against measured torques of a bag', _DESCRIPTION,
-        _EXAMPLES,
-    )
+        subparsers, 'replay', 'computed against measured torques of a bag', __doc__)
     parser.add_argument('bag', metavar='BAG', help='folder of a ROS 2 bag')
     parser.add_argument(
         '--topic', metavar='TOPIC',
@@ -78,8 +76,8 @@ def run(call: argparse.Namespace) -> int:
     """Compute, compare, write the results and print where they are."""
     from flexdyn_ros.cli.bag import read_joint_states
     from flexdyn_ros.cli.replayed import compare
-    from flexdyn_ros.nodes.feed_forward import FeedForward
-    from flexdyn_ros.nodes.torque_terms import TorqueTerms
+    from flexdyn_ros.nodes.torque.feed_forward import FeedForward
+    from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
     from flexdyn_ros.robot_dynamics import Dynamics
 
     robot = load(call)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from flexdyn_ros.cli.bag import Recording
-from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.joint_motion import JointSample
+from flexdyn_ros.nodes.arm.joint_motion import JointSample
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 import numpy as np
 
 ORDER = 2  # of the Butterworth filter, applied forwards and backwards

@@ -1,5 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn simulate`: the motion from an initial state under constant torques."""
+"""
+`flexdyn simulate`: the motion from an initial state under constant torques.
+
+Integrate the motion from an initial state under constant joint torques, and write
+trajectory.csv, trajectory.npz and plots (joints, modes, tip deflections, energy). Friction and
+gravity are those of the description; joint limits are not enforced. With loops, the run starts
+from the nearest closed state, and keeps the coordinates of --q0 where possible.
+
+Examples:
+  flexdyn simulate arm.urdf --t-end 2 --q0 shoulder=0.5 elbow=-1 --out run1
+  flexdyn simulate arm.urdf --t-end 1 --dt 0.0005 --torque shoulder=12 --json
+  flexdyn simulate arm.urdf --q0 forearm/bending_y1=0.01 --method rk4
+  flexdyn simulate arm.urdf --torque shoulder=12 --modes quasi_static
+  flexdyn simulate satellite.urdf --base-acceleration tx=0.1 rz=-0.02
+"""
 
 from __future__ import annotations
 
@@ -23,20 +37,6 @@ from flexdyn_ros.terminal import paint
 if TYPE_CHECKING:
     from flexdyn_ros.simulation import SimulationDiverged, Trajectory
 
-_DESCRIPTION = """\
-Integrate the motion from an initial state under constant joint torques, and write
-trajectory.csv, trajectory.npz and plots (joints, modes, tip deflections, energy). Friction and
-gravity are those of the description; joint limits are not enforced. With loops, the run starts
-from the nearest closed state, and keeps the coordinates of --q0 where possible.
-"""
-_EXAMPLES = """\
-examples:
-  flexdyn simulate arm.urdf --t-end 2 --q0 shoulder=0.5 elbow=-1 --out run1
-  flexdyn simulate arm.urdf --t-end 1 --dt 0.0005 --torque shoulder=12 --json
-  flexdyn simulate arm.urdf --q0 forearm/bending_y1=0.01 --method rk4
-  flexdyn simulate arm.urdf --torque shoulder=12 --modes quasi_static
-  flexdyn simulate satellite.urdf --base-acceleration tx=0.1 rz=-0.02
-"""
 METHODS = ('rk2', 'rk4', 'rk10')  # those of `simulate`, which is imported only when it runs
 _DEFAULT_STEP = 1e-3  # [s]
 _SAFETY = 0.5  # of the stability limit, where that is the smaller step
@@ -45,9 +45,7 @@ _SAFETY = 0.5  # of the stability limit, where that is the smaller step
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
-        subparsers, 'simulate', 'motion from an initial state: CSV, npz and plots', _DESCRIPTION,
-        _EXAMPLES,
-    )
+        subparsers, 'simulate', 'motion from an initial state: CSV, npz and plots', __doc__)
     parser.add_argument(
         '--t-end', metavar='T', type=positive, default=5.0, help='duration [s] (default: 5)'
     )

@@ -11,6 +11,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Union
 from flexdyn_ros.codegen.export.c import c_program, emit_c
 from flexdyn_ros.codegen.export.c_files import c_files
 from flexdyn_ros.codegen.export.fortran import emit_fortran
+from flexdyn_ros.codegen.export.operations import emitted_operations
 from flexdyn_ros.codegen.export.python import emit_python
 from flexdyn_ros.codegen.export.schedule import schedule
 from flexdyn_ros.codegen.tracing.formulations import methods
@@ -21,7 +22,6 @@ from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE, ROUND
 from flexdyn_ros.codegen.tracing.simplify import simplify
 from flexdyn_ros.errors import ArgumentError, did_you_mean
 from flexdyn_ros.model.records.robot import require_robot, Robot
-from flexdyn_ros.symbolic.count import count_c
 from flexdyn_ros.symbolic.optimise import PassReport
 
 QUICK = 'quick'
@@ -154,7 +154,7 @@ def generate(
         emit = emit_python if language == 'python' else emit_fortran
         source = emit(schedule(trace))
     return GeneratedCode(
-        source, count_c(c_source, trace.name), language, function, trace.name, trace.inputs,
+        source, emitted_operations(program.plan), language, function, trace.name, trace.inputs,
         trace.outputs, found.report, trace.choices,
         {f'{trace.name}{LANGUAGES[language]}': source, **files},
     )

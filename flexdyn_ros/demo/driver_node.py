@@ -21,10 +21,10 @@ from typing import Any, Optional
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from flexdyn_ros.demo import plan
 from flexdyn_ros.demo.recording import Recording, write_report
-from flexdyn_ros.nodes.bounded import bounded
-from flexdyn_ros.nodes.description import LATCHED
-from flexdyn_ros.nodes.robot_node import STOP_LIMIT
-from flexdyn_ros.nodes.ros_time import NANOSECONDS, nanoseconds
+from flexdyn_ros.nodes.arm.times import NANOSECONDS, nanoseconds
+from flexdyn_ros.nodes.common.process import bounded
+from flexdyn_ros.nodes.common.robot_node import STOP_LIMIT
+from flexdyn_ros.nodes.common.topics import LATCHED
 from geometry_msgs.msg import PoseArray
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import GetState

@@ -10,21 +10,20 @@ from typing import Any, Optional
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.nodes.arm_coordinates import actuated_joints, ArmCoordinates
-from flexdyn_ros.nodes.closed_motion import what_follows
-from flexdyn_ros.nodes.deflection import ModalEquations, QuasiStaticArm
-from flexdyn_ros.nodes.deformed_messages import marker_array, no_markers, transform_message
-from flexdyn_ros.nodes.deformed_shape import link_shapes, rigid_segments
-from flexdyn_ros.nodes.diagnostics import ERROR, OK, WARN
-from flexdyn_ros.nodes.gravity_frame import GravityFrame
-from flexdyn_ros.nodes.joint_motion import JointSample, ModalState
-from flexdyn_ros.nodes.joint_state_cache import JointStateCache
-from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
-from flexdyn_ros.nodes.measured_state import MeasuredState
-from flexdyn_ros.nodes.payload_parameters import payload_problem
-from flexdyn_ros.nodes.plausibility import bounds, Plausible
-from flexdyn_ros.nodes.robot_node import RobotNode, run_node
-from flexdyn_ros.nodes.run_time_model import RunTimeModel
+from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints, ArmCoordinates
+from flexdyn_ros.nodes.arm.closed_motion import what_follows
+from flexdyn_ros.nodes.arm.deflection import ModalEquations, QuasiStaticArm
+from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
+from flexdyn_ros.nodes.arm.joint_state_cache import JointStateCache
+from flexdyn_ros.nodes.arm.measured_state import MeasuredState
+from flexdyn_ros.nodes.arm.plausibility import bounds, Plausible
+from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
+from flexdyn_ros.nodes.common.gravity import GravityFrame
+from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
+from flexdyn_ros.nodes.common.run_time_model import payload_problem, RunTimeModel
+from flexdyn_ros.nodes.common.topics import subscribe_measured_states
+from flexdyn_ros.nodes.markers.deformed_messages import marker_array, no_markers, transform_message
+from flexdyn_ros.nodes.markers.deformed_shape import link_shapes, rigid_segments
 import numpy as np
 from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import Header

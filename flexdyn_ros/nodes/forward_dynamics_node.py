@@ -10,16 +10,19 @@ import traceback
 from typing import Any, Optional
 
 from flexdyn_ros.errors import FlexdynError, UnknownName
-from flexdyn_ros.nodes.arm_coordinates import actuated_joints
-from flexdyn_ros.nodes.arm_simulator import ArmSimulator, JointController
-from flexdyn_ros.nodes.diagnostics import ERROR, OK, WARN
-from flexdyn_ros.nodes.lockstep import Lockstep
-from flexdyn_ros.nodes.robot_node import RobotNode, run_node
-from flexdyn_ros.nodes.ros_time import NANOSECONDS
-from flexdyn_ros.nodes.simulation_input import EFFORTS, PD_REFERENCE, SimulationInput
-from flexdyn_ros.nodes.simulation_output import SimulationOutput
-from flexdyn_ros.nodes.simulation_thread import SimulationThread
-from flexdyn_ros.nodes.swing_motion import swing_gains, SwingReference
+from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints
+from flexdyn_ros.nodes.arm.times import NANOSECONDS
+from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
+from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
+from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator, JointController
+from flexdyn_ros.nodes.simulator.pace import Lockstep, SimulationThread
+from flexdyn_ros.nodes.simulator.simulation_topics import (
+    EFFORTS,
+    PD_REFERENCE,
+    SimulationInput,
+    SimulationOutput,
+)
+from flexdyn_ros.nodes.simulator.swing_motion import swing_gains, SwingReference
 import numpy as np
 from std_srvs.srv import SetBool, Trigger
 

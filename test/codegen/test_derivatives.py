@@ -8,6 +8,7 @@ from benchmarks.derivatives.page import count_row, INTRODUCTION, robots
 from codegen import cases
 from codegen.compiled import needs_compiler, QUICK
 from codegen.native import Native, need_compiler
+from evaluated_program import evaluate_program
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
 from flexdyn_ros.codegen.tracing.parameters import parameter_names
@@ -17,7 +18,7 @@ from flexdyn_ros.codegen.tracing.traced_derivatives import (
     DIRECTIONS,
     STRUCTURED,
 )
-from flexdyn_ros.symbolic.program import evaluate_program, operation_counts
+from flexdyn_ros.symbolic.program import operation_counts
 import numpy as np
 from oracles.dh_urdf import chain_urdf
 from oracles.random_robots import random_robot_urdf

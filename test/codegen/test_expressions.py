@@ -13,10 +13,10 @@ from codegen.programs import (
     symbols,
     traced_of,
 )
+from evaluated_program import evaluate_program
 from flexdyn_ros.codegen.export.c import c_program
 from flexdyn_ros.dynamics.spring_law import monotone_cubic
 from flexdyn_ros.symbolic.graph import CALL, Graph
-from flexdyn_ros.symbolic.program import evaluate_program
 import numpy as np
 import pytest
 

@@ -3,6 +3,7 @@
 
 import re
 
+from evaluated_program import evaluate_program
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
 from flexdyn_ros.codegen.tracing.trace import trace
@@ -10,7 +11,6 @@ from flexdyn_ros.dynamics.base_parameters import regroup
 from flexdyn_ros.dynamics.joints import AxisTerm, JointMotion
 from flexdyn_ros.dynamics.multibody import Body, Multibody
 from flexdyn_ros.dynamics.spatial import about_axis
-from flexdyn_ros.symbolic.program import evaluate_program
 import numpy as np
 from oracles.compare import reference_dynamics
 from oracles.vendor_robots import frictionless, robots_folder, without_geometry

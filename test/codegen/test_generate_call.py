@@ -6,10 +6,11 @@ import shutil
 import subprocess
 
 from codegen import cases
+from evaluated_program import evaluate_program
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.parameters import parameter_names
 from flexdyn_ros.codegen.tracing.trace import trace
-from flexdyn_ros.symbolic.program import evaluate_program, operation_counts
+from flexdyn_ros.symbolic.program import operation_counts
 import numpy as np
 import pytest
 

@@ -5,6 +5,7 @@ import shutil
 
 from codegen import cases
 from codegen.native import Native, need_compiler
+from evaluated_program import evaluate_program
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.export.c import c_program, emit_c
 from flexdyn_ros.codegen.export.chunks import split
@@ -15,11 +16,10 @@ from flexdyn_ros.codegen.tracing.functions import tip_link
 from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.model.records.inertia import Inertia
-from flexdyn_ros.symbolic.count import count_c
 from flexdyn_ros.symbolic.optimise import PASSES
-from flexdyn_ros.symbolic.program import evaluate_program
 import numpy as np
 import pytest
+from validation.counts.c_source import count_c
 
 pytestmark = pytest.mark.usefixtures('simplified_once')
 LANGUAGES = ['c', 'python', 'fortran']

@@ -6,8 +6,9 @@ from pathlib import Path
 from benchmarks.generation.example import example, NAMES
 from benchmarks.generation.listing import listing
 from benchmarks.generation.page import _example_part
+from evaluated_program import evaluate_program
 from flexdyn_ros.symbolic.optimise import optimise
-from flexdyn_ros.symbolic.program import evaluate_program, operation_counts
+from flexdyn_ros.symbolic.program import operation_counts
 import pytest
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'generation.md'

@@ -3,8 +3,8 @@
 
 from random import Random
 
+from evaluated_program import evaluate_program
 from flexdyn_ros.codegen.tracing.trace import trace
-from flexdyn_ros.symbolic.program import evaluate_program
 from flexdyn_ros.symbolic.search.common_divisors import search_divisors
 from flexdyn_ros.symbolic.search.divisors import cost
 from flexdyn_ros.symbolic.search.extraction import extract, search

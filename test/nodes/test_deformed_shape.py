@@ -3,7 +3,7 @@
 
 from arms import flexible_arm, rigid_arm
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.deformed_shape import (
+from flexdyn_ros.nodes.markers.deformed_shape import (
     colour,
     link_shapes,
     rigid_segments,

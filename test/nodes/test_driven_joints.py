@@ -3,7 +3,7 @@
 
 from arms import JOINT, LINK, rigid_arm
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.driven_joints import driven_joints
+from flexdyn_ros.nodes.torque.driven_joints import driven_joints
 
 FINGER = """
   <joint name="{name}" type="prismatic"><parent link="fore"/><child link="{name}_link"/>

@@ -5,10 +5,10 @@ from arm_states import load, random_state
 from arms import flexible_arm, moving_arm, rigid_arm
 import flexdyn_ros as fd
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.nodes.arm_coordinates import actuated_joints
-from flexdyn_ros.nodes.arm_simulator import ArmSimulator, JointController
-from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.joint_motion import JointSample, ModalState
+from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints
+from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
+from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator, JointController
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 import numpy as np
 import pytest
 

@@ -3,7 +3,7 @@
 
 import logging
 
-from flexdyn_ros.nodes.library_log import LibraryLog, log_through
+from flexdyn_ros.nodes.common.process import LibraryLog, log_through
 
 
 class Log:

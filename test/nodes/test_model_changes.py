@@ -68,7 +68,7 @@ def test_code_that_cannot_be_made_leaves_the_old_model_in_force(torque_node, mon
     made = torque_node({'robot_description': ROBOT, 'backend': 'auto'})
     made.state(STATE)
     old = made.commands[-1].tolist()
-    monkeypatch.setattr('flexdyn_ros.nodes.code_ahead.sys.executable', '/nowhere/python')
+    monkeypatch.setattr('flexdyn_ros.nodes.torque.code_ahead.sys.executable', '/nowhere/python')
     made.set(payload__link='upper', payload__mass=2.0)
     until(made, lambda: 'cannot be made' in made.message)
     assert made.commands[-1].tolist() == old

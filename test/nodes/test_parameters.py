@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 import re
 
-from flexdyn_ros.nodes.parameters import (
+from flexdyn_ros.nodes.common.parameters import (
     load_specifications,
     markdown_table,
     node_specifications,

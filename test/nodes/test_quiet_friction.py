@@ -2,7 +2,7 @@
 """Friction compensation near standstill."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.quiet_friction import QuietFriction
+from flexdyn_ros.nodes.torque.torque_terms import QuietFriction
 from inverse_dynamics_cases import NAMES, ROBOT
 from node_processes import joint_state, trajectory
 import numpy as np

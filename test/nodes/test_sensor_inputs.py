@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from arms import flexible_arm, moving_arm, rigid_arm
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.reference_input import ControllerReference
+from flexdyn_ros.nodes.torque.reference_input import ControllerReference
 from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
 from inverse_dynamics_cases import NAMES, ROBOT, STATE
 from node_processes import trajectory
@@ -209,7 +209,7 @@ def test_the_state_of_a_trajectory_controller_is_a_reference():
 
 
 def test_without_control_msgs_its_type_is_refused_with_advice(torque_node, monkeypatch):
-    from flexdyn_ros.nodes import reference_input
+    from flexdyn_ros.nodes.torque import reference_input
 
     monkeypatch.setattr(reference_input, 'JointTrajectoryControllerState', None)
     made = torque_node({

@@ -3,7 +3,7 @@
 
 from arms import flexible_arm, rigid_arm
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.nodes.feed_forward import MODES
+from flexdyn_ros.nodes.torque.feed_forward import MODES
 from inverse_dynamics_cases import NAMES, ROBOT, STATE
 from node_processes import joint_state, trajectory
 import numpy as np

@@ -77,7 +77,7 @@ def test_pip_installs_what_the_library_imports():
         for node in ast.parse(text).body if isinstance(node, ast.Assign)
         for target in node.targets if target.id in ('REQUIRES', 'EXTRAS')
     }
-    extras = [assign['EXTRAS'].get(name, []) for name in ('plots', 'rosbags')]
+    extras = [assign['EXTRAS'][name] for name in ('plots', 'replay')]
     listed = [*assign['REQUIRES'], *(line for extra in extras for line in extra)]
     declared = {re.split('[<>=]', line)[0] for line in listed}
     ros = {element.text for element in MANIFEST.findall('exec_depend')}

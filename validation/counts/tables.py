@@ -11,6 +11,7 @@ from flexdyn_ros.codegen import generate
 from flexdyn_ros.codegen.tracing.traced_dynamics import MASS_MATRIX_METHODS
 from flexdyn_ros.model.records.robot import Robot
 from validation.counts import published
+from validation.counts.c_source import count_c
 from validation.counts.robots import flexible_arm, flexible_chain, table_robot
 
 # The published wrench is given in axes of the last link.
@@ -98,7 +99,8 @@ class Table:
 
 def count(robot: Robot, function: str, arguments: tuple = (), **options: Any) -> Count:
     """Return the counts of the generated C of a function."""
-    found = generate(robot, function, arguments=arguments, **options).counts
+    code = generate(robot, function, arguments=arguments, **options)
+    found = count_c(code.source, code.name)
     return Count(found['mul'], found['add'], found['trig'])
 
 

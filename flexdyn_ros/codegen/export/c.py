@@ -38,6 +38,8 @@ INDENT = '    '
 WORK = 'work'
 ANGLES = 'angle'
 GATHER = 'sines_and_cosines'
+# Stands for a space at which a line may not break.
+UNBROKEN = '\0'
 # Numbers of the arrays that a function may keep on its stack: 14 KiB, and its frame below 16 KiB.
 MOST_ON_STACK = 1792
 
@@ -185,7 +187,8 @@ def signature(program: CProgram, start: str, part: Part | None = None) -> list[s
     if (part and part.shares) or (not part and program.work_size):
         outputs.append(WORK)
     taken += [f'{number} *restrict {name}' for name in outputs]
-    return wrap(f'{start}(', ', '.join(taken) or 'void', ')', '', WIDTH)
+    whole = ', '.join(each.replace(' ', UNBROKEN) for each in taken) or 'void'
+    return [line.replace(UNBROKEN, ' ') for line in wrap(f'{start}(', whole, ')', '', WIDTH)]
 
 
 def _declaration(each: Input, number: str) -> str:

@@ -3,9 +3,9 @@
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError, NotYetSupported, SingularMassMatrix
-from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.deflection import ModalEquations, QuasiStaticArm
-from flexdyn_ros.nodes.joint_motion import JointSample
+from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.arm.deflection import ModalEquations, QuasiStaticArm
+from flexdyn_ros.nodes.arm.joint_motion import JointSample
 from flexdyn_ros.quasi_static.static_deflection import DeflectionNotFound, StaticDeflection
 import numpy as np
 from oracles.compare import assert_agree, reference_dynamics
