@@ -157,7 +157,7 @@ def test_an_imu_on_a_moving_link_is_refused_and_a_silent_one_warns(torque_node):
     heard = made.node.inputs.gravity._subscription.callback
     heard(imu('fore', None, (0.0, 0.0, 9.81)))
     made.state(STATE)
-    assert 'must be a link that fixed joints hold to base' in made.message
+    assert 'must be a link that fixed joints connect to base' in made.message
     heard(imu('base', None, (0.0, 0.0, 9.81)))
     heard(imu('base', None, (50.0, 0.0, 9.81)))  # the base is shaken
     made.state(STATE)

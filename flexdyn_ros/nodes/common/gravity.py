@@ -71,8 +71,8 @@ class GravityFrame:
             self.problem = None
         except TransformUnknown as error:
             if self._rotation is None:
-                raise GravityUnknown(f'gravity is not known: {error}') from error
-            self.problem = f'the last known direction of gravity is used: {error}'
+                raise GravityUnknown(f'gravity is unknown: {error}') from error
+            self.problem = f'the last direction of gravity is in force: {error}'
         return self._rotation @ gravity
 
 
