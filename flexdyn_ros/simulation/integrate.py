@@ -96,7 +96,7 @@ def simulate(
         q, qd = loops.start(q, qd)
         equations.loops = loops
     elif drift != 'projection' or drift_gains or loop_accelerations or loop_forces:
-        raise ArgumentError('drift', 'and what is said about loops need a robot with <loop>')
+        raise ArgumentError('drift', 'and other arguments about loops need a robot with <loop>')
     dyn.compile(*(EVALUATED if base_acceleration is None else ON_BASE), *RECORDED)
     return integrate(equations, tableau, q, qd, t_end, dt, progress)
 
