@@ -15,6 +15,8 @@ _UNITS = {
     'young': 'Pa', 'shear': 'Pa', 'area': 'm^2', 'iy': 'm^4', 'iz': 'm^4', 'j': 'm^4',
     'polar': 'm^4', 'linear_density': 'kg/m',
 }  # fmt: skip
+# Ways to give the mass of a beam.
+_MASSES = ('mass', 'density', 'linear_density')
 # What each kind of modes needs.
 NEEDS = {
     'bending_y': ('young', 'iz'),
@@ -268,6 +270,14 @@ def _refuse_second_mass(item: Item) -> None:
             )
 
 
+def has_own_mass(item: Item) -> bool:
+    """Return whether a <beam> or <segments> gives the mass of its beam, by one of three ways."""
+    stations = item.all('station') if item.schema.child('station') else ()
+    return any(item.written(name) for name in _MASSES) or any(
+        station.written('linear_density') for station in stations
+    )
+
+
 def beam_mass(
     item: Item, link: Link, length: float, hub_only: bool, area: Optional[float] = None
 ) -> float:
@@ -282,7 +292,7 @@ def beam_mass(
         area: Mean area of the cross-section [m^2]; the written one where None.
     """
     area = item.value('area') if area is None else area
-    given = [name for name in ('mass', 'density', 'linear_density') if item.written(name)]
+    given = [name for name in _MASSES if item.written(name)]
     if len(given) > 1:
         raise item.place.error(
             f'The mass is given twice, by {" and ".join(given)}', 'Keep one of them'
