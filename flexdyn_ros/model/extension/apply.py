@@ -8,7 +8,8 @@ from typing import Optional
 
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.model.beam.inertia import rigid_hub, rigid_remainder, with_carried_bodies
-from flexdyn_ros.model.beam.mass_share import shared_inertia
+from flexdyn_ros.model.beam.mass_share import massless_reason, OWN_MASS, shared_inertia
+from flexdyn_ros.model.beam.tip_inertia import check_massless_beams
 from flexdyn_ros.model.extension.beam_reader import read_beam, read_segments
 from flexdyn_ros.model.extension.items import Item, link_name
 from flexdyn_ros.model.extension.joint_reader import (
@@ -71,7 +72,9 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
     cut_off = [link for link in changed.links if link.deflection != 'exact']
     changed = replace(changed, notes=changed.notes + form_notes(cut_off))
-    return with_carried_bodies(replace(changed, loops=read_loops(extension, changed)))
+    changed = with_carried_bodies(replace(changed, loops=read_loops(extension, changed)))
+    check_massless_beams(changed)
+    return changed
 
 
 def _links(
@@ -166,6 +169,11 @@ def _segmented_link(
     hub_only = item.value('inertial') == 'hub'
     segments = read_segments(segments_item, link, robot, hub_only)
     beam, hub = _parted(link.inertia, segments.beam, segments_item, hub_only, notes)
+    if beam.mass == 0.0:
+        raise segments_item.place.error(
+            f'{massless_reason(beam.share or 0.0)}, and segments need mass',
+            f'Describe the link by <beam>, or write {OWN_MASS}',
+        )
     return Link(link.name, hub, segments=replace(segments, beam=beam))
 
 

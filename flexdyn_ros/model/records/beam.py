@@ -148,7 +148,8 @@ class Beam(SectionProperties):
         rayleigh_mass: Factor of the modal mass in the damping [1/s].
         rayleigh_stiffness: Factor of the stiffness in the damping [s].
         share: Largest share of the mass of `<inertial>` that the beam can take, in 0 ... 1; None
-            where it has a mass of its own.
+            where it has a mass of its own. The mass is that share of it, or zero where the share
+            is small.
     """
 
     tip: str
