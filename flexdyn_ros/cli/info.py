@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Sizes, joints, links, masses, gravity and payloads of a robot, its flexible parts, and the terms of
-its torque. Masses in [kg], lengths in [m], angles in [rad], limits in [rad | m],
+its torque. The share is what a beam without a mass can take of the mass of <inertial>; below 0.05
+the beam is massless. Masses in [kg], lengths in [m], angles in [rad], limits in [rad | m],
 [N m | N] and [rad/s | m/s].
 """
 _EXAMPLES = """\
@@ -72,6 +73,8 @@ def summarise(robot: 'Robot') -> dict[str, Any]:
                 'mass': float(link.mass),
                 'modes': list(link.mode_names),
                 'beam_length': link.undeformed_beam.length if link.undeformed_beam else None,
+                'beam_mass': link.undeformed_beam.mass if link.undeformed_beam else None,
+                'beam_share': link.undeformed_beam.share if link.undeformed_beam else None,
             }
             for link in robot.links
         ],
@@ -185,9 +188,10 @@ def _text(summary: dict[str, Any]) -> str:
     if summary['joints']:
         lines += ['', heading('joints'), _joint_table(summary['joints'])]
     lines += ['', heading('links'), table(
-        ('link', 'mass [kg]', 'bends', 'beam length [m]'),
+        ('link', 'mass [kg]', 'bends', 'beam length [m]', 'beam mass [kg]', 'share'),
         [
-            (link['name'], link['mass'], _modes(link), link['beam_length'])
+            (link['name'], link['mass'], _modes(link), link['beam_length'], link['beam_mass'],
+             link['beam_share'])
             for link in summary['links']
         ],
     )]

@@ -89,7 +89,8 @@ BEAM = Element(
         Attribute('polar', 'non_negative', 'm^4', 'Polar second moment of area; default: j. It '
                   'needs area.'),
         Attribute('mass', 'positive', 'kg', 'Mass. Alternatives: density, linear_density, or none '
-                  'of them; the beam then takes the whole mass of <inertial>.'),
+                  'of them; the beam then takes the largest share of <inertial> that leaves a '
+                  'real body, see below.'),
         Attribute('density', 'positive', 'kg/m^3', 'Density, instead of mass; it needs area.'),
         Attribute('linear_density', 'positive', 'kg/m', 'Mass per length, instead of mass.'),
         Attribute('rotary_inertia', 'boolean', NO_UNIT, 'Whether cross-sections have rotary '
