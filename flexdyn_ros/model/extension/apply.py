@@ -19,8 +19,8 @@ from flexdyn_ros.model.extension.joint_reader import (
     with_base_motion,
     with_multi_axis_joints,
 )
+from flexdyn_ros.model.extension.mass_reader import has_own_mass
 from flexdyn_ros.model.extension.modal_reader import read_modal, read_mode_springs
-from flexdyn_ros.model.extension.section_reader import has_own_mass
 from flexdyn_ros.model.records.base import symmetric_matrix3
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import failed_tests, Inertia, principal_moments

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension.items import Item
 from flexdyn_ros.model.extension.joint_reader import read_friction
+from flexdyn_ros.model.extension.mass_reader import beam_mass
 from flexdyn_ros.model.extension.section_reader import (
-    beam_mass,
     check_needs,
     check_sections,
     NEEDS,
