@@ -3,7 +3,7 @@
 
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam.inertia import link_moments
-from flexdyn_ros.model.beam.mass_share import largest_share, scaled
+from flexdyn_ros.model.beam.mass_share import fitted, largest_share, scaled
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.beam import Beam, Station
 from flexdyn_ros.model.records.inertia import Inertia, MassMoments
@@ -124,3 +124,47 @@ def test_segments_take_a_share_too():
     link = load_robot(arm_text_with_upper(THICK), extension=flexdyn(part)).link('upper')
     assert link.segments.beam.share == _upper(THICK).beam.share
     assert link.mass == pytest.approx(2.0, rel=1e-15)
+
+
+FIT = SECTION + ' distribution="fit"'
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_fitted_share_is_the_best_of_many_slopes(seed):
+    """Against the share of beams with every slope of a fine grid, found by bisection."""
+    random = np.random.default_rng(seed)
+    body = _particles(random, 5)
+    rod = _full_beam(body.mass, Rotation.identity())
+    best = 0.0
+    for slope in np.linspace(-1.0, 1.0, 201):
+        ends = [Station(at=at, linear_density=body.mass / 0.9 * (1.0 + slope * (2.0 * at - 1.0)))
+                for at in (0.0, 1.0)]
+        best = max(best, _by_bisection(body, beam_inertia(_full_beam(
+            body.mass, Rotation.identity(), stations=tuple(ends),
+        ))))
+    share = largest_share(body, fitted(body, rod))
+    assert share >= best - 1e-9
+    assert share == pytest.approx(best, rel=1e-3)
+    assert share >= largest_share(body, rod)
+
+
+def test_fitted_link_keeps_mass_centre_and_inertia():
+    near_the_root = inertial(2.0, (0.35, 0.0, 0.0), (0.02, 0.15, 0.15))
+    link, plain = _upper(near_the_root, FIT), _upper(near_the_root)
+    assert link.beam.share > 1.05 * plain.beam.share
+    root, tip = (station.linear_density for station in link.beam.stations)
+    assert 0.0 <= tip < root <= 2.0 * link.beam.mass * (1.0 + 1e-12)
+    whole = link_moments(load_robot(arm_text_with_upper(near_the_root)).link('upper'))
+    together = link_moments(link)
+    assert together.mass == pytest.approx(whole.mass, rel=1e-15)
+    np.testing.assert_allclose(together.first, whole.first, atol=1e-14)
+    np.testing.assert_allclose(together.inertia, whole.inertia, atol=1e-14)
+
+
+def test_fit_of_a_distribution_that_is_given_is_refused():
+    with pytest.raises(ModelError, match='mass of its own'):
+        _upper(THICK, FIT + ' mass="1"')
+    stations = '<station at="0" area="2e-3"/><station at="1" area="1e-3"/>'
+    part = beam(FIT, stations + '<bending axis="y" modes="1"/>')
+    with pytest.raises(ModelError, match='contradicts the stations'):
+        load_robot(arm_text_with_upper(THICK), extension=flexdyn(part))

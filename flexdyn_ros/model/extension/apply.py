@@ -184,7 +184,8 @@ def _parted(
     if inertial is None or hub_only:
         return beam, inertial
     if not has_own_mass(item):
-        return shared_inertia(inertial, beam, item.place)
+        fit = item.schema.name == 'beam' and item.value('distribution') == 'fit'
+        return shared_inertia(inertial, beam, item.place, fit)
     hub, note = rigid_hub(inertial, beam, item.place)
     notes.extend([note] if note else [])
     return beam, hub

@@ -93,6 +93,10 @@ BEAM = Element(
                   'real body, see below.'),
         Attribute('density', 'positive', 'kg/m^3', 'Density, instead of mass; it needs area.'),
         Attribute('linear_density', 'positive', 'kg/m', 'Mass per length, instead of mass.'),
+        Attribute('distribution', 'choice', NO_UNIT, 'Mass along a uniform beam without a mass '
+                  'of its own. uniform, or fit: the mass per length is linear, up to twice its '
+                  'mean at one end, for the largest share of <inertial>.',
+                  default='uniform', choices=('uniform', 'fit')),
         Attribute('rotary_inertia', 'boolean', NO_UNIT, 'Whether cross-sections have rotary '
                   'inertia in bending; it needs area, iy and iz. With shear deformation it also '
                   'enters the shapes of natural modes.', default='false'),
