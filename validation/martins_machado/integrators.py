@@ -19,7 +19,7 @@ from validation.studies import COLOURS, new_figure, save_figure
 
 METHODS = ('rk2', 'rk4', 'rk10')
 ARMS = ('segments', 'rigid')
-# Segments shiver by a thousandth of a degree. Errors that tell more than nothing of it, and
+# Segments shiver by a thousandth of a degree. Errors small enough to resolve it, and
 # errors that are enough for the arm's swing [deg].
 _USEFUL, _ENOUGH = 3e-4, 5e-4
 

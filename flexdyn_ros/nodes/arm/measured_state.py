@@ -29,7 +29,7 @@ class MeasuredState:
     Positions and velocities of all joints.
 
     Attributes:
-        names: The names that must be heard, in either topic.
+        names: The names that must arrive, on either topic.
         unknown: Names met in messages that are not needed.
         faults: Number of faults by kind.
         touched: Number of needed joints that the last message named.
@@ -49,7 +49,7 @@ class MeasuredState:
         Args:
             coordinates: The coordinates of the robot.
             need_velocity: Whether a joint without velocity is unusable.
-            optional: Joints whose state may be missing, as something else tells it.
+            optional: Joints whose state may be missing, since it follows from others.
             bounds: What is plausible, by joint; None bounds nothing.
             plausible: The same, of joints with a transform, and how often that may not hold.
         """

@@ -95,7 +95,7 @@ class RunTimeModel:
             frame_prefix: Prefix of the root frame's name in TF.
 
         Raises:
-            FlexdynError: Transforms are needed and cannot be heard.
+            FlexdynError: Transforms are needed and cannot be received.
         """
         gravity_frame.check()
         self.gravity_frame = gravity_frame
@@ -107,13 +107,13 @@ class RunTimeModel:
 
     def apply(self, values: Values) -> str:
         """
-        Set the payload that the parameters say, and note their gravity.
+        Set payload and gravity of the parameters.
 
         Args:
             values: Parameter values.
 
         Returns:
-            A sentence that says what is set.
+            A sentence on the values that are set.
         """
         self._given = np.array(values['gravity'] or self._dyn.robot.gravity, dtype=float)
         link = values['payload.link']
@@ -136,7 +136,7 @@ class RunTimeModel:
         Set gravity as the root frame sees it now.
 
         Raises:
-            FlexdynError: No transform has told yet how the root frame is turned.
+            FlexdynError: No transform of the root frame has arrived yet.
         """
         gravity = self.gravity_frame.turned(self._given, self._root)
         if not np.array_equal(gravity, self._set):
