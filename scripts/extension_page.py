@@ -54,8 +54,8 @@ _INERTIA = """\
 Without `<inertial>` the beam provides the whole inertia of the link.
 
 A beam without `mass`, `density` and `linear_density` takes the largest share of the mass of
-`<inertial>` whose remainder is still a real body. With J the pseudo-inertia of the link and B that
-of the beam at the mass of the link, both 4x4, the share is 1 / lambda_max(J^-1 B), and at most 1
+`<inertial>` whose remainder is still a real body. The share is 1 / lambda_max(J^-1 B), and at
+most 1. J is the pseudo-inertia of the link, B that of the beam at the mass of the link, both 4x4
 (Wensing, Kim and Slotine 2018, "Linear matrix inequalities for physically consistent inertial
 parameter identification"). The remainder is a rigid body fixed in the link frame. Mass, centre of
 mass and inertia of the undeformed link are exactly those of `<inertial>`. `flexdyn check` and

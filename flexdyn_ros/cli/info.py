@@ -114,7 +114,7 @@ def _joint(joint: 'Joint') -> dict[str, Any]:
 
 
 def torque_terms(robot: 'Robot') -> list[str]:
-    """Say in words what the torque of this robot contains."""
+    """Return the terms of the torque of this robot in words."""
     terms = ['inertia of all links', 'Coriolis and centrifugal']
     if any(robot.gravity_vector):
         terms.append('gravity')

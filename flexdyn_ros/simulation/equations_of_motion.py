@@ -32,7 +32,7 @@ class EquationsOfMotion:
         dyn: The dynamics.
         map: The configuration beside the velocity.
         loops: What holds the robot's loops; None where it has none.
-        reduction: What a motion's method says beside its name, of reduced forms.
+        reduction: Reduced forms that a motion's method adds to its name.
     """
 
     def __init__(self, dyn: Any, torque: Torque, base_acceleration: BaseAcceleration):

@@ -120,7 +120,7 @@ def integrate(
         qd: Initial velocities, (nv,).
         t_end: Duration [s].
         dt: Time step [s].
-        progress: What is told of the fraction done.
+        progress: Receives the fraction done.
     """
     t_end, dt = positive_number(t_end, 't_end', 's'), positive_number(dt, 'dt', 's')
     steps = max(1, math.ceil(t_end / dt - _ROUNDING))

@@ -253,7 +253,7 @@ _TIP_SUFFIX = {'bending_y': ('tip_y', 'm'), 'bending_z': ('tip_z', 'm'),
 
 def tip_selection(robot: Robot) -> tuple[Names, Names, np.ndarray]:
     """
-    Say how tip deflections follow from a configuration.
+    Return how tip deflections follow from a configuration.
 
     A family's shapes at the tip, mostly one, times its coordinates sum up to it.
 

@@ -237,7 +237,7 @@ def _modes(
 
 
 def _shape_words(beam: Beam, family: ModeFamily, number: int) -> str:
-    """Say where the shape of mode `number` (0, 1, ...) of a family comes from."""
+    """Return a sentence on the origin of mode `number` (0, 1, ...) of a family."""
     words = ['polynomial'] if family.basis == 'polynomial' else []
     words = ['static'] if bends_statically(beam, family) else words
     words += [family.boundary] if family.boundary != 'clamped-free' or not words else []
