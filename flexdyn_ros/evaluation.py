@@ -19,6 +19,7 @@ from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.codegen.backends.generated import Backend
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend
+from flexdyn_ros.codegen.compile.program import NativeFunction
 from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
 from flexdyn_ros.codegen.tracing.chosen_parameters import ChosenParameters
 from flexdyn_ros.codegen.tracing.functions import read_function
@@ -142,6 +143,22 @@ class Evaluation(CheckedArguments):
         choices += [None] if frame is None and method == 'auto' else []
         for choice in choices:
             call_directly(self, written, kernel, choice, None)
+
+    def native(self, name: str) -> Optional[NativeFunction]:
+        """
+        Return a function under the present loads as other compiled code calls it.
+
+        Args:
+            name: One of `FUNCTIONS`, about no frame and no parameters.
+
+        Returns:
+            None where the backend is not "c", a subclass replaces the method, or loops take part.
+        """
+        backend = self._backend
+        replaced = getattr(type(self), name) is not self._written[name]
+        if replaced or self._closed is not None or not isinstance(backend, GeneratedBackend):
+            return None
+        return backend.native(Request(name))
 
     def _vectors(self, names: Sequence[str], given: Sequence[Any]) -> list[list[float]]:
         """Return vectors checked, in the order of their names."""

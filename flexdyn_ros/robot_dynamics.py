@@ -326,6 +326,15 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """Return gravity's energy, zero at the root frame's origin, and elastic energy [J]."""
         return self._evaluate('potential_energy', (q,), out=out)
 
+    def dissipated_power(self, qd: Any, out: Out = None) -> Any:
+        """
+        Return the power that joints' losses and all damping take [W], a float.
+
+        It is qd^T (friction_vector + the damping part of elastic_vector), zero or more. `out`
+        has shape ().
+        """
+        return self._evaluate('dissipated_power', (qd,), out=out)
+
     def inverse_dynamics_derivatives(
         self, q: Any, qd: Any, qdd: Any, wrenches: Wrenches = None, out: Outs = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

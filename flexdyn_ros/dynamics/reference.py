@@ -30,6 +30,7 @@ from flexdyn_ros.dynamics.frame_kinematics import jacobian
 from flexdyn_ros.dynamics.frame_kinematics import jacobian_rate_times_velocity
 from flexdyn_ros.dynamics.frame_kinematics import RECURSIVE
 from flexdyn_ros.dynamics.functions import FUNCTIONS
+from flexdyn_ros.dynamics.internal_forces import dissipated_power
 from flexdyn_ros.dynamics.internal_forces import elastic_forces
 from flexdyn_ros.dynamics.internal_forces import friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
@@ -304,6 +305,10 @@ class ReferenceBackend:
     def elastic_vector(self, q: Floats, qd: Floats) -> Floats:
         """Return stiffness and damping forces of modes and springs, (nv,)."""
         return elastic_forces(self._tree, q, qd)
+
+    def dissipated_power(self, qd: Floats) -> float:
+        """Return the power that friction and damping take [W]."""
+        return dissipated_power(self._tree, qd)
 
     def frame_pose(self, q: Floats, frame: str) -> list[Floats]:
         """Return the homogeneous transform of a link's frame in the root frame, (4, 4)."""

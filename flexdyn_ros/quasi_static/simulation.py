@@ -15,6 +15,7 @@ from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.integrate import integrate
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.progress import Progress
+from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.tableaus import find_tableau
 from flexdyn_ros.simulation.tableaus import Tableau
@@ -85,6 +86,7 @@ class _JointMotion(EquationsOfMotion):
     ):
         super().__init__(quasi_static.dyn, None, base_acceleration)
         self.reduction += ', modes quasi-static'
+        self.quadratures = Quadratures(self.dyn, None, balanced=False)
         self._joints = quasi_static
         self._torque: Optional[JointTorqueFunction] = torque if callable(torque) else None
         self._held = None if callable(torque) else self._whole(torque)

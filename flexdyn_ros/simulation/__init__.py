@@ -4,5 +4,9 @@
 from flexdyn_ros.simulation.divergence import SimulationDiverged
 from flexdyn_ros.simulation.integrate import simulate
 from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.torque_laws import TorqueTable
+from flexdyn_ros.simulation.torque_laws import TrackingTorque
 
-__all__ = ['simulate', 'SimulationDiverged', 'Trajectory']
+__all__ = [
+    'simulate', 'SimulationDiverged', 'TorqueTable', 'TrackingTorque', 'Trajectory',
+]

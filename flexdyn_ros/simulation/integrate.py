@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 import math
 from typing import Mapping
 from typing import Optional
@@ -14,6 +15,7 @@ from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.robot_dynamics import require_dynamics
 from flexdyn_ros.simulation.arguments import finite_vector
 from flexdyn_ros.simulation.arguments import positive_number
+from flexdyn_ros.simulation.arguments import whole_number
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.divergence import SimulationDiverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
@@ -21,21 +23,22 @@ from flexdyn_ros.simulation.equations_of_motion import Torque
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.progress import Progress
 from flexdyn_ros.simulation.progress import ProgressBar
+from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Recorder
 from flexdyn_ros.simulation.record import Trajectory
-from flexdyn_ros.simulation.runge_kutta import RungeKutta
+from flexdyn_ros.simulation.run import Run
 from flexdyn_ros.simulation.tableaus import find_tableau
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 from numpy.typing import ArrayLike
 
-_MOST_STEPS = 10**8  # a run of more samples does not fit in memory
+_MOST_SAMPLES = 10**8  # more samples do not fit in memory
 _ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
 
 
 # Functions that a simulation evaluates, compiled before it starts.
 EVALUATED, ON_BASE = ('forward_dynamics',), ('inverse_dynamics', 'mass_matrix')
-RECORDED = ('kinetic_energy', 'potential_energy')
+RECORDED = ('kinetic_energy', 'potential_energy', 'dissipated_power')
 
 
 def simulate(
@@ -52,12 +55,16 @@ def simulate(
     drift_gains: Optional[tuple[float, float]] = None,
     loop_accelerations: LoopAccelerations = None,
     loop_forces: Optional[Mapping[str, ArrayLike]] = None,
+    torque_period: Optional[float] = None,
+    sample_every: int = 1,
 ) -> Trajectory:
     """
     Integrate the motion of a robot from an initial state.
 
     Samples lie dt apart, one a step; the last step is shortened so that the run ends at t_end
-    exactly. Joint limits are not enforced: motion passes through them.
+    exactly. Joint limits are not enforced: motion passes through them. On the backend "c" the
+    steps of a robot without loops and without a prescribed base run without Python, unless the
+    torque is a function that is evaluated at every stage.
 
     Args:
         dyn: The `Dynamics` of the robot.
@@ -65,7 +72,7 @@ def simulate(
         qd0: Initial velocities, (nv,) [rad/s, m/s]; a floating joint's in its body axes.
         torque: Generalised forces, (nv,) [N m, N], held constant; or a callable(t, q, qd) that
             returns them and is evaluated at every stage of every step (its q and qd are
-            read-only); or None for none.
+            read-only); a `TorqueTable` or a `TrackingTorque`; or None for none.
         t_end: Duration [s].
         dt: Time step [s]. For a stable rk4 run below 2.8 / (2 pi times the highest natural
             frequency [Hz]).
@@ -85,6 +92,9 @@ def simulate(
             constrained directions, or a callable(t) that returns them; rotations stay small or
             about one axis.
         loop_forces: By loop, forces on frame1 in the free directions.
+        torque_period: How long what a torque function returns is held [s], a multiple of dt, as
+            by a controller of that period; None evaluates it at every stage.
+        sample_every: Steps a sample; the first and the last state are always kept.
 
     Returns:
         The motion, with the torque and the total energy at each sample; for a prescribed base the
@@ -94,20 +104,28 @@ def simulate(
         ArgumentError: An argument has the wrong shape, type or range.
         SimulationDiverged: The state stopped being finite; the error keeps the motion so far.
         SingularMassMatrix: Some motion of the robot meets no inertia.
+        Exception: What the torque raises. This error, and KeyboardInterrupt, get an attribute
+            `trajectory`, the motion so far.
     """
     require_dynamics(dyn)
     tableau = find_tableau(method)
-    equations = EquationsOfMotion(dyn, torque, base_acceleration)
+    equations = EquationsOfMotion(dyn, torque, base_acceleration, torque_period is not None)
+    if torque_period is not None and not equations.held:
+        raise ArgumentError('torque_period', 'is given, and the torque is no function')
     q = equations.map.checked(finite_vector(q0, equations.map.nq, 'q0'), 'q0')
     qd = finite_vector(qd0, equations.map.nv, 'qd0')
     if dyn.robot.loops:
         loops = LoopMotion(dyn, drift, drift_gains, loop_accelerations, loop_forces)
         q, qd = loops.start(q, qd)
         equations.loops = loops
+        if drift in ('force', 'baumgarte') or loop_accelerations or loop_forces:
+            equations.quadratures = Quadratures(dyn, equations.law, balanced=False)
     elif drift != 'projection' or drift_gains or loop_accelerations or loop_forces:
         raise ArgumentError('drift', 'and what is said about loops need a robot with <loop>')
     dyn.compile(*(EVALUATED if base_acceleration is None else ON_BASE), *RECORDED)
-    return integrate(equations, tableau, q, qd, t_end, dt, progress)
+    return integrate(
+        equations, tableau, q, qd, t_end, dt, progress, sample_every, torque_period
+    )
 
 
 def integrate(
@@ -118,6 +136,8 @@ def integrate(
     t_end: float,
     dt: float,
     progress: Progress = None,
+    sample_every: int = 1,
+    torque_period: Optional[float] = None,
 ) -> Trajectory:
     """
     Integrate equations of motion from a state that was checked; see `simulate`.
@@ -130,49 +150,44 @@ def integrate(
         t_end: Duration [s].
         dt: Time step [s].
         progress: What is told of the fraction done.
+        sample_every: Steps a sample.
+        torque_period: How long a torque that is held stays [s].
     """
     t_end, dt = positive_number(t_end, 't_end', 's'), positive_number(dt, 'dt', 's')
     steps = max(1, math.ceil(t_end / dt - _ROUNDING))
-    if steps > _MOST_STEPS:
+    every = whole_number(sample_every, 'sample_every')
+    if steps / every > _MOST_SAMPLES:
         raise ArgumentError(
-            'dt', f'asks for {steps:.3g} steps of {dt:g} s, more than {_MOST_STEPS:.0e}; '
-            'use a larger dt or a shorter t_end'
+            'dt', f'asks for {steps:.3g} steps of {dt:g} s, more than {_MOST_SAMPLES:.0e}; '
+            'use a larger dt or a shorter t_end, or keep fewer samples by sample_every'
         )
+    hold = _steps_of_a_period(torque_period, dt) if equations.held else steps
     name = tableau.name + equations.reduction
-    recorder = Recorder(equations.dyn, equations.map, name, steps + 1)
-    q0 = q
-    integrator = RungeKutta(equations, tableau)
-    bar = ProgressBar(progress)
-    t = 0.0
+    recorder = Recorder(equations.dyn, equations.map, name, steps, every)
+    run = Run(equations, tableau, recorder, (steps, dt, t_end), hold)
+    q0, bar = q, ProgressBar(progress)
     try:
-        for k in range(steps):
-            tau = equations.torque(t, q, qd)
-            _record(recorder, equations, t, q, qd, tau)
-            t_next = t_end if k == steps - 1 else (k + 1) * dt
-            q, qd = integrator.step(t, t_next - t, q, qd, tau)
-            t = t_next
-            bar.update((k + 1) / steps)
-        _record(recorder, equations, t, q, qd, equations.torque(t, q, qd))
+        run.integrate(q, qd, bar)
     except Diverged as cause:
         raise SimulationDiverged(
-            recorder.trajectory(), cause.coordinate, tableau, dt,
-            equations.step_limit(q0, tableau),
+            run.samples(), cause.coordinate, tableau, dt, equations.step_limit(q0, tableau),
         ) from cause.__cause__
+    except BaseException as error:
+        # An interrupt, or an error of the user's torque: what was done so far is not lost.
+        with suppress(AttributeError, TypeError):
+            error.trajectory = run.samples()  # type: ignore[attr-defined]
+        raise
     finally:
-        bar.close(recorder.count / (steps + 1))
-    return recorder.trajectory()
+        bar.close(recorder.count / (recorder.rows(steps) + 1))
+    return run.samples()
 
 
-def _record(
-    recorder: Recorder,
-    equations: EquationsOfMotion,
-    t: float,
-    q: np.ndarray,
-    qd: np.ndarray,
-    tau: np.ndarray,
-) -> None:
-    try:
-        with np.errstate(over='ignore', invalid='ignore'):
-            recorder.add(t, *equations.sample(t, q, qd, tau))
-    except ArithmeticError as error:
-        raise equations.divergence(q, qd) from error
+def _steps_of_a_period(period: Optional[float], dt: float) -> int:
+    """Return how many steps a torque is held."""
+    seconds = positive_number(period, 'torque_period', 's')
+    steps = round(seconds / dt)
+    if not steps or abs(steps * dt - seconds) > _ROUNDING * seconds:
+        raise ArgumentError(
+            'torque_period', f'is {seconds:g} s, and must be a multiple of dt, {dt:g} s'
+        )
+    return steps

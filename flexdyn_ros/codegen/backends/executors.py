@@ -19,6 +19,7 @@ from flexdyn_ros.codegen.compile import cache
 from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.compile.compiler import find_compiler
 from flexdyn_ros.codegen.compile.program import CompiledProgram
+from flexdyn_ros.codegen.compile.program import NativeFunction
 from flexdyn_ros.codegen.export.python import emit_python
 from flexdyn_ros.codegen.export.schedule import schedule
 from flexdyn_ros.codegen.generate import compile_python
@@ -39,6 +40,9 @@ class Executor(Protocol):
 
     def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
         """Return a function over many samples, see `ctypes_calls.Batch`, or None."""
+
+    def native(self, variant: Variant) -> Optional[NativeFunction]:
+        """Return the function as compiled code calls it, or None."""
 
 
 class PythonExecutor:
@@ -67,6 +71,10 @@ class PythonExecutor:
 
     def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
         """Return None: samples go one by one."""
+        return None
+
+    def native(self, variant: Variant) -> Optional[NativeFunction]:
+        """Return None: nothing is compiled."""
         return None
 
     def _plain(self, variant: Variant) -> Callable[..., Any]:
@@ -113,6 +121,10 @@ class CExecutor:
     def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
         """Return the function of a variant over many samples."""
         return _program(variant).batch()
+
+    def native(self, variant: Variant) -> Optional[NativeFunction]:
+        """Return the function of a variant as compiled code calls it."""
+        return _program(variant).native()
 
 
 def _program(variant: Variant) -> CompiledProgram:

@@ -28,6 +28,7 @@ from flexdyn_ros.codegen.backends.variants import Variants
 from flexdyn_ros.codegen.compile.cache import model_digest
 from flexdyn_ros.codegen.compile.compiler import CompilationFailed
 from flexdyn_ros.codegen.compile.compiler import NoCompiler
+from flexdyn_ros.codegen.compile.program import NativeFunction
 from flexdyn_ros.codegen.tracing.chosen_parameters import ChosenParameters
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.dynamics.functions import FUNCTIONS
@@ -80,6 +81,7 @@ class GeneratedBackend:
         # None where the reference answers, as a coordinate meets no inertia.
         self._functions: dict[Key, Optional[Callable]] = {}
         self._batches: dict[Key, Optional[Batch]] = {}
+        self._natives: dict[Request, Optional[NativeFunction]] = {}
         self._reference: Optional[ReferenceBackend] = None
         self._ahead = set() if ahead is None else ahead
 
@@ -155,6 +157,13 @@ class GeneratedBackend:
             self._batches[key] = None if found is None else (found, variant)
         return self._batches.get(key)
 
+    def native(self, request: Request) -> Optional[NativeFunction]:
+        """Return a function without wrenches as compiled code calls it, or None."""
+        if request not in self._natives and self._is_generated(request):
+            variant = self._variants.variant(request, ())
+            self._natives[request] = self._make(lambda: self._executor.native(variant))
+        return self._natives.get(request)
+
     def compile(self, request: Request, places: Places = (), batch: bool = False) -> None:
         """Make a function now, whatever the size of the robot."""
         if self._robot.nv:
@@ -209,6 +218,7 @@ class GeneratedBackend:
             _logger.warning('The backend "python" is used instead of compiled code. %s', error)
             self._executor = PythonExecutor()
             self._functions.clear()
+            self._natives.clear()
             self._batches.clear()
             return self._make(make)
 

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Steps without Python: the compiled loop of `runtime/stepping.c` on compiled functions of a robot.
+
+The loop is compiled once a machine and kept in the cache. It calls forward dynamics, energies and
+losses by their addresses, and Python is not held meanwhile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_double
+from ctypes import c_int64
+from ctypes import c_void_p
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from typing import Optional
+
+from flexdyn_ros.codegen.compile import cache
+from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
+from flexdyn_ros.codegen.compile.compiled_c import RUNTIME
+from flexdyn_ros.codegen.compile.compiler import CompilationFailed
+from flexdyn_ros.codegen.compile.compiler import find_compiler
+from flexdyn_ros.codegen.compile.compiler import NoCompiler
+from flexdyn_ros.codegen.compile.loading import load_library
+from flexdyn_ros.codegen.compile.program import NativeFunction
+from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
+from flexdyn_ros.simulation.record import Recorder
+from flexdyn_ros.simulation.tableaus import Tableau
+from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial
+from flexdyn_ros.simulation.torque_laws import TorqueLaw
+import numpy as np
+
+# Products and sums stay apart, as in Python.
+FLAGS = ('-O2', '-ffp-contract=off')
+FUNCTIONS = ('forward_dynamics', 'kinetic_energy', 'potential_energy', 'dissipated_power')
+
+
+class _Function(ctypes.Structure):
+    _fields_ = [
+        ('call', c_void_p), ('n_constants', c_int64), ('constants', c_void_p),
+        ('results', c_int64), ('pivots', c_int64),
+    ]
+
+
+class _Polynomial(ctypes.Structure):
+    _fields_ = [
+        ('intervals', c_int64), ('degree', c_int64), ('width', c_int64), ('at', c_void_p),
+        ('coefficients', c_void_p), ('place', c_int64),
+    ]
+
+
+class _Tableau(ctypes.Structure):
+    _fields_ = [('stages', c_int64), ('a', c_void_p), ('b', c_void_p), ('c', c_void_p)]
+
+
+class _Configuration(ctypes.Structure):
+    _fields_ = [
+        *((name, c_int64) for name in ('nq', 'nv', 'plain', 'floating', 'quaternions')),
+        *((name, c_void_p) for name in ('plain_q', 'plain_v', 'floating_at', 'quaternion_at')),
+    ]
+
+
+class _TorqueLaw(ctypes.Structure):
+    _fields_ = [
+        ('constant', c_void_p), ('table', _Polynomial), ('reference', _Polynomial),
+        ('tracked', c_int64), ('integrals', c_int64),
+        *((name, c_void_p) for name in (
+            'of_q', 'of_v', 'kp', 'kd', 'ki', 'values', 'slopes', 'errors',
+        )),
+    ]
+
+
+class _Samples(ctypes.Structure):
+    _fields_ = [
+        *((name, c_void_p) for name in (
+            't', 'q', 'qd', 'tau', 'kinetic', 'potential', 'work', 'dissipated',
+        )),
+        ('every', c_int64),
+    ]
+
+
+class _Simulation(ctypes.Structure):
+    _fields_ = [
+        ('map', _Configuration), ('method', _Tableau),
+        *((name, _Function) for name in ('forward', 'kinetic', 'potential', 'losses')),
+        ('law', _TorqueLaw), ('record', _Samples),
+        *((name, c_double) for name in ('dt', 't_end', 'doubtful')),
+        *((name, c_int64) for name in ('steps', 'next', 'size')),
+        *((name, c_void_p) for name in (
+            'state', 'stage', 'rates', 'tau', 'x', 'y', 'memory',
+        )),
+    ]
+
+
+def compiled_steps(
+    equations: EquationsOfMotion, tableau: Tableau, recorder: Recorder, steps: int, dt: float,
+    t_end: float,
+) -> Optional[CompiledSteps]:
+    """
+    Return the compiled loop of a run, or None where it takes Python.
+
+    Python it takes for loops, prescribed bases, modes that follow statically, torque functions
+    evaluated at every stage, and other backends than "c".
+    """
+    plain = type(equations) is EquationsOfMotion and equations.loops is None
+    if not plain or equations.on_base or (equations.function and not equations.held):
+        return None
+    found = [equations.dyn.native(name) for name in FUNCTIONS]
+    functions = [each for each in found if each is not None]
+    loop = _loop() if len(functions) == len(FUNCTIONS) else None
+    if loop is None:
+        return None
+    return CompiledSteps(equations, tableau, recorder, (steps, dt, t_end), functions, loop)
+
+
+class CompiledSteps:
+    """The state of a run in the structures of the compiled loop."""
+
+    def __init__(
+        self, equations: EquationsOfMotion, tableau: Tableau, recorder: Recorder,
+        times: tuple[int, float, float], functions: list[NativeFunction], loop: Any,
+    ):
+        """
+        Fill the structures; see `compiled_steps`.
+
+        Args:
+            equations: The equations of motion, whose quadratures the loop integrates.
+            tableau: The method.
+            recorder: Whose rows the loop fills.
+            times: Number of steps, their length and the duration [s].
+            functions: FUNCTIONS compiled.
+            loop: The function `flexdyn_steps`.
+        """
+        self._loop, self._functions = loop, functions
+        self._kept: list[np.ndarray] = []
+        nq, nv = equations.map.nq, equations.map.nv
+        self._nq, self._nv = nq, nv
+        self._state = np.zeros(nq + nv + len(equations.quadratures.value))
+        size, data = len(self._state), _Simulation()
+        self._data, self._equations = data, equations
+        self._fill_map(equations)
+        coefficients = np.zeros((tableau.stages, tableau.stages))
+        for k, row in enumerate(tableau.a):
+            coefficients[k, : len(row)] = row
+        data.method = _Tableau(
+            tableau.stages, *map(self._numbers, (coefficients, tableau.b, tableau.c))
+        )
+        for name, function in zip(('forward', 'kinetic', 'potential', 'losses'), functions):
+            setattr(data, name, _Function(
+                function.address, len(function.constants), self._numbers(function.constants),
+                function.results, function.pivots,
+            ))
+        self._constant = np.zeros(nv)
+        self._fill_law(equations.law)
+        for name in ('t', 'q', 'qd', 'tau', 'kinetic', 'potential', 'work', 'dissipated'):
+            setattr(data.record, name, getattr(recorder, name).ctypes.data)
+        data.record.every = recorder.every
+        data.steps, data.dt, data.t_end = times
+        data.size, data.doubtful = size, DOUBTFUL_PIVOT
+        data.state = self._state.ctypes.data
+        longest = nq + 2 * nv + max(len(each.constants) for each in functions)
+        for name, count in (
+            ('stage', size), ('rates', tableau.stages * size), ('tau', nv), ('x', longest),
+            ('y', max(each.results + each.pivots for each in functions)),
+            ('memory', max(each.memory for each in functions)),
+        ):
+            setattr(data, name, self._numbers(np.zeros(count + 1)))
+
+    @property
+    def next(self) -> int:
+        """The step to be done next; those before it are done, and their samples kept."""
+        return int(self._data.next)
+
+    def run(
+        self, step: int, stop: int, q: np.ndarray, qd: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Do steps, and return the state after the last one that could be done; see `next`.
+
+        Where some number is not finite or a pivot is in doubt, the loop stops before that step.
+
+        Args:
+            step: The first step.
+            stop: The one after the last.
+            q: Configuration before it, (nq,).
+            qd: Velocity before it, (nv,).
+        """
+        nq, size = self._nq, self._nq + self._nv
+        state, quadratures = self._state, self._equations.quadratures
+        state[:nq], state[nq:size], state[size:] = q, qd, quadratures.value
+        self._constant[:] = self._equations.constant
+        self._data.next = step
+        self._loop(ctypes.byref(self._data), stop)
+        quadratures.value = state[size:].copy()
+        return state[:nq].copy(), state[nq:size].copy()
+
+    def _numbers(self, values: Any) -> int:
+        """Return the address of numbers, which are kept."""
+        self._kept.append(np.ascontiguousarray(values, dtype=float))
+        return int(self._kept[-1].ctypes.data)
+
+    def _indices(self, values: Any) -> int:
+        self._kept.append(np.ascontiguousarray(values, dtype=np.int64))
+        return int(self._kept[-1].ctypes.data)
+
+    def _fill_map(self, equations: EquationsOfMotion) -> None:
+        own = equations.map
+        self._data.map = _Configuration(
+            own.nq, own.nv, len(own.plain_q), len(own.floating), len(own.quaternions),
+            *map(self._indices, (own.plain_q, own.plain_v, own.floating, own.quaternions)),
+        )
+
+    def _fill_law(self, law: Optional[TorqueLaw]) -> None:
+        data = self._data.law
+        data.constant = self._constant.ctypes.data
+        if law is None:
+            return
+        data.table, data.reference = self._polynomial(law.table), self._polynomial(law.reference)
+        data.tracked, data.integrals = len(law.of_v), law.integrals
+        for name in ('of_q', 'of_v'):
+            setattr(data, name, self._indices(getattr(law, name)))
+        for name in ('kp', 'kd', 'ki'):
+            setattr(data, name, self._numbers(getattr(law, name)))
+        for name in ('values', 'slopes', 'errors'):
+            setattr(data, name, self._numbers(np.zeros(max(law.width, len(law.of_v)))))
+
+    def _polynomial(self, given: Optional[PiecewisePolynomial]) -> _Polynomial:
+        if given is None:
+            return _Polynomial()
+        intervals, powers, width = given.coefficients.shape
+        return _Polynomial(
+            intervals, powers - 1, width, self._numbers(given.at),
+            self._numbers(given.coefficients), 0,
+        )
+
+
+@lru_cache(maxsize=1)
+def _loop() -> Any:
+    """Return the function `flexdyn_steps`, or None where it cannot be compiled."""
+    try:
+        compiler = find_compiler()
+        source = (Path(RUNTIME) / 'stepping.c').read_text(encoding='utf-8')
+        entry = cache.entry_name('stepping', compiler.identity, *FLAGS, suffix=cache.LIBRARY)
+        library = load_library(
+            entry, lambda: compiler.build(source, FLAGS), lambda path: ctypes.CDLL(str(path))
+        )
+    except (CompilationFailed, NoCompiler):
+        return None
+    function = library.flexdyn_steps
+    function.argtypes = (ctypes.POINTER(_Simulation), c_int64)
+    function.restype = ctypes.c_int
+    return function
