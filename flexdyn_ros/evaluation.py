@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 from typing import Callable
 from typing import ClassVar
@@ -19,6 +20,7 @@ from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.codegen.backends.generated import Backend
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend
+from flexdyn_ros.codegen.backends.variants import ordered_wrenches
 from flexdyn_ros.codegen.compile.program import NativeFunction
 from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
 from flexdyn_ros.codegen.tracing.chosen_parameters import ChosenParameters
@@ -144,12 +146,13 @@ class Evaluation(CheckedArguments):
         for choice in choices:
             call_directly(self, written, kernel, choice, None)
 
-    def native(self, name: str) -> Optional[NativeFunction]:
+    def native(self, name: str, wrenches: Wrenches = None) -> Optional[NativeFunction]:
         """
         Return a function under the present loads as other compiled code calls it.
 
         Args:
             name: One of `FUNCTIONS`, about no frame and no parameters.
+            wrenches: Constant wrenches, see `Dynamics`; they become constants of the function.
 
         Returns:
             None where the backend is not "c", a subclass replaces the method, or loops take part.
@@ -158,7 +161,12 @@ class Evaluation(CheckedArguments):
         replaced = getattr(type(self), name) is not self._written[name]
         if replaced or self._closed is not None or not isinstance(backend, GeneratedBackend):
             return None
-        return backend.native(Request(name))
+        loads = ordered_wrenches(self._checked(wrenches))
+        found = backend.native(Request(name), tuple((each.frame, each.axes) for each in loads))
+        if found is None or not loads:
+            return found
+        numbers = [x for each in loads for x in (*each.force, *each.moment)]
+        return replace(found, constants=(*numbers, *found.constants))
 
     def _vectors(self, names: Sequence[str], given: Sequence[Any]) -> list[list[float]]:
         """Return vectors checked, in the order of their names."""

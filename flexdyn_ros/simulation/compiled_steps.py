@@ -34,7 +34,12 @@ import numpy as np
 
 # Products and sums stay apart, as in Python.
 FLAGS = ('-O2', '-ffp-contract=off')
-FUNCTIONS = ('forward_dynamics', 'kinetic_energy', 'potential_energy', 'dissipated_power')
+# The functions that the loop calls, by their fields of a `_Simulation`.
+FIELDS = {
+    'forward': 'forward_dynamics', 'kinetic': 'kinetic_energy', 'potential': 'potential_energy',
+    'losses': 'dissipated_power', 'external': 'external_force_vector',
+}
+TAKE_WRENCHES = ('forward', 'external')
 
 
 class _Function(ctypes.Structure):
@@ -84,7 +89,7 @@ class _Samples(ctypes.Structure):
 class _Simulation(ctypes.Structure):
     _fields_ = [
         ('map', _Configuration), ('method', _Tableau),
-        *((name, _Function) for name in ('forward', 'kinetic', 'potential', 'losses')),
+        *((name, _Function) for name in FIELDS),
         ('law', _TorqueLaw), ('record', _Samples),
         *((name, c_double) for name in ('dt', 't_end', 'doubtful')),
         *((name, c_int64) for name in ('steps', 'next', 'size')),
@@ -107,9 +112,16 @@ def compiled_steps(
     plain = type(equations) is EquationsOfMotion and equations.loops is None
     if not plain or equations.on_base or (equations.function and not equations.held):
         return None
-    found = [equations.dyn.native(name) for name in FUNCTIONS]
-    functions = [each for each in found if each is not None]
-    loop = _loop() if len(functions) == len(FUNCTIONS) else None
+    functions: dict[str, NativeFunction] = {}
+    for field, name in FIELDS.items():
+        wrenches = equations.wrenches if field in TAKE_WRENCHES else None
+        if field == 'external' and not wrenches:
+            continue
+        found = equations.dyn.native(name, wrenches)
+        if found is None:
+            return None
+        functions[field] = found
+    loop = _loop()
     if loop is None:
         return None
     return CompiledSteps(equations, tableau, recorder, (steps, dt, t_end), functions, loop)
@@ -120,7 +132,7 @@ class CompiledSteps:
 
     def __init__(
         self, equations: EquationsOfMotion, tableau: Tableau, recorder: Recorder,
-        times: tuple[int, float, float], functions: list[NativeFunction], loop: Any,
+        times: tuple[int, float, float], functions: dict[str, NativeFunction], loop: Any,
     ):
         """
         Fill the structures; see `compiled_steps`.
@@ -130,7 +142,7 @@ class CompiledSteps:
             tableau: The method.
             recorder: Whose rows the loop fills.
             times: Number of steps, their length and the duration [s].
-            functions: FUNCTIONS compiled.
+            functions: FIELDS compiled, "external" where there are wrenches.
             loop: The function `flexdyn_steps`.
         """
         self._loop, self._functions = loop, functions
@@ -147,8 +159,8 @@ class CompiledSteps:
         data.method = _Tableau(
             tableau.stages, *map(self._numbers, (coefficients, tableau.b, tableau.c))
         )
-        for name, function in zip(('forward', 'kinetic', 'potential', 'losses'), functions):
-            setattr(data, name, _Function(
+        for field, function in functions.items():
+            setattr(data, field, _Function(
                 function.address, len(function.constants), self._numbers(function.constants),
                 function.results, function.pivots,
             ))
@@ -160,11 +172,12 @@ class CompiledSteps:
         data.steps, data.dt, data.t_end = times
         data.size, data.doubtful = size, DOUBTFUL_PIVOT
         data.state = self._state.ctypes.data
-        longest = nq + 2 * nv + max(len(each.constants) for each in functions)
+        called = functions.values()
+        longest = nq + 2 * nv + max(len(each.constants) for each in called)
         for name, count in (
             ('stage', size), ('rates', tableau.stages * size), ('tau', nv), ('x', longest),
-            ('y', max(each.results + each.pivots for each in functions)),
-            ('memory', max(each.memory for each in functions)),
+            ('y', max(each.results + each.pivots for each in called)),
+            ('memory', max(each.memory for each in called)),
         ):
             setattr(data, name, self._numbers(np.zeros(count + 1)))
 

@@ -8,6 +8,7 @@ from typing import Callable
 from typing import Optional
 from typing import Union
 
+from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import LoopsCannotClose
@@ -45,11 +46,13 @@ class EquationsOfMotion:
         held: Whether a torque function is evaluated by `hold` alone.
         constant: The constant torque, or the one that is held, (nv,).
         quadratures: What is integrated beside the motion.
+        wrenches: Constant wrenches on frames, or None.
         on_base: Whether the base's motion is prescribed.
     """
 
     def __init__(
-        self, dyn: Any, torque: Torque, base_acceleration: BaseAcceleration, held: bool = False
+        self, dyn: Any, torque: Torque, base_acceleration: BaseAcceleration, held: bool = False,
+        wrenches: Wrenches = None,
     ):
         """
         Check what is given; the arguments are those of `simulate`.
@@ -59,6 +62,7 @@ class EquationsOfMotion:
             torque: The torque.
             base_acceleration: The acceleration of a prescribed base.
             held: Whether a torque function is evaluated by `hold` alone.
+            wrenches: Constant wrenches on frames, of a robot without loops.
 
         Raises:
             ArgumentError: A constant torque or acceleration does not fit the robot.
@@ -67,7 +71,8 @@ class EquationsOfMotion:
         self.reduction = ''.join(f', {form}' for form in dyn.robot.reduced_forms)
         self.loops: Optional[LoopMotion] = None
         self.dyn = dyn
-        self._base = PrescribedBase.of(dyn, base_acceleration)
+        self.wrenches = wrenches or None
+        self._base = PrescribedBase.of(dyn, base_acceleration, self.wrenches)
         self.on_base = self._base is not None
         self.law = torque if isinstance(torque, TorqueLaw) else None
         self.function: Optional[TorqueFunction] = torque if callable(torque) else None
@@ -78,7 +83,7 @@ class EquationsOfMotion:
         elif torque is not None and self.function is None:
             self.constant = self._checked(torque)
         self.constant.setflags(write=False)
-        self.quadratures = Quadratures(dyn, self.law, not self.on_base)
+        self.quadratures = Quadratures(dyn, self.law, not self.on_base, self.wrenches)
 
     def _check_law(self, law: TorqueLaw) -> None:
         if law.width != self.map.nv:
@@ -150,7 +155,7 @@ class EquationsOfMotion:
                     return self.loops.acceleration(q, qd, tau, stage, base)
                 if self._base is not None:
                     return self._base.acceleration(t, q, qd, tau)
-                return np.asarray(self.dyn.forward_dynamics(q, qd, tau))
+                return np.asarray(self.dyn.forward_dynamics(q, qd, tau, self.wrenches))
         except SingularMassMatrix as error:
             if np.max(np.abs(np.concatenate((q, qd))), initial=0.0) > _HUGE:
                 raise self.divergence(q, qd) from error

@@ -8,6 +8,7 @@ import math
 from typing import Mapping
 from typing import Optional
 
+from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.closed_chains.stepping import LoopAccelerations
 from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import ArgumentError
@@ -57,6 +58,7 @@ def simulate(
     loop_forces: Optional[Mapping[str, ArrayLike]] = None,
     torque_period: Optional[float] = None,
     sample_every: int = 1,
+    wrenches: Wrenches = None,
 ) -> Trajectory:
     """
     Integrate the motion of a robot from an initial state.
@@ -95,6 +97,8 @@ def simulate(
         torque_period: How long what a torque function returns is held [s], a multiple of dt, as
             by a controller of that period; None evaluates it at every stage.
         sample_every: Steps a sample; the first and the last state are always kept.
+        wrenches: Constant wrenches of the environment by frame, six numbers in root axes [N, N m];
+            see `Dynamics`. For a robot without loops.
 
     Returns:
         The motion, with the torque and the total energy at each sample; for a prescribed base the
@@ -109,8 +113,9 @@ def simulate(
     """
     require_dynamics(dyn)
     tableau = find_tableau(method)
-    equations = EquationsOfMotion(dyn, torque, base_acceleration, torque_period is not None)
-    if torque_period is not None and not equations.held:
+    held, loads = torque_period is not None, _checked_wrenches(dyn, wrenches)
+    equations = EquationsOfMotion(dyn, torque, base_acceleration, held, loads)
+    if held and not equations.held:
         raise ArgumentError('torque_period', 'is given, and the torque is no function')
     q = equations.map.checked(finite_vector(q0, equations.map.nq, 'q0'), 'q0')
     qd = finite_vector(qd0, equations.map.nv, 'qd0')
@@ -122,7 +127,10 @@ def simulate(
             equations.quadratures = Quadratures(dyn, equations.law, balanced=False)
     elif drift != 'projection' or drift_gains or loop_accelerations or loop_forces:
         raise ArgumentError('drift', 'and what is said about loops need a robot with <loop>')
-    dyn.compile(*(EVALUATED if base_acceleration is None else ON_BASE), *RECORDED)
+    evaluated = EVALUATED if base_acceleration is None else ON_BASE
+    if loads:
+        dyn.compile(*evaluated, 'external_force_vector', wrenches=loads)
+    dyn.compile(*(() if loads else evaluated), *RECORDED)
     return integrate(
         equations, tableau, q, qd, t_end, dt, progress, sample_every, torque_period
     )
@@ -180,6 +188,16 @@ def integrate(
     finally:
         bar.close(recorder.count / (recorder.rows(steps) + 1))
     return run.samples()
+
+
+def _checked_wrenches(dyn: Dynamics, wrenches: Wrenches) -> Optional[dict[str, list[float]]]:
+    """Return a copy of wrenches, or None where there are none."""
+    if wrenches is None:
+        return None
+    if dyn.robot.loops:
+        raise ArgumentError('wrenches', 'are given, and the robot has loops; use loop_forces')
+    dyn.external_force_vector(dyn.robot.neutral_configuration(), wrenches)
+    return {frame: [float(x) for x in wrench] for frame, wrench in wrenches.items()} or None
 
 
 def _steps_of_a_period(period: Optional[float], dt: float) -> int:

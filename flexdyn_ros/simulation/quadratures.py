@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 from typing import Optional
 
+from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.simulation.torque_laws import TorqueLaw
 import numpy as np
 
@@ -23,7 +24,9 @@ class Quadratures:
             energy [J]; at the stage, or after the step, that came last.
     """
 
-    def __init__(self, dyn: Any, law: Optional[TorqueLaw], balanced: bool = True):
+    def __init__(
+        self, dyn: Any, law: Optional[TorqueLaw], balanced: bool = True, wrenches: Wrenches = None
+    ):
         """
         Prepare.
 
@@ -31,8 +34,9 @@ class Quadratures:
             dyn: The dynamics.
             law: The torque, where it has integrals.
             balanced: Whether work and losses are known; they are not a number otherwise.
+            wrenches: Constant wrenches on frames, which work too.
         """
-        self._dyn, self._law = dyn, law
+        self._dyn, self._law, self._wrenches = dyn, law, wrenches
         self._balanced = balanced
         self._integrals = 0 if law is None else law.integrals
         self.value = np.zeros(self._integrals + 2)
@@ -46,7 +50,7 @@ class Quadratures:
 
     @property
     def work(self) -> float:
-        """Work of the generalised forces [J]."""
+        """Work of the generalised forces and of wrenches [J]."""
         return float(self.value[-2])
 
     @property
@@ -67,4 +71,6 @@ class Quadratures:
         if self._balanced:
             with np.errstate(over='ignore', invalid='ignore'):
                 rate[-2], rate[-1] = tau @ qd, self._dyn.dissipated_power(qd)
+                if self._wrenches:
+                    rate[-2] -= self._dyn.external_force_vector(q, self._wrenches) @ qd
         return rate

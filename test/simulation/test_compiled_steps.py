@@ -123,6 +123,30 @@ def test_loads_that_changed_reach_the_compiled_steps(monkeypatch):
     assert ends[0].kinetic[5] == pytest.approx(dyn.kinetic_energy(*q), rel=1e-12)
 
 
+def test_constant_wrenches_push_and_work(monkeypatch):
+    """As the torques -J^T w in a function of the state, with their work, in Python and without."""
+    robot = fd.load_robot(FLEXIBLE_PENDULUM)
+    wrenches = {'tip': [1.0, 0.5, -0.3, 0.1, 0.0, 0.2], 'arm': [0, 0.2, 0.1, 0, 0.1, 0]}
+    plain, compiled = fd.Dynamics(robot, 'python'), fd.Dynamics(robot, 'c')
+    compiled.set_payload('tip', 0.3, (0.02, 0.0, 0.01), np.diag((1e-3, 2e-3, 2e-3)))
+    plain.set_payload('tip', 0.3, (0.02, 0.0, 0.01), np.diag((1e-3, 2e-3, 2e-3)))
+    state = ([0.2, 0, 0, 0, 0], np.zeros(5))
+    expected = fd.simulate(
+        plain, *state, lambda t, q, qd: -plain.external_force_vector(q, wrenches), 0.02, 1e-3
+    )
+    forbid_python(monkeypatch)
+    found = fd.simulate(compiled, *state, None, 0.02, 1e-3, wrenches=wrenches)
+    for name in ('q', 'qd', 'work', 'kinetic'):
+        theirs = getattr(expected, name)
+        assert np.abs(getattr(found, name) - theirs).max() < 1e-12 * np.abs(theirs).max(), name
+    assert not found.tau.any()
+    monkeypatch.undo()
+    slow = fd.simulate(plain, *state, None, 0.02, 1e-3, wrenches=wrenches)
+    assert np.abs(slow.work - expected.work).max() < 1e-12 * np.abs(expected.work).max()
+    with pytest.raises(UnknownName, match='tipp'):
+        fd.simulate(plain, *state, None, 0.02, 1e-3, wrenches={'tipp': [0] * 6})
+
+
 def test_a_step_that_is_in_doubt_is_done_in_python(monkeypatch):
     """The loop stops before it, Python does it, and the loop goes on."""
     from flexdyn_ros.simulation import compiled_steps

@@ -81,7 +81,7 @@ class GeneratedBackend:
         # None where the reference answers, as a coordinate meets no inertia.
         self._functions: dict[Key, Optional[Callable]] = {}
         self._batches: dict[Key, Optional[Batch]] = {}
-        self._natives: dict[Request, Optional[NativeFunction]] = {}
+        self._natives: dict[Key, Optional[NativeFunction]] = {}
         self._reference: Optional[ReferenceBackend] = None
         self._ahead = set() if ahead is None else ahead
 
@@ -157,12 +157,13 @@ class GeneratedBackend:
             self._batches[key] = None if found is None else (found, variant)
         return self._batches.get(key)
 
-    def native(self, request: Request) -> Optional[NativeFunction]:
-        """Return a function without wrenches as compiled code calls it, or None."""
-        if request not in self._natives and self._is_generated(request):
-            variant = self._variants.variant(request, ())
-            self._natives[request] = self._make(lambda: self._executor.native(variant))
-        return self._natives.get(request)
+    def native(self, request: Request, places: Places = ()) -> Optional[NativeFunction]:
+        """Return a function as compiled code calls it, or None; see `function`."""
+        key = (request, places, 'auto')
+        if key not in self._natives and self._is_generated(request):
+            variant = self._variants.variant(*key)
+            self._natives[key] = self._make(lambda: self._executor.native(variant))
+        return self._natives.get(key)
 
     def compile(self, request: Request, places: Places = (), batch: bool = False) -> None:
         """Make a function now, whatever the size of the robot."""

@@ -56,6 +56,7 @@ typedef struct {
     configuration map;
     tableau method;
     function forward, kinetic, potential, losses;
+    function external; /* forces that wrenches ask for; call is NULL where there are none */
     torque_law law;
     samples record;
     double dt, t_end, doubtful;
@@ -195,6 +196,13 @@ static int state_rate(simulation *s, const double *state, double *rate)
         *more++ = s->law.errors[k];
     for (int64_t k = 0; k < nv; ++k)
         power += s->tau[k] * qd[k];
+    if (s->external.call != NULL) {
+        memcpy(s->x, state, sizeof(double) * nq);
+        if (!sound(s, &s->external, nq))
+            return 0;
+        for (int64_t k = 0; k < nv; ++k)
+            power -= s->y[k] * qd[k];
+    }
     *more++ = power;
     memcpy(s->x, qd, sizeof(double) * nv);
     if (!sound(s, &s->losses, nv))
