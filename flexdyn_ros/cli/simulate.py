@@ -19,6 +19,8 @@ from flexdyn_ros.cli.options import positive
 from flexdyn_ros.cli.options import print_json
 from flexdyn_ros.cli.terminal import paint
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import FileNotWritten
+from flexdyn_ros.errors import FlexdynError
 
 if TYPE_CHECKING:
     from flexdyn_ros.simulation import SimulationDiverged
@@ -138,9 +140,14 @@ def run(call: argparse.Namespace) -> int:
                 call.method, base_acceleration=base,
             )
     except SimulationDiverged as error:
-        _write(error.trajectory, folder, plots=False)
-        _warn(f'the motion up to the divergence lies in {folder}')
+        _keep(error, folder, 'the divergence')
         error.exit_code = 2 if _step_too_large(error, dt) else 1  # type: ignore[attr-defined]
+        raise
+    except KeyboardInterrupt as error:
+        _keep(error, folder, 'the interrupt')
+        raise
+    except FlexdynError as error:
+        _keep(error, folder, 'the error')
         raise
     wall = time.perf_counter() - start
     files = _write(trajectory, folder, plots=not call.no_plots)
@@ -209,11 +216,30 @@ def _folder(name: str) -> Path:
     return folder
 
 
+def _keep(error: BaseException, folder: Path, event: str) -> None:
+    """Write the motion that an error carries, if it has any."""
+    motion = getattr(error, 'trajectory', None)
+    if motion is not None and len(motion):
+        _write(motion, folder, plots=False)
+        _warn(f'the motion up to {event}, {motion.t[-1]:.6g} s of it, lies in {folder}')
+
+
 def _write(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
-    files = [
-        trajectory.to_csv(folder / 'trajectory.csv'),
-        trajectory.save_npz(folder / 'trajectory.npz'),
-    ]
+    """Write the files; one that cannot be written does not keep the other from its place."""
+    files, failed = [], None
+    # The smaller file first: a disk that is nearly full may still take it.
+    for write, name in (
+        (trajectory.save_npz, 'trajectory.npz'), (trajectory.to_csv, 'trajectory.csv'),
+    ):
+        try:
+            files.append(write(folder / name))
+        except FileNotWritten as error:
+            failed = failed or error
+    if failed is not None:
+        for path in files:
+            _warn(f'{path} is written')
+        raise failed
+    files.reverse()
     if plots:
         from flexdyn_ros.simulation.plot import save_plots
 

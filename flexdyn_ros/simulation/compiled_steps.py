@@ -33,13 +33,12 @@ from flexdyn_ros.simulation.torque_laws import TorqueLaw
 import numpy as np
 
 # Products and sums stay apart, as in Python.
-FLAGS = ('-O2', '-ffp-contract=off')
+FLAGS = ('-O3', '-ffp-contract=off')
 # The functions that the loop calls, by their fields of a `_Simulation`.
 FIELDS = {
     'forward': 'forward_dynamics', 'kinetic': 'kinetic_energy', 'potential': 'potential_energy',
     'losses': 'dissipated_power', 'external': 'external_force_vector',
 }
-TAKE_WRENCHES = ('forward', 'external')
 
 
 class _Function(ctypes.Structure):
@@ -94,7 +93,7 @@ class _Simulation(ctypes.Structure):
         *((name, c_double) for name in ('dt', 't_end', 'doubtful')),
         *((name, c_int64) for name in ('steps', 'next', 'size')),
         *((name, c_void_p) for name in (
-            'state', 'stage', 'rates', 'tau', 'x', 'y', 'memory',
+            'state', 'stage', 'rates', 'tau', 'force', 'x', 'y', 'memory',
         )),
     ]
 
@@ -114,7 +113,7 @@ def compiled_steps(
         return None
     functions: dict[str, NativeFunction] = {}
     for field, name in FIELDS.items():
-        wrenches = equations.wrenches if field in TAKE_WRENCHES else None
+        wrenches = equations.wrenches if field == 'external' else None
         if field == 'external' and not wrenches:
             continue
         found = equations.dyn.native(name, wrenches)
@@ -175,7 +174,8 @@ class CompiledSteps:
         called = functions.values()
         longest = nq + 2 * nv + max(len(each.constants) for each in called)
         for name, count in (
-            ('stage', size), ('rates', tableau.stages * size), ('tau', nv), ('x', longest),
+            ('stage', size), ('rates', tableau.stages * size), ('tau', nv),
+            ('force', nv), ('x', longest),
             ('y', max(each.results + each.pivots for each in called)),
             ('memory', max(each.memory for each in called)),
         ):

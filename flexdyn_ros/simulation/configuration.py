@@ -8,11 +8,15 @@ is the angular velocity in body axes, and a floating joint's linear velocity is 
 
 from __future__ import annotations
 
+from typing import Any
+from weakref import WeakKeyDictionary
+
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.joint import Joint
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
+_maps: WeakKeyDictionary[Any, ConfigurationMap] = WeakKeyDictionary()
 _QUATERNION_TOLERANCE = 1e-3  # a quaternion typed with four digits is accepted and normalised
 
 
@@ -75,6 +79,14 @@ class ConfigurationMap:
         self.units = tuple(configuration_units)
         self.plain_q = np.array(plain_q, dtype=int)
         self.plain_v = np.array(plain_v, dtype=int)
+
+    @classmethod
+    def of(cls, dyn: Any) -> ConfigurationMap:
+        """Return the mapping of a robot, made once for its dynamics."""
+        found = _maps.get(dyn)
+        if found is None:
+            found = _maps[dyn] = cls(dyn.robot)
+        return found
 
     def rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """

@@ -67,7 +67,7 @@ class EquationsOfMotion:
         Raises:
             ArgumentError: A constant torque or acceleration does not fit the robot.
         """
-        self.map = ConfigurationMap(dyn.robot)
+        self.map = ConfigurationMap.of(dyn)
         self.reduction = ''.join(f', {form}' for form in dyn.robot.reduced_forms)
         self.loops: Optional[LoopMotion] = None
         self.dyn = dyn

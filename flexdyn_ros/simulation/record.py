@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 from typing import Union
+from weakref import WeakKeyDictionary
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import UnknownName
@@ -252,7 +253,7 @@ class Recorder:
         """Return the samples so far."""
         n = self.count
         robot = self._dyn.robot
-        tip_names, tip_units, selection = tip_selection(robot)
+        tip_names, tip_units, selection = _tips_of(self._dyn)
         q = self.q[:n].copy()
         chain_names, chain_units, chain_tips = segment_tips(robot, q)
         return Trajectory(
@@ -283,6 +284,17 @@ class Recorder:
 _STILL = 1e-9
 _TIP_SUFFIX = {'bending_y': ('tip_y', 'm'), 'bending_z': ('tip_z', 'm'),
                'torsion': ('tip_twist', 'rad'), 'axial': ('tip_x', 'm')}
+
+
+_selections: WeakKeyDictionary[Dynamics, tuple[Names, Names, np.ndarray]] = WeakKeyDictionary()
+
+
+def _tips_of(dyn: Dynamics) -> tuple[Names, Names, np.ndarray]:
+    """Return `tip_selection` of a robot, found once for its dynamics."""
+    found = _selections.get(dyn)
+    if found is None:
+        found = _selections[dyn] = tip_selection(dyn.robot)
+    return found
 
 
 def tip_selection(robot: Robot) -> tuple[Names, Names, np.ndarray]:

@@ -2,8 +2,13 @@
 """`flexdyn simulate`."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 from command import flexdyn
+from command import surroundings
 from flexdyn_ros.simulation.record import load_npz
 import pytest
 
@@ -126,3 +131,40 @@ def test_massless_moving_link_is_refused_by_name(folder):
     assert run.returncode == 1
     assert 'hinge' in run.stderr
     assert 'ghost' in run.stderr
+
+
+def test_an_interrupt_leaves_the_motion_so_far(folder):
+    """Exit code 130, and files that are whole."""
+    first = flexdyn('simulate', 'arm.urdf', '--t-end', '0.01', '--no-plots', cwd=folder)
+    assert first.returncode == 0
+    call = ('simulate', 'arm.urdf', '--t-end', '1e4', '--dt', '1e-3', '--out', 'long')
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'flexdyn_ros', *call], cwd=folder, env=surroundings(),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )
+    try:
+        deadline = time.monotonic() + 60.0
+        while not (folder / 'long').exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(2.0)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=100)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert 'the motion up to the interrupt' in error and error.endswith('Interrupted.\n')
+    motion = load_npz(folder / 'long' / 'trajectory.npz')
+    assert 10 < len(motion) < 10**7
+    assert sorted(path.name for path in (folder / 'long').iterdir()) == [
+        'trajectory.csv', 'trajectory.npz']
+
+
+def test_a_full_disk_does_not_take_the_other_file(folder):
+    """The file that fits is written; the error names the other one."""
+    (folder / 'full').mkdir()
+    (folder / 'full' / 'trajectory.csv').symlink_to('/dev/full')
+    run = flexdyn('simulate', 'arm.urdf', '--t-end', '0.01', '--out', 'full', cwd=folder)
+    assert run.returncode == 2
+    assert 'trajectory.csv cannot be written: No space left on device' in run.stderr
+    assert 'trajectory.npz is written' in run.stderr
+    assert len(load_npz(folder / 'full' / 'trajectory.npz')) == 11

@@ -62,7 +62,7 @@ typedef struct {
     double dt, t_end, doubtful;
     int64_t steps, next; /* in all, and the next one to do */
     int64_t size; /* of a state: q, qd, integrals, work, dissipated energy */
-    double *state, *stage, *rates, *tau, *x, *y, *memory;
+    double *state, *stage, *rates, *tau, *force, *x, *y, *memory;
 } simulation;
 
 /* Evaluate at t; beyond the ends the value is that of the end, and the slope zero. */
@@ -186,8 +186,17 @@ static int state_rate(simulation *s, const double *state, double *rate)
     const int64_t nq = s->map.nq, nv = s->map.nv;
     const double *qd = state + nq;
     double *more = rate + nq + nv, power = 0.0;
+    double *force = s->force;
+    memcpy(force, s->tau, sizeof(double) * nv);
+    if (s->external.call != NULL) {
+        memcpy(s->x, state, sizeof(double) * nq);
+        if (!sound(s, &s->external, nq))
+            return 0;
+        for (int64_t k = 0; k < nv; ++k)
+            force[k] -= s->y[k];
+    }
     memcpy(s->x, state, sizeof(double) * (nq + nv));
-    memcpy(s->x + nq + nv, s->tau, sizeof(double) * nv);
+    memcpy(s->x + nq + nv, force, sizeof(double) * nv);
     if (!sound(s, &s->forward, nq + 2 * nv))
         return 0;
     memcpy(rate + nq, s->y, sizeof(double) * nv);
@@ -195,14 +204,7 @@ static int state_rate(simulation *s, const double *state, double *rate)
     for (int64_t k = 0; k < s->law.integrals; ++k)
         *more++ = s->law.errors[k];
     for (int64_t k = 0; k < nv; ++k)
-        power += s->tau[k] * qd[k];
-    if (s->external.call != NULL) {
-        memcpy(s->x, state, sizeof(double) * nq);
-        if (!sound(s, &s->external, nq))
-            return 0;
-        for (int64_t k = 0; k < nv; ++k)
-            power -= s->y[k] * qd[k];
-    }
+        power += force[k] * qd[k];
     *more++ = power;
     memcpy(s->x, qd, sizeof(double) * nv);
     if (!sound(s, &s->losses, nv))
