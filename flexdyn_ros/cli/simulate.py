@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import contextmanager
 from pathlib import Path
 import sys
 import time
 from typing import Any
+from typing import Iterator
 from typing import Optional
 from typing import TYPE_CHECKING
+import warnings
 
 from flexdyn_ros.cli.options import add_json
 from flexdyn_ros.cli.options import add_parser as add_model_parser
@@ -57,6 +60,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--dt', metavar='DT', type=positive,
         help='time step [s] (default: 0.001, or half of the stability limit where that is less)',
+    )
+    parser.add_argument(
+        '--force', action='store_true', help='run a --dt beyond the stability limit all the same'
     )
     parser.add_argument(
         '--method', choices=METHODS, default='rk4',
@@ -120,18 +126,14 @@ def run(call: argparse.Namespace) -> int:
         _refuse_modal_values(robot, call)
     limit = step_limit(dyn, q0, call.method) if dynamic else None
     dt = call.dt or min(_DEFAULT_STEP, _SAFETY * limit if limit else _DEFAULT_STEP)
-    if limit is not None and dt > limit:
-        _warn(
-            f'dt = {dt:g} s is above the stability limit of {limit:.3g} s of the highest natural '
-            'frequency; the motion will probably diverge.'
-        )
     start = time.perf_counter()
     try:
         if dynamic:
-            trajectory = simulate(
-                dyn, q0, qd0, torque, call.t_end, dt, call.method, base_acceleration=base,
-                drift=call.drift,
-            )
+            with _shown_imbalance():
+                trajectory = simulate(
+                    dyn, q0, qd0, torque, call.t_end, dt, call.method, base_acceleration=base,
+                    drift=call.drift, force=call.force,
+                )
         else:
             joints = QuasiStatic(dyn)
             own = slice(robot.n_joints)
@@ -158,6 +160,15 @@ def run(call: argparse.Namespace) -> int:
     else:
         _print(summary)
     return 0
+
+
+@contextmanager
+def _shown_imbalance() -> Iterator[None]:
+    """Show the warning of an energy balance that is not kept as one of the command line."""
+    with warnings.catch_warnings(record=True) as caught:
+        yield
+    for each in caught:
+        _warn(str(each.message))
 
 
 def _refuse_modal_values(robot: Any, call: argparse.Namespace) -> None:

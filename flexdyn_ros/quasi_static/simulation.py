@@ -17,6 +17,7 @@ from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.progress import Progress
 from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.stability import StepLimit
 from flexdyn_ros.simulation.tableaus import find_tableau
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
@@ -147,6 +148,6 @@ class _JointMotion(EquationsOfMotion):
             tau[:BASE_COORDINATES] = self.dyn.inverse_dynamics(bent, qd, whole)[:BASE_COORDINATES]
         return bent, qd, tau
 
-    def step_limit(self, q: np.ndarray, tableau: Tableau) -> Optional[float]:
+    def step_limit(self, q: np.ndarray, tableau: Tableau) -> Optional[StepLimit]:
         """Return None: vibrations bound no step."""
         return None

@@ -19,7 +19,8 @@ from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.prescribed import PrescribedBase
 from flexdyn_ros.simulation.quadratures import Quadratures
-from flexdyn_ros.simulation.stability import step_limit
+from flexdyn_ros.simulation.stability import find_limit
+from flexdyn_ros.simulation.stability import StepLimit
 from flexdyn_ros.simulation.tableaus import Tableau
 from flexdyn_ros.simulation.torque_laws import TorqueLaw
 import numpy as np
@@ -169,9 +170,9 @@ class EquationsOfMotion:
         """Return configuration, velocity and forces at one instant, as they are recorded."""
         return q, qd, self.with_base_wrench(t, q, qd, tau)
 
-    def step_limit(self, q: np.ndarray, tableau: Tableau) -> Optional[float]:
-        """Return the largest stable time step about q [s], None where unknown."""
-        return step_limit(self.dyn, q, tableau)
+    def step_limit(self, q: np.ndarray, tableau: Tableau) -> Optional[StepLimit]:
+        """Return the largest stable time step about q, None where unknown."""
+        return find_limit(self.dyn, q, tableau)
 
     def with_base_wrench(
         self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray

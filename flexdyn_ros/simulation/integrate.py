@@ -7,6 +7,7 @@ from contextlib import suppress
 import math
 from typing import Mapping
 from typing import Optional
+import warnings
 
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.closed_chains.stepping import LoopAccelerations
@@ -19,6 +20,8 @@ from flexdyn_ros.simulation.arguments import positive_number
 from flexdyn_ros.simulation.arguments import whole_number
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.divergence import SimulationDiverged
+from flexdyn_ros.simulation.energy_balance import EnergyNotKept
+from flexdyn_ros.simulation.energy_balance import find_imbalance
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.equations_of_motion import Torque
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
@@ -28,12 +31,17 @@ from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Recorder
 from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.run import Run
+from flexdyn_ros.simulation.stability import StepTooLarge
 from flexdyn_ros.simulation.tableaus import find_tableau
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 from numpy.typing import ArrayLike
 
 _MOST_SAMPLES = 10**8  # more samples do not fit in memory
+# Where the step is chosen [s], and of the limit; and runs until the energy balance is kept.
+_USUAL_STEP, _SAFETY, _ATTEMPTS = 1e-3, 0.5, 5
+# What the energy balance may be off, of the largest kinetic energy.
+ENERGY_TOLERANCE = 1e-4
 _ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
 
 
@@ -48,7 +56,7 @@ def simulate(
     qd0: ArrayLike,
     torque: Torque,
     t_end: float,
-    dt: float,
+    dt: Optional[float],
     method: str = 'rk4',
     progress: Progress = None,
     base_acceleration: BaseAcceleration = None,
@@ -59,6 +67,8 @@ def simulate(
     torque_period: Optional[float] = None,
     sample_every: int = 1,
     wrenches: Wrenches = None,
+    energy_tolerance: Optional[float] = ENERGY_TOLERANCE,
+    force: bool = False,
 ) -> Trajectory:
     """
     Integrate the motion of a robot from an initial state.
@@ -76,8 +86,10 @@ def simulate(
             returns them and is evaluated at every stage of every step (its q and qd are
             read-only); a `TorqueTable` or a `TrackingTorque`; or None for none.
         t_end: Duration [s].
-        dt: Time step [s]. For a stable rk4 run below 2.8 / (2 pi times the highest natural
-            frequency [Hz]).
+        dt: Time step [s], below `stability.step_limit`: for rk4 2.8 / (2 pi times the highest
+            natural frequency [Hz]), less where dampers or friction are stiff. None starts with a
+            millisecond, or half of the limit, and runs again with shorter steps until the energy
+            balance is kept.
         method: "rk2" (midpoint, order 2; undamped vibrations grow with it), "rk4" (classical,
             order 4) or "rk10" (Hairer 1978, order 10 with 17 stages, for errors near rounding; its
             step must stay below 1.1 / (2 pi times the highest natural frequency)).
@@ -99,6 +111,10 @@ def simulate(
         sample_every: Steps a sample; the first and the last state are always kept.
         wrenches: Constant wrenches of the environment by frame, six numbers in root axes [N, N m];
             see `Dynamics`. For a robot without loops.
+        energy_tolerance: What the energy balance may be off, of the largest kinetic energy. A
+            motion whose residual is larger in some sample draws a warning, `EnergyNotKept`; None
+            for no check. Where the work is not known there is no check.
+        force: Whether to run a dt beyond the limit of an explicit method.
 
     Returns:
         The motion, with the torque and the total energy at each sample; for a prescribed base the
@@ -106,6 +122,8 @@ def simulate(
 
     Raises:
         ArgumentError: An argument has the wrong shape, type or range.
+        StepTooLarge: dt is beyond the method's limit at the start, and `force` is not given; the
+            error names the mode, spring, damper or friction.
         SimulationDiverged: The state stopped being finite; the error keeps the motion so far.
         SingularMassMatrix: Some motion of the robot meets no inertia.
         Exception: What the torque raises. This error, and KeyboardInterrupt, get an attribute
@@ -131,9 +149,34 @@ def simulate(
     if loads:
         dyn.compile(*evaluated, 'external_force_vector', wrenches=loads)
     dyn.compile(*(() if loads else evaluated), *RECORDED)
-    return integrate(
-        equations, tableau, q, qd, t_end, dt, progress, sample_every, torque_period
-    )
+    if dt is not None:
+        dt = positive_number(dt, 'dt', 's')
+    limit = equations.step_limit(q, tableau)
+    # The motions that loops leave are slower, by an amount that is not known.
+    if dt and limit and dt > limit.step and not force and not dyn.robot.loops:
+        raise StepTooLarge(dt, tableau.name, limit)
+    step = dt or min(_USUAL_STEP, _SAFETY * limit.step if limit else _USUAL_STEP)
+    tolerance = math.inf
+    if energy_tolerance is not None:
+        tolerance = positive_number(energy_tolerance, 'energy_tolerance', '-')
+    for left in reversed(range(1 if dt else _ATTEMPTS)):
+        equations.quadratures.reset()
+        try:
+            motion = integrate(
+                equations, tableau, q, qd, t_end, step, progress, sample_every, torque_period
+            )
+        except SimulationDiverged:
+            if not left:
+                raise
+            step *= 0.5
+            continue
+        found = find_imbalance(dyn, motion, tableau.order, step, tolerance)
+        if found is None:
+            break
+        step = found.step
+    if found is not None:
+        warnings.warn(str(found), EnergyNotKept, stacklevel=2)
+    return motion
 
 
 def integrate(

@@ -39,8 +39,12 @@ class Quadratures:
         self._dyn, self._law, self._wrenches = dyn, law, wrenches
         self._balanced = balanced
         self._integrals = 0 if law is None else law.integrals
+        self.reset()
+
+    def reset(self) -> None:
+        """Start from zero."""
         self.value = np.zeros(self._integrals + 2)
-        if not balanced:
+        if not self._balanced:
             self.value[-2:] = np.nan
 
     @property

@@ -106,13 +106,16 @@ def test_step_is_chosen_below_the_stability_limit(folder):
 
 
 def test_divergence_is_told_with_the_limit_and_keeps_the_motion(folder):
-    """A step that is too large is a wrong call: exit code 2."""
-    run = flexdyn('simulate', 'flexible.urdf', '--t-end', '100', '--dt', '0.1', '--q0',
-                  'upper_arm/bending_y1=0.01', '--out', 'diverged', cwd=folder)
+    """A step that is too large is a wrong call, and where it is forced too: exit code 2."""
+    call = ('simulate', 'flexible.urdf', '--t-end', '100', '--dt', '0.1', '--q0',
+            'upper_arm/bending_y1=0.01', '--out', 'diverged')
+    run = flexdyn(*call, cwd=folder)
+    assert run.returncode == 2
+    assert 'rk4 is stable up to' in run.stderr and 'mode "upper_arm/bending' in run.stderr
+    run = flexdyn(*call, '--force', cwd=folder)
     assert run.returncode == 2
     assert run.stdout == ''
-    warning, kept, error = run.stderr.splitlines()
-    assert warning.startswith('warning: dt = 0.1 s is above the stability limit')
+    kept, error = run.stderr.splitlines()
     assert 'diverged' in kept
     assert error.startswith('error: The simulation diverged after t = ')
     assert 'Use a dt below' in error

@@ -175,7 +175,8 @@ def test_divergence_is_reported_as_in_python():
     for backend in ('c', 'python'):
         with pytest.raises(SimulationDiverged) as caught:
             fd.simulate(
-                fd.Dynamics(robot, backend), [0, *[1e-3] * 4], np.zeros(5), None, 1.0, 5e-3
+                fd.Dynamics(robot, backend), [0, *[1e-3] * 4], np.zeros(5), None, 1.0, 5e-3,
+                force=True,
             )
         errors.append(caught.value)
     assert errors[0].time == errors[1].time > 0.0
