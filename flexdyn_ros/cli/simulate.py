@@ -43,9 +43,9 @@ examples:
   flexdyn simulate arm.urdf --torque shoulder=12 --modes quasi_static
   flexdyn simulate satellite.urdf --base-acceleration tx=0.1 rz=-0.02
 """
-METHODS = ('rk2', 'rk4', 'rk10')  # those of `simulate`, which is imported only when it runs
+# Those of `simulate`, which is imported only when it runs.
+METHODS = ('auto', 'rk2', 'rk4', 'rk10', 'implicit')
 _DEFAULT_STEP = 1e-3  # [s]
-_SAFETY = 0.5  # of the stability limit, where that is the smaller step
 
 
 def add_parser(subparsers: Any) -> None:
@@ -65,8 +65,10 @@ def add_parser(subparsers: Any) -> None:
         '--force', action='store_true', help='run a --dt beyond the stability limit all the same'
     )
     parser.add_argument(
-        '--method', choices=METHODS, default='rk4',
-        help='Runge-Kutta method, named by its order (default: rk4)',
+        '--method', choices=METHODS, default='auto',
+        help='Runge-Kutta method, named by its order, or the implicit one with dry friction that '
+        'holds (default: auto, which is rk4, or implicit where friction, damping or a spring of a '
+        'joint asks for shorter steps)',
     )
     parser.add_argument(
         '--modes', choices=('dynamic', 'quasi_static'), default='dynamic',
@@ -107,7 +109,7 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.simulation import simulate
     from flexdyn_ros.simulation import SimulationDiverged
     from flexdyn_ros.simulation.configuration import ConfigurationMap
-    from flexdyn_ros.simulation.stability import step_limit
+    from flexdyn_ros.simulation.method_choice import choose
     import numpy as np
 
     robot = load(call)
@@ -124,14 +126,18 @@ def run(call: argparse.Namespace) -> int:
     dynamic = call.modes == 'dynamic'
     if not dynamic:
         _refuse_modal_values(robot, call)
-    limit = step_limit(dyn, q0, call.method) if dynamic else None
-    dt = call.dt or min(_DEFAULT_STEP, _SAFETY * limit if limit else _DEFAULT_STEP)
+    dt, limit = call.dt or _DEFAULT_STEP, None
+    method = 'rk4' if call.method == 'auto' else call.method
+    if dynamic:
+        chosen = choose(dyn, q0, call.dt, call.method, call.force)
+        dt, method = chosen.dt, chosen.tableau.name
+        limit = None if chosen.limit is None else chosen.limit.step
     start = time.perf_counter()
     try:
         if dynamic:
             with _shown_imbalance():
                 trajectory = simulate(
-                    dyn, q0, qd0, torque, call.t_end, dt, call.method, base_acceleration=base,
+                    dyn, q0, qd0, torque, call.t_end, dt, method, base_acceleration=base,
                     drift=call.drift, force=call.force,
                 )
         else:
@@ -139,7 +145,7 @@ def run(call: argparse.Namespace) -> int:
             own = slice(robot.n_joints)
             trajectory = simulate_quasi_static(
                 joints, q0[: joints.n_positions], qd0[own], torque[own], call.t_end, dt,
-                call.method, base_acceleration=base,
+                method, base_acceleration=base,
             )
     except SimulationDiverged as error:
         _keep(error, folder, 'the divergence')

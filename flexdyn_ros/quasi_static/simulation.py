@@ -19,6 +19,7 @@ from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.stability import StepLimit
 from flexdyn_ros.simulation.tableaus import find_tableau
+from flexdyn_ros.simulation.tableaus import IMPLICIT
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 from numpy.typing import ArrayLike
@@ -76,7 +77,10 @@ def simulate_quasi_static(
     start = np.concatenate((finite_vector(q0, quasi_static.n_positions, 'q0'), rest))
     q = equations.map.checked(start, 'q0')
     qd = np.concatenate((finite_vector(qd0, robot.n_joints, 'qd0'), rest))
-    return integrate(equations, find_tableau(method), q, qd, t_end, dt, progress)
+    tableau = find_tableau(method)
+    if tableau is IMPLICIT:
+        raise ArgumentError('method', 'is "implicit", and joints alone take an explicit method')
+    return integrate(equations, tableau, q, qd, t_end, dt, progress)
 
 
 class _JointMotion(EquationsOfMotion):

@@ -24,6 +24,8 @@ from flexdyn_ros.simulation.energy_balance import EnergyNotKept
 from flexdyn_ros.simulation.energy_balance import find_imbalance
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.equations_of_motion import Torque
+from flexdyn_ros.simulation.method_choice import AUTO
+from flexdyn_ros.simulation.method_choice import choose
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.progress import Progress
 from flexdyn_ros.simulation.progress import ProgressBar
@@ -31,15 +33,14 @@ from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Recorder
 from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.run import Run
-from flexdyn_ros.simulation.stability import StepTooLarge
 from flexdyn_ros.simulation.tableaus import find_tableau
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 from numpy.typing import ArrayLike
 
 _MOST_SAMPLES = 10**8  # more samples do not fit in memory
-# Where the step is chosen [s], and of the limit; and runs until the energy balance is kept.
-_USUAL_STEP, _SAFETY, _ATTEMPTS = 1e-3, 0.5, 5
+# Runs, where the step is left open, until the energy balance is kept.
+_ATTEMPTS = 5
 # What the energy balance may be off, of the largest kinetic energy.
 ENERGY_TOLERANCE = 1e-4
 _ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
@@ -57,7 +58,7 @@ def simulate(
     torque: Torque,
     t_end: float,
     dt: Optional[float],
-    method: str = 'rk4',
+    method: str = AUTO,
     progress: Progress = None,
     base_acceleration: BaseAcceleration = None,
     drift: str = 'projection',
@@ -90,9 +91,14 @@ def simulate(
             natural frequency [Hz]), less where dampers or friction are stiff. None starts with a
             millisecond, or half of the limit, and runs again with shorter steps until the energy
             balance is kept.
-        method: "rk2" (midpoint, order 2; undamped vibrations grow with it), "rk4" (classical,
-            order 4) or "rk10" (Hairer 1978, order 10 with 17 stages, for errors near rounding; its
-            step must stay below 1.1 / (2 pi times the highest natural frequency)).
+        method: "auto" takes "implicit" where dt is beyond the limit of rk4 for the friction,
+            damping or spring of a joint (and there are no loops and no prescribed base), and
+            otherwise "rk4". "implicit" is the midpoint rule (order 2, at any step) with set-valued
+            dry friction, see `implicit_midpoint.py`; the others are explicit, with friction
+            smoothed as in `forward_dynamics`: "rk2" (midpoint, order 2; undamped vibrations grow
+            with it), "rk4" (classical, order 4) or "rk10" (Hairer 1978, order 10 with 17 stages,
+            for errors near rounding; its step must stay below 1.1 / (2 pi times the highest
+            natural frequency)).
         progress: None draws a bar on stderr on runs beyond two seconds on a terminal, True draws
             it on any stderr, False never; a callable receives the fraction done.
         base_acceleration: Of a base with <base motion="prescribed"/>: rates of its six velocity
@@ -130,7 +136,8 @@ def simulate(
             `trajectory`, the motion so far.
     """
     require_dynamics(dyn)
-    tableau = find_tableau(method)
+    if method != AUTO:
+        find_tableau(method)
     held, loads = torque_period is not None, _checked_wrenches(dyn, wrenches)
     equations = EquationsOfMotion(dyn, torque, base_acceleration, held, loads)
     if held and not equations.held:
@@ -151,15 +158,15 @@ def simulate(
     dyn.compile(*(() if loads else evaluated), *RECORDED)
     if dt is not None:
         dt = positive_number(dt, 'dt', 's')
-    limit = equations.step_limit(q, tableau)
-    # The motions that loops leave are slower, by an amount that is not known.
-    if dt and limit and dt > limit.step and not force and not dyn.robot.loops:
-        raise StepTooLarge(dt, tableau.name, limit)
-    step = dt or min(_USUAL_STEP, _SAFETY * limit.step if limit else _USUAL_STEP)
+    chosen = choose(dyn, q, dt, method, force)
+    tableau, step = chosen.tableau, chosen.dt
     tolerance = math.inf
     if energy_tolerance is not None:
         tolerance = positive_number(energy_tolerance, 'energy_tolerance', '-')
     for left in reversed(range(1 if dt else _ATTEMPTS)):
+        if held and not dt:
+            period = positive_number(torque_period, 'torque_period', 's')
+            step = period / math.ceil(period / step)
         equations.quadratures.reset()
         try:
             motion = integrate(

@@ -31,6 +31,11 @@ class StepLimit:
     step: float
     cause: str
 
+    @property
+    def in_joints(self) -> bool:
+        """Whether friction, damping or a spring bounds it, and not a mode's vibration."""
+        return not self.cause.startswith('mode')
+
 
 class StepTooLarge(ArgumentError):
     """

@@ -197,6 +197,8 @@ def test_a_torque_function_is_held_over_its_period(backend):
     motion = fd.simulate(dyn, [0.1], [0.0], torque, 0.02, 1e-3, torque_period=4e-3)
     assert calls == pytest.approx([0.0, 0.004, 0.008, 0.012, 0.016, 0.02])
     assert (motion.tau[:4] == motion.tau[0]).all()
+    chosen = fd.simulate(dyn, [0.1], [0.0], torque, 0.02, None, torque_period=7e-4)
+    assert chosen.t[1] == pytest.approx(7e-4)
     assert motion.tau[4, 0] == 1.0 + motion.t[4] - motion.q[4, 0]
     with pytest.raises(ArgumentError, match='multiple of dt'):
         fd.simulate(dyn, [0.1], [0.0], torque, 0.02, 1e-3, torque_period=1.5e-3)

@@ -82,12 +82,12 @@ def test_a_step_beyond_the_limit_names_what_bounds_it(dynamics, cause, limit):
     """And runs when it is forced."""
     dyn = fd.Dynamics(fd.load_robot(joint(dynamics)))
     with pytest.raises(StepTooLarge) as caught:
-        fd.simulate(dyn, [0.0], [1.0], None, 0.01, 1e-3)
+        fd.simulate(dyn, [0.0], [1.0], None, 0.01, 1e-3, 'rk4')
     assert isinstance(caught.value, ArgumentError)
     assert caught.value.limit.step == pytest.approx(limit, rel=1e-2)
     assert cause in str(caught.value) and 'frequency' not in str(caught.value)
     with pytest.warns(EnergyNotKept):
-        fd.simulate(dyn, [0.0], [1.0], None, 0.002, 2.0 * limit, force=True)
+        fd.simulate(dyn, [0.0], [1.0], None, 0.002, 2.0 * limit, 'rk4', force=True)
 
 
 def test_a_spring_and_a_mode_are_named():
@@ -101,4 +101,4 @@ def test_a_spring_and_a_mode_are_named():
     ))
     dyn = fd.Dynamics(fd.load_robot(spring))
     with pytest.raises(StepTooLarge, match='spring of joint "axle" at .* Hz'):
-        fd.simulate(dyn, np.zeros(2), np.zeros(2), None, 0.1, 0.01)
+        fd.simulate(dyn, np.zeros(2), np.zeros(2), None, 0.1, 0.01, 'rk4')

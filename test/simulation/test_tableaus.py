@@ -10,7 +10,9 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.simulation.hairer_method import HAIRER_A
 from flexdyn_ros.simulation.hairer_method import HAIRER_B
 from flexdyn_ros.simulation.hairer_method import HAIRER_C
+from flexdyn_ros.simulation.method_choice import AUTO
 from flexdyn_ros.simulation.tableaus import find_tableau
+from flexdyn_ros.simulation.tableaus import IMPLICIT
 from flexdyn_ros.simulation.tableaus import Tableau
 from flexdyn_ros.simulation.tableaus import TABLEAUS
 import numpy as np
@@ -104,4 +106,4 @@ def test_an_unknown_method_is_refused_with_the_known_ones():
 
 def test_the_command_line_offers_every_method():
     """It names them without importing the simulation."""
-    assert COMMAND_LINE_METHODS == tuple(TABLEAUS)
+    assert COMMAND_LINE_METHODS == (AUTO, *TABLEAUS, IMPLICIT.name)
