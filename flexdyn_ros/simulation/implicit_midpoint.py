@@ -30,8 +30,8 @@ from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
 
 _MOST_ITERATIONS, _MOST_HALVINGS = 15, 8
-# Of velocities, where iterations end: the change, and of accelerations over a step.
-_CONVERGED = 1e-13
+# Of velocities, where iterations end: their change, and where it may be rounding that is left.
+_CONVERGED, _ROUNDING = 1e-13, 1e-10
 _SMALL = 1e-4  # of z, below which theta is its series
 
 
@@ -66,6 +66,7 @@ class ImplicitMidpoint:
             self._gains[:, law.of_v] = law.kp, law.kd
         self._changes = any(spring.law is not None for spring in tree.springs)
         self._stiffness: Any = None
+        self._last = np.zeros(nv)  # accelerations of the last step, where iterations start
 
     def step(
         self, t: float, h: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
@@ -109,27 +110,27 @@ class ImplicitMidpoint:
         if self._stiffness is None or self._changes:
             self._stiffness = stiffness_matrix(self._dyn, q)
         start, rubs = equations.quadratures.value.copy(), self._levels.at
-        change, impulse, theta = np.zeros_like(v), np.zeros_like(v), None
-        moved = np.inf
+        feedback = equations.law is not None and equations.law.integrals > 0
+        change, impulse, moved = h * self._last, np.zeros_like(v), np.inf
+        theta = inverse = None
         for _ in range(_MOST_ITERATIONS):
             middle = v + 0.5 * change
             q_middle = to.normalise(q + 0.5 * h * to.rate(q, middle))
-            equations.quadratures.value = start + 0.5 * h * self._power(
-                t + 0.5 * h, q_middle, middle, equations.constant, 0.0)
+            if feedback:
+                rate = equations.quadratures.rate(t + 0.5 * h, q_middle, middle, middle)
+                equations.quadratures.value = start + 0.5 * h * rate
             tau = equations.torque(t + 0.5 * h, q_middle, middle)
             mass = self._dyn.mass_matrix(q_middle)
-            force = tau + self._passive(q_middle, middle)
-            if theta is None:
+            if theta is None or inverse is None:
                 theta = _fitted(h * self._damping * np.diag(np.linalg.inv(mass)))
-            matrix = mass + h * np.diag(self._damping * theta) + 0.5 * h * (
-                self._modal + np.diag(self._gains[1])
-            ) + 0.25 * h * h * (self._stiffness + np.diag(self._gains[0]))
+                inverse = np.linalg.inv(mass + self._slope(h, theta))
+                mobility = inverse[np.ix_(rubs, rubs)]
+            force = tau + self._passive(q_middle, middle)
             short = h * (force - self._damping * (v + theta * change)) - mass @ change
-            inverse = np.linalg.inv(matrix)
             end = v + change + inverse @ short
             if len(rubs):
                 found, velocity = friction_impulses(
-                    inverse[np.ix_(rubs, rubs)], end[rubs], h * self._levels(middle)
+                    mobility, end[rubs], h * self._levels(middle)
                 )
                 impulse[rubs] = found
                 end = end + inverse[:, rubs] @ found
@@ -137,29 +138,29 @@ class ImplicitMidpoint:
             before, moved = moved, float(np.abs(end - v - change).max(initial=0.0))
             change = end - v
             scale = np.abs(v).max(initial=0.0) + np.abs(change).max(initial=0.0)
-            if moved <= _CONVERGED * scale or (moved <= 1e-10 * scale and moved >= before):
+            if moved <= _CONVERGED * scale or (moved <= _ROUNDING * scale and moved >= before):
                 break
         else:
             raise NotConverged
+        self._last = change / h
         middle, damped = v + 0.5 * change, v + theta * change
         lost = float((h * self._damping * damped - impulse) @ middle) / h
-        rate = self._power(t + 0.5 * h, q_middle, middle, tau, lost)
+        rate = equations.quadratures.rate(t + 0.5 * h, q_middle, middle, tau)
+        rate[-1] = lost + middle @ self._modal @ middle
         equations.quadratures.value = start + h * rate
         return equations.end_step(to.normalise(q + h * to.rate(q_middle, middle)), v + change)
+
+    def _slope(self, h: float, theta: np.ndarray) -> np.ndarray:
+        """Return what stiffness and damping add to the mass matrix of the iterations."""
+        stiffness = self._stiffness + np.diag(self._gains[0])
+        damping = self._modal + np.diag(self._gains[1] + 2.0 * theta * self._damping)
+        return np.asarray(0.5 * h * damping + 0.25 * h * h * stiffness)
 
     def _passive(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return gravity, Coriolis and elastic forces with modal damping and wrenches, (nv,)."""
         dyn, wrenches = self._dyn, self._equations.wrenches
         force = dyn.friction_vector(v) + self._springs * v - dyn.bias_vector(q, v)
         return force - dyn.external_force_vector(q, wrenches) if wrenches else force
-
-    def _power(
-        self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, lost: float
-    ) -> np.ndarray:
-        """Return the rates of the quadratures at the midpoint; `lost` without modal damping."""
-        rate = self._equations.quadratures.rate(t, q, v, tau)
-        rate[-1] = lost + v @ self._modal @ v
-        return rate
 
 
 def _fitted(z: np.ndarray) -> np.ndarray:
