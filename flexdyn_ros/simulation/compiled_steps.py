@@ -13,7 +13,6 @@ from ctypes import c_double
 from ctypes import c_int64
 from ctypes import c_void_p
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 from typing import Optional
 
@@ -26,6 +25,7 @@ from flexdyn_ros.codegen.compile.compiler import NoCompiler
 from flexdyn_ros.codegen.compile.loading import load_library
 from flexdyn_ros.codegen.compile.program import NativeFunction
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
+from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 from flexdyn_ros.simulation.record import Recorder
 from flexdyn_ros.simulation.tableaus import Tableau
 from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial
@@ -39,6 +39,10 @@ FIELDS = {
     'forward': 'forward_dynamics', 'kinetic': 'kinetic_energy', 'potential': 'potential_energy',
     'losses': 'dissipated_power', 'external': 'external_force_vector',
 }
+IMPLICIT_FIELDS = {
+    'mass': 'mass_matrix', 'bias': 'bias_vector', 'friction': 'friction_vector',
+}
+SOURCES = ('stepping.h', 'runge_kutta.h', 'implicit_midpoint.h', 'stepping.c')
 
 
 class _Function(ctypes.Structure):
@@ -76,6 +80,25 @@ class _TorqueLaw(ctypes.Structure):
     ]
 
 
+class _FrictionTerm(ctypes.Structure):
+    _fields_ = [
+        ('index', c_int64),
+        *((name, c_double) for name in (
+            'multiplier', 'coulomb', 'stribeck', 'stribeck_velocity',
+        )),
+    ]
+
+
+class _Implicit(ctypes.Structure):
+    _fields_ = [
+        ('terms', c_int64), ('rubbing', c_int64), ('term', ctypes.POINTER(_FrictionTerm)),
+        *((name, c_void_p) for name in (
+            'at', 'damping', 'springs', 'modal', 'kp', 'kd', 'stiffness', 'last', 'memory',
+        )),
+        *((name, _Function) for name in IMPLICIT_FIELDS),
+    ]
+
+
 class _Samples(ctypes.Structure):
     _fields_ = [
         *((name, c_void_p) for name in (
@@ -89,7 +112,8 @@ class _Simulation(ctypes.Structure):
     _fields_ = [
         ('map', _Configuration), ('method', _Tableau),
         *((name, _Function) for name in FIELDS),
-        ('law', _TorqueLaw), ('record', _Samples),
+        ('law', _TorqueLaw), ('record', _Samples), ('implicit', _Implicit),
+        ('is_implicit', c_int64),
         *((name, c_double) for name in ('dt', 't_end', 'doubtful')),
         *((name, c_int64) for name in ('steps', 'next', 'size')),
         *((name, c_void_p) for name in (
@@ -100,19 +124,22 @@ class _Simulation(ctypes.Structure):
 
 def compiled_steps(
     equations: EquationsOfMotion, tableau: Tableau, recorder: Recorder, steps: int, dt: float,
-    t_end: float,
+    t_end: float, implicit: Optional[ImplicitMidpoint] = None,
 ) -> Optional[CompiledSteps]:
     """
     Return the compiled loop of a run, or None where it takes Python.
 
     Python it takes for loops, prescribed bases, modes that follow statically, torque functions
-    evaluated at every stage, and other backends than "c".
+    evaluated at every stage, nonlinear springs by the implicit method, and other backends than
+    "c".
     """
     plain = type(equations) is EquationsOfMotion and equations.loops is None
     if not plain or equations.on_base or (equations.function and not equations.held):
         return None
+    if implicit is not None and implicit.changes:
+        return None
     functions: dict[str, NativeFunction] = {}
-    for field, name in FIELDS.items():
+    for field, name in {**FIELDS, **(IMPLICIT_FIELDS if implicit else {})}.items():
         wrenches = equations.wrenches if field == 'external' else None
         if field == 'external' and not wrenches:
             continue
@@ -123,7 +150,8 @@ def compiled_steps(
     loop = _loop()
     if loop is None:
         return None
-    return CompiledSteps(equations, tableau, recorder, (steps, dt, t_end), functions, loop)
+    times = (steps, dt, t_end)
+    return CompiledSteps(equations, tableau, recorder, times, functions, loop, implicit)
 
 
 class CompiledSteps:
@@ -132,6 +160,7 @@ class CompiledSteps:
     def __init__(
         self, equations: EquationsOfMotion, tableau: Tableau, recorder: Recorder,
         times: tuple[int, float, float], functions: dict[str, NativeFunction], loop: Any,
+        implicit: Optional[ImplicitMidpoint] = None,
     ):
         """
         Fill the structures; see `compiled_steps`.
@@ -143,7 +172,9 @@ class CompiledSteps:
             times: Number of steps, their length and the duration [s].
             functions: FIELDS compiled, "external" where there are wrenches.
             loop: The function `flexdyn_steps`.
+            implicit: The method in Python, where it is the implicit one.
         """
+        self._implicit = implicit
         self._loop, self._functions = loop, functions
         self._kept: list[np.ndarray] = []
         nq, nv = equations.map.nq, equations.map.nv
@@ -159,12 +190,15 @@ class CompiledSteps:
             tableau.stages, *map(self._numbers, (coefficients, tableau.b, tableau.c))
         )
         for field, function in functions.items():
-            setattr(data, field, _Function(
+            owner = data.implicit if field in IMPLICIT_FIELDS else data
+            setattr(owner, field, _Function(
                 function.address, len(function.constants), self._numbers(function.constants),
                 function.results, function.pivots,
             ))
         self._constant = np.zeros(nv)
         self._fill_law(equations.law)
+        if implicit is not None:
+            self._fill_implicit(implicit)
         for name in ('t', 'q', 'qd', 'tau', 'kinetic', 'potential', 'work', 'dissipated'):
             setattr(data.record, name, getattr(recorder, name).ctypes.data)
         data.record.every = recorder.every
@@ -204,6 +238,8 @@ class CompiledSteps:
         state, quadratures = self._state, self._equations.quadratures
         state[:nq], state[nq:size], state[size:] = q, qd, quadratures.value
         self._constant[:] = self._equations.constant
+        if self._implicit is not None:
+            self._implicit.prepare(q)
         self._data.next = step
         self._loop(ctypes.byref(self._data), stop)
         quadratures.value = state[size:].copy()
@@ -239,6 +275,24 @@ class CompiledSteps:
         for name in ('values', 'slopes', 'errors'):
             setattr(data, name, self._numbers(np.zeros(max(law.width, len(law.of_v)))))
 
+    def _fill_implicit(self, method: ImplicitMidpoint) -> None:
+        data, nv = self._data.implicit, self._nv
+        terms = method.levels.terms
+        self._terms = (_FrictionTerm * max(len(terms), 1))(*(
+            _FrictionTerm(
+                each.index, each.multiplier, each.coulomb, each.stribeck, each.stribeck_velocity
+            )
+            for each in terms
+        ))
+        data.terms, data.rubbing, data.term = len(terms), len(method.levels.at), self._terms
+        data.at = self._indices(method.levels.at)
+        data.kp, data.kd = map(self._numbers, method.gains)
+        # These arrays are shared with the method in Python.
+        for name in ('damping', 'springs', 'modal', 'stiffness', 'last'):
+            setattr(data, name, self._numbers(getattr(method, name)))
+        data.memory = self._numbers(np.zeros(5 * nv * nv + 15 * nv))
+        self._data.is_implicit = 1
+
     def _polynomial(self, given: Optional[PiecewisePolynomial]) -> _Polynomial:
         if given is None:
             return _Polynomial()
@@ -254,7 +308,7 @@ def _loop() -> Any:
     """Return the function `flexdyn_steps`, or None where it cannot be compiled."""
     try:
         compiler = find_compiler()
-        source = (Path(RUNTIME) / 'stepping.c').read_text(encoding='utf-8')
+        source = ''.join((RUNTIME / name).read_text(encoding='utf-8') for name in SOURCES)
         entry = cache.entry_name('stepping', compiler.identity, *FLAGS, suffix=cache.LIBRARY)
         library = load_library(
             entry, lambda: compiler.build(source, FLAGS), lambda path: ctypes.CDLL(str(path))

@@ -26,6 +26,7 @@ class FrictionLevels:
     The dry friction of all joints, by velocity coordinate.
 
     Attributes:
+        terms: The losses with dry friction.
         at: Coordinates with dry friction, (n,).
     """
 
@@ -37,14 +38,14 @@ class FrictionLevels:
             terms: The losses.
             size: Number of velocity coordinates.
         """
-        self._terms = [each for each in terms if max(each.coulomb, each.stribeck) > 0.0]
+        self.terms = [each for each in terms if max(each.coulomb, each.stribeck) > 0.0]
         self._size = size
-        self.at = np.array(sorted({each.index for each in self._terms}), dtype=int)
+        self.at = np.array(sorted({each.index for each in self.terms}), dtype=int)
 
     def __call__(self, v: np.ndarray) -> np.ndarray:
         """Return the levels [N m | N] of the coordinates `at` at velocities v, (nv,)."""
         levels = np.zeros(self._size)
-        for term in self._terms:
+        for term in self.terms:
             ratio = term.multiplier * v[term.index] / term.stribeck_velocity
             excess = (term.stribeck - term.coulomb) * np.exp(-ratio * ratio)
             # Joints that mimic one rub too, each at its own speed.

@@ -19,8 +19,6 @@ is 1/2 + z/12 where z is small, so that the order stays.
 
 from __future__ import annotations
 
-from typing import Any
-
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.dry_friction import friction_impulses
@@ -40,7 +38,21 @@ class NotConverged(Exception):
 
 
 class ImplicitMidpoint:
-    """The method for the motion of one robot, without loops or a prescribed base."""
+    """
+    The method for the motion of one robot, without loops or a prescribed base.
+
+    `runtime/implicit_midpoint.h` does the same steps with the same numbers.
+
+    Attributes:
+        levels: Levels of dry friction.
+        damping: Viscous friction and damping of springs, (nv,).
+        springs: Damping of springs alone, (nv,).
+        modal: Damping of modes, (nv, nv).
+        gains: Gains kp and kd of a controller, (2, nv).
+        changes: Whether the stiffness depends on the configuration.
+        stiffness: Stiffness of modes and springs, (nv, nv), see `prepare`.
+        last: Accelerations of the last step, (nv,), with which the iterations start.
+    """
 
     def __init__(self, equations: EquationsOfMotion):
         """Prepare the method; `equations` are the robot's equations of motion."""
@@ -48,25 +60,31 @@ class ImplicitMidpoint:
         self._equations, self._dyn = equations, dyn
         tree = assemble(dyn.robot, {})
         nv = dyn.robot.nv
-        self._levels = FrictionLevels(tree.friction, nv)
-        self._viscous = np.zeros(nv)
+        self.levels = FrictionLevels(tree.friction, nv)
+        viscous = np.zeros(nv)
         for term in tree.friction:
-            self._viscous[term.index] += term.multiplier**2 * term.viscous
-        self._springs = np.zeros(nv)
+            viscous[term.index] += term.multiplier**2 * term.viscous
+        self.springs = np.zeros(nv)
         for spring in tree.springs:
-            self._springs[spring.velocity_index] += spring.damping
-        self._damping = self._viscous + self._springs
-        self._modal = np.zeros((nv, nv))
+            self.springs[spring.velocity_index] += spring.damping
+        self.damping = viscous + self.springs
+        self.modal = np.zeros((nv, nv))
         for body in tree.bodies:
             if body.n_modes:
                 modes = slice(body.velocity_modes, body.velocity_modes + body.n_modes)
-                self._modal[modes, modes] = body.modal.damping
-        self._gains = np.zeros((2, nv))
+                self.modal[modes, modes] = body.modal.damping
+        self.gains = np.zeros((2, nv))
         if law is not None and law.reference is not None:
-            self._gains[:, law.of_v] = law.kp, law.kd
-        self._changes = any(spring.law is not None for spring in tree.springs)
-        self._stiffness: Any = None
-        self._last = np.zeros(nv)  # accelerations of the last step, where iterations start
+            self.gains[:, law.of_v] = law.kp, law.kd
+        self.changes = any(spring.law is not None for spring in tree.springs)
+        self.stiffness, self._known = np.zeros((nv, nv)), False
+        self.last = np.zeros(nv)
+
+    def prepare(self, q: np.ndarray) -> None:
+        """Take the stiffness about q, (nq,), where it is not known or changes."""
+        if self.changes or not self._known:
+            self.stiffness[:] = stiffness_matrix(self._dyn, q)
+            self._known = True
 
     def step(
         self, t: float, h: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
@@ -107,11 +125,10 @@ class ImplicitMidpoint:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the state after one step, or raise NotConverged."""
         equations, to = self._equations, self._equations.map
-        if self._stiffness is None or self._changes:
-            self._stiffness = stiffness_matrix(self._dyn, q)
-        start, rubs = equations.quadratures.value.copy(), self._levels.at
+        self.prepare(q)
+        start, rubs = equations.quadratures.value.copy(), self.levels.at
         feedback = equations.law is not None and equations.law.integrals > 0
-        change, impulse, moved = h * self._last, np.zeros_like(v), np.inf
+        change, impulse, moved = h * self.last, np.zeros_like(v), np.inf
         theta = inverse = None
         for _ in range(_MOST_ITERATIONS):
             middle = v + 0.5 * change
@@ -122,15 +139,15 @@ class ImplicitMidpoint:
             tau = equations.torque(t + 0.5 * h, q_middle, middle)
             mass = self._dyn.mass_matrix(q_middle)
             if theta is None or inverse is None:
-                theta = _fitted(h * self._damping * np.diag(np.linalg.inv(mass)))
+                theta = _fitted(h * self.damping * np.diag(np.linalg.inv(mass)))
                 inverse = np.linalg.inv(mass + self._slope(h, theta))
                 mobility = inverse[np.ix_(rubs, rubs)]
             force = tau + self._passive(q_middle, middle)
-            short = h * (force - self._damping * (v + theta * change)) - mass @ change
+            short = h * (force - self.damping * (v + theta * change)) - mass @ change
             end = v + change + inverse @ short
             if len(rubs):
                 found, velocity = friction_impulses(
-                    mobility, end[rubs], h * self._levels(middle)
+                    mobility, end[rubs], h * self.levels(middle)
                 )
                 impulse[rubs] = found
                 end = end + inverse[:, rubs] @ found
@@ -142,24 +159,24 @@ class ImplicitMidpoint:
                 break
         else:
             raise NotConverged
-        self._last = change / h
+        self.last[:] = change / h
         middle, damped = v + 0.5 * change, v + theta * change
-        lost = float((h * self._damping * damped - impulse) @ middle) / h
+        lost = float((h * self.damping * damped - impulse) @ middle) / h
         rate = equations.quadratures.rate(t + 0.5 * h, q_middle, middle, tau)
-        rate[-1] = lost + middle @ self._modal @ middle
+        rate[-1] = lost + middle @ self.modal @ middle
         equations.quadratures.value = start + h * rate
         return equations.end_step(to.normalise(q + h * to.rate(q_middle, middle)), v + change)
 
     def _slope(self, h: float, theta: np.ndarray) -> np.ndarray:
         """Return what stiffness and damping add to the mass matrix of the iterations."""
-        stiffness = self._stiffness + np.diag(self._gains[0])
-        damping = self._modal + np.diag(self._gains[1] + 2.0 * theta * self._damping)
+        stiffness = self.stiffness + np.diag(self.gains[0])
+        damping = self.modal + np.diag(self.gains[1] + 2.0 * theta * self.damping)
         return np.asarray(0.5 * h * damping + 0.25 * h * h * stiffness)
 
     def _passive(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return gravity, Coriolis and elastic forces with modal damping and wrenches, (nv,)."""
         dyn, wrenches = self._dyn, self._equations.wrenches
-        force = dyn.friction_vector(v) + self._springs * v - dyn.bias_vector(q, v)
+        force = dyn.friction_vector(v) + self.springs * v - dyn.bias_vector(q, v)
         return force - dyn.external_force_vector(q, wrenches) if wrenches else force
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 from typing import Optional
+import warnings
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.simulation.stability import find_limit
@@ -20,6 +21,12 @@ import numpy as np
 AUTO = 'auto'
 # Where the step is left open [s], and of the limit of the method.
 _USUAL_STEP, _SAFETY = 1e-3, 0.5
+# Of the limit, from which a step is beyond it: the limit is that of the motion linearised at rest.
+_BEYOND = 1.01
+
+
+class StepBeyondLimit(UserWarning):
+    """A step is beyond the limit of the only method that runs a robot."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,8 @@ def choose(
 
     Raises:
         ArgumentError: There is no such method, or it does not run this robot.
-        StepTooLarge: The step is beyond the limit.
+        StepTooLarge: The step is beyond the limit. By "auto" on a prescribed base, for what acts
+            in a joint, it is the warning `StepBeyondLimit`.
     """
     robot = dyn.robot
     supported = not (robot.loops or robot.base_motion == 'prescribed')
@@ -69,7 +77,11 @@ def choose(
         tableau = IMPLICIT
         limit = find_limit(dyn, q, tableau)
     # The motions that loops leave are slower, by an amount that is not known.
-    if dt and limit and dt > limit.step and not force and not robot.loops:
-        raise StepTooLarge(dt, tableau.name, limit)
+    if dt and limit and dt > _BEYOND * limit.step and not force and not robot.loops:
+        error = StepTooLarge(dt, tableau.name, limit)
+        if method != AUTO or not limit.in_joints:
+            raise error
+        # There is no other method for this base, and smoothed friction stays bounded.
+        warnings.warn(str(error), StepBeyondLimit, stacklevel=3)
     step = dt or min(_USUAL_STEP, _SAFETY * limit.step if limit else _USUAL_STEP)
     return Choice(tableau, step, limit)

@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Optional
 from typing import Union
 
 from flexdyn_ros.simulation.compiled_steps import compiled_steps
-from flexdyn_ros.simulation.compiled_steps import CompiledSteps
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 from flexdyn_ros.simulation.progress import ProgressBar
@@ -48,13 +46,11 @@ class Run:
         """
         self._equations, self._recorder, self._hold = equations, recorder, hold
         self._steps, self._dt, self._t_end = times
-        self._compiled: Optional[CompiledSteps] = None
-        self._integrator: Union[RungeKutta, ImplicitMidpoint]
-        if tableau is IMPLICIT:
-            self._integrator = ImplicitMidpoint(equations)
-        else:
-            self._integrator = RungeKutta(equations, tableau, equations.quadratures)
-            self._compiled = compiled_steps(equations, tableau, recorder, *times)
+        implicit = ImplicitMidpoint(equations) if tableau is IMPLICIT else None
+        self._integrator: Union[RungeKutta, ImplicitMidpoint] = implicit or RungeKutta(
+            equations, tableau, equations.quadratures
+        )
+        self._compiled = compiled_steps(equations, tableau, recorder, *times, implicit)
 
     def integrate(self, q: np.ndarray, qd: np.ndarray, bar: ProgressBar) -> None:
         """
