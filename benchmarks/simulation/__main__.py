@@ -19,6 +19,7 @@ from benchmarks.codegen.measure import compare
 from benchmarks.codegen.page import Line
 from benchmarks.codegen.robots import canadarm
 from benchmarks.codegen.robots import chain
+from benchmarks.codegen.robots import URDF
 from benchmarks.simulation.page import page
 from benchmarks.simulation.three_links import three_links
 import flexdyn_ros as fd
@@ -39,7 +40,7 @@ def main() -> int:
     parser.add_argument('--print', action='store_true', help='write no page', dest='only_print')
     options = parser.parse_args()
     rounds = 20 if options.quick else 60
-    lines = [*arm(rounds), *hour(360.0 if options.quick else 3600.0)]
+    lines = [*arm(rounds), rubbing(rounds), *hour(360.0 if options.quick else 3600.0)]
     lines += [*three_links(max(3, rounds // 6)), *chains(rounds // 4)]
     text = page(lines)
     print(text)
@@ -75,6 +76,27 @@ def arm(rounds: int) -> list[Line]:
             f'{EVALUATIONS} forward dynamics', found.theirs, factor < 2.5, 'below 2.5 times',
         ),
     ]
+
+
+def rubbing(rounds: int) -> Line:
+    """Return a second of a rigid arm of seven joints with dry friction, implicitly."""
+    robot = fd.load_robot(
+        URDF / 'cobot7.urdf.xacro', xacro_arguments={'flexible_forearm': 'false'}
+    )
+    dyn, rest = fd.Dynamics(robot, 'c'), np.zeros(robot.nv)
+
+    def second() -> object:
+        return fd.simulate(
+            dyn, rest + 0.1, rest, None, 1.0, STEP, 'implicit', progress=False,
+            energy_tolerance=None,
+        )
+
+    first = once(second)
+    taken = [once(second) for _ in range(rounds)]
+    return Line(
+        f'one second of `cobot7`, rigid, dry friction, `implicit` (first call {first:.2g} s)',
+        float(np.median(taken)), min(taken),
+    )
 
 
 def hour(duration: float) -> list[Line]:

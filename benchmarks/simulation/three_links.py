@@ -22,7 +22,8 @@ from validation.other_codes.ours import urdf
 
 CLOSE = 1e-3  # [m] at the end, for settings of equal error
 OURS = tuple((modes, dt) for modes in (1, 2) for dt in (8e-3, 5e-3, 4e-3, 2.5e-3, 2e-3, 1e-3))
-MUJOCO = tuple((count, dt) for count in (3, 5) for dt in (4e-3, 2e-3, 1e-3))
+# Longer steps are unstable, which MuJoCo writes to a file of its own.
+MUJOCO = ((3, 4e-3), (3, 2e-3), (3, 1e-3), (5, 1e-3), (5, 5e-4))
 EXUDYN = tuple((elements, dt) for elements in (2, 4) for dt in (1e-2, 5e-3, 2e-3, 1e-3))
 
 

@@ -315,6 +315,8 @@ def _loop() -> Any:
         )
     except (CompilationFailed, NoCompiler):
         return None
+    size = c_int64.in_dll(library, 'flexdyn_simulation_size').value
+    assert size == ctypes.sizeof(_Simulation), 'the structures of stepping.h differ'
     function = library.flexdyn_steps
     function.argtypes = (ctypes.POINTER(_Simulation), c_int64)
     function.restype = ctypes.c_int

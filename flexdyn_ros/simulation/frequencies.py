@@ -24,15 +24,15 @@ def stiffness_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
 
     Only modes carry stiffness: their coordinates are the last n_modes ones of q and of v.
     """
-    robot = dyn.robot
-    stiffness = np.zeros((robot.nv, robot.nv))
-    rest = np.zeros(robot.nv)
-    for k in range(robot.n_modes):
+    nv, n_modes = dyn.robot.nv, dyn.robot.n_modes
+    stiffness = np.zeros((nv, nv))
+    rest = np.zeros(nv)
+    for k in range(-n_modes, 0):
         forward, backward = np.array(q, dtype=float), np.array(q, dtype=float)
-        forward[robot.nq - robot.n_modes + k] += _STEP
-        backward[robot.nq - robot.n_modes + k] -= _STEP
+        forward[k] += _STEP
+        backward[k] -= _STEP
         difference = dyn.elastic_vector(forward, rest) - dyn.elastic_vector(backward, rest)
-        stiffness[:, robot.n_joints + k] = difference / (2.0 * _STEP)
+        stiffness[:, k] = difference / (2.0 * _STEP)
     return symmetric_part(stiffness)
 
 

@@ -8,6 +8,7 @@ import math
 from typing import Any
 from typing import Optional
 from typing import Union
+from weakref import WeakKeyDictionary
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.errors import FlexdynError
@@ -16,6 +17,11 @@ from flexdyn_ros.simulation.frequencies import linearised
 from flexdyn_ros.simulation.tableaus import find_tableau
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
+
+# The last limit of each dynamics, with what it follows from.
+_found: WeakKeyDictionary[Any, tuple[tuple[str, bytes, bytes], Optional[StepLimit]]] = (
+    WeakKeyDictionary()
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,17 @@ def find_limit(dyn: Any, q: Any, method: Union[str, Tableau] = 'rk4') -> Optiona
     """Return the limit of `step_limit` with what bounds it, or None."""
     tableau = method if isinstance(method, Tableau) else find_tableau(method)
     q = np.asarray(q, dtype=float)
+    try:  # a payload changes the mass matrix alone
+        key = (tableau.name, q.tobytes(), dyn.mass_matrix(q).tobytes())
+    except (ArithmeticError, FlexdynError):
+        return None
+    before = _found.get(dyn)
+    if before is None or before[0] != key:
+        before = _found[dyn] = key, _find(dyn, q, tableau)
+    return before[1]
+
+
+def _find(dyn: Any, q: np.ndarray, tableau: Tableau) -> Optional[StepLimit]:
     first = BASE_COORDINATES if dyn.robot.base_motion == 'prescribed' else 0
     try:
         stiffness, damping, values, vectors = linearised(dyn, q, first)

@@ -22,6 +22,9 @@ static int step(simulation *s)
     return 1;
 }
 
+/* What simulation/compiled_steps.py must agree with. */
+const int64_t flexdyn_simulation_size = sizeof(simulation);
+
 /* Do steps from s->next up to `stop`; return whether all were done. */
 int flexdyn_steps(simulation *s, int64_t stop)
 {
