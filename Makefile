@@ -38,7 +38,7 @@ test-faults: setup-test ## apply the seeded faults of test/faults one by one: ea
 lint: setup-test ## ruff, mypy and the import contracts of .importlinter (10 seconds)
 	@$(ENV) ruff check .
 	@$(ENV) mypy
-	@$(ENV) lint-imports
+	@$(ENV) lint-imports --no-logo
 
 test-oldest: ## tests without ROS on numpy 1.21.5, scipy 1.8.0 and Python 3.10
 	@$(ENV) scripts/test_oldest.sh

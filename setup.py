@@ -6,9 +6,7 @@ from pathlib import Path
 import sysconfig
 from xml.etree import ElementTree
 
-from setuptools import Extension
-from setuptools import find_packages
-from setuptools import setup
+from setuptools import Extension, find_packages, setup
 
 PACKAGE = 'flexdyn_ros'
 SHARED = {

@@ -7,8 +7,7 @@ import sys
 import tempfile
 
 import flexdyn_ros as fd
-from flexdyn_ros.simulation.frequencies import natural_modes
-from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 import numpy as np
 
 LENGTH, MASS, RIGIDITY, ELEMENTS, MODES = 1.0, 0.5, 203.5752, 24, 3  # [m, kg, N m^2]

@@ -11,11 +11,9 @@ if TYPE_CHECKING:
     from flexdyn_ros.model.load import load_robot
     from flexdyn_ros.model.records.reduced import reduced
     from flexdyn_ros.model.records.robot import Robot
-    from flexdyn_ros.quasi_static import QuasiStatic
-    from flexdyn_ros.quasi_static import simulate_quasi_static
+    from flexdyn_ros.quasi_static import QuasiStatic, simulate_quasi_static
     from flexdyn_ros.robot_dynamics import Dynamics
-    from flexdyn_ros.simulation import simulate
-    from flexdyn_ros.simulation import Trajectory
+    from flexdyn_ros.simulation import simulate, Trajectory
 
 __version__ = '0.1.0'
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from array import array
 from math import isfinite
-from typing import Any
-from typing import Optional
-from typing import Sequence
+from typing import Any, Optional, Sequence
 
 from flexdyn_ros.errors import ArgumentError
 import numpy as np

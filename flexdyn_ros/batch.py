@@ -4,29 +4,17 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from inspect import Parameter
-from inspect import Signature
+from inspect import Parameter, Signature
 import os
-from typing import Any
-from typing import Callable
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from flexdyn_ros.arguments import targets
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend
 from flexdyn_ros.codegen.tracing.functions import Request
-from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.dynamics.functions import result_shape
-from flexdyn_ros.dynamics.functions import SOLVING_METHODS
+from flexdyn_ros.dynamics.functions import FUNCTIONS, result_shape, SOLVING_METHODS
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.evaluation import Evaluation
-from flexdyn_ros.sample_arrays import must_copy
-from flexdyn_ros.sample_arrays import refuse_infinite
-from flexdyn_ros.sample_arrays import sample_rows
-from flexdyn_ros.sample_arrays import sample_wrenches
-from flexdyn_ros.sample_arrays import target_array
 import numpy as np
 
 THREADS_VARIABLE = 'FLEXDYN_THREADS'
@@ -98,9 +86,9 @@ class BatchFunction:
         frame: Optional[str],
     ) -> Any:
         dyn = self._dyn
-        samples = sample_rows(vectors, dyn._width)
+        samples = _sample_rows(vectors, dyn._width)
         count = len(next(iter(samples.values())))
-        loads = sample_wrenches(wrenches, count, dyn._frame)
+        loads = _sample_wrenches(wrenches, count, dyn._frame)
         shapes = [
             (count, *result_shape(kind, dyn._nv, dyn._n_joints))
             for _, kind in self._function.outputs
@@ -109,19 +97,19 @@ class BatchFunction:
         words = 'two arrays' if len(shapes) == 2 else 'three arrays'
         given = [out] if single else targets(out, words, len(shapes))
         results = [
-            np.empty(shape) if each is None else target_array('out', each, shape)
+            np.empty(shape) if each is None else _target_array('out', each, shape)
             for each, shape in zip(given, shapes)
         ]
         taken = (*samples.values(), *loads.values())
-        aside = [np.empty(each.shape) if must_copy(each, taken) else each for each in results]
+        aside = [np.empty(each.shape) if _must_copy(each, taken) else each for each in results]
         doubtful: Sequence[int] = range(count)
         run = self._compiled(method, frame, loads) if count else None
         if run is None:
-            refuse_infinite(samples)
+            _refuse_infinite(samples)
         else:
             doubtful = run(samples, loads, aside, count)
             if doubtful:
-                refuse_infinite(samples)
+                _refuse_infinite(samples)
         for k in doubtful:
             # A call of its own, with the errors of one.
             for result, value in zip(aside, self._one(k, samples, loads, method, frame)):
@@ -134,7 +122,7 @@ class BatchFunction:
     def _one(
         self, k: int, samples: Mapping[str, np.ndarray], loads: Mapping[str, np.ndarray],
         method: str, frame: Optional[str],
-    ) -> tuple:
+    ) -> tuple[np.ndarray, ...]:
         """Return the results of one sample."""
         own: dict[str, Any] = {name: rows[k] for name, rows in samples.items()}
         if frame is not None:
@@ -202,3 +190,100 @@ def _threads(count: int) -> int:
         affinity = getattr(os, 'sched_getaffinity', None)
         wanted = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, min(wanted, count // SAMPLES_OF_A_THREAD))
+
+
+def _sample_rows(
+    vectors: Mapping[str, Any], width_of: Callable[[str], int]
+) -> dict[str, np.ndarray]:
+    """
+    Return the arguments as arrays of rows, with as many rows each.
+
+    Args:
+        vectors: Arguments by name, (N, width).
+        width_of: Returns the width of one by its name.
+
+    Raises:
+        ArgumentError: If an argument has another shape.
+    """
+    found: dict[str, np.ndarray] = {}
+    count: Optional[int] = None
+    for name, value in vectors.items():
+        width = width_of(name)
+        try:
+            rows = np.asarray(value)
+            if rows.dtype.kind not in 'fiu' and rows.size:
+                raise TypeError
+            rows = np.ascontiguousarray(rows, dtype=float)
+        except (TypeError, ValueError):
+            wanted = f'(N, {width})'
+            raise ArgumentError(name, f'must hold real numbers, expected {wanted}') from None
+        if rows.ndim != 2 or rows.shape[1] != width:
+            raise ArgumentError(name, f'has shape {rows.shape}, expected (N, {width})')
+        if count is not None and len(rows) != count:
+            first = next(iter(found))
+            raise ArgumentError(
+                name, f'has {len(rows)} samples, and "{first}" has {count}'
+            )
+        count, found[name] = len(rows), rows
+    return found
+
+
+def _sample_wrenches(
+    wrenches: Wrenches, count: int, known: Callable[[str], str]
+) -> dict[str, np.ndarray]:
+    """
+    Return wrenches, each (6,) or (N, 6), in the order of their frames.
+
+    Args:
+        wrenches: By frame, or None.
+        count: Number of samples, N.
+        known: Returns a frame's name, or raises UnknownName.
+
+    Raises:
+        ArgumentError: If they are no wrenches of so many samples.
+    """
+    if wrenches is None:
+        return {}
+    if not isinstance(wrenches, Mapping):
+        raise ArgumentError('wrenches', 'must map frame names to six numbers')
+    found = {}
+    for frame in sorted(wrenches):
+        argument, value = f'wrenches["{frame}"]', wrenches[frame]
+        try:
+            numbers = np.ascontiguousarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ArgumentError(argument, 'must hold real numbers') from None
+        if numbers.shape not in ((6,), (count, 6)):
+            raise ArgumentError(
+                argument, f'has shape {numbers.shape}, expected (6,) or ({count}, 6)'
+            )
+        if not np.isfinite(numbers).all():
+            raise ArgumentError(argument, 'has a value that is not finite')
+        found[known(frame)] = numbers
+    return found
+
+
+def _refuse_infinite(samples: Mapping[str, np.ndarray]) -> None:
+    """Raise an error that names the first value that is not finite, if there is one."""
+    for name, rows in samples.items():
+        finite = np.isfinite(rows)
+        if not finite.all():
+            where = np.argwhere(~finite)[0].tolist()
+            raise ArgumentError(name, f'has a value that is not finite {where}')
+
+
+def _target_array(argument: str, out: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return `out` where it can take the result."""
+    if not isinstance(out, np.ndarray) or out.dtype != np.float64:
+        raise ArgumentError(argument, f'must be a float64 numpy array, not {type(out).__name__}')
+    if out.shape != shape:
+        raise ArgumentError(argument, f'has shape {out.shape}, expected {shape}')
+    if not out.flags.writeable:
+        raise ArgumentError(argument, 'is read-only')
+    return out
+
+
+def _must_copy(out: np.ndarray, inputs: tuple[np.ndarray, ...]) -> bool:
+    """Return whether a result has to be found elsewhere first."""
+    plain = out.flags.c_contiguous and out.flags.aligned and out.dtype.isnative
+    return not plain or any(np.may_share_memory(out, each) for each in inputs)

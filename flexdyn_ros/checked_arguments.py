@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-from typing import Mapping
-from typing import Optional
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, FlexdynError, NonFiniteResult, UnknownName
 from flexdyn_ros.model.records.robot import Robot
+import numpy as np
 
 Wrenches = Optional[Mapping[str, Any]]
 
@@ -77,3 +75,51 @@ class CheckedArguments:
             force, moment = (six[0], six[1], six[2]), (six[3], six[4], six[5])
             checked.append(FrameWrench(self._frame(frame), force, moment))
         return checked
+
+    def _sound(
+        self,
+        name: str,
+        given: Mapping[str, Sequence[float]],
+        wrenches: Sequence[FrameWrench],
+        compute: Callable[[], Any],
+    ) -> Any:
+        """
+        Return what a computation gives, numbers or a tuple of them.
+
+        Args:
+            name: What is computed.
+            given: Its vectors by name.
+            wrenches: Its wrenches.
+            compute: Computes it.
+
+        Raises:
+            NonFiniteResult: If it is not finite, or numbers on the way are not.
+        """
+        try:
+            # Overflows are found in the results.
+            with np.errstate(all='ignore'):
+                found = compute()
+            sound = all(
+                np.isfinite(each).all() for each in (found if type(found) is tuple else (found,))
+            )
+        except FlexdynError:
+            raise
+        except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
+            raise _not_finite(name, given, wrenches) from error
+        if not sound:
+            raise _not_finite(name, given, wrenches)
+        return found
+
+
+def _not_finite(
+    name: str, given: Mapping[str, Sequence[float]], wrenches: Sequence[FrameWrench]
+) -> NonFiniteResult:
+    """Return the error that names the largest of the arguments."""
+    numbers = {**given, **{
+        f'wrenches["{each.frame}"]': (*each.force, *each.moment) for each in wrenches
+    }}
+    places = [(argument, k) for argument, values in numbers.items() for k in range(len(values))]
+    if not places:  # a robot without coordinates: its payloads or gravity are too large
+        return NonFiniteResult(name, 'q', 0.0)
+    argument, k = max(places, key=lambda place: abs(numbers[place[0]][place[1]]))
+    return NonFiniteResult(name, f'{argument}[{k}]', float(numbers[argument][k]))

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import copyreg
 from inspect import signature
-from typing import Any
-from typing import Callable
-from typing import Optional
+from typing import Any, Callable, Optional
 from weakref import ref
 
 from flexdyn_ros.codegen.compile.extension import extension

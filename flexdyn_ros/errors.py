@@ -2,8 +2,7 @@
 """The errors of the package: each keeps its data and says what to do next."""
 
 from difflib import get_close_matches
-from typing import Iterable
-from typing import Optional
+from typing import Iterable, Optional
 
 
 class FlexdynError(Exception):
@@ -101,7 +100,7 @@ class NonFiniteResult(FlexdynError, ArithmeticError):
         self.argument = argument
         self.value = value
         super().__init__(
-            f'{function} has no finite result: numbers grow too large on the way. The largest '
+            f'{function} has no finite result: intermediate numbers are too large. The largest '
             f'argument is {argument} = {value:g}; check its value and unit.'
         )
 
@@ -141,7 +140,7 @@ class LoopsCannotClose(FlexdynError):
             f'{name.rpartition("/")[2]}'
             for name, gap in gaps.items() if name.rpartition('/')[0] == loop
         )
-        sentence = f'Loop "{loop}" does not close: it is off by {own}'
+        sentence = f'Loop "{loop}" does not close: its error is {own}'
         super().__init__(f'{sentence}. {advice.rstrip(".")}.')
 
 
@@ -159,7 +158,7 @@ class UnattainableMotion(FlexdynError):
         self.force = force
         super().__init__(
             f'The motion needs a force of {force:.4g} on "{coordinate}", which is not actuated. '
-            'Name more joints in <actuated>, or ask for a motion that the actuated joints make.'
+            'Name more joints in <actuated>, or choose a motion that the actuated joints can make.'
         )
 
 

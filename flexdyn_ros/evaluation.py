@@ -4,37 +4,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import deepcopy
 from dataclasses import replace
-from typing import Any
-from typing import Callable
-from typing import ClassVar
-from typing import Iterable
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Any, Callable, ClassVar, Iterable, Mapping, Optional, Sequence
 
-from flexdyn_ros.arguments import deliver
-from flexdyn_ros.arguments import targets
-from flexdyn_ros.checked_arguments import CheckedArguments
-from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.arguments import deliver, targets
+from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
-from flexdyn_ros.codegen.backends.generated import Backend
-from flexdyn_ros.codegen.backends.generated import GeneratedBackend
-from flexdyn_ros.codegen.backends.variants import ordered_wrenches
+from flexdyn_ros.codegen.backends.generated import Backend, GeneratedBackend
+from flexdyn_ros.codegen.backends.variants import CompiledAhead, ordered_wrenches
 from flexdyn_ros.codegen.compile.program import NativeFunction
-from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
-from flexdyn_ros.codegen.tracing.chosen_parameters import ChosenParameters
-from flexdyn_ros.codegen.tracing.functions import read_function
-from flexdyn_ros.codegen.tracing.functions import Request
-from flexdyn_ros.direct_calls import call_directly
-from flexdyn_ros.direct_calls import forget_direct_calls
-from flexdyn_ros.direct_calls import is_direct
-from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.dynamics.functions import result_shape
+from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters, ChosenParameters
+from flexdyn_ros.codegen.tracing.functions import read_function, Request
+from flexdyn_ros.direct_calls import call_directly, forget_direct_calls, is_direct
+from flexdyn_ros.dynamics.functions import FUNCTIONS, result_shape
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import NonFiniteResult
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
@@ -55,7 +40,7 @@ class Evaluation(CheckedArguments):
     """
 
     # The methods as `Dynamics` has them; those that a subclass replaces are never called directly.
-    _written: ClassVar[Mapping[str, Callable]]
+    _written: ClassVar[Mapping[str, Callable[..., Any]]]
 
     def __init__(self, robot: Robot):
         """Take a robot with the loads of its description; the backend is made by the caller."""
@@ -64,15 +49,17 @@ class Evaluation(CheckedArguments):
         self._payloads: dict[str, Inertia] = {each.link: each.inertia for each in robot.payloads}
         self._closed = ClosedChains(robot) if robot.loops else None
         self._chosen: dict[tuple[str, ...], ChosenParameters] = {}
-        self._compiled_ahead: set[Request] = set()
+        self._compiled_ahead = CompiledAhead()
         self._backend: Backend
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy needs; its backend is made anew."""
-        return {
+        state = {
             name: value for name, value in self.__dict__.items()
             if name != '_backend' and not is_direct(value)
         }
+        state['_compiled_ahead'] = deepcopy(self._compiled_ahead)
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what a copy needs."""
@@ -97,26 +84,23 @@ class Evaluation(CheckedArguments):
         """Return what a function gives: checked arguments, the backend, results in arrays."""
         function = FUNCTIONS[name]
         if function.of_frame:
-            frame = self._frame(frame)
+            frame = self._frame(frame or '')
         vectors = self._vectors(function.inputs, given)
         loads = self._checked(wrenches)
-        try:
-            found = self._backend.evaluate(name, vectors, frame, parameters, loads, method)
-        except FlexdynError:
-            raise
-        except (ArithmeticError, ValueError) as error:
-            raise self._not_finite(name, vectors) from error
         count = 0 if parameters is None else len(parameters.values)
         shapes = [
             result_shape(kind, self._nv, self._n_joints, count) for _, kind in function.outputs
         ]
         single = len(shapes) == 1
-        results = [
-            np.asarray(each, dtype=float).reshape(shape)
-            for each, shape in zip((found,) if single else found, shapes)
-        ]
-        if not all(np.isfinite(each).all() for each in results):
-            raise self._not_finite(name, vectors)
+
+        def compute() -> tuple[np.ndarray, ...]:
+            found = self._backend.evaluate(name, vectors, frame, parameters, loads, method)
+            return tuple(
+                np.asarray(each, dtype=float).reshape(shape)
+                for each, shape in zip((found,) if single else found, shapes)
+            )
+
+        results = self._sound(name, dict(zip(function.inputs, vectors)), loads, compute)
         if parameters is None and len(loads) < 2:
             self._call_directly(name, frame, [wrench.frame for wrench in loads], method)
         if not single:
@@ -171,16 +155,6 @@ class Evaluation(CheckedArguments):
     def _vectors(self, names: Sequence[str], given: Sequence[Any]) -> list[list[float]]:
         """Return vectors checked, in the order of their names."""
         return [self._vector(name, value) for name, value in zip(names, given)]
-
-    def _not_finite(self, name: str, vectors: Sequence[Sequence[float]]) -> NonFiniteResult:
-        """Return the error that names the largest of the arguments."""
-        size, argument, k = max(
-            (abs(x), which, k)
-            for which, vector in zip(FUNCTIONS[name].inputs, vectors)
-            for k, x in enumerate(vector)
-        )
-        place = FUNCTIONS[name].inputs.index(argument)
-        return NonFiniteResult(name, f'{argument}[{k}]', vectors[place][k])
 
     def _requests(self, text: str) -> list[Request]:
         """Return the functions that a text names; with loops, those that it is computed from."""

@@ -16,10 +16,7 @@ from pathlib import Path
 import random
 import socket
 import sys
-from typing import Dict
-from typing import List
-from typing import Mapping
-from typing import Optional
+from typing import Dict, List, Mapping, Optional
 
 PROFILE = Path(__file__).resolve().with_name('fastdds_profile.xml')
 
@@ -178,7 +175,7 @@ def _claim(domain_id: int) -> Optional[socket.socket]:
 
 def main(arguments: Optional[List[str]] = None) -> int:
     """Replace this process by a command in an isolated environment."""
-    parser = argparse.ArgumentParser(description='Run a command apart from every other ROS.')
+    parser = argparse.ArgumentParser(description='Run a command isolated from every other ROS.')
     parser.add_argument('--prefix', type=Path, default=Path(sys.prefix), metavar='VENV')
     parser.add_argument('command', nargs=argparse.REMAINDER, metavar='COMMAND ...')
     options = parser.parse_args(arguments)

@@ -17,8 +17,7 @@ from typing import Iterator
 
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.robot_dynamics import require_dynamics
+from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 import os
 from pathlib import Path
 import secrets
 import stat
-from typing import BinaryIO
-from typing import Iterator
-from typing import Union
+from typing import BinaryIO, Iterator, Union
 
 from flexdyn_ros.errors import FileNotWritten
 

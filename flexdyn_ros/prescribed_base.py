@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Callable
-from typing import Sequence
+from typing import Any, Callable, Sequence
 
 from flexdyn_ros.arguments import real_vector
-from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
-from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
+from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError

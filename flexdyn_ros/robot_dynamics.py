@@ -7,40 +7,31 @@ The methods about loops stand in `closed_chains/methods.py`.
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Iterable
-from typing import Optional
-from typing import Sequence
-from typing import Union
+from typing import Any, Iterable, Optional, overload, Sequence, Union
 import warnings
 
-from flexdyn_ros.arguments import deliver
-from flexdyn_ros.arguments import real_vector
-from flexdyn_ros.arguments import targets
+from flexdyn_ros.arguments import deliver, real_vector, targets
 from flexdyn_ros.batch import BatchDynamics
 from flexdyn_ros.checked_arguments import Wrenches
-from flexdyn_ros.closed_chains.methods import ByLoop
-from flexdyn_ros.closed_chains.methods import ClosedChainMethods
-from flexdyn_ros.codegen.backends.generated import Backend
-from flexdyn_ros.codegen.backends.generated import generated_backend
-from flexdyn_ros.codegen.backends.generated import GeneratedBackend
-from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.dynamics.functions import SOLVING_METHODS
+from flexdyn_ros.closed_chains.methods import ByLoop, ClosedChainMethods
+from flexdyn_ros.codegen.backends.generated import Backend, generated_backend, GeneratedBackend
+from flexdyn_ros.dynamics.functions import FUNCTIONS, SOLVING_METHODS
 from flexdyn_ros.dynamics.influence.backend import InfluenceBackend
 from flexdyn_ros.dynamics.influence.model import Approximations
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.evaluation import Evaluation
 from flexdyn_ros.model.payload import payload_body
-from flexdyn_ros.model.records.robot import require_robot
-from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.prescribed_base import accelerations_on_base
-from flexdyn_ros.prescribed_base import checked_base_acceleration
+from flexdyn_ros.model.records.robot import require_robot, Robot
+from flexdyn_ros.prescribed_base import accelerations_on_base, checked_base_acceleration
 import numpy as np
+from numpy.typing import ArrayLike
 
 BACKENDS = ('auto', 'c', 'python', 'reference')
 RECURSIVE, INFLUENCE = FORMULATIONS = ('recursive', 'kinematic_influence')
 Out = Optional[np.ndarray]
+# A float, or the array that it was written into.
+Energy = Union[float, np.ndarray]
 Outs = Optional[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
@@ -123,10 +114,14 @@ class Dynamics(Evaluation, ClosedChainMethods):
         return BatchDynamics(self)
 
     def compile(
-        self, *functions: str, wrenches: Iterable[str] = (), batch: bool = False
+        self,
+        *functions: str,
+        wrenches: Iterable[str] = (),
+        arguments: Iterable[str] = (),
+        batch: bool = False,
     ) -> None:
         """
-        Generate and compile functions now, under the present kind of loads.
+        Generate and compile functions now.
 
         They answer from then on, whatever the number of coordinates. The backend "reference" has
         nothing to compile.
@@ -134,11 +129,15 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Args:
             functions: Names as of `generate`, such as "inverse_dynamics" or "jacobian:tool".
             wrenches: Frames of the wrenches that calls will have.
+            arguments: Loads that are arguments of the code from then on: "gravity",
+                "payload:<link>". A change of their values needs no new code; on a flexible link
+                that holds for one cross-section. Other loads become arguments when they first
+                differ from the description.
             batch: Whether to compile the functions over many samples too.
 
         Raises:
-            ArgumentError: If there is no function of a name, or none is given.
-            UnknownName: If there is no frame of a name.
+            ArgumentError: If there is no function or load of a name, or no function is given.
+            UnknownName: If there is no frame or link of a name.
             CompilationFailed: If the compiler of the backend "c" fails.
         """
         if not functions:
@@ -146,6 +145,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         frames = (wrenches,) if isinstance(wrenches, str) else tuple(wrenches)
         places = tuple((self._frame(frame), None) for frame in sorted(frames))
         requests = [each for text in functions for each in self._requests(text)]
+        self._keep_as_arguments((arguments,) if isinstance(arguments, str) else tuple(arguments))
         if isinstance(self._backend, GeneratedBackend):
             for request in requests:
                 takes = request.function.takes_wrenches
@@ -153,9 +153,9 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
     def inverse_dynamics(
         self,
-        q: Any,
-        qd: Any,
-        qdd: Any,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
         wrenches: Wrenches = None,
         out: Out = None,
         loop_forces: ByLoop = None,
@@ -182,18 +182,22 @@ class Dynamics(Evaluation, ClosedChainMethods):
         if self._closed is None:
             return self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches, out=out)
         tau = self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches)
-        loading = self._closed.loading(None, loop_forces)
-        return deliver(self._closed.torques(self._backend, self._position(q), tau, loading), out)
+        closed, at = self._closed, self._position(q)
+        loading = closed.loading(None, loop_forces)
+        return deliver(self._sound(
+            'inverse_dynamics', {'tau': tau}, (),
+            lambda: closed.torques(self._backend, at, tau, loading),
+        ), out)
 
     def forward_dynamics(
         self,
-        q: Any,
-        qd: Any,
-        tau: Any,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
         wrenches: Wrenches = None,
         out: Out = None,
         method: str = 'auto',
-        base_acceleration: Any = None,
+        base_acceleration: Optional[ArrayLike] = None,
         loop_accelerations: ByLoop = None,
         loop_forces: ByLoop = None,
     ) -> np.ndarray:
@@ -235,20 +239,24 @@ class Dynamics(Evaluation, ClosedChainMethods):
         loads, base = self._checked(wrenches), None
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
-        if self._closed is not None:
-            loading = self._closed.loading(loop_accelerations, loop_forces)
-            return deliver(self._closed.motion(
-                self._backend, at, rate, force, loads, loading, base=base
-            ).qdd, out)
-        return deliver(accelerations_on_base(
-            self._backend, self._exact, (at, rate), force, base, loads, method
-        ), out)
+        closed = self._closed
+        loading = None if closed is None else closed.loading(loop_accelerations, loop_forces)
+
+        def accelerations() -> Any:
+            if closed is None:
+                return accelerations_on_base(
+                    self._backend, self._exact, (at, rate), force, base, loads, method
+                )
+            return closed.motion(self._backend, at, rate, force, loads, loading, base=base).qdd
+
+        numbers = {'q': at, 'qd': rate, 'tau': force, 'base_acceleration': base or ()}
+        return deliver(self._sound('forward_dynamics', numbers, loads, accelerations), out)
 
     def hybrid_dynamics(
         self,
-        q: Any,
-        qd: Any,
-        joint_qdd: Any,
+        q: ArrayLike,
+        qd: ArrayLike,
+        joint_qdd: ArrayLike,
         wrenches: Wrenches = None,
         out: Optional[tuple[np.ndarray, np.ndarray]] = None,
         loop_accelerations: ByLoop = None,
@@ -267,62 +275,80 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 'hybrid_dynamics', (q, qd, joint_qdd), wrenches=wrenches, out=out
             )
         at, rate, given = self._vectors(('q', 'qd', 'joint_qdd'), (q, qd, joint_qdd))
-        loading = self._closed.loading(loop_accelerations, loop_forces)
-        tau, qdd = self._closed.hybrid(
-            self._backend, at, rate, given, self._checked(wrenches), loading
+        closed, loads = self._closed, self._checked(wrenches)
+        loading = closed.loading(loop_accelerations, loop_forces)
+        tau, qdd = self._sound(
+            'hybrid_dynamics', {'q': at, 'qd': rate, 'joint_qdd': given}, loads,
+            lambda: closed.hybrid(self._backend, at, rate, given, loads, loading),
         )
         tau_out, qdd_out = targets(out, 'two arrays', 2)
         return deliver(tau, tau_out), deliver(qdd, qdd_out)
 
-    def mass_matrix(self, q: Any, out: Out = None) -> np.ndarray:
+    def mass_matrix(self, q: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the mass matrix, (nv, nv)."""
         return self._evaluate('mass_matrix', (q,), out=out)
 
-    def bias_vector(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
+    def bias_vector(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
         return self._evaluate('bias_vector', (q, qd), out=out)
 
-    def gravity_vector(self, q: Any, out: Out = None) -> np.ndarray:
+    def gravity_vector(self, q: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the forces that hold the robot against gravity, (nv,)."""
         return self._evaluate('gravity_vector', (q,), out=out)
 
-    def coriolis_vector(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
+    def coriolis_vector(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
         return self._evaluate('coriolis_vector', (q, qd), out=out)
 
-    def friction_vector(self, qd: Any, out: Out = None) -> np.ndarray:
+    def friction_vector(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the losses of the joints: friction, and damping without a spring, (nv,)."""
         return self._evaluate('friction_vector', (qd,), out=out)
 
-    def elastic_vector(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
+    def elastic_vector(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """Return stiffness and damping forces of modes and elastic joints, (nv,)."""
         return self._evaluate('elastic_vector', (q, qd), out=out)
 
-    def inertia_vector(self, q: Any, qdd: Any, out: Out = None) -> np.ndarray:
+    def inertia_vector(self, q: ArrayLike, qdd: ArrayLike, out: Out = None) -> np.ndarray:
         """Return M(q) qdd, (nv,)."""
         return self._evaluate('inertia_vector', (q, qdd), out=out)
 
-    def external_force_vector(self, q: Any, wrenches: Wrenches, out: Out = None) -> np.ndarray:
+    def external_force_vector(
+        self, q: ArrayLike, wrenches: Wrenches, out: Out = None
+    ) -> np.ndarray:
         """Return the forces that wrenches ask for, -J^T w, (nv,)."""
         return self._evaluate('external_force_vector', (q,), wrenches=wrenches, out=out)
 
-    def frame_pose(self, q: Any, frame: str, out: Out = None) -> np.ndarray:
+    def frame_pose(self, q: ArrayLike, frame: str, out: Out = None) -> np.ndarray:
         """Return the homogeneous transform of a link's frame in the root frame, (4, 4)."""
         return self._evaluate('frame_pose', (q,), frame=frame, out=out)
 
-    def jacobian(self, q: Any, frame: str, out: Out = None) -> np.ndarray:
+    def jacobian(self, q: ArrayLike, frame: str, out: Out = None) -> np.ndarray:
         """Return the Jacobian at a frame's origin in root axes, linear rows first, (6, nv)."""
         return self._evaluate('jacobian', (q,), frame=frame, out=out)
 
-    def jacobian_rate_qd(self, q: Any, qd: Any, frame: str, out: Out = None) -> np.ndarray:
+    def jacobian_rate_qd(
+        self, q: ArrayLike, qd: ArrayLike, frame: str, out: Out = None
+    ) -> np.ndarray:
         """Return dJ/dt qd at a frame's origin in root axes, linear part first, (6,)."""
         return self._evaluate('jacobian_rate_qd', (q, qd), frame=frame, out=out)
 
-    def kinetic_energy(self, q: Any, qd: Any, out: Out = None) -> Any:
+    @overload
+    def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, out: None = None) -> float: ...
+
+    @overload
+    def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, out: np.ndarray) -> np.ndarray: ...
+
+    def kinetic_energy(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> Energy:
         """Return the kinetic energy [J], a float; into `out`, shape (), where that is given."""
         return self._evaluate('kinetic_energy', (q, qd), out=out)
 
-    def potential_energy(self, q: Any, out: Out = None) -> Any:
+    @overload
+    def potential_energy(self, q: ArrayLike, out: None = None) -> float: ...
+
+    @overload
+    def potential_energy(self, q: ArrayLike, out: np.ndarray) -> np.ndarray: ...
+
+    def potential_energy(self, q: ArrayLike, out: Out = None) -> Energy:
         """Return gravity's energy, zero at the root frame's origin, and elastic energy [J]."""
         return self._evaluate('potential_energy', (q,), out=out)
 
@@ -336,7 +362,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         return self._evaluate('dissipated_power', (qd,), out=out)
 
     def inverse_dynamics_derivatives(
-        self, q: Any, qd: Any, qdd: Any, wrenches: Wrenches = None, out: Outs = None
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches = None,
+        out: Outs = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
         Return d tau / dq, d tau / d qd and d tau / d qdd, the mass matrix, (nv, nv) each.
@@ -354,7 +381,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         )
 
     def forward_dynamics_derivatives(
-        self, q: Any, qd: Any, tau: Any, wrenches: Wrenches = None, out: Outs = None
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrenches: Wrenches = None,
+        out: Outs = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
         Return d qdd / dq, d qdd / d qd and d qdd / d tau, (nv, nv) each.
@@ -371,7 +399,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         )
 
     def inverse_dynamics_parameter_derivatives(
-        self, q: Any, qd: Any, qdd: Any, parameters: Sequence[str],
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, parameters: Sequence[str],
         wrenches: Wrenches = None, out: Out = None,
     ) -> np.ndarray:
         """
@@ -399,7 +427,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         )
 
     def forward_dynamics_parameter_derivatives(
-        self, q: Any, qd: Any, tau: Any, parameters: Sequence[str],
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, parameters: Sequence[str],
         wrenches: Wrenches = None, out: Out = None,
     ) -> np.ndarray:
         """
@@ -418,7 +446,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             parameters=self._parameters(parameters),
         )
 
-    def set_payload(self, link: str, mass: Any, com: Any, inertia: Any) -> None:
+    def set_payload(self, link: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> None:
         """
         Put a rigid body on a link; it replaces the one that is there.
 
@@ -455,10 +483,27 @@ class Dynamics(Evaluation, ClosedChainMethods):
             self._payloads = {name: kept[name] for name in order if name in kept}
         self._change_loads()
 
-    def set_gravity(self, vector: Any) -> None:
+    def set_gravity(self, vector: ArrayLike) -> None:
         """Set the acceleration of gravity in the root frame, (3,) [m/s^2]."""
         self._gravity = real_vector('vector', vector, 3)
         self._change_loads()
+
+    def _keep_as_arguments(self, names: Sequence[str]) -> None:
+        """Make gravity or payloads arguments of the code in any case."""
+        ahead = self._compiled_ahead
+        before = ahead.gravity, len(ahead.payloads)
+        for name in names:
+            kind, _, link = name.partition(':')
+            if name == 'gravity':
+                ahead.gravity = True
+            elif kind == 'payload' and link:
+                ahead.payloads.add(self.robot.link(link).name)
+            else:
+                raise ArgumentError(
+                    'arguments', f'names "{name}", expected "gravity" or "payload:<link>"'
+                )
+        if (ahead.gravity, len(ahead.payloads)) != before:
+            self._change_loads()
 
     def _check_method(self, method: str) -> None:
         if method not in SOLVING_METHODS:

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts the simulated arm, its inverse dynamics and its markers, connected to each other."""
 
-from flexdyn_ros.nodes.node_launch import description_parameter
-from flexdyn_ros.nodes.node_launch import root_frame
+from flexdyn_ros.nodes.node_launch import description_parameter, root_frame
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
-from launch.actions import IncludeLaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration
-from launch.substitutions import PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 

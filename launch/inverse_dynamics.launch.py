@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts inverse_dynamics_node: joint torques for the measured or desired motion."""
 
-from flexdyn_ros.nodes.node_launch import node_launch_description
-from flexdyn_ros.nodes.node_launch import use_sim_time_argument
+from flexdyn_ros.nodes.node_launch import node_launch_description, use_sim_time_argument
 from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import re
+from textwrap import fill
 from typing import Iterator
 
 from flexdyn_ros.model.extension.elements import FLEXDYN
-from flexdyn_ros.model.extension.schema import Attribute
-from flexdyn_ros.model.extension.schema import Element
-from flexdyn_ros.model.extension.schema import KINDS
-from flexdyn_ros.model.extension.schema import PURE
+from flexdyn_ros.model.extension.schema import Attribute, Element, KINDS, PURE
 
 _HEAD = """\
 # The URDF extension
@@ -18,12 +16,13 @@ _HEAD = """\
 <!-- Written by `scripts/env.sh python scripts/extension_page.py`;
 change the schema, not this page. -->
 
-One or several `<flexdyn version="1.0">` elements stand directly under `<robot>`, without a
-namespace prefix, or in a file or text of their own (`extension`). They name links and joints of
-the URDF, so that a vendor's description stays untouched; other programs ignore them. All numbers
-are in SI units. Where several differ about the same link, joint or loop, that is an
-error; equal values are not. Unknown elements, attributes and names are errors, and so
-is a value that could have no effect.
+The extension consists of one or several `<flexdyn version="1.0">` elements. They are children of
+`<robot>`, without a namespace prefix, or in a separate file or text (`extension`). They name links
+and joints of the URDF, so that a vendor's description stays unchanged. Other programs ignore them.
+
+All numbers are in SI units. Different values for the same link, joint or loop are an error; equal
+values are not. Unknown elements, attributes and names are errors, and so is a value without an
+effect.
 
 ```xml
 <robot name="crane">
@@ -46,24 +45,27 @@ is a value that could have no effect.
 </robot>
 ```
 
-`a | b` is the unit for a joint that turns and for one that slides; `-` marks a pure number. An
-attribute without a default that is not required changes nothing while it is not written.
+`a | b` is the unit for a rotary and for a prismatic joint; `-` marks a pure number. An optional
+attribute without a default has no effect while it is omitted.
 """
 _INERTIA = """\
 ## How a beam shares the link's `<inertial>`
 
-Without `<inertial>` the beam gives everything. With `inertial="total"` (the default) `<inertial>`
-describes the whole undeformed link, and `<inertial>` minus beam is a rigid body fixed in the link
-frame, the hub. Where that difference is not physical but within 1 percent (of the mass; of mass
-times beam length for the first moment; of the largest moment of inertia), the beam's values are
-used and a note reports it; beyond, it is an error. With `inertial="hub"` `<inertial>` is the hub
-itself. Point masses always come on top. `<segments>` share it in the same way; their hub is rigid
-with the first body.
+Without `<inertial>` the beam provides the whole inertia of the link.
 
-## Not computed yet
+With `inertial="total"` (the default) `<inertial>` describes the whole undeformed link. The
+difference `<inertial>` minus beam is a rigid body fixed in the link frame, the hub. If it is not
+physical but within 1 percent, the beam's values are used, and a note reports this. The 1 percent
+are of the mass, of mass times beam length, and of the largest moment of inertia. A larger
+difference is an error.
 
-Modes in `format="sid"` (`<modal>`) are checked as far as the file exists, and `load_robot` then
-raises `NotYetSupported`.
+With `inertial="hub"` `<inertial>` is the hub itself. Point masses are always added. `<segments>`
+share `<inertial>` in the same way; their hub is rigid with the first body.
+
+## Not supported yet
+
+For modes in `format="sid"` (`<modal>`) `load_robot` checks that the file exists, and raises
+`NotYetSupported`.
 """
 
 
@@ -83,7 +85,11 @@ def _walk(element: Element, path: str) -> Iterator[tuple[Element, str]]:
 def _section(element: Element, path: str) -> str:
     many = element.repeats or element.key
     times = f'one for each `{element.key}`' if element.key else 'any number' if many else 'one'
-    lines = [f'## `<{element.name}>`', '', f'`{path}`, {times}. {_code(element.text)}', '']
+    text = fill(
+        f'`{path}`, {times}. {_code(element.text)}', 99, break_long_words=False,
+        break_on_hyphens=False,
+    )
+    lines = [f'## `<{element.name}>`', '', text, '']
     if element.attributes:
         lines += [
             '| attribute | value | unit | default | meaning |',

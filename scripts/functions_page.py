@@ -3,8 +3,7 @@
 
 from pathlib import Path
 
-from flexdyn_ros.dynamics.functions import Function
-from flexdyn_ros.dynamics.functions import FUNCTIONS
+from flexdyn_ros.dynamics.functions import Function, FUNCTIONS
 
 PAGE = Path(__file__).resolve().parents[1] / 'docs' / 'functions.md'
 HEAD = """# Functions

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
 Apply the seeded faults of test/faults/faults.yaml one by one; each must fail its tests.

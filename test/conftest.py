@@ -16,8 +16,7 @@ import sys
 import tempfile
 
 import pytest
-from simplified import simplified  # noqa: F401  (a fixture)
-from simplified import simplified_once  # noqa: F401  (a fixture)
+from simplified import simplified, simplified_once  # noqa: F401  (fixtures)
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT))  # benchmarks and validation, which are not installed

@@ -13,8 +13,7 @@ from flexdyn_ros.cli.main import main
 from flexdyn_ros.errors import FileNotWritten
 from flexdyn_ros.model.beam.body import modal_body
 from flexdyn_ros.model.modal.files import write_modal_file
-from flexdyn_ros.output_files import new_file
-from flexdyn_ros.output_files import write_text
+from flexdyn_ros.output_files import new_file, write_text
 from flexdyn_ros.simulation.plot import save_plots
 import numpy as np
 import pytest
@@ -71,7 +70,7 @@ def test_a_full_disk(robot, motion, tmp_path, writer, before):
     if before is not None:
         path.write_bytes(before)
     if writer == 'joints.png':
-        pytest.importorskip('matplotlib')
+        pytest.importorskip('matplotlib', reason='matplotlib draws it: `make test` installs it')
         WRITERS[writer](robot, motion, path)  # makes what matplotlib keeps
         for file in tmp_path.iterdir():
             file.unlink()

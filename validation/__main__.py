@@ -7,31 +7,17 @@ import argparse
 from pathlib import Path
 import sys
 import time
-from typing import Any
-from typing import Optional
-from typing import Sequence
+from typing import Any, Optional, Sequence
 
-from flexdyn_ros.cli.main import CommandParser
-from flexdyn_ros.cli.main import run_command
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import paint
-from flexdyn_ros.cli.terminal import table
+from flexdyn_ros.cli.main import CommandParser, run_command
+from flexdyn_ros.cli.options import add_json, print_json
 from flexdyn_ros.errors import ArgumentError
-from validation.case import Case
-from validation.case import KINDS
-from validation.case import Row
+from flexdyn_ros.terminal import heading, paint, table
+from validation.case import Case, KINDS, Row
 from validation.page import page
-from validation.registry import cases
-from validation.registry import chosen
-from validation.run import Outcome
-from validation.run import run_cases
-from validation.words import difference_text
-from validation.words import expected_text
-from validation.words import note_text
-from validation.words import ours_text
-from validation.words import verdict_text
+from validation.registry import cases, chosen
+from validation.run import Outcome, run_cases
+from validation.words import difference_text, expected_text, note_text, ours_text, verdict_text
 
 _DESCRIPTION = """\
 Run cases of the publications that this package rests on, and comparisons with other codes, and say

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import Sequence
+from typing import Optional, Sequence
 
 
 def beam_arm_urdf(

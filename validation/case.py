@@ -5,10 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
-from typing import Optional
-from typing import Sequence
-from typing import Union
+from typing import Callable, Optional, Sequence, Union
 
 import numpy as np
 

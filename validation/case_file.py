@@ -36,17 +36,11 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
-from typing import Mapping
-from typing import Union
+from typing import Any, Mapping, Union
 
 from flexdyn_ros.errors import UnknownName
 import numpy as np
-from validation.case import COSTS
-from validation.case import Finding
-from validation.case import NotRun
-from validation.case import Numbers
-from validation.case import Row
+from validation.case import COSTS, Finding, NotRun, Numbers, Row
 import yaml
 
 FOLDER = Path(__file__).with_name('cases')

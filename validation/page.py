@@ -3,28 +3,23 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 import platform
 from typing import Sequence
 
 from flexdyn_ros import __version__
-from validation.case import Case
-from validation.case import EXPLAINED
-from validation.case import KIND_WORDS
-from validation.case import KINDS
-from validation.case import MET
-from validation.case import MISSED
-from validation.case import NOT_RUN
-from validation.case import Row
+from validation.case import Case, EXPLAINED, KIND_WORDS, KINDS, MET, MISSED, NOT_RUN, Row
 from validation.case_file import sources
 from validation.run import Outcome
-from validation.words import difference_text
-from validation.words import expected_text
-from validation.words import note_text
-from validation.words import ours_text
-from validation.words import verdict_text
+from validation.words import (
+    difference_text,
+    expected_text,
+    note_text,
+    ours_text,
+    paragraph,
+    verdict_text,
+)
 
 _PROGRAMS = ('numpy', 'scipy', 'pin', 'mujoco', 'exudyn')
 _VERDICTS = (MET, EXPLAINED, MISSED, NOT_RUN)
@@ -33,20 +28,24 @@ _HEAD = """\
 
 <!-- Written by `make validate`. -->
 
-Every case of the publications that this package rests on, and of other codes, beside what this
-package computes. Nothing here is stored: `make validate` computes each row anew, and any line can
-be run again by the name in its last column, `python -m validation NAME`. The numbers that rows are
-compared with stand in `validation/cases/`, with the tolerance that their printed
-digits allow.
+The tables compare results of this package with its publications and with other codes.
+`make validate` computes every row; `python -m validation NAME` runs the case of a row's last
+column. Expected numbers are in `validation/cases/`, with the tolerance that their printed digits
+allow.
 
-"Met" is within the tolerance. "Explained" does not come out, and the note says which side is
-wrong and why; a row that should miss and does not is a miss too. Rows without printed numbers are
-statements of the source, or our own values, kept so that they cannot change unseen; they are
-counted apart, and so are rows that hold a source against its own tables.
+- **met**: within the tolerance.
+- **explained**: outside the tolerance as expected; the note gives the side in error and the cause.
+- **missed**: any other deviation, and a row that meets its number where a deviation is expected.
 
-The kind of a row says what its number stands on: printed; closed form; model, an independent one
-or a second formulation; code, another program in the same run; statement; own; source, held
-against itself.
+The kind of a row names the origin of its expected value. Rows of the last three kinds are counted
+apart.
+
+- **printed** in the source, or a **closed form**;
+- **model**: an independent model or a second formulation;
+- **code**: another program in the same run;
+- **statement** of the source, without a number;
+- **own**: our own value, kept as a regression test;
+- **source**: sums and statements of a source's own tables.
 """
 
 
@@ -81,8 +80,8 @@ def _summary(outcomes: Sequence[Outcome]) -> str:
     lines += [f'| **all** | **{len(rows)}** | {counts} |', '']
     failed = [outcome.name for outcome in outcomes if outcome.failed]
     lines.append(
-        f'Cases that miss or break: {", ".join(failed)}.' if failed else
-        f'All {len(outcomes)} cases come out as their source says, or with the reason why not.'
+        f'Cases that miss or fail: {", ".join(failed)}.' if failed else
+        f'All {len(outcomes)} cases meet their source, or have an explained deviation.'
     )
     return '\n'.join([*lines, ''])
 
@@ -94,11 +93,13 @@ def _machine() -> str:
             versions.append(f'{program} {version(program)}')
         except PackageNotFoundError:
             continue
-    return f'Computed with {", ".join(versions)} on {_processor()}, {platform.system()}.\n'
+    return paragraph(
+        f'Computed with {", ".join(versions)} on {_processor()}, {platform.system()}.'
+    ) + '\n'
 
 
 def _explained(cases: Sequence[Case], outcomes: dict[str, Outcome]) -> str:
-    """Return the table of what does not come out, and why."""
+    """Return the table of explained deviations."""
     lines = [
         _cells(
             f'{_heading(sources()[case.source.key])}, {row.place or case.source.place}',
@@ -109,8 +110,8 @@ def _explained(cases: Sequence[Case], outcomes: dict[str, Outcome]) -> str:
     ]
     if not lines:
         return ''
-    head = ['## What does not come out, and why', '',
-            '| place | quantity | expected | ours | why | run again |',
+    head = ['## Explained deviations', '',
+            '| place | quantity | expected | ours | cause | name |',
             '|---|---|---|---|---|---|']
     return '\n'.join([*head, *lines, ''])
 
@@ -133,10 +134,10 @@ def _section(
 ) -> str:
     lines = [f'## {_heading(content)}', '']
     if 'heading' in content:
-        lines += [f'{content["publication"]}.', '']
+        lines += [paragraph(f'{content["publication"]}.'), '']
     if content.get('about'):
-        lines += [content['about'].strip(), '']
-    lines += ['| place | quantity | kind | expected | ours | difference | verdict | run again |',
+        lines += ['\n\n'.join(map(paragraph, content['about'].strip().split('\n\n'))), '']
+    lines += ['| place | quantity | kind | expected | ours | difference | verdict | name |',
               '|---|---|---|---|---|---|---|---|']
     notes: list[str] = []
     shown = []
@@ -146,15 +147,16 @@ def _section(
             lines.append(_line(case, row, notes))
         if not outcome.rows:
             lines.append(
-                f'| {case.source.place} | {case.title} | | | | | **broke** | `{case.name}` |'
+                f'| {case.source.place} | {case.title} | | | | | **failed** | `{case.name}` |'
             )
         shown += [
-            f'![{picture.caption}]({pictures}/{picture.file})\n\n{picture.caption}\n'
+            f'![{case.title}]({pictures}/{picture.file})\n\n{paragraph(picture.caption)}\n'
             for picture in outcome.pictures
         ]
     lines.append('')
     if notes:
-        lines += [f'{number}. {note}' for number, note in enumerate(notes, 1)] + ['']
+        lines += [paragraph(f'{number}. {note}', '   ') for number, note in enumerate(notes, 1)]
+        lines.append('')
     return '\n'.join([*lines, *shown])
 
 

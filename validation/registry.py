@@ -12,18 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import Callable
-from typing import Iterable
-from typing import Optional
+from typing import Callable, Iterable, Optional
 
 from flexdyn_ros.errors import UnknownName
-from validation.case import Case
-from validation.case import Draw
-from validation.case import Progress
-from validation.case import Row
-from validation.case import Source
-from validation.case_file import case_names
-from validation.case_file import sources
+from validation.case import Case, Draw, Progress, Row, Source
+from validation.case_file import case_names, sources
 
 # Modules with cases, below this package.
 MODULES = (

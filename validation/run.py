@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_COMPLETED
-from concurrent.futures import Future
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures import wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -15,22 +12,20 @@ import multiprocessing
 from pathlib import Path
 import time
 import traceback
-from typing import Any
-from typing import Callable
-from typing import Iterator
-from typing import Optional
-from typing import Sequence
+from typing import Any, Callable, Iterator, Optional, Sequence
 
-from validation.case import Case
-from validation.case import EXPLAINED
-from validation.case import MET
-from validation.case import MISSED
-from validation.case import no_progress
-from validation.case import NOT_RUN
-from validation.case import NotRun
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
+from validation.case import (
+    Case,
+    EXPLAINED,
+    MET,
+    MISSED,
+    no_progress,
+    NOT_RUN,
+    NotRun,
+    Picture,
+    Progress,
+    Row,
+)
 from validation.registry import cases
 
 # What pip calls a module, where that is not its own name.

@@ -12,18 +12,18 @@ in double precision before.
 from __future__ import annotations
 
 import math
-from typing import Any
-from typing import Callable
-from typing import Sequence
+from typing import Any, Callable, Sequence
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import QUOTIENT
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import (
+    CALL,
+    CONSTANT,
+    Expression,
+    NEGATIVE,
+    PRODUCT,
+    QUOTIENT,
+    SUM,
+    SYMBOL,
+)
 from flexdyn_ros.symbolic.program import ordered
 import numpy as np
 

@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-from typing import Callable
-from typing import Optional
+from typing import Any, Callable, Optional
 
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.simulation.frequencies import natural_modes
-from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 import numpy as np
 
 # Colours that readers with colour blindness tell apart (Okabe and Ito 2008).

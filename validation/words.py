@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import Union
+import re
+from textwrap import fill
+from typing import Optional, Union
 
 import numpy as np
-from validation.case import Finding
-from validation.case import NOT_RUN
-from validation.case import NotRun
-from validation.case import Numbers
-from validation.case import Row
+from validation.case import Finding, NOT_RUN, NotRun, Numbers, Row
 
 # As many numbers are shown one by one.
 _MOST_NUMBERS = 6
@@ -86,3 +83,19 @@ def number_text(value: Optional[float], digits: int = 7) -> str:
 
 def _with_unit(text: str, unit: str) -> str:
     return f'{text} {unit}' if unit and unit != '1' else text
+
+
+def paragraph(text: str, indent: str = '') -> str:
+    """
+    Return text in lines of at most 99 columns.
+
+    Args:
+        text: The text; code and what Markdown takes for a list at the start of a line stay whole.
+        indent: Start of the lines from the second on.
+    """
+    kept = re.sub(r'`[^`]*`', lambda code: code.group().replace(' ', '\0'), ' '.join(text.split()))
+    kept = re.sub(r' ([-+*]|\d+\.) ', '\0\\1 ', kept)
+    lines = fill(
+        kept, 99, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return lines.replace('\0', ' ')

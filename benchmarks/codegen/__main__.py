@@ -17,16 +17,9 @@ import sys
 import tempfile
 from typing import Any
 
-from benchmarks.codegen.measure import compare
-from benchmarks.codegen.measure import compare_statements
-from benchmarks.codegen.measure import Comparison
-from benchmarks.codegen.measure import least
-from benchmarks.codegen.page import Line
-from benchmarks.codegen.page import page
-from benchmarks.codegen.robots import canadarm
-from benchmarks.codegen.robots import chain
-from benchmarks.codegen.robots import pinocchio_model
-from benchmarks.codegen.robots import rigid_arm
+from benchmarks.codegen.measure import compare, compare_statements, Comparison, least
+from benchmarks.codegen.page import Line, page
+from benchmarks.codegen.robots import canadarm, chain, pinocchio_model, rigid_arm
 import flexdyn_ros as fd
 import numpy as np
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of results: a table, and what ran where."""
+"""The page of results: a table, the machine and the versions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 import os
 from pathlib import Path
 import platform
+from textwrap import fill
 from typing import Optional
 
 from flexdyn_ros.codegen.compile.compiler import find_compiler
@@ -17,11 +17,11 @@ from flexdyn_ros.codegen.compile.extension import extension
 HEAD = """\
 # Benchmarks
 
-Written by `make bench-codegen`: the compiled backend, called from Python, against the peers'
-Python calls in the same run. Both sides run in turns; ratios are medians over rounds (in brackets
-the middle half of the rounds), times are medians, with the shortest round behind them. The arm has
-seven joints ([cobot7](../urdf/README.md)), rigid and without friction, the same for both sides;
-results are compared before they are timed.
+Written by `make bench-codegen`. It compares the compiled backend, called from Python, with the
+Python calls of other libraries in the same run. Both sides run alternately. Ratios are medians
+over rounds, with the middle half of the rounds in brackets. Times are medians, with the shortest
+round in brackets. The arm has seven joints ([cobot7](../urdf/README.md)), is rigid and has no
+friction. Results are compared before they are timed.
 
 """
 COLUMNS = """\
@@ -75,18 +75,19 @@ def table(lines: list[Line]) -> str:
 
 
 def machine() -> str:
-    """Return what ran where."""
+    """Return the machine and the versions of the programs."""
     load = ', '.join(f'{x:.1f}' for x in os.getloadavg())
     flags = _cpu('flags').split()
     vectors = next((f for f in ('avx512f', 'avx2', 'avx', 'sse2') if f in flags), 'none known')
     versions = ', '.join(f'{name} {_version(name)}' for name in ('numpy', 'pin'))
     called = 'the extension' if extension() is not None else 'ctypes'
-    return (
+    text = (
         f'Machine: {_cpu("model name") or platform.processor()} (family {_cpu("cpu family")}, '
-        f'model {_cpu("model")}), {len(os.sched_getaffinity(0))} processors, vectors of {vectors}; '
-        f'load averages at the end {load}. Python {platform.python_version()}, {versions}, '
-        f'{find_compiler().version}; calls through {called}.\n'
+        f'model {_cpu("model")}), {len(os.sched_getaffinity(0))} processors, vectors of '
+        f'{vectors}; load averages at the end {load}. Python {platform.python_version()}, '
+        f'{versions}, {find_compiler().version}; calls through {called}.'
     )
+    return fill(text, 99, break_long_words=False, break_on_hyphens=False) + '\n'
 
 
 def _ratio(line: Line) -> str:

@@ -11,8 +11,7 @@ from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.codegen.tracing.traced_derivatives import DIRECTIONS
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.program import operation_counts
-from validation.counts.dh_chain import chain
-from validation.counts.dh_chain import Row
+from validation.counts.dh_chain import chain, Row
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
 LENGTHS = (5, 10, 20, 40)
@@ -28,36 +27,37 @@ by_mass = dyn.inverse_dynamics_parameter_derivatives(q, qd, qdd, ['forearm/mass'
 a, b = fd.linearise(dyn, q, qd, tau)                                  # dx/dt = A x + B u
 ```
 
-All are exact, for every robot without loops (with loops they are refused), with payloads,
-gravity, wrenches and friction as set. Column k by position is for a displacement of velocity coordinate k: a change of q
-itself, but of a quaternion a rotation vector and of a floating joint's position a translation,
-both in body axes. `linearise` has the same x = (displacement, velocity), and u the joint torques.
+All are exact, with payloads, gravity, wrenches and friction as set. Robots with loops are refused.
+Column k by position belongs to a displacement of velocity coordinate k. This is a change of q,
+with two exceptions in body axes. A quaternion has a rotation vector, and a floating joint's
+position a translation. `linearise` has the same x = (displacement, velocity); u are the joint
+torques.
 
 Parameters have the names of the arguments of generated code: `<link>/mass`, `<link>/com`,
 `<link>/inertia`, `<joint>/viscous`, `<joint>/coulomb`, `<joint>/rotor_inertia`,
 `<joint>/stiffness`, `<joint>/damping`, `<mode>/stiffness`, `<mode>/damping`.
 
-## How they are found
+## Method
 The reference backend runs the algorithms on dual numbers. Generated code differentiates on the
 expression graph, in the cheaper of two ways:
 
-- **directions**: one direction after another through the whole graph. What does not depend on the
-  direction is zero and costs nothing; equal expressions are computed once.
-- **rows and columns**: composite bodies. The force on a coordinate depends on what lies inward
-  through the motion of its body, one row that is carried inward, and on what lies outward through
-  the wrench on that body, one column that is carried inward. In changes (dw, d alpha + w x dw, da)
-  of a body's motion all that it carries answers with its composite inertia, and to dw with 12 more
-  numbers. Only what happens on one body is differentiated on the graph, so flexible links and
-  joints of any kind are not special.
+- **directions**: one direction after another through the whole graph. Terms independent of the
+  direction are zero and cost nothing. Equal expressions are computed once.
+- **rows and columns**: composite bodies. The force on a coordinate depends on inward bodies
+  through the motion of its body, and on outward bodies through the wrench on it. The first
+  dependence is a row, the second a column; both are propagated inward. To changes (dw, d alpha + w
+  x dw, da) of a body's motion, all that it carries responds with its composite inertia. The
+  response to dw takes 12 more numbers. Only terms of one body are differentiated on the graph.
+  Flexible links and all joint types therefore need no special case.
 
 Derivatives of forward dynamics are -M^-1 times those of inverse dynamics at the accelerations,
 with one factorisation of M. `fd.generate(robot, 'inverse_dynamics_derivatives')` writes C, Python
-or Fortran; `method` picks a way.
+or Fortran; `method` selects the way.
 
-## What they cost
-Operations of the generated C after all passes (multiplications and divisions + additions +
-calls). Derivatives of inverse dynamics include the mass matrix. In parentheses: multiples of the
-function itself.
+## Cost
+Operations of the generated C after all passes (multiplications and divisions + additions + calls).
+Derivatives of inverse dynamics include the mass matrix. In parentheses: multiples of the function
+itself.
 
 | robot | nv | inverse dynamics | its derivatives | way | forward dynamics | its derivatives |
 |---|---:|---:|---:|---|---:|---:|

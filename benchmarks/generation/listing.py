@@ -5,16 +5,17 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
-from flexdyn_ros.symbolic.program import ordered
-from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.graph import (
+    CALL,
+    CONSTANT,
+    Expression,
+    NEGATIVE,
+    PRODUCT,
+    split_sign,
+    SUM,
+    SYMBOL,
+)
+from flexdyn_ros.symbolic.program import ordered, Program
 
 
 def listing(program: Program, names: Sequence[str]) -> str:

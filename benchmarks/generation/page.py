@@ -6,16 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Callable
 
-from benchmarks.generation.example import example
-from benchmarks.generation.example import NAMES
+from benchmarks.generation.example import example, NAMES
 from benchmarks.generation.listing import listing
 from flexdyn_ros.codegen.tracing.simplify import search_cheaper
 from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.model.load import load_robot
-from flexdyn_ros.symbolic.optimise import optimise
-from flexdyn_ros.symbolic.optimise import PASSES
-from flexdyn_ros.symbolic.program import operation_counts
-from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.optimise import optimise, PASSES
+from flexdyn_ros.symbolic.program import operation_counts, Program
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
 # Robot, its xacro arguments, function.
@@ -27,40 +24,47 @@ CASES = (
     ('canadarm', {}, 'mass_matrix+bias_vector'),
 )
 EXPLAINED = {
-    'dead_code': 'what no output needs is dropped',
-    'trigonometry': 'squares of sine and cosine to one, sums of parallel axes',
-    'constants': 'nested sums and products are merged, their numbers fold, like terms meet',
-    'factor': 'a factor that several terms of a sum share is taken out',
-    'distribute': 'what only one sum uses is multiplied out and factored anew, where that pays',
-    'reuse': 'sums are opened into parts that others share, where known sums then serve',
-    'common_products': 'a pair of factors that several products share is computed once',
-    'common_sums': 'a pair of terms that several sums share, up to a sign, is computed once',
-    'common_divisors': 'pairs of factors, and pairs of terms in any multiple, are computed once, the best first',
+    'dead_code': 'statements without an output are dropped',
+    'trigonometry': 'squares of sine and cosine become one, parallel axes one angle',
+    'constants': 'nested sums and products merge, numbers fold, like terms are collected',
+    'factor': 'a common factor of several terms is extracted',
+    'distribute': 'terms of one sum are multiplied out and factored again, if cheaper',
+    'reuse': 'sums are split into parts that other sums have already',
+    'common_products': 'a pair of factors of several products is computed once',
+    'common_sums': 'a pair of terms of several sums, up to a sign, is computed once',
+    'common_divisors': 'common pairs of factors or scaled terms are computed once, best first',
 }
 
 HEAD = """# Generated code: how it works
 
 *Written by `python -m benchmarks.generation`; do not edit.*
 
-An algorithm of `dynamics/` runs on symbols instead of floats. What it computes becomes a graph in which
-equal expressions are one node; numbers fold, zeros and ones vanish and signs move outward while the
-graph grows. Before that, inertial parameters are regrouped to base parameters (`dynamics/base_parameters.py`), numerically, so
-that they cost nothing at run time. Then the passes of `symbolic/passes/` run in order, again and again, while they save
-anything. A pass that would cost more is not kept. Last, the cheapest program is searched for a cheaper one: a node, or a
-few, are multiplied out in what uses them and common divisors are taken out anew, another one first; what costs no more is
-kept (`symbolic/search/extraction.py`), about once for every other operation and each formulation tried, by random numbers that are always the same.
-Programs of up to 1000 operations are refined, as long as that pays (`symbolic/search/refinement.py`): intermediate results are also computed in other
-units, which takes away numbers (`scales.py`), and a square of a sine beside that of its cosine is replaced by one minus the other (`squares.py`).
-Where several formulations give the same function (mass
-matrix and factors, or recursive elimination; closed forms for small arms), all are tried and the cheapest is written.
+## From an algorithm to a program
 
-Operations are multiplications (with divisions) and additions (with subtractions); negations are free, sines and cosines
-are counted apart. `fd.generate(...).counts` counts them by parsing the C that it emits.
+1. **Base parameters.** Inertial parameters are regrouped numerically before tracing
+   (`dynamics/base_parameters.py`). This costs nothing at run time.
+2. **Tracing.** An algorithm of `dynamics/` runs on symbols instead of floats, and builds a graph.
+   Equal expressions are one node. Numbers fold, zeros and ones vanish, and signs move outward.
+3. **Passes.** The passes of `symbolic/passes/` run in order, repeatedly, while they save
+   operations. A pass that would cost more is dropped.
+4. **Formulations.** Several formulations may give the same function: mass matrix and factors,
+   recursive elimination, closed forms for small arms. All are tried, and the cheapest is written.
+5. **Search** (`symbolic/search/extraction.py`). The search starts from the cheapest program. It
+   multiplies a node, or a few, out into their uses, and extracts common divisors in another order.
+   A result that costs no more is kept. This runs about once for every other operation and each
+   formulation, with fixed random numbers.
+6. **Refinement** (`symbolic/search/refinement.py`), for programs of up to 1000 operations, while
+   it saves operations. It also computes intermediate results in other units, which removes
+   numbers. It replaces the square of a sine beside that of its cosine by one minus the other.
+
+Operations are multiplications (with divisions) and additions (with subtractions). Negations are
+free; sines and cosines are counted apart. `fd.generate(...).counts` counts them by parsing the
+emitted C.
 """
 
 
 def page(progress: Callable[[str], None]) -> str:
-    """Return the page; `progress` is told what is being worked on."""
+    """Return the page; `progress` receives the name of each step."""
     return '\n'.join([HEAD, _example_part(), _ablation_part(progress)])
 
 
@@ -68,12 +72,13 @@ def _example_part() -> str:
     lines = [
         '## A small example through every pass',
         '',
-        'Statements of the Stanford arm that El-Rayyes 1990 carries through CLEAR (figures 3.2 to 3.8).',
-        'Y1, Y2, ... are nodes used more than once. Sharing equal nodes has happened already: the graph does it.',
+        'The statements are those of the Stanford arm that El-Rayyes 1990 simplifies by CLEAR',
+        '(figures 3.2 to 3.8). Y1, Y2, ... are nodes used more than once. The graph shares equal',
+        'nodes already.',
         '',
     ]
     program = example()
-    lines += _step('Traced', 'with statements that nothing uses', program, program.statements)
+    lines += _step('Traced', 'with unused statements', program, program.statements)
     for name, run in PASSES.items():
         program = run(program)
         lines += _step(f'`{name}`', EXPLAINED[name], program, program.outputs)
@@ -84,8 +89,9 @@ def _step(title: str, meaning: str, program: Program, counted) -> list[str]:
     counts = operation_counts(counted)
     total = counts['mul'] + counts['add']
     return [
-        f'**{title}**: {meaning}. {counts["mul"]} multiplications, {counts["add"]} additions'
-        f' ({total}), {counts["trig"]} sines and cosines.',
+        f'**{title}**: {meaning}.',
+        f'{counts["mul"]} multiplications, {counts["add"]} additions ({total}), '
+        f'{counts["trig"]} sines and cosines.',
         '',
         '```',
         listing(program, NAMES),
@@ -98,10 +104,11 @@ def _ablation_part(progress: Callable[[str], None]) -> str:
     titles = [f'{robot} {function.replace("_", " ")}' for robot, _, function in CASES]
     columns = [_column(*case, progress) for case in CASES]
     lines = [
-        '## What each pass is worth',
+        '## The effect of each pass',
         '',
-        'Multiplications and additions together, with all passes, and with one left out at a time (the',
-        'others then take over part of its work). The last row traces the inertial parameters as they stand.',
+        'The table gives multiplications and additions together, with all passes, and without one',
+        'pass. The others then do part of its work. The last row traces the original inertial',
+        'parameters.',
         '',
         '| | ' + ' | '.join(titles) + ' |',
         '|---|' + '---|' * len(titles),

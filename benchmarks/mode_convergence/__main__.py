@@ -7,11 +7,7 @@ from pathlib import Path
 import sys
 from typing import Optional
 
-from benchmarks.mode_convergence.study import BASES
-from benchmarks.mode_convergence.study import deflection_error
-from benchmarks.mode_convergence.study import exact
-from benchmarks.mode_convergence.study import HINGED
-from benchmarks.mode_convergence.study import rates
+from benchmarks.mode_convergence.study import BASES, deflection_error, exact, HINGED, rates
 from matplotlib.figure import Figure
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs'
@@ -22,15 +18,16 @@ PAGE = """\
 
 <!-- Written by `python -m benchmarks.mode_convergence`. -->
 
-A uniform beam with a body at its tip (twice its mass, inertia 0.1 m L^2) and the same beam
-bare on a free hinge, in several bases. All converge from above; the shapes decide how fast.
+The study compares several bases for two uniform beams. The first carries a body at its tip, of
+twice its mass and inertia 0.1 m L^2. The second has no body and is on a free hinge. All converge
+from above, at rates that depend on the shapes.
 
 ![Errors against the number of coordinates](mode_convergence.png)
 
 Left: relative error of the first two frequencies with the body at the tip (solid: first, dashed:
 second). Middle: of the static deflection under a tip force. Right: of the first frequency on the
-hinge. Errors below 1e-12 are drawn there. "Exact" is the natural modes of the problem itself,
-loaded or pinned; the tests hold these against the frequency equations.
+hinge. Errors below 1e-12 are drawn at 1e-12. "Exact" are the natural modes of the loaded or pinned
+beam; the tests compare them with the frequency equations.
 
 First frequency with the body at the tip, relative error:
 
@@ -38,12 +35,12 @@ First frequency with the body at the tip, relative error:
 |---|{rules}
 {rows}
 
-- Clamped-free modes have no force at the tip, and so describe a heavy tip slowly.
-- One residual-static mode makes a tip force exact at once; two, with clamped-clamped modes, are
-  Craig and Bampton's basis, which is good for any body at the tip.
-- `loaded="true"` needs one mode for each frequency wanted, for the load it was computed with.
+- Clamped-free modes have no force at the tip, and so converge slowly with a heavy tip.
+- One residual-static mode makes the deflection under a tip force exact. Two, with clamped-clamped
+  modes, are Craig and Bampton's basis, which suits any body at the tip.
+- `loaded="true"` needs one mode for each required frequency, for the load it was computed with.
 - On a driven hinge whose motor is soft or free, `boundary="pinned-free"` has the exact shapes.
-- Polynomials are good for all of these, and their modal matrices are full.
+- Polynomials suit all of these cases, and their modal matrices are full.
 """
 
 

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import flexdyn_ros as fd
-from flexdyn_ros.simulation.frequencies import natural_modes
-from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 import numpy as np
 
 # Attributes of <beam>, of <bending> with {n} kept modes, and the number of static ones on top.

@@ -8,12 +8,8 @@ import sys
 
 from matplotlib.figure import Figure
 import numpy as np
-from validation.beams_and_linkages.stiffening import column
-from validation.beams_and_linkages.stiffening import column_square
-from validation.beams_and_linkages.stiffening import rotor
-from validation.beams_and_linkages.stiffening import rotor_squares
-from validation.case_file import expected
-from validation.case_file import inputs
+from validation.beams_and_linkages.stiffening import column, column_square, rotor, rotor_squares
+from validation.case_file import expected, inputs
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs'
 MODES = (1, 2, 3, 5)
@@ -24,30 +20,30 @@ PAGE = """\
 
 <!-- Written by `python -m benchmarks.rotating_beam`. -->
 
-A beam that bends without stretching is drawn in along its axis. The model carries that
-displacement exactly, `s(x) = -1/2 int_0^x |w'|^2`, for every point, point mass, payload and
-child joint (`flexdyn_ros/model/modal/foreshortening.py`); loads along the beam do work on it. So a
-rotating beam stiffens and a column under its weight softens, without a stiffness matrix that
-knows of either. Without it (`geometric_stiffening="false"`) a beam on a hub gives way in the
-plane of rotation as soon as the hub turns faster than the beam's first frequency.
+Bending shortens the projection of a beam on its axis (foreshortening). The model contains this
+displacement exactly, `s(x) = -1/2 int_0^x |w'|^2`, for every point, point mass, payload and child
+joint (`flexdyn_ros/model/modal/foreshortening.py`). Forces along the beam do work on it. A
+rotating beam therefore stiffens, and a column under its weight softens, without a geometric
+stiffness matrix. With `geometric_stiffening="false"` a beam on a hub becomes unstable in the plane
+of rotation above the beam's first frequency.
 
 ![Frequencies against hub speed and against weight](geometric_stiffening.png)
 
-Left: first frequencies of a cantilever on a hub of radius 0, in units of sqrt(EI / (rho A L^4)),
-against the hub's speed in the same unit; dots are the flapping frequencies printed by Wright,
-Smith, Thresher and Wang (1982), and those in the plane by `lag^2 = flap^2 - speed^2`. Right:
-first frequency of a clamped column against its weight; it buckles at `w L^3 / EI = 7.837`
-(Greenhill 1881).
+Left: first frequencies of a cantilever on a hub of radius 0 against the hub's speed. Both are in
+units of sqrt(EI / (rho A L^4)). Dots are the flapping frequencies printed by Wright, Smith,
+Thresher and Wang (1982), and those in the plane by `lag^2 = flap^2 - speed^2`. Right: first
+frequency of a clamped column against its weight. It buckles at `w L^3 / EI = 7.837` (Greenhill
+1881).
 
-First flapping frequency, and its error against the printed one:
+First flapping frequency, and its error relative to the printed value:
 
 | speed | printed | {heads} |
 |---|---|{rules}
 {rows}
 
-The error grows with the load along the beam, since modes of the beam at rest describe it worse:
-two to three modes a plane are within 1 percent up to ten times the unit. With a mass at the tip
-as heavy as the beam it takes three.
+The error grows with the force along the beam, since the modes are those of the beam at rest. Two
+to three modes a plane are within 1 percent up to ten times the unit. With a tip mass as heavy as
+the beam three modes are needed.
 """
 
 

@@ -17,9 +17,7 @@ from time import perf_counter
 
 from benchmarks.codegen.measure import compare
 from benchmarks.codegen.page import Line
-from benchmarks.codegen.robots import canadarm
-from benchmarks.codegen.robots import chain
-from benchmarks.codegen.robots import URDF
+from benchmarks.codegen.robots import canadarm, chain, URDF
 from benchmarks.simulation.page import page
 from benchmarks.simulation.three_links import three_links
 import flexdyn_ros as fd

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from benchmarks.codegen.page import Line
-from benchmarks.codegen.page import machine
-from benchmarks.codegen.page import table
+from benchmarks.codegen.page import Line, machine, table
 
 HEAD = """\
 # Speed of simulations

@@ -6,19 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.util import find_spec
 from time import perf_counter
-from typing import Callable
-from typing import Optional
+from typing import Callable, Optional
 
 from benchmarks.codegen.page import Line
 import flexdyn_ros as fd
 import numpy as np
 from validation.case_file import inputs
-from validation.other_codes import exudyn_cables
-from validation.other_codes import mujoco_segments
-from validation.other_codes.arm import Arm
-from validation.other_codes.arm import read_arm
-from validation.other_codes.ours import Modes
-from validation.other_codes.ours import urdf
+from validation.other_codes import exudyn_cables, mujoco_segments
+from validation.other_codes.arm import Arm, read_arm
+from validation.other_codes.ours import Modes, urdf
 
 CLOSE = 1e-3  # [m] at the end, for settings of equal error
 OURS = tuple((modes, dt) for modes in (1, 2) for dt in (8e-3, 5e-3, 4e-3, 2.5e-3, 2e-3, 1e-3))

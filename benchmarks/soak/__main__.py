@@ -16,11 +16,7 @@ from pathlib import Path
 import sys
 import time
 
-from benchmarks.node_rate.__main__ import answering_node
-from benchmarks.node_rate.__main__ import expanded
-from benchmarks.node_rate.__main__ import MODES
-from benchmarks.node_rate.__main__ import Probe
-from benchmarks.node_rate.__main__ import spinning_probe
+from benchmarks.node_rate.__main__ import answering_node, expanded, MODES, Probe, spinning_probe
 import numpy as np
 
 ROWS = 12

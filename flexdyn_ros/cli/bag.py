@@ -5,13 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Any, Mapping, Optional, Sequence
 
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import ArgumentError, FlexdynError
 import numpy as np
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
@@ -58,8 +54,7 @@ def read_joint_states(
     """
     try:
         from rosbags.highlevel import AnyReader
-        from rosbags.typesys import get_typestore
-        from rosbags.typesys import Stores
+        from rosbags.typesys import get_typestore, Stores
     except ImportError:
         raise FlexdynError(
             'Reading bags needs the library rosbags. Install it with: pip install rosbags.'

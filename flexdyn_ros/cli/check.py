@@ -1,42 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn check`: what is wrong with a model, or doubtful, link by link and joint by joint."""
+"""
+`flexdyn check`: what is wrong with a model, or doubtful, link by link and joint by joint.
+
+Read a description and its <flexdyn> extension, and report errors and doubtful values.
+
+Links: inertias that no rigid body has (mass [kg], principal moments [kg m^2], failed test, excess
+relative to the largest moment), inertia that contradicts the mass, moduli that no material has.
+Joints: joints that move no mass, limits without effort. Beams: beams too short for their modes,
+links or springs that buckle under the weight at zero configuration. Loops: loops that do not close
+near the zero configuration.
+
+Errors are models that forward dynamics refuses, and impossible rigid bodies; they give exit code
+1. Warnings give exit code 0, and 1 with --strict. Notes report decisions of the reader.
+
+Examples:
+  flexdyn check arm.urdf
+  flexdyn check vendor.urdf --extension flexible.xml --strict
+"""
 
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
-from typing import Any
-from typing import TYPE_CHECKING
+from dataclasses import asdict, replace
+from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import add_parser as add_model_parser
-from flexdyn_ros.cli.options import load
-from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import paint
-from flexdyn_ros.cli.terminal import table
+from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
+from flexdyn_ros.terminal import heading, paint, table
 
 if TYPE_CHECKING:
-    from flexdyn_ros.model.check import CheckReport
-    from flexdyn_ros.model.check import Finding
+    from flexdyn_ros.model.check import CheckReport, Finding
     from flexdyn_ros.model.records.robot import Robot
     from flexdyn_ros.robot_dynamics import Dynamics
 
-_DESCRIPTION = """\
-Read a description and its <flexdyn> extension, and report what is wrong or doubtful in it: links
-with inertias that no rigid body has (mass [kg], principal moments [kg m^2], which test failed and
-by how much of the largest moment), inertia that does not go with the mass, moduli that no material
-has, joints that move no mass, limits without effort, beams too short for their modes, loops that
-do not close near the zero configuration, links or springs that buckle under the weight there.
-
-Errors are what forward dynamics refuses or no rigid body can have; they give exit code 1. Warnings
-give exit code 0, and 1 with --strict. Notes are decisions taken while reading.
-"""
-_EXAMPLES = """\
-examples:
-  flexdyn check arm.urdf
-  flexdyn check vendor.urdf --extension flexible.xml --strict
-"""
 _COLOURS = {'error': 'red', 'warning': 'yellow', 'note': 'dim'}
 _TESTS = {
     'mass': 'inertia without mass',
@@ -48,10 +43,10 @@ _TESTS = {
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
-        subparsers, 'check', 'what is wrong with a model, link by link and joint by joint',
-        _DESCRIPTION, _EXAMPLES,
+        subparsers, 'check', 'errors and doubtful values of a model, by link and joint',
+        __doc__,
     )
-    parser.add_argument('--strict', action='store_true', help='exit with 1 on warnings too')
+    parser.add_argument('--strict', action='store_true', help='exit with code 1 on warnings too')
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -88,8 +83,7 @@ def _motion_findings(robot: 'Robot') -> list['Finding']:
 
 def _weight_findings(dyn: 'Dynamics') -> list['Finding']:
     """Return a warning where the robot's weight buckles it at zero configuration."""
-    from flexdyn_ros.model.check import Finding
-    from flexdyn_ros.model.check import WARNING
+    from flexdyn_ros.model.check import Finding, WARNING
     from flexdyn_ros.simulation.buckling import buckling_load
 
     found = buckling_load(dyn, dyn.robot.neutral_configuration())
@@ -98,9 +92,9 @@ def _weight_findings(dyn: 'Dynamics') -> list['Finding']:
     factor, mode = found
     return [Finding(
         WARNING, 'robot', dyn.robot.name,
-        f'at zero configuration {100.0 * factor:.3g} percent of its weight buckle it, '
-        f'"{mode}" first',
-        'Check stiffness, masses and gravity, or set out from a configuration that hangs',
+        f'at zero configuration {100.0 * factor:.3g} percent of its weight buckle it, "{mode}" '
+        'first',
+        'Check stiffness, masses and gravity, or start from a hanging configuration',
     )]
 
 
@@ -109,26 +103,7 @@ def _record(robot: 'Robot', report: 'CheckReport', passed: bool) -> dict[str, An
         'name': robot.name,
         'source': robot.source,
         'passed': passed,
-        'findings': [
-            {
-                'severity': f.severity,
-                'element': f.element,
-                'name': f.name,
-                'message': f.message,
-                'advice': f.advice,
-            }
-            for f in report.findings
-        ],
-        'links': [
-            {
-                'name': link.name,
-                'mass': float(link.mass),
-                'principal_moments': [float(m) for m in link.principal_moments],
-                'failed': list(link.failed),
-                'excess': float(link.excess),
-            }
-            for link in report.links
-        ],
+        **asdict(report),
     }
 
 

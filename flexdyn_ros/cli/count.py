@@ -1,40 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn count`: operation counts of the generated code."""
+"""
+`flexdyn count`: operation counts of the generated code.
+
+Count multiplications (with divisions), additions (with subtractions) and calls of sin, cos and
+other functions in the generated C, as traced and after all passes. Operations on constants and
+signs are free.
+
+Examples:
+  flexdyn count arm.urdf
+  flexdyn count arm.urdf --function inverse_dynamics --function mass_matrix+bias_vector --json
+"""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import add_parser as add_model_parser
-from flexdyn_ros.cli.options import load
-from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import table
+from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
+from flexdyn_ros.terminal import heading, table
 
-_DESCRIPTION = """\
-Count multiplications (with divisions), additions (with subtractions) and calls of sin, cos and
-other functions in the generated C, as traced and after all passes. Operations on constants and
-signs are free.
-"""
-_EXAMPLES = """\
-examples:
-  flexdyn count arm.urdf
-  flexdyn count arm.urdf --function inverse_dynamics --function mass_matrix+bias_vector --json
-"""
 _KINDS = ('mul', 'add', 'trig')
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'count', 'operation counts of generated code', _DESCRIPTION, _EXAMPLES
-    )
+    parser = add_model_parser(subparsers, 'count', 'operation counts of generated code', __doc__)
     parser.add_argument(
         '--function', metavar='NAME', action='append', default=[], dest='functions',
-        help='a function as in flexdyn generate; may be repeated (default: all but '
-        'derivatives by parameters)',
+        help='function, as for flexdyn generate; may be repeated (default: all but derivatives by '
+        'parameters)',
     )
     add_json(parser)
     parser.set_defaults(run=run)
@@ -43,9 +37,7 @@ def add_parser(subparsers: Any) -> None:
 def run(call: argparse.Namespace) -> int:
     """Print the counts of each function."""
     from flexdyn_ros.codegen import generate
-    from flexdyn_ros.codegen.tracing.functions import FUNCTIONS
-    from flexdyn_ros.codegen.tracing.functions import functions_of
-    from flexdyn_ros.codegen.tracing.functions import read_function
+    from flexdyn_ros.codegen.tracing.functions import FUNCTIONS, functions_of, read_function
 
     robot = load(call)
     # Derivatives by parameters are about parameters that the caller names.

@@ -1,5 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn generate`: source code of a dynamics function."""
+"""
+`flexdyn generate`: source code of a dynamics function.
+
+Write the source of a dynamics function, or of several that share their work. For C it also writes
+a header, an example main and a CMake snippet. Existing files are replaced.
+
+Examples:
+  flexdyn generate arm.urdf --function inverse_dynamics --language c -o generated
+  flexdyn generate arm.urdf --function mass_matrix+bias_vector --language fortran
+  flexdyn generate arm.urdf --function jacobian:tool --language python
+  flexdyn generate arm.urdf --argument gravity --argument payload:tool --argument forearm/mass
+"""
 
 from __future__ import annotations
 
@@ -7,38 +18,22 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import add_parser as add_model_parser
-from flexdyn_ros.cli.options import load
-from flexdyn_ros.cli.options import print_json
+from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.output_files import write_text
 
 # What a caller of the library knows by another name.
 _OPTIONS = {'function': '--function', 'arguments': '--argument', 'name': '--name'}
 
-_DESCRIPTION = """\
-Write the source of a dynamics function, or of several that share their work. For C there are a
-header, an example main and a CMake snippet beside it. Files that exist are replaced.
-"""
-_EXAMPLES = """\
-examples:
-  flexdyn generate arm.urdf --function inverse_dynamics --language c -o generated
-  flexdyn generate arm.urdf --function mass_matrix+bias_vector --language fortran
-  flexdyn generate arm.urdf --function jacobian:tool --language python
-  flexdyn generate arm.urdf --argument gravity --argument payload:tool --argument forearm/mass
-"""
-
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
-        subparsers, 'generate', 'source code of a dynamics function', _DESCRIPTION, _EXAMPLES
-    )
+        subparsers, 'generate', 'source code of a dynamics function', __doc__)
     parser.add_argument(
         '--function', metavar='NAME', default='inverse_dynamics',
-        help='a method of Dynamics, or several joined by +; jacobian:FRAME for a frame other than '
-        'the end of the deepest chain (default: inverse_dynamics)',
+        help='method of Dynamics, or several joined by +; jacobian:FRAME selects a frame '
+        '(default: inverse_dynamics)',
     )
     parser.add_argument(
         '--language', choices=('c', 'python', 'fortran'), default='c',
@@ -49,13 +44,13 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--argument', metavar='NAME', action='append', default=[], dest='arguments',
-        help='what stays an argument of the function: gravity, payload[:LINK], wrench:FRAME, or a '
+        help='argument of the generated function: gravity, payload[:LINK], wrench:FRAME, or a '
         'parameter such as LINK/mass; may be repeated',
     )
     parser.add_argument('--name', help="name of the generated function (default: the function's)")
     parser.add_argument(
         '--no-optimise', action='store_false', dest='optimise',
-        help='write the program as traced, without any pass',
+        help='write the traced program without simplification',
     )
     add_json(parser)
     parser.set_defaults(run=run)

@@ -1,39 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn info`: what a robot consists of and what its torque contains."""
+"""
+`flexdyn info`: what a robot consists of and what its torque contains.
+
+Sizes, joints, links, masses, gravity and payloads of a robot, its flexible parts, and the terms of
+its torque. Masses in [kg], lengths in [m], angles in [rad], limits in [rad | m],
+[N m | N] and [rad/s | m/s].
+
+Examples:
+  flexdyn info arm.urdf
+  flexdyn info vendor.urdf --extension flexible.xml --json
+"""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import add_parser as add_model_parser
-from flexdyn_ros.cli.options import load
-from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import table
+from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
+from flexdyn_ros.terminal import heading, table
 
 if TYPE_CHECKING:
     from flexdyn_ros.model.records.joint import Joint
     from flexdyn_ros.model.records.robot import Robot
 
-_DESCRIPTION = """\
-Sizes, joints, links, masses, gravity and payloads of a robot, what of it bends, and which terms
-its torque contains. Masses in [kg], lengths in [m], angles in [rad], limits in [rad | m],
-[N m | N] and [rad/s | m/s].
-"""
-_EXAMPLES = """\
-examples:
-  flexdyn info arm.urdf
-  flexdyn info vendor.urdf --extension flexible.xml --json
-"""
-
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
-        subparsers, 'info', 'sizes, joints, links, masses, and what bends', _DESCRIPTION, _EXAMPLES
+        subparsers, 'info', 'sizes, joints, links, masses and flexible '
+                            'parts', __doc__
     )
     add_json(parser)
     parser.set_defaults(run=run)
@@ -83,13 +79,7 @@ def summarise(robot: 'Robot') -> dict[str, Any]:
             {'link': p.link, 'mass': p.inertia.mass, 'com': list(p.inertia.com)}
             for p in robot.payloads
         ],
-        'loops': [
-            {
-                'name': loop.name, 'frame1': loop.frame1, 'frame2': loop.frame2,
-                'constrain': list(loop.constrain),
-            }
-            for loop in robot.loops
-        ],
+        'loops': [asdict(loop) for loop in robot.loops],
         'actuated': list(robot.actuated),
         'torque_terms': torque_terms(robot),
         'notes': list(robot.notes),
@@ -147,7 +137,7 @@ def torque_terms(robot: 'Robot') -> list[str]:
                               or link.segments.friction.breakaway)
     ]
     if robot.loops:
-        terms.append('forces of the loops, which leave the actuated joints the rest')
+        terms.append('constraint forces of loops')
     for what, names in (
         ('friction and damping of', friction),
         ('rotor inertia of', rotors),
@@ -157,7 +147,7 @@ def torque_terms(robot: 'Robot') -> list[str]:
         ('linearised small deflections (deflection="linearised") of', [
             link.name for link in robot.links if link.is_linearised
         ]),
-        ('inertia as of the undeformed arm (deflection="undeformed_kinetic_energy") of', [
+        ('inertia of the undeformed arm (deflection="undeformed_kinetic_energy") of', [
             link.name for link in robot.links
             if link.reduced_form == 'deflection="undeformed_kinetic_energy"'
         ]),

@@ -9,24 +9,12 @@ import logging
 import os
 import sys
 import traceback
-from typing import Iterator
-from typing import NoReturn
-from typing import Optional
-from typing import Sequence
+from typing import Iterator, NoReturn, Optional, Sequence
 
-from flexdyn_ros.cli import check
-from flexdyn_ros.cli import count
-from flexdyn_ros.cli import demo
-from flexdyn_ros.cli import generate
-from flexdyn_ros.cli import info
-from flexdyn_ros.cli import modes
-from flexdyn_ros.cli import replay
-from flexdyn_ros.cli import simulate
+from flexdyn_ros.cli import check, count, demo, generate, info, modes, replay, simulate
 from flexdyn_ros.cli.options import is_xacro_argument
-from flexdyn_ros.cli.terminal import paint
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, FlexdynError, UnknownName
+from flexdyn_ros.terminal import paint
 
 EXIT_MODEL = 1
 EXIT_CALL = 2
@@ -36,7 +24,7 @@ EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 _SUBCOMMANDS = (check, info, modes, simulate, generate, count, replay, demo)
 
 _EPILOG = """\
-exit codes: 0 fine; 1 the model is wrong, or what it asks for is not available;
+exit codes: 0 fine; 1 the model is wrong or not supported;
             2 the call is wrong (unknown option or name, missing file)
 colours:    on a terminal only, and never where NO_COLOR is set
 
@@ -110,7 +98,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of `flexdyn` and all its subcommands."""
     parser = CommandParser(
         prog='flexdyn',
-        description='Dynamics of robot arms whose links and joints bend.',
+        description='Dynamics of robot arms with flexible links and joints.',
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -137,8 +125,8 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error and stop with exit code 2."""
-        if message.endswith('required: URDF'):  # an option with several values took it
-            message += ' (it stands before the options)'
+        if message.endswith('required: URDF'):  # an option with several values consumed it
+            message += ' (place it before the options)'
         _report(f'{message[:1].upper()}{message[1:].rstrip(".")}. See {self.prog} --help.', 0)
         sys.exit(EXIT_CALL)
 

@@ -1,48 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn modes`: the modes of each link, and the vibrations of the whole arm."""
+"""
+`flexdyn modes`: the modes of each link, and the vibrations of the whole arm.
+
+Three tables, for small undamped vibrations about a configuration at rest:
+
+  coordinates    each modal coordinate: kind, modal mass, stiffness, damping ratio and frequency
+                 [Hz]. The frequency of a link mode is that of the link clamped at its joint,
+                 without load (for segments: with the other passive joints locked). That of an
+                 elastic joint includes all outward bodies.
+  joints locked  natural frequencies [Hz] of the whole arm with its joints held
+  joints free    natural frequencies [Hz] with its joints free; one zero a joint coordinate
+
+With loops these are the vibrations that the loops allow, about the nearest closed configuration.
+The actuated joints are then held, and the passive ones follow.
+
+The stiffness is that of modes and joint springs. It excludes the stiffness from gravity in a
+hanging or bent arm. Nonlinear springs have their slope at the configuration.
+
+Participation of a locked mode x, scaled so that x' M x = 1 over the modal coordinates f:
+  in joint j             (M_jf x)^2 / M_jj
+  in base translation k  (L_kf x)^2 / (total mass)
+where M is the mass matrix and L_kf the modal forces that hold the arm while its base accelerates
+by 1 m/s^2 along root axis k. It is the mode's share (0 to 1) of the inertia at the joint or the
+base: the effective modal mass of Wijker, Mechanical Vibrations in Spacecraft Design, 2004.
+"made of" gives a vibration's largest shares of strain energy.
+
+Examples:
+  flexdyn modes arm.urdf
+  flexdyn modes arm.urdf --at shoulder=0.5 elbow=1.57 --json
+"""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import add_parser as add_model_parser
-from flexdyn_ros.cli.options import load
-from flexdyn_ros.cli.options import named_values
-from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import table
+from flexdyn_ros.cli.options import (
+    add_json,
+    add_parser as add_model_parser,
+    load,
+    named_values,
+    print_json,
+)
+from flexdyn_ros.terminal import heading, table
 
-_DESCRIPTION = """\
-Three tables, for small undamped vibrations about a configuration at rest:
-
-  coordinates    each modal coordinate: its kind, modal mass, stiffness, damping ratio, and its
-                 frequency [Hz]: of the link clamped at its joint and without what it carries (of
-                 a passive joint between segments, with the other ones locked), or of an
-                 elastic joint's spring under all that it carries
-  joints locked  natural frequencies [Hz] of the whole arm with its joints held
-  joints free    natural frequencies [Hz] with its joints free; one zero a joint coordinate
-
-With loops these are the vibrations that the loops allow, about the nearest closed configuration;
-held are then the actuated joints, and the passive ones follow.
-
-The stiffness is that of modes and joint springs. The stiffness that gravity gives to a hanging or
-bent arm is not included. Nonlinear springs count with their slope at the configuration.
-
-Participation of a locked mode x, scaled so that x' M x = 1 over the modal coordinates f:
-  in joint j             (M_jf x)^2 / M_jj
-  in base translation k  (L_kf x)^2 / (total mass)
-where M is the mass matrix and L_kf the modal forces that hold the arm while its base accelerates
-by 1 m/s^2 along root axis k. It is the mode's share (0 to 1) of the inertia that the joint or the
-base feels, the effective modal mass of Wijker, Mechanical Vibrations in Spacecraft Design, 2004.
-"made of" gives a vibration's largest shares of strain energy.
-"""
-_EXAMPLES = """\
-examples:
-  flexdyn modes arm.urdf
-  flexdyn modes arm.urdf --at shoulder=0.5 elbow=1.57 --json
-"""
 _SHOWN_JOINTS = 8
 
 
@@ -50,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
         subparsers, 'modes', 'natural frequencies with joints locked and free, participation',
-        _DESCRIPTION, _EXAMPLES,
+        __doc__
     )
     parser.add_argument(
         '--at', metavar='NAME=VALUE', nargs='+', action='extend', default=[],

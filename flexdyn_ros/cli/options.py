@@ -8,12 +8,9 @@ import json
 import math
 import re
 import sys
-from typing import Any
-from typing import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Optional, Sequence, TYPE_CHECKING
 
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.urdf.values import number
 
 if TYPE_CHECKING:
@@ -39,14 +36,23 @@ exit codes: 0 fine, 1 the model is wrong, 2 the call is wrong
 
 
 def add_parser(
-    subparsers: Any, name: str, summary: str, description: str, examples: str
+    subparsers: Any, name: str, summary: str, text: Optional[str]
 ) -> argparse.ArgumentParser:
-    """Add a subcommand that reads a robot description; return its parser."""
+    """
+    Add a subcommand that reads a robot description; return its parser.
+
+    Args:
+        subparsers: Where to add it.
+        name: Name of the subcommand.
+        summary: One line about it.
+        text: Docstring of its module: a headline, the description, and examples at the end.
+    """
+    description, _, examples = (text or '').partition('\n\n')[2].partition('Examples:\n')
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name,
         help=summary,
         description=description,
-        epilog=f'{examples}\n{_EPILOG}',
+        epilog=f'examples:\n{examples}{_EPILOG}',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
@@ -59,15 +65,14 @@ def add_parser(
     )
     parser.add_argument(
         '--base-dir', metavar='DIR',
-        help='folder that relative file names in the description start from '
-        '(default: its own folder)',
+        help='base folder of relative file names in the description (default: its own folder)',
     )
     parser.add_argument(
         '--form', choices=REDUCED_FORMS,
         help='reduced equations for all links with mode shapes, see docs/reduced_forms.md',
     )
     parser.add_argument(
-        '--debug', action='store_true', help='show where in the program an error arose'
+        '--debug', action='store_true', help='print the traceback of an error'
     )
     parser.set_defaults(xacro_arguments=[])
     return parser
@@ -175,6 +180,6 @@ def named_values(
             values[list(names).index(name)] = number(text)
         except ValueError:
             raise ArgumentError(
-                option, f'gives "{name}" the value "{text}", which is no finite number'
+                option, f'gives "{name}" the value "{text}", which is not a finite number'
             ) from None
     return values

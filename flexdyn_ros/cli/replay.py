@@ -1,5 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn replay`: computed against measured torques of a recorded motion."""
+"""
+`flexdyn replay`: computed against measured torques of a recorded motion.
+
+Read joint states from a bag, compute the torques of that motion as inverse_dynamics_node does, and
+compare them with the measured efforts of each joint. Run it before an arm is first driven by
+computed torques. It writes torques.csv and a plot for each joint, and needs the library rosbags.
+
+Examples:
+  flexdyn replay arm.urdf recorded_bag
+  flexdyn replay arm.urdf recorded_bag --torque-model flexible_quasi_static --out check
+  flexdyn replay arm.urdf recorded_bag --leave-out gravity   (the robot compensates gravity)
+"""
 
 from __future__ import annotations
 
@@ -7,31 +18,21 @@ import argparse
 import csv
 from pathlib import Path
 import sys
-from typing import Any
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import add_parser as add_model_parser
-from flexdyn_ros.cli.options import load
-from flexdyn_ros.cli.options import positive
-from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import paint
+from flexdyn_ros.cli.options import (
+    add_json,
+    add_parser as add_model_parser,
+    load,
+    positive,
+    print_json,
+)
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.terminal import paint
 
 if TYPE_CHECKING:
     from flexdyn_ros.cli.replayed import Comparison
 
-_DESCRIPTION = """\
-Read joint states from a bag, compute the torques of that motion as inverse_dynamics_node does, and
-compare them with the measured efforts, joint by joint: the check before an arm is first driven by
-computed torques. Writes torques.csv and a plot for each joint. Needs the library rosbags.
-"""
-_EXAMPLES = """\
-examples:
-  flexdyn replay arm.urdf recorded_bag
-  flexdyn replay arm.urdf recorded_bag --torque-model flexible_quasi_static --out check
-  flexdyn replay arm.urdf recorded_bag --leave-out gravity   (the robot compensates gravity)
-"""
 MODELS = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')  # `feed_forward.MODES`
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
 SLOPES = (0.5, 2.0)  # of measured over computed torque, beyond which a model is doubtful
@@ -40,9 +41,7 @@ SLOPES = (0.5, 2.0)  # of measured over computed torque, beyond which a model is
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
-        subparsers, 'replay', 'computed against measured torques of a bag', _DESCRIPTION,
-        _EXAMPLES,
-    )
+        subparsers, 'replay', 'computed against measured torques of a bag', __doc__)
     parser.add_argument('bag', metavar='BAG', help='folder of a ROS 2 bag')
     parser.add_argument(
         '--topic', metavar='TOPIC',
@@ -50,15 +49,15 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--torque-model', choices=MODELS, default='rigid',
-        help='as the parameter of inverse_dynamics_node (default: rigid)',
+        help='as the parameter torque_model of inverse_dynamics_node (default: rigid)',
     )
     parser.add_argument(
         '--leave-out', metavar='TERM', nargs='+', choices=TERMS, action='extend', default=[],
-        help=f'terms that the measured torque does not hold: {", ".join(TERMS)}',
+        help=f'terms that the measured torque omits: {", ".join(TERMS)}',
     )
     parser.add_argument(
         '--measured-side', choices=('motor', 'link'), default='motor',
-        help='what joint states of elastic joints stand for (default: motor)',
+        help='side of elastic joints that joint states carry (default: motor)',
     )
     parser.add_argument(
         '--cutoff', metavar='HZ', type=positive, default=10.0,
@@ -66,7 +65,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--out', metavar='DIR', default='replay',
-        help='folder for the results, made where missing (default: replay)',
+        help='folder of the results; created if missing (default: replay)',
     )
     parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
     add_json(parser)
@@ -77,8 +76,8 @@ def run(call: argparse.Namespace) -> int:
     """Compute, compare, write the results and print where they are."""
     from flexdyn_ros.cli.bag import read_joint_states
     from flexdyn_ros.cli.replayed import compare
-    from flexdyn_ros.nodes.feed_forward import FeedForward
-    from flexdyn_ros.nodes.torque_terms import TorqueTerms
+    from flexdyn_ros.nodes.torque.feed_forward import FeedForward
+    from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
     from flexdyn_ros.robot_dynamics import Dynamics
 
     robot = load(call)
@@ -88,8 +87,8 @@ def run(call: argparse.Namespace) -> int:
     coordinates = feed_forward.coordinates
     if coordinates.multi_dof or feed_forward.base.follows:
         raise FlexdynError(
-            'flexdyn replay reads joint_states alone: floating and planar joints, quaternions '
-            'and loops are not replayed yet.')
+            'flexdyn replay reads joint_states alone. It does not support floating and planar '
+            'joints, quaternions and loops yet.')
     recording = read_joint_states(
         call.bag, tuple(coordinates.places), coordinates.preferred_names, call.topic)
     comparison = compare(recording, feed_forward, call.cutoff)
@@ -127,12 +126,12 @@ def _print(recording: Any, comparison: Comparison, folder: Path) -> None:
 
 
 def _doubt(slope: float) -> str:
-    """Return what a ratio of measured and computed torque speaks for, empty where it is fine."""
+    """Return the likely cause of a ratio of measured and computed torque, empty if plausible."""
     if slope < 0.0:
-        return 'measured and computed torque have opposite signs; check the joint axis'
+        return 'Measured and computed torque have opposite signs. Check the joint axis.'
     if not SLOPES[0] <= slope <= SLOPES[1]:
-        return ('the measured torque is far from the computed one; check units, terms that the '
-                'robot compensates itself, and the payload')
+        return ('The measured torque differs strongly from the computed one. Check units, '
+                'payload, and terms that the robot compensates itself.')
     return ''
 
 

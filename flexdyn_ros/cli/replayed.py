@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from flexdyn_ros.cli.bag import Recording
-from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.joint_motion import JointSample
+from flexdyn_ros.nodes.arm.joint_motion import JointSample
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 import numpy as np
 
 ORDER = 2  # of the Butterworth filter, applied forwards and backwards
@@ -63,8 +62,7 @@ def smoothed(values: np.ndarray, rate: float, cutoff: float) -> np.ndarray:
         rate: Of the samples [Hz].
         cutoff: Cut-off frequency [Hz].
     """
-    from scipy.signal import butter
-    from scipy.signal import filtfilt
+    from scipy.signal import butter, filtfilt
 
     if len(values) < SHORTEST or cutoff >= 0.5 * rate:
         return values

@@ -1,5 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn simulate`: the motion from an initial state under constant torques."""
+"""
+`flexdyn simulate`: the motion from an initial state under constant torques.
+
+Integrate the motion from an initial state under constant joint torques, and write
+trajectory.csv, trajectory.npz and plots (joints, modes, tip deflections, energy). Friction and
+gravity are those of the description; joint limits are not enforced. With loops, the run starts
+from the nearest closed state, and keeps the coordinates of --q0 where possible.
+
+Examples:
+  flexdyn simulate arm.urdf --t-end 2 --q0 shoulder=0.5 elbow=-1 --out run1
+  flexdyn simulate arm.urdf --t-end 1 --dt 0.0005 --torque shoulder=12 --json
+  flexdyn simulate arm.urdf --q0 forearm/bending_y1=0.01 --method rk4
+  flexdyn simulate arm.urdf --torque shoulder=12 --modes quasi_static
+  flexdyn simulate satellite.urdf --base-acceleration tx=0.1 rz=-0.02
+"""
 
 from __future__ import annotations
 
@@ -8,41 +22,23 @@ from contextlib import contextmanager
 from pathlib import Path
 import sys
 import time
-from typing import Any
-from typing import Iterator
-from typing import Optional
-from typing import TYPE_CHECKING
+from typing import Any, Iterator, Optional, TYPE_CHECKING
 import warnings
 
-from flexdyn_ros.cli.options import add_json
-from flexdyn_ros.cli.options import add_parser as add_model_parser
-from flexdyn_ros.cli.options import load
-from flexdyn_ros.cli.options import named_values
-from flexdyn_ros.cli.options import positive
-from flexdyn_ros.cli.options import print_json
-from flexdyn_ros.cli.terminal import paint
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import FileNotWritten
-from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.cli.options import (
+    add_json,
+    add_parser as add_model_parser,
+    load,
+    named_values,
+    positive,
+    print_json,
+)
+from flexdyn_ros.errors import ArgumentError, FileNotWritten, FlexdynError
+from flexdyn_ros.terminal import paint
 
 if TYPE_CHECKING:
-    from flexdyn_ros.simulation import SimulationDiverged
-    from flexdyn_ros.simulation import Trajectory
+    from flexdyn_ros.simulation import SimulationDiverged, Trajectory
 
-_DESCRIPTION = """\
-Integrate the motion from an initial state under constant joint torques, and write
-trajectory.csv, trajectory.npz and plots (joints, modes, tip deflections, energy). Friction and
-gravity are those of the description; joint limits are not enforced. Where there are loops, the run
-starts from the nearest state that meets them, with the coordinates of --q0 held if that can be.
-"""
-_EXAMPLES = """\
-examples:
-  flexdyn simulate arm.urdf --t-end 2 --q0 shoulder=0.5 elbow=-1 --out run1
-  flexdyn simulate arm.urdf --t-end 1 --dt 0.0005 --torque shoulder=12 --json
-  flexdyn simulate arm.urdf --q0 forearm/bending_y1=0.01 --method rk4
-  flexdyn simulate arm.urdf --torque shoulder=12 --modes quasi_static
-  flexdyn simulate satellite.urdf --base-acceleration tx=0.1 rz=-0.02
-"""
 # Those of `simulate`, which is imported only when it runs.
 METHODS = ('auto', 'rk2', 'rk4', 'rk10', 'implicit')
 _DEFAULT_STEP = 1e-3  # [s]
@@ -51,15 +47,13 @@ _DEFAULT_STEP = 1e-3  # [s]
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand."""
     parser = add_model_parser(
-        subparsers, 'simulate', 'motion from an initial state: CSV, npz and plots', _DESCRIPTION,
-        _EXAMPLES,
-    )
+        subparsers, 'simulate', 'motion from an initial state: CSV, npz and plots', __doc__)
     parser.add_argument(
         '--t-end', metavar='T', type=positive, default=5.0, help='duration [s] (default: 5)'
     )
     parser.add_argument(
         '--dt', metavar='DT', type=positive,
-        help='time step [s] (default: 0.001, or half of the stability limit where that is less)',
+        help='time step [s] (default: 0.001, or half of the stability limit if that is less)',
     )
     parser.add_argument(
         '--force', action='store_true', help='run a --dt beyond the stability limit all the same'
@@ -72,7 +66,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--modes', choices=('dynamic', 'quasi_static'), default='dynamic',
-        help='quasi_static: modes stand at their static deflection and do not vibrate, see '
+        help='quasi_static: modes follow their static deflection without vibration, see '
         'docs/reduced_forms.md (default: dynamic)',
     )
     for option, what in (
@@ -85,16 +79,16 @@ def add_parser(subparsers: Any) -> None:
         )
     parser.add_argument(
         '--base-acceleration', metavar='AXIS=VALUE', nargs='+', action='extend', default=[],
-        help='constant acceleration of a prescribed base along and about its axes, tx ty tz '
-        '[m/s^2] and rx ry rz [rad/s^2], where not zero; the wrench it takes is in the results',
+        help='constant acceleration of a prescribed base in its axes: tx ty tz [m/s^2], rx ry rz '
+        '[rad/s^2]; the results contain the required wrench',
     )
     parser.add_argument(
         '--out', metavar='DIR', default='simulation',
-        help='folder for the results, made where missing (default: simulation)',
+        help='folder of the results; created if missing (default: simulation)',
     )
     parser.add_argument(
         '--drift', choices=('projection', 'force', 'baumgarte', 'none'), default='projection',
-        help='what keeps loops closed (default: projection after every step)',
+        help='method that keeps loops closed (default: projection after every step)',
     )
     parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
     add_json(parser)
@@ -106,8 +100,7 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.quasi_static.dynamics import QuasiStatic
     from flexdyn_ros.quasi_static.simulation import simulate_quasi_static
     from flexdyn_ros.robot_dynamics import Dynamics
-    from flexdyn_ros.simulation import simulate
-    from flexdyn_ros.simulation import SimulationDiverged
+    from flexdyn_ros.simulation import simulate, SimulationDiverged
     from flexdyn_ros.simulation.configuration import ConfigurationMap
     from flexdyn_ros.simulation.method_choice import choose
     import numpy as np
@@ -184,7 +177,8 @@ def _refuse_modal_values(robot: Any, call: argparse.Namespace) -> None:
             name = word.partition('=')[0]
             if name in robot.mode_names:
                 raise ArgumentError(
-                    option, f'gives "{name}", a mode, and --modes quasi_static lets it follow'
+                    option, f'gives a value to the mode "{name}", which --modes quasi_static '
+                            'computes'
                 )
 
 
@@ -216,8 +210,8 @@ def _closed(dyn: Any, q0: Any, qd0: Any, given: list[str]) -> tuple[Any, Any]:
     moved = max(np.abs(q - q0).max(), np.abs(qd - qd0).max())
     if moved > 1e-6:
         _warn(
-            'the initial state was moved to the nearest one that meets the loops; '
-            'trajectory.csv has it in its first line'
+            'The initial state was replaced by the nearest state that closes the loops; see the '
+            'first line of trajectory.csv.'
         )
     return q, qd
 
@@ -228,7 +222,7 @@ def _folder(name: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ArgumentError(
-            '--out', f'names {folder}, which cannot be made: {error.strerror}'
+            '--out', f'is {folder}, which cannot be created: {error.strerror}'
         ) from error
     return folder
 
@@ -238,7 +232,7 @@ def _keep(error: BaseException, folder: Path, event: str) -> None:
     motion = getattr(error, 'trajectory', None)
     if motion is not None and len(motion):
         _write(motion, folder, plots=False)
-        _warn(f'the motion up to {event}, {motion.t[-1]:.6g} s of it, lies in {folder}')
+        _warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}')
 
 
 def _write(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:

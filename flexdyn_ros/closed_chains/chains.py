@@ -4,26 +4,22 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
-from typing import Iterable
-from typing import Mapping
-from typing import NamedTuple
-from typing import Optional
-from typing import Sequence
+from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from flexdyn_ros.closed_chains.gaps import loop_gaps
 from flexdyn_ros.closed_chains.loading import Loading
-from flexdyn_ros.closed_chains.solve import attainable_forces
-from flexdyn_ros.closed_chains.solve import constrained_motion
-from flexdyn_ros.closed_chains.solve import coupled_motion
-from flexdyn_ros.closed_chains.solve import NoInertiaLeft
-from flexdyn_ros.closed_chains.solve import RANK_TOLERANCE
-from flexdyn_ros.closed_chains.solve import Spaces
-from flexdyn_ros.closed_chains.solve import spaces
-from flexdyn_ros.closed_chains.solve import tolerance_of
+from flexdyn_ros.closed_chains.solve import (
+    attainable_forces,
+    constrained_motion,
+    coupled_motion,
+    NoInertiaLeft,
+    RANK_TOLERANCE,
+    Spaces,
+    spaces,
+    tolerance_of,
+)
 from flexdyn_ros.closed_chains.states import ClosedStates
-from flexdyn_ros.errors import SingularMassMatrix
-from flexdyn_ros.errors import UnattainableMotion
+from flexdyn_ros.errors import SingularMassMatrix, UnattainableMotion
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
@@ -201,8 +197,8 @@ class ClosedChains(ClosedStates):
         off = np.abs(c - a @ qdd).max(initial=0.0)
         if off > CONTRADICTION * max(1.0, np.abs(c).max(initial=0.0), np.abs(qdd).max()):
             self._say(
-                'hybrid', 'the accelerations asked of the actuated joints contradict the loops, '
-                'and are met in the least-squares sense of the loops'
+                'hybrid', 'the prescribed accelerations of the actuated joints contradict the '
+                'loops; they are met in the least-squares sense'
             )
         tau = self._torques(mass @ qdd + bias - push, a if follow is None else a + follow)
         return tau[: self.robot.n_joints], qdd[self.robot.n_joints :]
@@ -256,7 +252,7 @@ class ClosedChains(ClosedStates):
                 + (': some repeat others, or the configuration is singular' if first else
                    ' here: the configuration is singular')
                 + '. They are met in the least-squares sense, by the smallest constraint forces; '
-                'Dynamics.loop_report says more',
+                'see Dynamics.loop_report',
             )
         self._seen_rank = max(self._seen_rank or 0, known.rank)
         off = np.abs(known.contradiction(c)).max(initial=0.0)

@@ -6,9 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from flexdyn_ros.errors import LoopsCannotClose
-from flexdyn_ros.model.check import Finding
-from flexdyn_ros.model.check import NOTE
-from flexdyn_ros.model.check import WARNING
+from flexdyn_ros.model.check import Finding, NOTE, WARNING
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 import numpy as np
 
@@ -29,7 +27,7 @@ def loop_findings(dyn: Any) -> list[Finding]:
             Finding(
                 WARNING, 'loop', error.loop, str(error).split(': ', 1)[1].split('. ')[0],
                 'It does not close near the zero configuration: check lengths and frames, or '
-                'start simulations from a state of your own',
+                'start simulations from another state',
             )
         ]
     worst = int(np.argmax(np.abs(gaps)))

@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-from typing import Sequence
+from typing import Any, Sequence
 
-from flexdyn_ros.model.records.robot import DIRECTIONS
-from flexdyn_ros.model.records.robot import Loop
+from flexdyn_ros.model.records.robot import DIRECTIONS, Loop
 import numpy as np
 
 

@@ -4,13 +4,10 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Mapping
-from typing import Optional
+from typing import Mapping, Optional
 
-from flexdyn_ros.arguments import real_matrix
-from flexdyn_ros.arguments import real_vector
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.arguments import real_matrix, real_vector
+from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 

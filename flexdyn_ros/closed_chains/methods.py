@@ -3,24 +3,18 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from abc import abstractmethod
-from typing import Any
-from typing import Iterable
-from typing import Mapping
-from typing import Optional
+from abc import ABC, abstractmethod
+from typing import Any, Iterable, Mapping, Optional
 
 from flexdyn_ros.arguments import deliver
-from flexdyn_ros.checked_arguments import CheckedArguments
+from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.report import LoopReport
 from flexdyn_ros.closed_chains.solve import spaces
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported, UnknownName
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
+from numpy.typing import ArrayLike
 
 Out = Optional[np.ndarray]
 ByLoop = Optional[Mapping[str, Any]]
@@ -51,7 +45,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         return self._backend
 
     def project(
-        self, q: Any, qd: Any, hold: Iterable[str] = ()
+        self, q: ArrayLike, qd: ArrayLike, hold: Iterable[str] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
         """
         Return the nearest state that meets all loops: q (nq,) and qd (nv,).
@@ -70,18 +64,22 @@ class ClosedChainMethods(CheckedArguments, ABC):
         at, rate = np.array(self._position(q)), np.array(self._velocity(qd))
         if self._closed is None:
             return at, rate
-        return self._closed.project(self._backend, at, rate, hold)
+        closed = self._closed
+        return self._sound(
+            'project', {'q': at.tolist(), 'qd': rate.tolist()}, (),
+            lambda: closed.project(self._backend, at, rate, hold),
+        )
 
     def constraint_forces(
         self,
-        q: Any,
-        qd: Any,
-        tau: Any,
-        wrenches: Optional[Mapping[str, Any]] = None,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches = None,
         out: Out = None,
         loop_accelerations: ByLoop = None,
         loop_forces: ByLoop = None,
-        base_acceleration: Any = None,
+        base_acceleration: Optional[ArrayLike] = None,
     ) -> np.ndarray:
         """
         Return the forces of the loops under generalised forces tau, (n_constraints,).
@@ -95,15 +93,19 @@ class ClosedChainMethods(CheckedArguments, ABC):
         base = None
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
-        found = self._closed.motion(
-            self._backend, self._position(q), self._velocity(qd), self._vector('tau', tau),
-            self._checked(wrenches), self._closed.loading(loop_accelerations, loop_forces),
-            base=base,
-        )
-        return deliver(found.forces, out)
+        at, rate, force = self._position(q), self._velocity(qd), self._vector('tau', tau)
+        closed, loads = self._closed, self._checked(wrenches)
+        loading = closed.loading(loop_accelerations, loop_forces)
+        return deliver(self._sound(
+            'constraint_forces',
+            {'q': at, 'qd': rate, 'tau': force, 'base_acceleration': base or ()}, loads,
+            lambda: closed.motion(
+                self._backend, at, rate, force, loads, loading, base=base
+            ).forces,
+        ), out)
 
     def actuated_forces(
-        self, q: Any, forces: Any, out: Out = None, loop_forces: ByLoop = None
+        self, q: ArrayLike, forces: ArrayLike, out: Out = None, loop_forces: ByLoop = None
     ) -> np.ndarray:
         """
         Return what the actuated joints must give in the place of forces on the open tree, (nv,).
@@ -124,36 +126,47 @@ class ClosedChainMethods(CheckedArguments, ABC):
         at, rest = self._position(q), self._vector('forces', forces)
         if self._closed is None:
             return deliver(rest, out)
-        loading = self._closed.loading(None, loop_forces)
-        return deliver(self._closed.torques(self._backend, at, rest, loading), out)
+        closed, loading = self._closed, self._closed.loading(None, loop_forces)
+        return deliver(self._sound(
+            'actuated_forces', {'q': at, 'forces': rest}, (),
+            lambda: closed.torques(self._backend, at, rest, loading),
+        ), out)
 
-    def loop_gaps(self, q: Any, out: Out = None) -> np.ndarray:
+    def loop_gaps(self, q: ArrayLike, out: Out = None) -> np.ndarray:
         """Return how far each constraint is from being met, (n_constraints,) [rad | m]."""
         if self._closed is None:
             return deliver([], out)
-        return deliver(self._closed.gaps(self._backend, self._position(q)), out)
+        at, closed = self._position(q), self._closed
+        return deliver(self._sound(
+            'loop_gaps', {'q': at}, (), lambda: closed.gaps(self._backend, at)
+        ), out)
 
-    def loop_jacobian(self, q: Any, out: Out = None) -> np.ndarray:
+    def loop_jacobian(self, q: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the Jacobian A of the constraints, (n_constraints, nv), in axes of frame2."""
         if self._closed is None:
             return deliver(np.zeros((0, self.robot.nv)), out)
-        return deliver(self._closed.jacobian(self._backend, self._position(q)), out)
+        at, closed = self._position(q), self._closed
+        return deliver(self._sound(
+            'loop_jacobian', {'q': at}, (), lambda: closed.jacobian(self._backend, at)
+        ), out)
 
-    def loop_bias(self, q: Any, qd: Any, out: Out = None) -> np.ndarray:
+    def loop_bias(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """Return dA/dt qd of the constraints, (n_constraints,) [rad/s^2 | m/s^2]."""
         if self._closed is None:
             return deliver([], out)
-        rate = self._backend.loop_bias(self._position(q), self._velocity(qd))
-        return deliver(rate, out)
+        at, rate = self._position(q), self._velocity(qd)
+        return deliver(self._sound(
+            'loop_bias', {'q': at, 'qd': rate}, (), lambda: self._backend.loop_bias(at, rate)
+        ), out)
 
-    def loop_report(self, q: Any) -> LoopReport:
+    def loop_report(self, q: ArrayLike) -> LoopReport:
         """Return rank, degrees of freedom and singularity of the loops at a configuration."""
         if self._closed is None:
-            raise FlexdynError(f'Robot "{self.robot.name}" has no loops to report on.')
+            raise FlexdynError(f'Robot "{self.robot.name}" has no loops.')
         return self._closed.report(self._backend, np.array(self._position(q)))
 
     def operational_space_inertia(
-        self, q: Any, frame: str, inverse: bool = False, out: Out = None
+        self, q: ArrayLike, frame: str, inverse: bool = False, out: Out = None
     ) -> np.ndarray:
         """
         Return the inertia that forces and moments meet at a frame's origin, (6, 6), root axes.
@@ -189,8 +202,8 @@ class ClosedChainMethods(CheckedArguments, ABC):
         rank = spaces(jacobian).rank
         if rank < 6:
             raise ArgumentError(
-                'frame', f'is "{frame}", which moves in {rank} directions here, not in six: ask '
-                'for inverse=True'
+                'frame', f'is "{frame}", which moves in {rank} directions here, not in six: use '
+                'inverse=True'
             )
         return deliver(np.linalg.inv(mobility), out)
 
@@ -204,10 +217,10 @@ class ClosedChainMethods(CheckedArguments, ABC):
         """Refuse what is known for open trees only."""
         if self._closed is not None:
             raise NotYetSupported(
-                f'{what} of a robot with loops is not available yet',
-                advice='Take differences of its dynamics, or load it without <loop>',
+                f'{what} of a robot with loops is not supported yet',
+                advice='Use finite differences of its dynamics, or load it without <loop>',
             )
 
     @abstractmethod
-    def forward_dynamics(self, q: Any, qd: Any, tau: Any) -> np.ndarray:
+    def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> np.ndarray:
         """Return accelerations, (nv,); see `Dynamics`."""

@@ -12,12 +12,10 @@ which is what nearest means.
 
 from __future__ import annotations
 
-from typing import Callable
-from typing import Optional
+from typing import Callable, Optional
 
 from flexdyn_ros.closed_chains.configuration import ConfigurationSpace
-from flexdyn_ros.closed_chains.solve import Spaces
-from flexdyn_ros.closed_chains.solve import spaces
+from flexdyn_ros.closed_chains.solve import Spaces, spaces
 import numpy as np
 
 # Gaps below this, times the size of the constraint Jacobian, are closed [m | rad].

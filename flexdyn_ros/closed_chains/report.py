@@ -48,9 +48,9 @@ class LoopReport:
         )
         if self.redundant:
             text += (
-                f'; {self.redundant} of them repeat others, and constraint forces are the '
-                'smallest ones that do'
+                f'; {self.redundant} of them are redundant, and constraint forces are the '
+                'smallest possible'
             )
         if self.singular:
-            text += f'; singular here, as the rank is {self.usual_rank} near by'
+            text += f'; singular here: the rank is {self.usual_rank} at nearby configurations'
         return text

@@ -13,8 +13,7 @@ Featherstone, Rigid Body Dynamics Algorithms, 2008, section 3.5.)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 

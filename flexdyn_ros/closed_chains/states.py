@@ -3,21 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Iterable
-from typing import Optional
+from typing import Any, Iterable, Optional
 
 from flexdyn_ros.closed_chains.configuration import ConfigurationSpace
 from flexdyn_ros.closed_chains.gaps import loop_gaps
-from flexdyn_ros.closed_chains.projection import Projection
-from flexdyn_ros.closed_chains.projection import quick_correction
+from flexdyn_ros.closed_chains.projection import Projection, quick_correction
 from flexdyn_ros.closed_chains.report import LoopReport
-from flexdyn_ros.closed_chains.solve import Spaces
-from flexdyn_ros.closed_chains.solve import spaces
-from flexdyn_ros.closed_chains.solve import tolerance_of
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import LoopsCannotClose
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.closed_chains.solve import Spaces, spaces, tolerance_of
+from flexdyn_ros.errors import ArgumentError, LoopsCannotClose, UnknownName
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np

@@ -16,13 +16,7 @@ Integration leaves the constraints, which are met in accelerations only. Three w
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Callable
-from typing import Mapping
-from typing import Optional
-from typing import Protocol
-from typing import Sequence
-from typing import Union
+from typing import Any, Callable, Mapping, Optional, Protocol, Sequence, Union
 
 from flexdyn_ros.closed_chains.driven_gaps import DrivenGaps
 from flexdyn_ros.errors import ArgumentError

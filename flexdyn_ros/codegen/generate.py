@@ -3,37 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 import keyword
 import re
-from typing import Any
-from typing import Callable
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
-from typing import Union
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
-from flexdyn_ros.codegen.export.c import c_program
-from flexdyn_ros.codegen.export.c import emit_c
+from flexdyn_ros.codegen.export.c import c_program, emit_c
 from flexdyn_ros.codegen.export.c_files import c_files
 from flexdyn_ros.codegen.export.fortran import emit_fortran
+from flexdyn_ros.codegen.export.operations import emitted_operations
 from flexdyn_ros.codegen.export.python import emit_python
 from flexdyn_ros.codegen.export.schedule import schedule
 from flexdyn_ros.codegen.tracing.formulations import methods
 from flexdyn_ros.codegen.tracing.functions import read_function
-from flexdyn_ros.codegen.tracing.interface import Input
-from flexdyn_ros.codegen.tracing.interface import Output
-from flexdyn_ros.codegen.tracing.interface import renamed
+from flexdyn_ros.codegen.tracing.interface import Input, Output, renamed
 from flexdyn_ros.codegen.tracing.loads import read_loads
-from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE
-from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
+from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE, ROUND_OFF
 from flexdyn_ros.codegen.tracing.simplify import simplify
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.model.records.robot import require_robot
-from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.symbolic.count import count_c
+from flexdyn_ros.errors import ArgumentError, did_you_mean
+from flexdyn_ros.model.records.robot import require_robot, Robot
 from flexdyn_ros.symbolic.optimise import PassReport
 
 QUICK = 'quick'
@@ -82,7 +70,7 @@ class GeneratedCode:
             ArgumentError: If the source is in another language.
         """
         if self.language != 'python':
-            raise ArgumentError('language', f'is "{self.language}", and only Python runs here')
+            raise ArgumentError('language', f'is "{self.language}"; only Python code runs here')
         return compile_python(self.source, self.name)
 
 
@@ -166,7 +154,7 @@ def generate(
         emit = emit_python if language == 'python' else emit_fortran
         source = emit(schedule(trace))
     return GeneratedCode(
-        source, count_c(c_source, trace.name), language, function, trace.name, trace.inputs,
+        source, emitted_operations(program.plan), language, function, trace.name, trace.inputs,
         trace.outputs, found.report, trace.choices,
         {f'{trace.name}{LANGUAGES[language]}': source, **files},
     )

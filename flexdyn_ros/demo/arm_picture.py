@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import flexdyn_ros as fd
-from flexdyn_ros.demo.plan import DemoRobot
-from flexdyn_ros.demo.plan import Run
-from flexdyn_ros.nodes.deformed_shape import colour
-from flexdyn_ros.nodes.deformed_shape import link_shapes
-from flexdyn_ros.nodes.deformed_shape import rigid_segments
+from flexdyn_ros.demo.plan import DemoRobot, Run
+from flexdyn_ros.nodes.markers.deformed_shape import colour, link_shapes, rigid_segments
 import matplotlib.pyplot as plt
 import numpy as np
 

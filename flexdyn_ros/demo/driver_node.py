@@ -16,19 +16,15 @@ from pathlib import Path
 import signal
 import sys
 import time
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from diagnostic_msgs.msg import DiagnosticArray
-from diagnostic_msgs.msg import DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from flexdyn_ros.demo import plan
-from flexdyn_ros.demo.recording import Recording
-from flexdyn_ros.demo.recording import write_report
-from flexdyn_ros.nodes.bounded import bounded
-from flexdyn_ros.nodes.description import LATCHED
-from flexdyn_ros.nodes.robot_node import STOP_LIMIT
-from flexdyn_ros.nodes.ros_time import NANOSECONDS
-from flexdyn_ros.nodes.ros_time import nanoseconds
+from flexdyn_ros.demo.recording import Recording, write_report
+from flexdyn_ros.nodes.arm.times import NANOSECONDS, nanoseconds
+from flexdyn_ros.nodes.common.process import bounded
+from flexdyn_ros.nodes.common.robot_node import STOP_LIMIT
+from flexdyn_ros.nodes.common.topics import LATCHED
 from geometry_msgs.msg import PoseArray
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import GetState
@@ -38,10 +34,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Header
-from std_msgs.msg import String
-from trajectory_msgs.msg import JointTrajectory
-from trajectory_msgs.msg import JointTrajectoryPoint
+from std_msgs.msg import Header, String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import MarkerArray
 
 QUEUE = QoSProfile(depth=1000)

@@ -9,10 +9,12 @@ import sys
 from typing import Union
 
 import flexdyn_ros
-from flexdyn_ros.isolation import isolated_environment
-from flexdyn_ros.isolation import network_variables
-from flexdyn_ros.isolation import PATH_VARIABLES
-from flexdyn_ros.isolation import steers_network
+from flexdyn_ros.isolation import (
+    isolated_environment,
+    network_variables,
+    PATH_VARIABLES,
+    steers_network,
+)
 
 ISOLATED = 'FLEXDYN_DEMO_ISOLATED'  # marks an environment that was made here
 UNCLAIMED = 0  # a domain id for processes that do not use DDS

@@ -12,9 +12,7 @@ import os
 import sys
 from typing import Sequence
 
-from flexdyn_ros.demo.environment import is_foreign
-from flexdyn_ros.demo.environment import UNCLAIMED
-from flexdyn_ros.demo.environment import variables
+from flexdyn_ros.demo.environment import is_foreign, UNCLAIMED, variables
 
 
 def run(words: Sequence[str]) -> int:

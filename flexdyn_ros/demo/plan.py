@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 import importlib.util
 import json
 from pathlib import Path
-from typing import Any
-from typing import Callable
-from typing import Optional
-from typing import Sequence
+from typing import Any, Callable, Optional, Sequence
 
 from flexdyn_ros.shared_files import shared_folder
 import numpy as np

@@ -16,11 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import Any
-from typing import Callable
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 PATIENCE = 5.0  # for a clean stop after each signal, as launch has it [s]
 POLL = 0.02  # [s]
@@ -122,7 +118,7 @@ class ProcessGroup:
         found = []
         for member in self.ended():
             if member.killed:
-                found.append(f'{member.name} did not stop when asked and had to be killed.')
+                found.append(f'{member.name} did not stop on a signal and was killed.')
             elif member.code:
                 found.append(f'{member.name} ended with {_meaning(member.code)}.')
         return found

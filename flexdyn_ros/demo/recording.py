@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
-from typing import Optional
-from typing import Sequence
+from typing import Any, Optional, Sequence
 
 from flexdyn_ros.demo import plan
 import numpy as np

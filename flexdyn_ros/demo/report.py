@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any
-from typing import Sequence
+from typing import Any, Sequence
 
-from flexdyn_ros.cli.terminal import heading
-from flexdyn_ros.cli.terminal import paint
-from flexdyn_ros.cli.terminal import table
 from flexdyn_ros.demo.plan import CONTROLS
+from flexdyn_ros.terminal import heading, paint, table
 
 NOTE = (
-    'The feed-forward knows the simulated arm exactly; on a real arm the gain is bounded by how '
-    'well the model was identified.'
+    'The feed-forward uses the exact model of the simulated arm. On a real arm the gain depends '
+    'on the accuracy of the identified model.'
 )
 
 

@@ -14,23 +14,14 @@ import subprocess
 import sys
 import threading
 import time
-from typing import Any
-from typing import Sequence
+from typing import Any, Sequence
 
-from flexdyn_ros.demo.environment import UNCLAIMED
-from flexdyn_ros.demo.environment import variables
+from flexdyn_ros.demo.environment import UNCLAIMED, variables
 from flexdyn_ros.demo.needs import missing_needs
-from flexdyn_ros.demo.plan import COMPARISON
-from flexdyn_ros.demo.plan import CONTROLS
-from flexdyn_ros.demo.plan import ROBOTS
-from flexdyn_ros.demo.plan import Run
-from flexdyn_ros.demo.report import demo_report
-from flexdyn_ros.demo.report import summary_lines
-from flexdyn_ros.demo.supervisor import Interrupted
-from flexdyn_ros.demo.supervisor import RunFailed
-from flexdyn_ros.demo.supervisor import RunSupervisor
-from flexdyn_ros.model.urdf.values import number
-from flexdyn_ros.model.urdf.values import whole_number
+from flexdyn_ros.demo.plan import COMPARISON, CONTROLS, ROBOTS, Run
+from flexdyn_ros.demo.report import demo_report, summary_lines
+from flexdyn_ros.demo.supervisor import Interrupted, RunFailed, RunSupervisor
+from flexdyn_ros.model.urdf.values import number, whole_number
 
 EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
@@ -58,7 +49,7 @@ def run(words: Sequence[str]) -> int:
         return EXIT_FAILED
     stop = threading.Event()
     numbers = (signal.SIGINT, signal.SIGTERM)
-    previous = {number: signal.signal(number, lambda *_: stop.set()) for number in numbers}
+    previous = {each: signal.signal(each, lambda *_: stop.set()) for each in numbers}
     try:
         return _run(options, folder, stop)
     except Interrupted:
@@ -68,8 +59,8 @@ def run(words: Sequence[str]) -> int:
         print(f'error: {error}', file=sys.stderr)
         return EXIT_FAILED
     finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+        for each, handler in previous.items():
+            signal.signal(each, handler)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -78,8 +69,8 @@ def build_parser() -> argparse.ArgumentParser:
         prog='flexdyn demo',
         description=(
             'Simulate flexible arms, control them with and without feed-forward torque of this '
-            'package, and record what happens. Simulator, inverse dynamics, markers and driver '
-            'are processes of their own that communicate over DDS, on this machine alone.'
+            'package, and record the motion. Simulator, inverse dynamics, markers and driver are '
+            'separate processes. They communicate over DDS on this machine alone.'
         ),
     )
     parser.add_argument(
@@ -93,7 +84,7 @@ def build_parser() -> argparse.ArgumentParser:
     for name, known in (('--robots', ROBOTS), ('--controls', CONTROLS)):
         parser.add_argument(
             name, type=_keys(known), default=list(known), metavar='NAMES',
-            help=f'which of {",".join(known)} (default: all)',
+            help=f'robots, some of {",".join(known)} (default: all)',
         )
     parser.add_argument(
         '--parallel', type=whole_number, metavar='N',

@@ -12,12 +12,8 @@ import time
 from typing import IO
 
 from flexdyn_ros.demo.environment import variables
-from flexdyn_ros.demo.plan import CONTROLS
-from flexdyn_ros.demo.plan import NODES
-from flexdyn_ros.demo.plan import Run
-from flexdyn_ros.demo.processes import Member
-from flexdyn_ros.demo.processes import ProcessGroup
-from flexdyn_ros.demo.processes import watched
+from flexdyn_ros.demo.plan import CONTROLS, NODES, Run
+from flexdyn_ros.demo.processes import Member, ProcessGroup, watched
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.isolation import DomainClaim
 
@@ -132,7 +128,7 @@ class RunSupervisor:
                 raise RunFailed(self._because(
                     f'the process {name} ended early, with code {code}.'))
             if time.monotonic() - self._news_at > STUCK:
-                raise RunFailed(self._because(f'nothing moved for {STUCK:.0f} s.'))
+                raise RunFailed(self._because(f'no motion for {STUCK:.0f} s.'))
             time.sleep(POLL)
 
     def _because(self, why: str) -> str:

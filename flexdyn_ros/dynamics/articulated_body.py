@@ -13,27 +13,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flexdyn_ros.dynamics.flexible_body import deflect
-from flexdyn_ros.dynamics.joints import Column
-from flexdyn_ros.dynamics.joints import project_on_axis
-from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
-from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
-from flexdyn_ros.dynamics.multibody import Body
-from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.placement import carry_twist
-from flexdyn_ros.dynamics.placement import carry_wrench
-from flexdyn_ros.dynamics.placement import Placement
-from flexdyn_ros.dynamics.placement import placements
-from flexdyn_ros.dynamics.placement import Twist
-from flexdyn_ros.dynamics.placement import Wrench
+from flexdyn_ros.dynamics.joints import Column, project_on_axis
+from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
+from flexdyn_ros.dynamics.multibody import Body, Multibody
+from flexdyn_ros.dynamics.placement import (
+    carry_twist,
+    carry_wrench,
+    Placement,
+    placements,
+    Twist,
+    Wrench,
+)
 from flexdyn_ros.dynamics.reduced_forms import of_undeformed_inertia
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import ZERO
-from flexdyn_ros.dynamics.spatial_inertia import BlockInertia
-from flexdyn_ros.dynamics.spatial_inertia import column_momentum
-from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
+from flexdyn_ros.dynamics.spatial import add, dot, scale, ZERO
+from flexdyn_ros.dynamics.spatial_inertia import BlockInertia, column_momentum, FlexibleInertia
 
 # A pivot below this fraction of the body's inertia meets no inertia but round-off.
 PIVOT_TOLERANCE = 1e-13

@@ -3,47 +3,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Mapping
-from typing import Optional
+from typing import Mapping, Optional
 
-from flexdyn_ros.dynamics.body_builder import Attachment
-from flexdyn_ros.dynamics.body_builder import BodyBuilder
-from flexdyn_ros.dynamics.body_builder import built_body
-from flexdyn_ros.dynamics.body_builder import floats
-from flexdyn_ros.dynamics.body_builder import is_point
-from flexdyn_ros.dynamics.body_builder import rows
-from flexdyn_ros.dynamics.body_builder import without_own_stiffness
-from flexdyn_ros.dynamics.joint_terms import CoordinatePlaces
-from flexdyn_ros.dynamics.joint_terms import friction_terms
-from flexdyn_ros.dynamics.joint_terms import rotors
-from flexdyn_ros.dynamics.joint_terms import spring_terms
+from flexdyn_ros.dynamics.body_builder import (
+    Attachment,
+    BodyBuilder,
+    built_body,
+    floats,
+    is_point,
+    rows,
+    without_own_stiffness,
+)
+from flexdyn_ros.dynamics.joint_terms import CoordinatePlaces, friction_terms, rotors, spring_terms
 from flexdyn_ros.dynamics.joints import JointMotion
-from flexdyn_ros.dynamics.multibody import BodyNode
-from flexdyn_ros.dynamics.multibody import Closure
-from flexdyn_ros.dynamics.multibody import Frame
-from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import congruence
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import IDENTITY
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import multiply
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import transpose
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.multibody import BodyNode, Closure, Frame, Multibody
+from flexdyn_ros.dynamics.spatial import (
+    add,
+    apply,
+    congruence,
+    cross,
+    IDENTITY,
+    Matrix,
+    multiply,
+    scale,
+    transpose,
+    Vector,
+    ZERO,
+)
 from flexdyn_ros.model.beam.body import link_body
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.joint import Joint
 from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.robot import DIRECTIONS
-from flexdyn_ros.model.records.robot import Loop
-from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.robot import DIRECTIONS, Loop, Robot
 from flexdyn_ros.model.records.section import beam_inertia
 from flexdyn_ros.model.records.segments import PseudoRigidSegments
 import numpy as np

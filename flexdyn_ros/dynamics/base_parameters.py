@@ -16,30 +16,29 @@ child far away it drops what the body itself has, and a badly conditioned mass m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 import math
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
-from flexdyn_ros.dynamics.multibody import Body
-from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.multibody import Body, Multibody
 from flexdyn_ros.dynamics.scalar import OuterScalar
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import add_matrices
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import IDENTITY
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import outer
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import scale_matrix
-from flexdyn_ros.dynamics.spatial import subtract
-from flexdyn_ros.dynamics.spatial import subtract_matrices
-from flexdyn_ros.dynamics.spatial import symmetric_congruence
-from flexdyn_ros.dynamics.spatial import symmetric_sum
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import (
+    add,
+    add_matrices,
+    apply,
+    dot,
+    IDENTITY,
+    Matrix,
+    outer,
+    scale,
+    scale_matrix,
+    subtract,
+    subtract_matrices,
+    symmetric_congruence,
+    symmetric_sum,
+    Vector,
+    ZERO,
+)
 
 # Relative error of one operation, and that of a body's own moments and places as they come.
 UNIT_ROUND_OFF = 2.0 ** -53
@@ -105,9 +104,7 @@ def _rounded(value: float, error: float) -> Bounded:
     return Bounded(value, error + UNIT_ROUND_OFF * abs(value))
 
 
-_ZERO = Bounded(0.0)
-_ZEROS = (_ZERO, _ZERO, _ZERO)
-NOTHING: Matrix = (_ZEROS, _ZEROS, _ZEROS)
+NO_MOMENT: Vector = (Bounded(0.0), Bounded(0.0), Bounded(0.0))
 
 
 @dataclass
@@ -204,7 +201,8 @@ def regroup(tree: Multibody, axisymmetric: bool = True) -> Multibody:
         if spread is not None:
             disc = Moments(0.0, ZERO, _disc(body.joint.axis, spread))
             bodies[index] = replace(body, polar_inertia=2.0 * spread.value)
-            rest, movable = Moments(rest.mass, rest.first_moment, NOTHING), movable.plus(disc)
+            rest = Moments(rest.mass, rest.first_moment, (NO_MOMENT,) * 3)
+            movable = movable.plus(disc)
         found[index] = rest
         moved = movable.seen_from(body.rotation, body.position)
         found[body.parent] = moments(body.parent).plus(moved)

@@ -3,31 +3,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
-from typing import Any
-from typing import Optional
-from typing import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Optional, Sequence
 
 from flexdyn_ros.dynamics.joints import JointMotion
-from flexdyn_ros.dynamics.multibody import AxialInertia
-from flexdyn_ros.dynamics.multibody import Body
-from flexdyn_ros.dynamics.multibody import BodyNode
-from flexdyn_ros.dynamics.multibody import Entry
-from flexdyn_ros.dynamics.multibody import ModalInertia
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import add_matrices
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import congruence
-from flexdyn_ros.dynamics.spatial import IDENTITY
-from flexdyn_ros.dynamics.spatial import is_zero
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import outer
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import scale_matrix
-from flexdyn_ros.dynamics.spatial import second_moment_of
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.multibody import AxialInertia, Body, BodyNode, Entry, ModalInertia
+from flexdyn_ros.dynamics.spatial import (
+    add,
+    add_matrices,
+    apply,
+    congruence,
+    IDENTITY,
+    is_zero,
+    Matrix,
+    outer,
+    scale,
+    scale_matrix,
+    second_moment_of,
+    Vector,
+    ZERO,
+)
 from flexdyn_ros.model.modal.body import ModalBody
 from flexdyn_ros.model.modal.foreshortening import Foreshortening
 from flexdyn_ros.model.records.inertia import Inertia

@@ -11,8 +11,7 @@ robotics, 2018, section II).
 
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import by_quaternion
-from flexdyn_ros.dynamics.spatial import transpose
+from flexdyn_ros.dynamics.spatial import by_quaternion, transpose
 
 # Place in q, and its rate for a unit rate of the displacement.
 Rate = tuple[int, Scalar]

@@ -1,25 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kinetic and potential energy, from velocities and places alone."""
 
-from flexdyn_ros.dynamics.flexible_body import deflect
-from flexdyn_ros.dynamics.flexible_body import DeflectedBody
+from flexdyn_ros.dynamics.flexible_body import deflect, DeflectedBody
 from flexdyn_ros.dynamics.frame_kinematics import body_twists
 from flexdyn_ros.dynamics.internal_forces import elastic_energy
 from flexdyn_ros.dynamics.joints import axis_rates
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.placement import placements
-from flexdyn_ros.dynamics.placement import poses
-from flexdyn_ros.dynamics.placement import Twist
-from flexdyn_ros.dynamics.reduced_forms import expanded
-from flexdyn_ros.dynamics.reduced_forms import of_undeformed_inertia
+from flexdyn_ros.dynamics.placement import placements, poses, Twist
+from flexdyn_ros.dynamics.reduced_forms import expanded, of_undeformed_inertia
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import combine
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import add, apply, combine, cross, dot, scale, Vector
 
 
 @of_undeformed_inertia

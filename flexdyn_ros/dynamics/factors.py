@@ -7,20 +7,14 @@ Psi_j = Psihat_j Ihat_j^-1. Each body's block Ihat is factorised too, so that U 
 triangular and D diagonal, coordinate by coordinate.
 """
 
-from flexdyn_ros.dynamics.articulated_body import Elimination
-from flexdyn_ros.dynamics.articulated_body import factorise
-from flexdyn_ros.dynamics.articulated_body import NoInertia
+from flexdyn_ros.dynamics.articulated_body import Elimination, factorise, NoInertia
 from flexdyn_ros.dynamics.joints import project_on_axis
-from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
-from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
-from flexdyn_ros.dynamics.mass_matrix import mass_matrix
-from flexdyn_ros.dynamics.mass_matrix import SquareMatrix
+from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
+from flexdyn_ros.dynamics.mass_matrix import mass_matrix, SquareMatrix
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.placement import carry_wrench
-from flexdyn_ros.dynamics.placement import Wrench
+from flexdyn_ros.dynamics.placement import carry_wrench, Wrench
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import scale
+from flexdyn_ros.dynamics.spatial import add, scale
 
 
 def factor_order(tree: Multibody) -> list[int]:

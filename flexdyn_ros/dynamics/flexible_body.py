@@ -13,29 +13,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterable
 
-from flexdyn_ros.dynamics.foreshortening import axial_wrench
-from flexdyn_ros.dynamics.foreshortening import DeflectedIntegrals
-from flexdyn_ros.dynamics.foreshortening import drawn_in
-from flexdyn_ros.dynamics.multibody import Body
-from flexdyn_ros.dynamics.multibody import Entry
+from flexdyn_ros.dynamics.foreshortening import axial_wrench, DeflectedIntegrals, drawn_in
+from flexdyn_ros.dynamics.multibody import Body, Entry
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import add_matrices
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import axial
-from flexdyn_ros.dynamics.spatial import BodyMotion
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import inertia_of
-from flexdyn_ros.dynamics.spatial import is_zero
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import multiply
-from flexdyn_ros.dynamics.spatial import outer
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import scale_matrix
-from flexdyn_ros.dynamics.spatial import transpose
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import (
+    add,
+    add_matrices,
+    apply,
+    axial,
+    BodyMotion,
+    cross,
+    dot,
+    inertia_of,
+    is_zero,
+    Matrix,
+    multiply,
+    outer,
+    scale,
+    scale_matrix,
+    transpose,
+    Vector,
+    ZERO,
+)
 
 
 @dataclass

@@ -10,31 +10,28 @@ gradient D_j = C_j delta and the bias b_j = delta'^T C_j delta'. Nothing is drop
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
-from typing import Iterable
-from typing import NamedTuple
-from typing import Sequence
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import Iterable, NamedTuple, Sequence, TypeVar
 
-from flexdyn_ros.dynamics.multibody import AxialInertia
-from flexdyn_ros.dynamics.multibody import Entry
+from flexdyn_ros.dynamics.multibody import AxialInertia, Entry
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import add_matrices
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import apply_transposed
-from flexdyn_ros.dynamics.spatial import BodyMotion
-from flexdyn_ros.dynamics.spatial import combine
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import is_zero
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import outer
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import subtract
-from flexdyn_ros.dynamics.spatial import transpose
-from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import (
+    add,
+    add_matrices,
+    apply,
+    apply_transposed,
+    BodyMotion,
+    combine,
+    cross,
+    dot,
+    is_zero,
+    Matrix,
+    outer,
+    scale,
+    subtract,
+    transpose,
+    Vector,
+)
 
 Integrals = TypeVar('Integrals', bound='DeflectedIntegrals')
 # For each mode k the j and D_jk of the amplitudes that change with it.

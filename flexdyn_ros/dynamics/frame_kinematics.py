@@ -3,31 +3,25 @@
 
 from __future__ import annotations
 
-from typing import Callable
-from typing import NamedTuple
-from typing import Optional
+from typing import Callable, NamedTuple, Optional
 
-from flexdyn_ros.dynamics.joints import axis_rates
-from flexdyn_ros.dynamics.joints import combine_columns
-from flexdyn_ros.dynamics.multibody import Frame
-from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.joints import axis_rates, combine_columns
+from flexdyn_ros.dynamics.multibody import Frame, Multibody
 from flexdyn_ros.dynamics.newton_euler import propagate
-from flexdyn_ros.dynamics.placement import carry_twist
-from flexdyn_ros.dynamics.placement import Placement
-from flexdyn_ros.dynamics.placement import placements
-from flexdyn_ros.dynamics.placement import poses
-from flexdyn_ros.dynamics.placement import Twist
+from flexdyn_ros.dynamics.placement import carry_twist, Placement, placements, poses, Twist
 from flexdyn_ros.dynamics.reduced_forms import expanded
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import multiply
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import subtract
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import (
+    add,
+    apply,
+    cross,
+    Matrix,
+    multiply,
+    scale,
+    subtract,
+    Vector,
+    ZERO,
+)
 
 
 @expanded(1)

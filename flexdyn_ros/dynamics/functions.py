@@ -10,8 +10,7 @@ checks of `Dynamics`, generated code, batches and compiled calls all read this t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-from typing import Sequence
+from typing import Any, Sequence
 
 # Vectors by name, in the order of the arguments of generated functions.
 VECTORS = ('q', 'qd', 'qdd', 'joint_qdd', 'tau')
@@ -145,7 +144,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     'inertia_vector': _vector('inertia_vector', 'q qdd', 'M qdd', uses_inertia=True),
     'external_force_vector': _vector(
-        'external_force_vector', 'q', '-J^T w, the forces that wrenches ask for',
+        'external_force_vector', 'q', '-J^T w, the forces that hold the robot against wrenches',
         takes_wrenches=True,
     ),
     'frame_pose': Function(

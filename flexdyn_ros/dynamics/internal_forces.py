@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forces inside the robot: stiffness and damping of modes and elastic joints, joint losses."""
 
-from flexdyn_ros.dynamics.multibody import FrictionTerm
-from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.multibody import SpringTerm
-from flexdyn_ros.dynamics.scalar import exp
-from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.scalar import tanh
+from flexdyn_ros.dynamics.multibody import FrictionTerm, Multibody, SpringTerm
+from flexdyn_ros.dynamics.scalar import exp, Scalar, tanh
 
 
 def elastic_forces(tree: Multibody, q: list, qd: list) -> list[Scalar]:

@@ -6,13 +6,9 @@ from __future__ import annotations
 from typing import Iterator
 
 from flexdyn_ros.dynamics.joints import AxisTerm
-from flexdyn_ros.dynamics.multibody import FrictionTerm
-from flexdyn_ros.dynamics.multibody import SpringTerm
-from flexdyn_ros.dynamics.spring_law import PolynomialLaw
-from flexdyn_ros.dynamics.spring_law import SpringLaw
-from flexdyn_ros.dynamics.spring_law import TableLaw
-from flexdyn_ros.model.records.joint import Friction
-from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.dynamics.multibody import FrictionTerm, SpringTerm
+from flexdyn_ros.dynamics.spring_law import PolynomialLaw, SpringLaw, TableLaw
+from flexdyn_ros.model.records.joint import Friction, Joint
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
 

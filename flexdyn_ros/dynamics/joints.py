@@ -20,19 +20,21 @@ from dataclasses import dataclass
 from typing import Optional
 
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import about_axis
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import apply_transposed
-from flexdyn_ros.dynamics.spatial import by_quaternion
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import IDENTITY
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import multiply
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import (
+    about_axis,
+    add,
+    apply,
+    apply_transposed,
+    by_quaternion,
+    cross,
+    dot,
+    IDENTITY,
+    Matrix,
+    multiply,
+    scale,
+    Vector,
+    ZERO,
+)
 
 
 @dataclass(frozen=True)

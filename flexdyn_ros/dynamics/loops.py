@@ -18,21 +18,20 @@ from __future__ import annotations
 
 from typing import Callable
 
-from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics
-from flexdyn_ros.dynamics.frame_kinematics import FrameMotion
-from flexdyn_ros.dynamics.frame_kinematics import RECURSIVE
-from flexdyn_ros.dynamics.multibody import Closure
-from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics, FrameMotion, RECURSIVE
+from flexdyn_ros.dynamics.multibody import Closure, Multibody
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import apply_transposed
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import multiply
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import subtract
-from flexdyn_ros.dynamics.spatial import transpose
-from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import (
+    add,
+    apply_transposed,
+    cross,
+    dot,
+    multiply,
+    scale,
+    subtract,
+    transpose,
+    Vector,
+)
 
 ALL_DIRECTIONS = tuple(range(6))
 

@@ -13,21 +13,14 @@ what the innermost joints share with all others takes most of method 3: there me
 """
 
 from flexdyn_ros.dynamics.flexible_body import deflect
-from flexdyn_ros.dynamics.joints import AxisTerm
-from flexdyn_ros.dynamics.joints import project_on_axis
+from flexdyn_ros.dynamics.joints import AxisTerm, project_on_axis
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
-from flexdyn_ros.dynamics.placement import carry_wrench
-from flexdyn_ros.dynamics.placement import Placement
-from flexdyn_ros.dynamics.placement import placements
-from flexdyn_ros.dynamics.placement import Wrench
-from flexdyn_ros.dynamics.reduced_forms import expanded
-from flexdyn_ros.dynamics.reduced_forms import of_undeformed_inertia
+from flexdyn_ros.dynamics.placement import carry_wrench, Placement, placements, Wrench
+from flexdyn_ros.dynamics.reduced_forms import expanded, of_undeformed_inertia
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import ZERO
-from flexdyn_ros.dynamics.spatial_inertia import column_momentum
-from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
+from flexdyn_ros.dynamics.spatial import dot, ZERO
+from flexdyn_ros.dynamics.spatial_inertia import column_momentum, FlexibleInertia
 
 SquareMatrix = list[list[Scalar]]
 

@@ -15,10 +15,7 @@ from typing import Optional
 
 from flexdyn_ros.dynamics.joints import JointMotion
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import IDENTITY
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import IDENTITY, Matrix, Vector, ZERO
 from flexdyn_ros.dynamics.spring_law import SpringLaw
 
 # Row, column and value of a matrix entry.

@@ -9,40 +9,42 @@ projected on joint axes and modes. Gravity is an acceleration of the base.
 
 from __future__ import annotations
 
-from typing import Iterable
-from typing import NamedTuple
-from typing import Optional
+from typing import Iterable, NamedTuple, Optional
 
 from flexdyn_ros.dynamics.flexible_body import body_wrench
-from flexdyn_ros.dynamics.foreshortening import amplitude_biases
-from flexdyn_ros.dynamics.foreshortening import weighted
-from flexdyn_ros.dynamics.joints import axis_rates
-from flexdyn_ros.dynamics.joints import combine_columns
-from flexdyn_ros.dynamics.joints import project_on_axis
-from flexdyn_ros.dynamics.joints import velocity_product
+from flexdyn_ros.dynamics.foreshortening import amplitude_biases, weighted
+from flexdyn_ros.dynamics.joints import (
+    axis_rates,
+    combine_columns,
+    project_on_axis,
+    velocity_product,
+)
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.placement import carry_wrench
-from flexdyn_ros.dynamics.placement import NodePlacement
-from flexdyn_ros.dynamics.placement import Placement
-from flexdyn_ros.dynamics.placement import placements
-from flexdyn_ros.dynamics.placement import poses
-from flexdyn_ros.dynamics.reduced_forms import expanded
-from flexdyn_ros.dynamics.reduced_forms import forces_of_undeformed_inertia
+from flexdyn_ros.dynamics.placement import (
+    carry_wrench,
+    NodePlacement,
+    Placement,
+    placements,
+    poses,
+)
+from flexdyn_ros.dynamics.reduced_forms import expanded, forces_of_undeformed_inertia
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import acceleration_matrix
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import apply_transposed
-from flexdyn_ros.dynamics.spatial import BodyMotion
-from flexdyn_ros.dynamics.spatial import combine
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import negate
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import subtract
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import vector_angular_bias
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import (
+    acceleration_matrix,
+    add,
+    apply,
+    apply_transposed,
+    BodyMotion,
+    combine,
+    cross,
+    dot,
+    negate,
+    scale,
+    subtract,
+    Vector,
+    vector_angular_bias,
+    ZERO,
+)
 
 
 class FrameWrench(NamedTuple):

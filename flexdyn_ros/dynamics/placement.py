@@ -10,40 +10,38 @@ On a rigid parent the first step is missing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
-from typing import Sequence
+from typing import Optional, Sequence
 
-from flexdyn_ros.dynamics.foreshortening import along_modes
-from flexdyn_ros.dynamics.foreshortening import amplitude_gradients
-from flexdyn_ros.dynamics.foreshortening import amplitudes
-from flexdyn_ros.dynamics.foreshortening import weighted
-from flexdyn_ros.dynamics.joints import Column
-from flexdyn_ros.dynamics.joints import frame_axis
-from flexdyn_ros.dynamics.joints import joint_motion
-from flexdyn_ros.dynamics.multibody import AxialInertia
-from flexdyn_ros.dynamics.multibody import Body
-from flexdyn_ros.dynamics.multibody import BodyNode
-from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.foreshortening import (
+    along_modes,
+    amplitude_gradients,
+    amplitudes,
+    weighted,
+)
+from flexdyn_ros.dynamics.joints import Column, frame_axis, joint_motion
+from flexdyn_ros.dynamics.multibody import AxialInertia, Body, BodyNode, Multibody
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import about_axis
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import add_matrices
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import apply_transposed
-from flexdyn_ros.dynamics.spatial import by_vector
-from flexdyn_ros.dynamics.spatial import combine
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import IDENTITY
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import multiply
-from flexdyn_ros.dynamics.spatial import rotate_tensor
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import skew
-from flexdyn_ros.dynamics.spatial import symmetric_congruence
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import vector_angular_velocity
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import (
+    about_axis,
+    add,
+    add_matrices,
+    apply,
+    apply_transposed,
+    by_vector,
+    combine,
+    cross,
+    dot,
+    IDENTITY,
+    Matrix,
+    multiply,
+    rotate_tensor,
+    scale,
+    skew,
+    symmetric_congruence,
+    Vector,
+    vector_angular_velocity,
+    ZERO,
+)
 
 Twist = tuple[Vector, Vector]
 Wrench = tuple[Vector, Vector]

@@ -9,18 +9,19 @@ second order without any formula of an expansion but those of the functions of o
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Union
+from typing import Any, Union
 
-from flexdyn_ros.dynamics.scalar import cos
-from flexdyn_ros.dynamics.scalar import exp
-from flexdyn_ros.dynamics.scalar import OuterScalar
-from flexdyn_ros.dynamics.scalar import piecewise
-from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
-from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.scalar import sin
-from flexdyn_ros.dynamics.scalar import stumpff
-from flexdyn_ros.dynamics.scalar import tanh
+from flexdyn_ros.dynamics.scalar import (
+    cos,
+    exp,
+    OuterScalar,
+    piecewise,
+    PiecewisePolynomial,
+    Scalar,
+    sin,
+    stumpff,
+    tanh,
+)
 from flexdyn_ros.dynamics.spatial import is_zero
 
 DEGREE = 2

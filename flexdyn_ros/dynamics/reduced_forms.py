@@ -41,19 +41,13 @@ coefficients of power series (power_series.py), so that no formula of a derivati
 from __future__ import annotations
 
 from functools import wraps
-from typing import Any
-from typing import Callable
-from typing import cast
-from typing import Sequence
-from typing import TypeVar
+from typing import Any, Callable, cast, Sequence, TypeVar
 
 from flexdyn_ros.dynamics.displacement import displacements
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.power_series import DEGREE
-from flexdyn_ros.dynamics.power_series import PowerSeries
+from flexdyn_ros.dynamics.power_series import DEGREE, PowerSeries
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import Vector, ZERO
 
 Algorithm = TypeVar('Algorithm', bound=Callable[..., Any])
 

@@ -9,40 +9,29 @@ agree with it.
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
-from typing import Mapping
-from typing import Optional
-from typing import Protocol
-from typing import Sequence
+from typing import Any, Mapping, Optional, Protocol, Sequence
 
-from flexdyn_ros.dynamics.articulated_body import factorise
-from flexdyn_ros.dynamics.articulated_body import NoInertia
-from flexdyn_ros.dynamics.articulated_body import PIVOT_TOLERANCE
-from flexdyn_ros.dynamics.articulated_body import solve
+from flexdyn_ros.dynamics.articulated_body import factorise, NoInertia, PIVOT_TOLERANCE, solve
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.derivatives.state_derivatives import parameter_derivatives
-from flexdyn_ros.dynamics.derivatives.state_derivatives import state_derivatives
-from flexdyn_ros.dynamics.energy import kinetic_energy
-from flexdyn_ros.dynamics.energy import potential_energy
-from flexdyn_ros.dynamics.frame_kinematics import frame_pose
-from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics
-from flexdyn_ros.dynamics.frame_kinematics import jacobian
-from flexdyn_ros.dynamics.frame_kinematics import jacobian_rate_times_velocity
-from flexdyn_ros.dynamics.frame_kinematics import RECURSIVE
+from flexdyn_ros.dynamics.derivatives.state_derivatives import (
+    parameter_derivatives,
+    state_derivatives,
+)
+from flexdyn_ros.dynamics.energy import kinetic_energy, potential_energy
+from flexdyn_ros.dynamics.frame_kinematics import (
+    frame_pose,
+    FrameKinematics,
+    jacobian,
+    jacobian_rate_times_velocity,
+    RECURSIVE,
+)
 from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.dynamics.internal_forces import dissipated_power
-from flexdyn_ros.dynamics.internal_forces import elastic_forces
-from flexdyn_ros.dynamics.internal_forces import friction_forces
-from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
-from flexdyn_ros.dynamics.linear_algebra import ZeroPivot
-from flexdyn_ros.dynamics.loops import loop_bias
-from flexdyn_ros.dynamics.loops import loop_free_jacobian
-from flexdyn_ros.dynamics.loops import loop_jacobian
-from flexdyn_ros.dynamics.loops import loop_poses
+from flexdyn_ros.dynamics.internal_forces import dissipated_power, elastic_forces, friction_forces
+from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
+from flexdyn_ros.dynamics.loops import loop_bias, loop_free_jacobian, loop_jacobian, loop_poses
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.newton_euler import FrameWrench
-from flexdyn_ros.dynamics.newton_euler import generalised_forces
+from flexdyn_ros.dynamics.newton_euler import FrameWrench, generalised_forces
 from flexdyn_ros.errors import SingularMassMatrix
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
@@ -266,15 +255,14 @@ class ReferenceBackend:
             )
         if self._tree.linearised:
             advice += (
-                '; or, as deflections are linearised, make them smaller: beyond some size the '
-                'mass matrix of that form is not positive definite. fd.reduced(robot, "exact") '
-                'has no such limit'
+                '; or reduce the deflections: with linearised deflections the mass matrix is not '
+                'positive definite beyond some size. fd.reduced(robot, "exact") has no such limit'
             )
         joint, _, axis = name.rpartition('/')
         if any(j.name == joint and j.type == 'multi_axis' for j in self._robot.joints):
             advice += (
-                f'; or, where the axes of joint "{joint}" have turned parallel (gimbal lock), '
-                'write rotation="quaternion" in its <multi_axis_joint>'
+                f'; or, if the axes of joint "{joint}" are parallel (gimbal lock), write '
+                'rotation="quaternion" in its <multi_axis_joint>'
             )
         return SingularMassMatrix(name, links, advice)
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 import math
-from typing import Any
-from typing import Sequence
+from typing import Any, Sequence
 
 Scalar = Any
 

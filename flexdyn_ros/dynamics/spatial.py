@@ -4,13 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Iterable
-from typing import Sequence
+from typing import Iterable, Sequence
 
-from flexdyn_ros.dynamics.scalar import cos
-from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.scalar import sin
-from flexdyn_ros.dynamics.scalar import stumpff
+from flexdyn_ros.dynamics.scalar import cos, Scalar, sin, stumpff
 
 Vector = tuple[Scalar, Scalar, Scalar]
 Matrix = tuple[Vector, Vector, Vector]

@@ -8,35 +8,36 @@ Twists and momenta are pairs (linear, angular) at the frame's origin.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable
-from typing import Union
+from typing import Callable, Union
 
 from flexdyn_ros.dynamics.flexible_body import DeflectedBody
 from flexdyn_ros.dynamics.joints import Column
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import add_matrices
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import apply_transposed
-from flexdyn_ros.dynamics.spatial import congruence
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import IDENTITY
-from flexdyn_ros.dynamics.spatial import inertia_of
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import multiply
-from flexdyn_ros.dynamics.spatial import negate
-from flexdyn_ros.dynamics.spatial import outer
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import scale_matrix
-from flexdyn_ros.dynamics.spatial import skew
-from flexdyn_ros.dynamics.spatial import subtract_matrices
-from flexdyn_ros.dynamics.spatial import symmetric_congruence
-from flexdyn_ros.dynamics.spatial import symmetric_sum
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import (
+    add,
+    add_matrices,
+    apply,
+    apply_transposed,
+    congruence,
+    cross,
+    dot,
+    IDENTITY,
+    inertia_of,
+    Matrix,
+    multiply,
+    negate,
+    outer,
+    scale,
+    scale_matrix,
+    skew,
+    subtract_matrices,
+    symmetric_congruence,
+    symmetric_sum,
+    Vector,
+    ZERO,
+)
 
 # Rotates a symmetric tensor.
 TensorRotation = Callable[[Matrix], Matrix]

@@ -13,13 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Sequence
-from typing import Union
+from typing import Sequence, Union
 
-from flexdyn_ros.dynamics.scalar import Piece
-from flexdyn_ros.dynamics.scalar import piecewise
-from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
-from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.scalar import Piece, piecewise, PiecewisePolynomial, Scalar
 
 
 def monotone_cubic(points: Sequence[tuple[float, float]]) -> PiecewisePolynomial:

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.check_joints import joint_remarks
-from flexdyn_ros.model.check_links import link_remarks
-from flexdyn_ros.model.check_links import link_report
-from flexdyn_ros.model.check_links import LinkReport
-from flexdyn_ros.model.check_links import payload_remarks
-from flexdyn_ros.model.check_links import reach
-from flexdyn_ros.model.records.robot import require_robot
-from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.check_links import (
+    link_remarks,
+    link_report,
+    LinkReport,
+    payload_remarks,
+    reach,
+)
+from flexdyn_ros.model.records.robot import require_robot, Robot
 
 ERROR = 'error'
 WARNING = 'warning'

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator
-from typing import Sequence
+from typing import Iterator, Sequence
 
 from flexdyn_ros.model.beam.inertia import composite_moments
 from flexdyn_ros.model.records.inertia import MassMoments

@@ -8,19 +8,12 @@ import math
 from typing import Iterator
 
 from flexdyn_ros.model.beam.inertia import link_moments
-from flexdyn_ros.model.check_joints import Remark
-from flexdyn_ros.model.check_joints import spring_remarks
-from flexdyn_ros.model.records.beam import Beam
-from flexdyn_ros.model.records.beam import ModeFamily
-from flexdyn_ros.model.records.inertia import ADVICE
-from flexdyn_ros.model.records.inertia import failed_tests
-from flexdyn_ros.model.records.inertia import failure
-from flexdyn_ros.model.records.inertia import principal_moments
-from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.link import Payload
+from flexdyn_ros.model.check_joints import Remark, spring_remarks
+from flexdyn_ros.model.records.beam import Beam, ModeFamily
+from flexdyn_ros.model.records.inertia import ADVICE, failed_tests, failure, principal_moments
+from flexdyn_ros.model.records.link import Link, Payload
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.model.records.section import quadrature
-from flexdyn_ros.model.records.section import section_at
+from flexdyn_ros.model.records.section import quadrature, section_at
 import numpy as np
 
 # A beam shorter than this many radii of gyration of its section is not slender.

@@ -6,20 +6,14 @@ from __future__ import annotations
 from numbers import Real
 import os
 from pathlib import Path
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
-from typing import Union
+from typing import Mapping, Optional, Sequence, Union
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.check import refuse_errors
 from flexdyn_ros.model.extension.apply import apply_extension
 from flexdyn_ros.model.extension.items import read_extension
-from flexdyn_ros.model.records.robot import refuse_equal_names
-from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.model.urdf.document import Document
-from flexdyn_ros.model.urdf.document import read_document
-from flexdyn_ros.model.urdf.document import Source
+from flexdyn_ros.model.records.robot import refuse_equal_names, Robot
+from flexdyn_ros.model.urdf.document import Document, read_document, Source
 from flexdyn_ros.model.urdf.reader import read_urdf
 from flexdyn_ros.model.urdf.values import Place
 from flexdyn_ros.model.urdf.xml_text import local_name

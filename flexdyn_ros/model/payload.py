@@ -6,12 +6,9 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from flexdyn_ros.arguments import real_matrix
-from flexdyn_ros.arguments import real_number
-from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.arguments import real_matrix, real_number, real_vector
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.records.inertia import Inertia
-from flexdyn_ros.model.records.inertia import inertia_problem
+from flexdyn_ros.model.records.inertia import Inertia, inertia_problem
 import numpy as np
 
 # Part of the largest entry by which an inertia may miss symmetry.

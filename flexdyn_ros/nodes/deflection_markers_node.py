@@ -6,39 +6,26 @@ from __future__ import annotations
 from contextlib import suppress
 import sys
 import time
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.nodes.arm_coordinates import actuated_joints
-from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.closed_motion import what_follows
-from flexdyn_ros.nodes.deflection import ModalEquations
-from flexdyn_ros.nodes.deflection import QuasiStaticArm
-from flexdyn_ros.nodes.deformed_messages import marker_array
-from flexdyn_ros.nodes.deformed_messages import no_markers
-from flexdyn_ros.nodes.deformed_messages import transform_message
-from flexdyn_ros.nodes.deformed_shape import link_shapes
-from flexdyn_ros.nodes.deformed_shape import rigid_segments
-from flexdyn_ros.nodes.diagnostics import ERROR
-from flexdyn_ros.nodes.diagnostics import OK
-from flexdyn_ros.nodes.diagnostics import WARN
-from flexdyn_ros.nodes.gravity_frame import GravityFrame
-from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.nodes.joint_motion import ModalState
-from flexdyn_ros.nodes.joint_state_cache import JointStateCache
-from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
-from flexdyn_ros.nodes.measured_state import MeasuredState
-from flexdyn_ros.nodes.payload_parameters import payload_problem
-from flexdyn_ros.nodes.plausibility import bounds
-from flexdyn_ros.nodes.plausibility import Plausible
-from flexdyn_ros.nodes.robot_node import RobotNode
-from flexdyn_ros.nodes.robot_node import run_node
-from flexdyn_ros.nodes.run_time_model import RunTimeModel
+from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints, ArmCoordinates
+from flexdyn_ros.nodes.arm.closed_motion import what_follows
+from flexdyn_ros.nodes.arm.deflection import ModalEquations, QuasiStaticArm
+from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
+from flexdyn_ros.nodes.arm.joint_state_cache import JointStateCache
+from flexdyn_ros.nodes.arm.measured_state import MeasuredState
+from flexdyn_ros.nodes.arm.plausibility import bounds, Plausible
+from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
+from flexdyn_ros.nodes.common.gravity import GravityFrame
+from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
+from flexdyn_ros.nodes.common.run_time_model import payload_problem, RunTimeModel
+from flexdyn_ros.nodes.common.topics import subscribe_measured_states
+from flexdyn_ros.nodes.markers.deformed_messages import marker_array, no_markers, transform_message
+from flexdyn_ros.nodes.markers.deformed_shape import link_shapes, rigid_segments
 import numpy as np
-from sensor_msgs.msg import JointState
-from sensor_msgs.msg import MultiDOFJointState
+from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
 
@@ -117,7 +104,7 @@ class DeflectionMarkersNode(RobotNode):
         if self.robot.loops:
             self.base.released(sample, ModalState.zero(self.coordinates.n_modes))
         if self.quasi_static is not None:
-            self.run_time_model.prepare_gravity()
+            self.run_time_model.set_gravity()
             # Where the arm buckles at rest, drawing says so if it comes to that.
             with suppress(FlexdynError):
                 self.quasi_static.at(sample)

@@ -7,31 +7,24 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.nodes.arm_coordinates import actuated_joints
-from flexdyn_ros.nodes.arm_simulator import ArmSimulator
-from flexdyn_ros.nodes.arm_simulator import JointController
-from flexdyn_ros.nodes.diagnostics import ERROR
-from flexdyn_ros.nodes.diagnostics import OK
-from flexdyn_ros.nodes.diagnostics import WARN
-from flexdyn_ros.nodes.lockstep import Lockstep
-from flexdyn_ros.nodes.robot_node import RobotNode
-from flexdyn_ros.nodes.robot_node import run_node
-from flexdyn_ros.nodes.ros_time import NANOSECONDS
-from flexdyn_ros.nodes.simulation_input import EFFORTS
-from flexdyn_ros.nodes.simulation_input import PD_REFERENCE
-from flexdyn_ros.nodes.simulation_input import SimulationInput
-from flexdyn_ros.nodes.simulation_output import SimulationOutput
-from flexdyn_ros.nodes.simulation_thread import SimulationThread
-from flexdyn_ros.nodes.swing_motion import swing_gains
-from flexdyn_ros.nodes.swing_motion import SwingReference
+from flexdyn_ros.errors import FlexdynError, UnknownName
+from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints
+from flexdyn_ros.nodes.arm.times import NANOSECONDS
+from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
+from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
+from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator, JointController
+from flexdyn_ros.nodes.simulator.pace import Lockstep, SimulationThread
+from flexdyn_ros.nodes.simulator.simulation_topics import (
+    EFFORTS,
+    PD_REFERENCE,
+    SimulationInput,
+    SimulationOutput,
+)
+from flexdyn_ros.nodes.simulator.swing_motion import swing_gains, SwingReference
 import numpy as np
-from std_srvs.srv import SetBool
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 
 IDLE = 0.02  # real time between two messages while paused [s]
 SILENCE = 5.0  # real time without an answer in lockstep after which the log says so [s]

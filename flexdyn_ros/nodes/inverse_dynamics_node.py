@@ -5,45 +5,29 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from builtin_interfaces.msg import Time
-from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.compute_times import ComputeTimes
-from flexdyn_ros.nodes.diagnostics import ERROR
-from flexdyn_ros.nodes.diagnostics import OK
-from flexdyn_ros.nodes.diagnostics import WARN
-from flexdyn_ros.nodes.driven_joints import driven_joints
-from flexdyn_ros.nodes.driven_joints import parameter_problem
-from flexdyn_ros.nodes.effort_limits import EffortLimits
-from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.feed_forward import ModalSettings
-from flexdyn_ros.nodes.joint_state_topic import subscribe_measured_states
-from flexdyn_ros.nodes.lost_messages import LostMessages
-from flexdyn_ros.nodes.measured_state import JOINT_STATES
-from flexdyn_ros.nodes.measured_state import MeasuredState
-from flexdyn_ros.nodes.measured_state import MULTI_DOF
-from flexdyn_ros.nodes.message_stamps import NodeClock
-from flexdyn_ros.nodes.model_changes import chosen_terms
-from flexdyn_ros.nodes.model_changes import ModelChanges
-from flexdyn_ros.nodes.model_changes import PARAMETERS
-from flexdyn_ros.nodes.plausibility import bounds
-from flexdyn_ros.nodes.plausibility import Plausible
-from flexdyn_ros.nodes.quiet_friction import QuietFriction
-from flexdyn_ros.nodes.reference_input import TOPIC as REFERENCE
-from flexdyn_ros.nodes.robot_node import RobotNode
-from flexdyn_ros.nodes.robot_node import run_node
-from flexdyn_ros.nodes.ros_time import seconds
-from flexdyn_ros.nodes.run_time_model import RunTimeModel
-from flexdyn_ros.nodes.torque_cycle import TorqueCycle
-from flexdyn_ros.nodes.torque_inputs import TorqueInputs
-from flexdyn_ros.nodes.torque_output import TorqueOutput
-from flexdyn_ros.nodes.trajectory_service import TrajectoryService
+from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.arm.measured_state import JOINT_STATES, MeasuredState, MULTI_DOF
+from flexdyn_ros.nodes.arm.plausibility import bounds, Plausible
+from flexdyn_ros.nodes.arm.times import ComputeTimes, NodeClock, seconds
+from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
+from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
+from flexdyn_ros.nodes.common.run_time_model import RunTimeModel
+from flexdyn_ros.nodes.common.topics import LostMessages, subscribe_measured_states
+from flexdyn_ros.nodes.torque.driven_joints import driven_joints, EffortLimits, parameter_problem
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward, ModalSettings
+from flexdyn_ros.nodes.torque.model_changes import chosen_terms, ModelChanges, PARAMETERS
+from flexdyn_ros.nodes.torque.reference_input import REFERENCE_TOPIC
+from flexdyn_ros.nodes.torque.torque_cycle import TorqueCycle, TorqueOutput
+from flexdyn_ros.nodes.torque.torque_inputs import TorqueInputs
+from flexdyn_ros.nodes.torque.torque_terms import QuietFriction
+from flexdyn_ros.nodes.torque.trajectory_service import TrajectoryService
 import numpy as np
 
 WATCH = 'InverseDynamicsNode._watch'
-CYCLES = (JOINT_STATES, MULTI_DOF, REFERENCE, WATCH)
+CYCLES = (JOINT_STATES, MULTI_DOF, REFERENCE_TOPIC, WATCH)
 """Callbacks whose failure means that there is no torque."""
 NEVER = 'never received'
 
@@ -105,7 +89,7 @@ class InverseDynamicsNode(RobotNode):
                 f'No force acts on {", ".join(self.feed_forward.base.names)}: they accelerate as '
                 'the motion of the arm makes them.'
             )
-        model.prepare_gravity()
+        model.set_gravity()
         self.feed_forward.prepare()
 
     @property
@@ -269,6 +253,7 @@ class InverseDynamicsNode(RobotNode):
         self.cycle.stop(self.measured.positions, self.stamp, now)
 
     def _watch(self) -> None:
+        self.changes.log()
         now = time.monotonic()
         problems = self.measured.problems(now, self.parameters['timeout'])
         if not self.measured.complete:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Optional
-from typing import Sequence
+from typing import Optional, Sequence
 from xml.etree import ElementTree
 
 

@@ -24,8 +24,7 @@ from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 from flexdyn_ros.quasi_static.static_deflection import StaticDeflection
-from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.robot_dynamics import require_dynamics
+from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
 from flexdyn_ros.simulation.arguments import finite_vector
 import numpy as np
 from numpy.typing import ArrayLike

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Callable
-from typing import Optional
-from typing import Union
+from typing import Callable, Optional, Union
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
@@ -18,9 +16,7 @@ from flexdyn_ros.simulation.progress import Progress
 from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.stability import StepLimit
-from flexdyn_ros.simulation.tableaus import find_tableau
-from flexdyn_ros.simulation.tableaus import IMPLICIT
-from flexdyn_ros.simulation.tableaus import Tableau
+from flexdyn_ros.simulation.tableaus import find_tableau, IMPLICIT, Tableau
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -8,9 +8,7 @@ loads are far from those of buckling; where that contracts slowly, the full deri
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Callable
-from typing import Optional
+from typing import Any, Callable, Optional
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.quasi_static.free_play import FreePlay

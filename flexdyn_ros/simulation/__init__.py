@@ -6,8 +6,7 @@ from flexdyn_ros.simulation.energy_balance import EnergyNotKept
 from flexdyn_ros.simulation.integrate import simulate
 from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.stability import StepTooLarge
-from flexdyn_ros.simulation.torque_laws import TorqueTable
-from flexdyn_ros.simulation.torque_laws import TrackingTorque
+from flexdyn_ros.simulation.torque_laws import TorqueTable, TrackingTorque
 
 __all__ = [
     'EnergyNotKept', 'simulate', 'SimulationDiverged', 'StepTooLarge', 'TorqueTable',

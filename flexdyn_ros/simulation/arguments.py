@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
-from numbers import Real
+from numbers import Integral, Real
 
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.errors import ArgumentError

@@ -8,8 +8,7 @@ adds or takes, the derivative of its forces by the modes. At the load that buckl
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from flexdyn_ros.model.modal.matrices import reduced_eigenproblem
 from flexdyn_ros.simulation.frequencies import stiffness_matrix

@@ -9,27 +9,20 @@ losses by their addresses, and Python is not held meanwhile.
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_double
-from ctypes import c_int64
-from ctypes import c_void_p
+from ctypes import c_double, c_int64, c_void_p
 from functools import lru_cache
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
-from flexdyn_ros.codegen.compile.compiled_c import RUNTIME
-from flexdyn_ros.codegen.compile.compiler import CompilationFailed
-from flexdyn_ros.codegen.compile.compiler import find_compiler
-from flexdyn_ros.codegen.compile.compiler import NoCompiler
+from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT, RUNTIME
+from flexdyn_ros.codegen.compile.compiler import CompilationFailed, find_compiler, NoCompiler
 from flexdyn_ros.codegen.compile.loading import load_library
 from flexdyn_ros.codegen.compile.program import NativeFunction
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 from flexdyn_ros.simulation.record import Recorder
 from flexdyn_ros.simulation.tableaus import Tableau
-from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial
-from flexdyn_ros.simulation.torque_laws import TorqueLaw
+from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
 import numpy as np
 
 # Products and sums stay apart, as in Python.

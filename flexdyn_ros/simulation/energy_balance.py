@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.simulation.frequencies import natural_modes
-from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 from flexdyn_ros.simulation.record import Trajectory
 import numpy as np
 

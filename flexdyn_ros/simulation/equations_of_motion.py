@@ -3,24 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Callable
-from typing import Optional
-from typing import Union
+from typing import Any, Callable, Optional, Union
 
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.closed_chains.stepping import LoopMotion
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import LoopsCannotClose
-from flexdyn_ros.errors import SingularMassMatrix
+from flexdyn_ros.errors import ArgumentError, LoopsCannotClose, SingularMassMatrix
 from flexdyn_ros.simulation.arguments import finite_vector
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.divergence import Diverged
-from flexdyn_ros.simulation.prescribed import BaseAcceleration
-from flexdyn_ros.simulation.prescribed import PrescribedBase
+from flexdyn_ros.simulation.prescribed import BaseAcceleration, PrescribedBase
 from flexdyn_ros.simulation.quadratures import Quadratures
-from flexdyn_ros.simulation.stability import find_limit
-from flexdyn_ros.simulation.stability import StepLimit
+from flexdyn_ros.simulation.stability import find_limit, StepLimit
 from flexdyn_ros.simulation.tableaus import Tableau
 from flexdyn_ros.simulation.torque_laws import TorqueLaw
 import numpy as np

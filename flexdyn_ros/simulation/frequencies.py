@@ -8,11 +8,9 @@ a swinging or bending arm is not included, so that joints without springs have f
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from flexdyn_ros.model.modal.matrices import reduced_eigenproblem
-from flexdyn_ros.model.modal.matrices import symmetric_part
+from flexdyn_ros.model.modal.matrices import reduced_eigenproblem, symmetric_part
 import numpy as np
 
 _STEP = 1e-6  # of a coordinate [m | rad] or its rate; small against the knots of spring tables

@@ -21,8 +21,7 @@ from __future__ import annotations
 
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.simulation.divergence import Diverged
-from flexdyn_ros.simulation.dry_friction import friction_impulses
-from flexdyn_ros.simulation.dry_friction import FrictionLevels
+from flexdyn_ros.simulation.dry_friction import friction_impulses, FrictionLevels
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np

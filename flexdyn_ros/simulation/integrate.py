@@ -5,36 +5,24 @@ from __future__ import annotations
 
 from contextlib import suppress
 import math
-from typing import Mapping
-from typing import Optional
+from typing import Mapping, Optional
 import warnings
 
 from flexdyn_ros.checked_arguments import Wrenches
-from flexdyn_ros.closed_chains.stepping import LoopAccelerations
-from flexdyn_ros.closed_chains.stepping import LoopMotion
+from flexdyn_ros.closed_chains.stepping import LoopAccelerations, LoopMotion
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.robot_dynamics import require_dynamics
-from flexdyn_ros.simulation.arguments import finite_vector
-from flexdyn_ros.simulation.arguments import positive_number
-from flexdyn_ros.simulation.arguments import whole_number
-from flexdyn_ros.simulation.divergence import Diverged
-from flexdyn_ros.simulation.divergence import SimulationDiverged
-from flexdyn_ros.simulation.energy_balance import EnergyNotKept
-from flexdyn_ros.simulation.energy_balance import find_imbalance
-from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
-from flexdyn_ros.simulation.equations_of_motion import Torque
-from flexdyn_ros.simulation.method_choice import AUTO
-from flexdyn_ros.simulation.method_choice import choose
+from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
+from flexdyn_ros.simulation.arguments import finite_vector, positive_number, whole_number
+from flexdyn_ros.simulation.divergence import Diverged, SimulationDiverged
+from flexdyn_ros.simulation.energy_balance import EnergyNotKept, find_imbalance
+from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion, Torque
+from flexdyn_ros.simulation.method_choice import AUTO, choose
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
-from flexdyn_ros.simulation.progress import Progress
-from flexdyn_ros.simulation.progress import ProgressBar
+from flexdyn_ros.simulation.progress import Progress, ProgressBar
 from flexdyn_ros.simulation.quadratures import Quadratures
-from flexdyn_ros.simulation.record import Recorder
-from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.record import Recorder, Trajectory
 from flexdyn_ros.simulation.run import Run
-from flexdyn_ros.simulation.tableaus import find_tableau
-from flexdyn_ros.simulation.tableaus import Tableau
+from flexdyn_ros.simulation.tableaus import find_tableau, Tableau
 import numpy as np
 from numpy.typing import ArrayLike
 

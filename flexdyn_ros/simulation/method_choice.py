@@ -4,18 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 import warnings
 
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.simulation.stability import find_limit
-from flexdyn_ros.simulation.stability import StepLimit
-from flexdyn_ros.simulation.stability import StepTooLarge
-from flexdyn_ros.simulation.tableaus import find_tableau
-from flexdyn_ros.simulation.tableaus import IMPLICIT
-from flexdyn_ros.simulation.tableaus import RK4
-from flexdyn_ros.simulation.tableaus import Tableau
+from flexdyn_ros.simulation.stability import find_limit, StepLimit, StepTooLarge
+from flexdyn_ros.simulation.tableaus import find_tableau, IMPLICIT, RK4, Tableau
 import numpy as np
 
 AUTO = 'auto'

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from math import pi
-from math import sqrt
+from math import pi, sqrt
 from typing import Any
 
 from flexdyn_ros.model.beam.body import link_body

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.output_files import new_file
-from flexdyn_ros.simulation.record import PathLike
-from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.record import PathLike, Trajectory
 import numpy as np
 
 # Colours that readers with colour blindness tell apart (Okabe and Ito 2008).

@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Callable
-from typing import Optional
-from typing import Union
+from typing import Any, Callable, Optional, Union
 
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.errors import ArgumentError

@@ -6,10 +6,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Callable
-from typing import Optional
-from typing import TextIO
-from typing import Union
+from typing import Callable, Optional, TextIO, Union
 
 Progress = Union[None, bool, Callable[[float], None]]
 

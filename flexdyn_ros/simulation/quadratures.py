@@ -7,8 +7,7 @@ They are rows of the same state as q and qd, so that the method's own stages int
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.simulation.torque_laws import TorqueLaw

@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from io import StringIO
 import os
 from pathlib import Path
-from typing import Any
-from typing import Union
+from typing import Any, Union
 from weakref import WeakKeyDictionary
 
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.beam.family_shapes import family_shapes
 from flexdyn_ros.model.modal.archive import read_archive
 from flexdyn_ros.model.records.robot import Robot

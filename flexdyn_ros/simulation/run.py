@@ -10,11 +10,9 @@ from flexdyn_ros.simulation.compiled_steps import compiled_steps
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 from flexdyn_ros.simulation.progress import ProgressBar
-from flexdyn_ros.simulation.record import Recorder
-from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.record import Recorder, Trajectory
 from flexdyn_ros.simulation.runge_kutta import RungeKutta
-from flexdyn_ros.simulation.tableaus import IMPLICIT
-from flexdyn_ros.simulation.tableaus import Tableau
+from flexdyn_ros.simulation.tableaus import IMPLICIT, Tableau
 import numpy as np
 
 # Python takes part, for interrupts and progress, about as often as this [s].

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import Protocol
+from typing import Optional, Protocol
 
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.quadratures import Quadratures

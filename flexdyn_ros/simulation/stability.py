@@ -5,17 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Any
-from typing import Optional
-from typing import Union
+from typing import Any, Optional, Union
 from weakref import WeakKeyDictionary
 
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.simulation.frequencies import linearised
-from flexdyn_ros.simulation.tableaus import find_tableau
-from flexdyn_ros.simulation.tableaus import Tableau
+from flexdyn_ros.simulation.tableaus import find_tableau, Tableau
 import numpy as np
 
 # The last limit of each dynamics, with what it follows from.

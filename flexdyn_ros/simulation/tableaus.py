@@ -8,9 +8,7 @@ from fractions import Fraction
 import math
 
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.simulation.hairer_method import HAIRER_A
-from flexdyn_ros.simulation.hairer_method import HAIRER_B
-from flexdyn_ros.simulation.hairer_method import HAIRER_C
+from flexdyn_ros.simulation.hairer_method import HAIRER_A, HAIRER_B, HAIRER_C
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,10 @@ Torques that follow from the time and the state alone, and so need no Python in 
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
-from typing import Sequence
-from typing import Union
+from typing import Any, Optional, Sequence, Union
 
 from flexdyn_ros.arguments import real_matrix
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 import numpy as np
@@ -55,8 +51,7 @@ class PiecewisePolynomial:
         if interpolation == 'linear':
             rate = np.diff(values, axis=0) / np.diff(t)[:, np.newaxis]
             return cls(t, np.stack((rate, values[:-1]), axis=1))
-        from scipy.interpolate import CubicHermiteSpline
-        from scipy.interpolate import CubicSpline
+        from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
         given = slopes is not None
         found = CubicHermiteSpline(t, values, slopes) if given else CubicSpline(t, values)

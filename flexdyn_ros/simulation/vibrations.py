@@ -15,15 +15,13 @@ M is the mass matrix, and L_kf the modal forces that hold the arm while its base
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.simulation.frequencies import natural_modes
-from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 from flexdyn_ros.simulation.modal_coordinates import coordinate_table
 import numpy as np
 

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from typing import Mapping
 
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import QUOTIENT
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import (
+    CONSTANT,
+    Expression,
+    NEGATIVE,
+    PRODUCT,
+    QUOTIENT,
+    SUM,
+    SYMBOL,
+)
 
 STUMPFF = 'stumpff'
 

@@ -4,19 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable
-from typing import Sequence
+from typing import Callable, Sequence
 
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.passes.common_pairs import common_products
-from flexdyn_ros.symbolic.passes.common_pairs import common_sums
-from flexdyn_ros.symbolic.passes.factoring import distribute
-from flexdyn_ros.symbolic.passes.factoring import factor
+from flexdyn_ros.symbolic.graph import Expression
+from flexdyn_ros.symbolic.passes.common_pairs import common_products, common_sums
+from flexdyn_ros.symbolic.passes.factoring import distribute, factor
 from flexdyn_ros.symbolic.passes.identities import trigonometry
 from flexdyn_ros.symbolic.passes.numbers import constants
 from flexdyn_ros.symbolic.passes.reuse import reuse
-from flexdyn_ros.symbolic.program import operation_counts
-from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.program import operation_counts, Program
 from flexdyn_ros.symbolic.search.common_divisors import common_divisors
 
 Pass = Callable[[Program], Program]

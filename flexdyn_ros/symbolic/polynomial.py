@@ -7,17 +7,10 @@ A polynomial maps monomials, sorted tuples of nodes with repetition, to coeffici
 
 from __future__ import annotations
 
-from typing import Container
-from typing import Optional
+from typing import Container, Optional
 
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.rounding import accumulate
-from flexdyn_ros.symbolic.rounding import is_same
+from flexdyn_ros.symbolic.graph import CONSTANT, Expression, Graph, NEGATIVE, PRODUCT, SUM
+from flexdyn_ros.symbolic.rounding import accumulate, is_same
 
 Monomial = tuple[Expression, ...]
 Polynomial = dict[Monomial, float]

@@ -4,20 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable
-from typing import Iterable
-from typing import Mapping
+from typing import Callable, Iterable, Mapping
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import QUOTIENT
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
-from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.graph import (
+    CALL,
+    Expression,
+    Graph,
+    NEGATIVE,
+    PRODUCT,
+    QUOTIENT,
+    split_sign,
+    SUM,
+)
 
 
 @dataclass(frozen=True)
@@ -169,28 +167,3 @@ def operation_counts(outputs: Iterable[Expression]) -> dict[str, int]:
 def total_operations(outputs: Iterable[Expression]) -> int:
     """Return the number of operations below outputs, function calls among them."""
     return sum(operation_counts(outputs).values())
-
-
-def evaluate_program(program: Program, inputs: Mapping[str, float]) -> list[float]:
-    """Return the outputs at given inputs, by walking the graph: slow, for checks."""
-    values: dict[Expression, float] = {}
-    for node in program.needed():
-        operands = [values[operand] for operand in node.operands]
-        if node.kind == CONSTANT:
-            value = node.value
-        elif node.kind == SYMBOL:
-            value = inputs[node.value]
-        elif node.kind == SUM:
-            value = sum(operands)
-        elif node.kind == PRODUCT:
-            value = 1.0
-            for operand in operands:
-                value *= operand
-        elif node.kind == QUOTIENT:
-            value = operands[0] / operands[1]
-        elif node.kind == NEGATIVE:
-            value = -operands[0]
-        else:
-            value = program.graph.value_of(node.value, operands[0])
-        values[node] = value
-    return [values[output] for output in program.outputs]

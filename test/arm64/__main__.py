@@ -21,11 +21,8 @@ import flexdyn_ros as fd
 from flexdyn_ros.codegen.backends.variants import Variants
 from flexdyn_ros.codegen.compile import extension
 from flexdyn_ros.codegen.compile.cache import model_digest
-from flexdyn_ros.codegen.compile.compiled_c import batch_source
-from flexdyn_ros.codegen.compile.compiled_c import call_source
-from flexdyn_ros.codegen.compile.compiled_c import PIVOTS
-from flexdyn_ros.codegen.compile.compiler import COMMON
-from flexdyn_ros.codegen.compile.compiler import GCC_FLAGS
+from flexdyn_ros.codegen.compile.compiled_c import batch_source, call_source, PIVOTS
+from flexdyn_ros.codegen.compile.compiler import COMMON, GCC_FLAGS
 from flexdyn_ros.codegen.tracing.functions import read_function
 from flexdyn_ros.codegen.tracing.interface import Trace
 import numpy as np

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A folder with the models that the command line's tests read."""
 
-from command import ARM
-from command import EXTENSION
-from command import FLEXIBLE_ARM
+from command import ARM, EXTENSION, FLEXIBLE_ARM
 import pytest
 
 

@@ -10,9 +10,7 @@ import subprocess
 import sys
 import time
 
-from command import flexdyn
-from command import flexdyn_many
-from command import surroundings
+from command import flexdyn, flexdyn_many, surroundings
 from flexdyn_ros.cli.main import build_parser
 import pytest
 
@@ -263,18 +261,3 @@ def test_start_up_imports_neither_scipy_nor_matplotlib(folder, words, code, abse
                          capture_output=True, text=True)
     assert run.returncode == code, run.stderr
     assert run.stderr.splitlines()[-1] == '[]'
-
-
-def test_demo_says_when_it_is_missing(folder):
-    """The hook loads the demonstration only when it is asked for."""
-    code = (
-        'import sys\n'
-        'sys.modules["flexdyn_ros.demo.main"] = None\n'
-        'from flexdyn_ros.cli.main import main\n'
-        'sys.exit(main(["demo", "--fast"]))\n'
-    )
-    run = subprocess.run([sys.executable, '-c', code], cwd=folder, env=surroundings(),
-                         capture_output=True, text=True)
-    assert run.returncode == 1
-    assert 'without a demonstration' in run.stderr
-    assert 'Traceback' not in run.stderr

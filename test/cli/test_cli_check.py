@@ -3,9 +3,7 @@
 
 import json
 
-from command import ARM
-from command import flexdyn
-from command import FOREARM
+from command import ARM, flexdyn, FOREARM
 import numpy as np
 from oracles.random_robots import inertial_xml
 import pytest

@@ -3,8 +3,7 @@
 
 import json
 
-from command import flexdyn
-from command import MODES
+from command import flexdyn, MODES
 import pytest
 
 

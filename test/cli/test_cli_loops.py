@@ -22,7 +22,7 @@ def test_check_says_rank_and_freedoms(capsys):
     report = answer(capsys, 'check', URDF / 'four_bar.urdf.xacro', 'constrain:=rx rz tx ty tz')
     notes = ' '.join(f['message'] for f in report['findings'] if f['severity'] == 'note')
     assert '5 constraints of rank 2, 1 degrees of freedom, 1 of the joint coordinates' in notes
-    assert '3 of them repeat others' in notes
+    assert '3 of them are redundant' in notes
 
 
 def test_check_of_loops_that_do_not_close(capsys, tmp_path):

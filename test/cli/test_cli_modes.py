@@ -5,10 +5,7 @@ import json
 import math
 import re
 
-from command import flexdyn
-from command import FLEXIBLE_ARM
-from command import MODES
-from command import REPOSITORY
+from command import flexdyn, FLEXIBLE_ARM, MODES, REPOSITORY
 import flexdyn_ros as fd
 import numpy as np
 import pytest

@@ -4,8 +4,7 @@
 import json
 from types import SimpleNamespace
 
-from command import ARM
-from command import flexdyn
+from command import ARM, flexdyn
 import flexdyn_ros as fd
 from flexdyn_ros.cli.bag import joined
 from flexdyn_ros.errors import FlexdynError
@@ -31,8 +30,7 @@ def measured(t, factors=(1.0, 1.0)):
 def bag(tmp_path_factory):
     """Return a bag of 3 s at 100 Hz; the elbow's effort has the wrong sign."""
     rosbags = pytest.importorskip('rosbags.rosbag2', reason='rosbags is in requirements/test.txt')
-    from rosbags.typesys import get_typestore
-    from rosbags.typesys import Stores
+    from rosbags.typesys import get_typestore, Stores
 
     store = get_typestore(Stores.ROS2_JAZZY)
     kinds = store.types

@@ -5,10 +5,7 @@ import json
 import math
 
 from command import flexdyn
-from oracles.segment_arms import boom
-from oracles.segment_arms import LENGTH
-from oracles.segment_arms import MASS
-from oracles.segment_arms import STIFFNESS
+from oracles.segment_arms import boom, LENGTH, MASS, STIFFNESS
 import pytest
 
 

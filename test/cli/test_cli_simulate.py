@@ -7,8 +7,7 @@ import subprocess
 import sys
 import time
 
-from command import flexdyn
-from command import surroundings
+from command import flexdyn, surroundings
 from flexdyn_ros.simulation.record import load_npz
 import pytest
 
@@ -155,7 +154,7 @@ def test_an_interrupt_leaves_the_motion_so_far(folder):
     finally:
         process.kill()
     assert process.returncode == 130
-    assert 'the motion up to the interrupt' in error and error.endswith('Interrupted.\n')
+    assert 'the motion before the interrupt' in error and error.endswith('Interrupted.\n')
     motion = load_npz(folder / 'long' / 'trajectory.npz')
     assert 10 < len(motion) < 10**7
     assert sorted(path.name for path in (folder / 'long').iterdir()) == [

@@ -3,8 +3,7 @@
 
 import json
 
-from command import flexdyn
-from command import REPOSITORY
+from command import flexdyn, REPOSITORY
 import pytest
 
 CANADARM = REPOSITORY / 'urdf' / 'canadarm.urdf.xacro'

@@ -7,8 +7,7 @@ from functools import lru_cache
 import flexdyn_ros as fd
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 import numpy as np
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
+from oracles.random_robots import random_robot_urdf, random_state
 
 # Name to (seed, joints, options of random_robot_urdf): small, so that tests stay quick.
 ROBOTS = {

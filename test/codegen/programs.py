@@ -7,9 +7,7 @@ from flexdyn_ros.codegen.compile.program import CompiledProgram
 from flexdyn_ros.codegen.export.python import emit_python
 from flexdyn_ros.codegen.export.schedule import schedule
 from flexdyn_ros.codegen.generate import compile_python
-from flexdyn_ros.codegen.tracing.interface import Input
-from flexdyn_ros.codegen.tracing.interface import Output
-from flexdyn_ros.codegen.tracing.interface import Trace
+from flexdyn_ros.codegen.tracing.interface import Input, Output, Trace
 from flexdyn_ros.dynamics.spring_law import monotone_cubic
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program

@@ -6,17 +6,13 @@ import os
 import warnings
 
 from codegen import cases
-from codegen.compiled import needs_compiler
-from codegen.compiled import QUICK
+from codegen.compiled import needs_compiler, QUICK
 import flexdyn_ros as fd
 from flexdyn_ros import direct_calls
 from flexdyn_ros.codegen.backends import generated
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend
-from flexdyn_ros.codegen.compile import compiler
-from flexdyn_ros.codegen.compile import program
-from flexdyn_ros.codegen.compile.compiler import CompilationFailed
-from flexdyn_ros.codegen.compile.compiler import find_compiler
-from flexdyn_ros.codegen.compile.compiler import NoCompiler
+from flexdyn_ros.codegen.compile import compiler, program
+from flexdyn_ros.codegen.compile.compiler import CompilationFailed, find_compiler, NoCompiler
 from flexdyn_ros.codegen.tracing.functions import Request
 import numpy as np
 from oracles.dh_urdf import chain_urdf
@@ -178,6 +174,8 @@ def test_a_long_compilation_is_logged_once(monkeypatch, own_cache_folder, messag
     """What, for which robot, and how long; what is on disk logs nothing."""
     model = cases.robot('rigid tree')
     q = cases.state(model)[0]
+    assert program.LONG == 1.0
+    monkeypatch.setattr(program, 'LONG', 1000.0)
     fd.Dynamics(model).mass_matrix(q)
     assert not [text for text in messages('INFO') if 'mass_matrix' in text]
     monkeypatch.setattr(program, 'LONG', 0.0)

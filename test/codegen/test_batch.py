@@ -6,8 +6,7 @@ import inspect
 import os
 
 from codegen import cases
-from codegen.compiled import needs_compiler
-from codegen.compiled import QUICK
+from codegen.compiled import needs_compiler, QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.batch import BATCHED
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend

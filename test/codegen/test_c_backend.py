@@ -2,8 +2,7 @@
 """The c backend: the reference's numbers, loads as arguments, the same errors."""
 
 from codegen import cases
-from codegen.compiled import needs_compiler
-from codegen.compiled import QUICK
+from codegen.compiled import needs_compiler, QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.backends.generated import generated_backend
 from flexdyn_ros.codegen.compile.program import CompiledProgram

@@ -9,10 +9,9 @@ import pydoc
 import weakref
 
 from codegen import cases
-from codegen.compiled import needs_compiler
-from codegen.compiled import needs_extension
-from codegen.compiled import QUICK
+from codegen.compiled import needs_compiler, needs_extension, QUICK
 import flexdyn_ros as fd
+from flexdyn_ros.codegen.compile import compiler
 from flexdyn_ros.direct_calls import is_direct
 import numpy as np
 import pytest
@@ -271,3 +270,26 @@ def test_an_object_dies_with_its_last_owner(backend):
         assert call is None or call() is None
     finally:
         gc.enable()
+
+
+def test_loads_kept_as_arguments_need_no_new_code(monkeypatch):
+    """Payload and gravity are arguments of one compiled function; clearing gives the same bits."""
+    model = cases.robot('rigid tree')
+    link = model.frame_names[-1]
+    dyn = fd.Dynamics(model, 'c')
+    dyn.compile('inverse_dynamics', arguments=('gravity', f'payload:{link}'))
+    monkeypatch.setattr(compiler.Compiler, 'build', None)
+    q, qd, qdd, _ = cases.state(model)
+    bare = dyn.inverse_dynamics(q, qd, qdd)
+    reference = fd.Dynamics(model, 'reference')
+    for each in (dyn, reference):
+        each.set_payload(link, 1.5, [0.1, 0.2, 0.3], np.diag([0.1, 0.2, 0.15]))
+        each.set_gravity([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(
+        dyn.inverse_dynamics(q, qd, qdd), reference.inverse_dynamics(q, qd, qdd), rtol=1e-10,
+    )
+    dyn.clear_payload()
+    dyn.set_gravity(model.gravity_vector)
+    assert np.array_equal(dyn.inverse_dynamics(q, qd, qdd), bare)
+    with pytest.raises(fd.FlexdynError, match='payload:<link>'):
+        dyn.compile('inverse_dynamics', arguments=('mass',))

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Common divisors of polynomials, and the search for better ones."""
 
+from evaluated_program import evaluate_program
 from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.program import evaluate_program
-from flexdyn_ros.symbolic.program import operation_counts
-from flexdyn_ros.symbolic.program import Program
-from flexdyn_ros.symbolic.search.common_divisors import common_divisors
-from flexdyn_ros.symbolic.search.common_divisors import search_divisors
+from flexdyn_ros.symbolic.program import operation_counts, Program
+from flexdyn_ros.symbolic.search.common_divisors import common_divisors, search_divisors
 from flexdyn_ros.symbolic.search.divisors import cost
-from flexdyn_ros.symbolic.search.extraction import extract
-from flexdyn_ros.symbolic.search.extraction import search
+from flexdyn_ros.symbolic.search.extraction import extract, search
 from flexdyn_ros.symbolic.search.network import Network
 import numpy as np
 import pytest

@@ -11,19 +11,14 @@ import sys
 import time
 
 from codegen import cases
-from codegen.compiled import needs_compiler
-from codegen.compiled import QUICK
+from codegen.compiled import needs_compiler, QUICK
+from codegen.variant_of import variant_of
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.backends.executors import _program
-from flexdyn_ros.codegen.backends.variants import Variants
-from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.codegen.compile import program
-from flexdyn_ros.codegen.compile.compiler import CompilationFailed
-from flexdyn_ros.codegen.compile.compiler import Compiler
-from flexdyn_ros.codegen.compile.compiler import find_compiler
+from flexdyn_ros.codegen.compile import cache, program
+from flexdyn_ros.codegen.compile.compiler import CompilationFailed, Compiler, find_compiler
 from flexdyn_ros.codegen.compile.loading import load_library
 from flexdyn_ros.codegen.compile.program import CompiledProgram
-from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.trace import trace
 from oracles.random_robots import random_robot_urdf
 import pytest
@@ -181,12 +176,7 @@ def test_without_a_cache_nothing_is_left_over(tmp_path, monkeypatch):
 
 def entry(name='rigid tree'):
     """Return the entry of a compiled function of a robot."""
-    robot = cases.robot(name)
-    declared = {payload.link: payload.inertia for payload in robot.payloads}
-    variants = Variants(
-        robot, cache.model_digest(robot), list(robot.gravity_vector), declared
-    )
-    made, seen = _program(variants.variant(Request('inverse_dynamics'), ())), []
+    made, seen = _program(variant_of(cases.robot(name), 'inverse_dynamics')), []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(program, 'load_library', lambda entry, build, load: seen.append(entry))
         patch.setattr(program, '_loaded', {})
@@ -245,3 +235,13 @@ def test_the_oldest_entries_make_room(folder, monkeypatch):
     cache.write('new.py', b'text')
     assert cache.read('new.py') == b'text'
     assert sorted(path.name for path in folder.iterdir()) == ['3.py', '4.py', 'new.py']
+
+
+def test_unfinished_entries_of_killed_processes_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path))
+    left, fresh = tmp_path / 'left.tmp', tmp_path / 'fresh.tmp'
+    for path in (left, fresh):
+        path.write_bytes(b'half')
+    os.utime(left, (0.0, 0.0))
+    assert cache.write(cache.entry_name('whole'), b'whole')
+    assert not left.exists() and fresh.exists()

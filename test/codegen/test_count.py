@@ -3,9 +3,8 @@
 
 from codegen import cases
 import flexdyn_ros as fd
-from flexdyn_ros.symbolic.count import count_c
-from flexdyn_ros.symbolic.count import CountError
 import pytest
+from validation.counts.c_source import count_c, CountError
 
 try:
     import pycparser
@@ -72,6 +71,15 @@ def test_counts_are_those_of_the_program(function):
     """Without functions of its own, the source has the program's operations."""
     code = fd.generate(cases.robot('rigid tree'), function)
     assert code.counts == code.report[-1].counts
+
+
+@pytest.mark.parametrize('name', cases.ROBOTS)
+@pytest.mark.parametrize('optimise', [False, 'quick'])
+@pytest.mark.parametrize('function', ['inverse_dynamics', 'kinetic_energy', 'elastic_vector'])
+def test_counts_are_those_of_the_source(name, optimise, function):
+    """With functions of its own too, and before any pass."""
+    code = fd.generate(cases.robot(name), function, optimise=optimise)
+    assert code.counts == count_c(code.source, code.name)
 
 
 @pytest.mark.parametrize('name', ['rigid tree', 'flexible chain', 'mimic'])

@@ -4,28 +4,25 @@
 from functools import lru_cache
 from pathlib import Path
 
-from benchmarks.derivatives.page import count_row
-from benchmarks.derivatives.page import INTRODUCTION
-from benchmarks.derivatives.page import robots
+from benchmarks.derivatives.page import count_row, INTRODUCTION, robots
 from codegen import cases
-from codegen.compiled import needs_compiler
-from codegen.compiled import QUICK
-from codegen.native import Native
-from codegen.native import need_compiler
+from codegen.compiled import needs_compiler, QUICK
+from codegen.native import Native, need_compiler
+from evaluated_program import evaluate_program
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
 from flexdyn_ros.codegen.tracing.parameters import parameter_names
 from flexdyn_ros.codegen.tracing.trace import trace
-from flexdyn_ros.codegen.tracing.traced_derivatives import DERIVATIVE_METHODS
-from flexdyn_ros.codegen.tracing.traced_derivatives import DIRECTIONS
-from flexdyn_ros.codegen.tracing.traced_derivatives import STRUCTURED
-from flexdyn_ros.symbolic.program import evaluate_program
+from flexdyn_ros.codegen.tracing.traced_derivatives import (
+    DERIVATIVE_METHODS,
+    DIRECTIONS,
+    STRUCTURED,
+)
 from flexdyn_ros.symbolic.program import operation_counts
 import numpy as np
 from oracles.dh_urdf import chain_urdf
 from oracles.random_robots import random_robot_urdf
-from oracles.segment_arms import boom
-from oracles.segment_arms import WRIST
+from oracles.segment_arms import boom, WRIST
 from oracles.small_robots import arm
 import pytest
 
@@ -219,6 +216,7 @@ def test_the_cost_grows_with_the_square_of_a_chain():
     assert counts[1] < 4.0 * counts[0]
 
 
+@pytest.mark.slow
 def test_generate_takes_the_cheaper_way_and_says_which():
     """Both are compared; the passes only help."""
     model = robot('spring table')
@@ -238,6 +236,7 @@ def test_first_order_rotations_go_direction_by_direction():
         fd.generate(robot('linear'), 'inverse_dynamics_derivatives', method=STRUCTURED)
 
 
+@pytest.mark.slow
 def test_the_page_is_current():
     """Its words, and the counts of its smallest arm."""
     page = PAGE.read_text()

@@ -10,15 +10,12 @@ import sys
 import weakref
 
 from codegen import cases
-from codegen.compiled import needs_compiler
-from codegen.compiled import needs_extension
-from codegen.compiled import QUICK
+from codegen.compiled import needs_compiler, needs_extension, QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.compile import extension
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.direct_calls import is_direct
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import NonFiniteResult
+from flexdyn_ros.errors import ArgumentError, NonFiniteResult
 import numpy as np
 import pytest
 

@@ -3,20 +3,20 @@
 
 import math
 
-from codegen.compiled import needs_compiler
-from codegen.compiled import QUICK
-from codegen.programs import as_python
-from codegen.programs import compiled
-from codegen.programs import over_samples
-from codegen.programs import random_trace
-from codegen.programs import random_vectors
-from codegen.programs import symbols
-from codegen.programs import traced_of
+from codegen.compiled import needs_compiler, QUICK
+from codegen.programs import (
+    as_python,
+    compiled,
+    over_samples,
+    random_trace,
+    random_vectors,
+    symbols,
+    traced_of,
+)
+from evaluated_program import evaluate_program
 from flexdyn_ros.codegen.export.c import c_program
 from flexdyn_ros.dynamics.spring_law import monotone_cubic
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.program import evaluate_program
+from flexdyn_ros.symbolic.graph import CALL, Graph
 import numpy as np
 import pytest
 

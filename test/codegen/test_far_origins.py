@@ -3,21 +3,17 @@
 
 import re
 
+from evaluated_program import evaluate_program
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
 from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.dynamics.base_parameters import regroup
-from flexdyn_ros.dynamics.joints import AxisTerm
-from flexdyn_ros.dynamics.joints import JointMotion
-from flexdyn_ros.dynamics.multibody import Body
-from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.joints import AxisTerm, JointMotion
+from flexdyn_ros.dynamics.multibody import Body, Multibody
 from flexdyn_ros.dynamics.spatial import about_axis
-from flexdyn_ros.symbolic.program import evaluate_program
 import numpy as np
 from oracles.compare import reference_dynamics
-from oracles.vendor_robots import frictionless
-from oracles.vendor_robots import robots_folder
-from oracles.vendor_robots import without_geometry
+from oracles.vendor_robots import frictionless, robots_folder, without_geometry
 import pytest
 
 KINOVA = 'kinova_description/robots/kinova.urdf'

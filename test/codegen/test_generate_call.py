@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `generate` accepts, refuses and returns; its files; parameters that stay arguments."""
 
-from dataclasses import FrozenInstanceError
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 import shutil
 import subprocess
 
 from codegen import cases
+from evaluated_program import evaluate_program
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.parameters import parameter_names
 from flexdyn_ros.codegen.tracing.trace import trace
-from flexdyn_ros.symbolic.program import evaluate_program
 from flexdyn_ros.symbolic.program import operation_counts
 import numpy as np
 import pytest

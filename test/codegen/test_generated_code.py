@@ -4,11 +4,10 @@
 import shutil
 
 from codegen import cases
-from codegen.native import Native
-from codegen.native import need_compiler
+from codegen.native import Native, need_compiler
+from evaluated_program import evaluate_program
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.export.c import c_program
-from flexdyn_ros.codegen.export.c import emit_c
+from flexdyn_ros.codegen.export.c import c_program, emit_c
 from flexdyn_ros.codegen.export.chunks import split
 from flexdyn_ros.codegen.export.fortran import emit_fortran
 from flexdyn_ros.codegen.export.schedule import schedule
@@ -17,14 +16,15 @@ from flexdyn_ros.codegen.tracing.functions import tip_link
 from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.model.records.inertia import Inertia
-from flexdyn_ros.symbolic.count import count_c
 from flexdyn_ros.symbolic.optimise import PASSES
-from flexdyn_ros.symbolic.program import evaluate_program
 import numpy as np
 import pytest
+from validation.counts.c_source import count_c
 
 pytestmark = pytest.mark.usefixtures('simplified_once')
 LANGUAGES = ['c', 'python', 'fortran']
+# Robots for which the passes take long in all.
+LONGER = ('floating', 'multi axis', 'planar', 'mimic')
 ALL = '+'.join(cases.FUNCTIONS[:8])
 
 
@@ -45,8 +45,11 @@ def test_every_function_of_the_contract_can_be_generated():
     assert of_loops == {'loop_poses', 'loop_jacobian', 'loop_bias', 'loop_equations'}
 
 
-@pytest.mark.parametrize('function', cases.FUNCTIONS)
-@pytest.mark.parametrize('name', list(cases.ROBOTS))
+@pytest.mark.parametrize(('name', 'function'), [
+    # The same robots and functions run in a hurry in test_python_backend.py.
+    pytest.param(name, function, marks=[pytest.mark.slow] if name in LONGER else [])
+    for name in cases.ROBOTS for function in cases.FUNCTIONS
+])
 def test_python_equals_the_reference(name, function):
     """All functions on all kinds of robots."""
     model = cases.robot(name)

@@ -3,12 +3,11 @@
 
 from pathlib import Path
 
-from benchmarks.generation.example import example
-from benchmarks.generation.example import NAMES
+from benchmarks.generation.example import example, NAMES
 from benchmarks.generation.listing import listing
 from benchmarks.generation.page import _example_part
+from evaluated_program import evaluate_program
 from flexdyn_ros.symbolic.optimise import optimise
-from flexdyn_ros.symbolic.program import evaluate_program
 from flexdyn_ros.symbolic.program import operation_counts
 import pytest
 

@@ -3,22 +3,18 @@
 
 from random import Random
 
+from evaluated_program import evaluate_program
 from flexdyn_ros.codegen.tracing.trace import trace
-from flexdyn_ros.symbolic.program import evaluate_program
 from flexdyn_ros.symbolic.search.common_divisors import search_divisors
 from flexdyn_ros.symbolic.search.divisors import cost
-from flexdyn_ros.symbolic.search.extraction import extract
-from flexdyn_ros.symbolic.search.extraction import search
+from flexdyn_ros.symbolic.search.extraction import extract, search
 from flexdyn_ros.symbolic.search.network import Network
-from flexdyn_ros.symbolic.search.refinement import merge_squares
-from flexdyn_ros.symbolic.search.refinement import refine
-from flexdyn_ros.symbolic.search.refinement import rescale
+from flexdyn_ros.symbolic.search.refinement import merge_squares, refine, rescale
 import numpy as np
 import pytest
 
 from . import cases
-from .test_common_divisors import POINT
-from .test_common_divisors import program_of
+from .test_common_divisors import POINT, program_of
 
 
 def test_another_unit_saves_numbers():

@@ -4,8 +4,7 @@
 import math
 
 from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.rounding import NumberTable
-from flexdyn_ros.symbolic.rounding import SAME
+from flexdyn_ros.symbolic.rounding import NumberTable, SAME
 import numpy as np
 import pytest
 

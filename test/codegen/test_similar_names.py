@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links and joints whose names make the same identifier stay apart in generated code."""
 
-from codegen.compiled import needs_compiler
-from codegen.compiled import QUICK
+from codegen.compiled import needs_compiler, QUICK
 import flexdyn_ros as fd
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import assert_agree, reference_dynamics
 from oracles.small_robots import arm
 import pytest
 

@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The method of kinematic influence runs on symbols as it does on floats."""
 
+from evaluated_program import evaluate_program
 import flexdyn_ros as fd
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.influence.equations import generalised_forces
-from flexdyn_ros.dynamics.influence.equations import mass_matrix
-from flexdyn_ros.dynamics.influence.model import Approximations
-from flexdyn_ros.dynamics.influence.model import EXACT
-from flexdyn_ros.dynamics.influence.model import InfluenceModel
-from flexdyn_ros.dynamics.influence.model import lumps
+from flexdyn_ros.dynamics.influence.equations import generalised_forces, mass_matrix
+from flexdyn_ros.dynamics.influence.model import Approximations, EXACT, InfluenceModel, lumps
 from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.program import evaluate_program
 from flexdyn_ros.symbolic.program import Program
 import numpy as np
 from oracles.compare import assert_agree
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
+from oracles.random_robots import random_robot_urdf, random_state
 import pytest
 
 ROBOTS = {

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of expressions, and sums of multiple angles."""
 
-from math import cos
-from math import sin
+from math import cos, sin
 
-from flexdyn_ros.codegen.tracing.multiple_angles import angle_coordinates
-from flexdyn_ros.codegen.tracing.multiple_angles import multiple_angles
+from evaluated_program import evaluate_program
+from flexdyn_ros.codegen.tracing.multiple_angles import angle_coordinates, multiple_angles
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.program import evaluate_program
-from flexdyn_ros.symbolic.program import operation_counts
-from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.program import operation_counts, Program
 import pytest
 
 AT = {'x': 0.7, 'y': -1.3}

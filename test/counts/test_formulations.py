@@ -7,22 +7,18 @@ import flexdyn_ros as fd
 from flexdyn_ros.codegen import generate
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.base_parameters import regroup
-from flexdyn_ros.dynamics.factors import factor_order
-from flexdyn_ros.dynamics.factors import mass_matrix_factors
-from flexdyn_ros.dynamics.mass_matrix import mass_matrix
-from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_columns
-from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_first_columns
-from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_outer_links
+from flexdyn_ros.dynamics.factors import factor_order, mass_matrix_factors
+from flexdyn_ros.dynamics.mass_matrix import (
+    mass_matrix,
+    mass_matrix_by_columns,
+    mass_matrix_by_first_columns,
+    mass_matrix_by_outer_links,
+)
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.model.records.joint import Friction
-from flexdyn_ros.model.records.joint import JointDynamics
-from flexdyn_ros.model.records.joint import Mimic
+from flexdyn_ros.model.records.joint import Friction, JointDynamics, Mimic
 import numpy as np
 import pytest
-from validation.counts.robots import flexible_arm
-from validation.counts.robots import flexible_chain
-from validation.counts.robots import puma_560
-from validation.counts.robots import stanford_arm
+from validation.counts.robots import flexible_arm, flexible_chain, puma_560, stanford_arm
 
 ROBOTS = {
     'Stanford6': stanford_arm(),

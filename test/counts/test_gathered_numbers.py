@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers of products; the post-processor's printed examples are validation cases."""
 
+from evaluated_program import evaluate_program
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.passes.numbers import gather_numbers
-from flexdyn_ros.symbolic.program import evaluate_program
-from flexdyn_ros.symbolic.program import operation_counts
-from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.program import operation_counts, Program
 import pytest
 
 

@@ -2,10 +2,7 @@
 """The published figures: printed sums and printed values of the polynomials."""
 
 import pytest
-from validation.counts.published import cyril
-from validation.counts.published import jain_rodriguez
-from validation.counts.published import mohan_saha
-from validation.counts.published import published
+from validation.counts.published import cyril, jain_rodriguez, mohan_saha, published
 
 # Totals of tables 4.1 to 4.6 that the text quotes or the tables print.
 RIGID_TOTALS = [

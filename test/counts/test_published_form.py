@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The published generator's own form: its rules, its counts, its numbers."""
 
-from math import cos
-from math import prod
-from math import sin
+from math import cos, prod, sin
 
 import flexdyn_ros as fd
 import numpy as np
 import pytest
 from validation.counts.published import published
-from validation.counts.published_form import atom
-from validation.counts.published_form import inverse_dynamics
-from validation.counts.published_form import Listing
-from validation.counts.published_form import ONE
-from validation.counts.published_form import publication_counts
-from validation.counts.published_form import ZERO
-from validation.counts.robots import stanford_arm
-from validation.counts.robots import stanford_rows
+from validation.counts.published_form import (
+    atom,
+    inverse_dynamics,
+    Listing,
+    ONE,
+    publication_counts,
+    ZERO,
+)
+from validation.counts.robots import stanford_arm, stanford_rows
 
 X, Y = atom('X'), atom('Y')
 # A state of the Stanford arm.

@@ -2,18 +2,10 @@
 """The report: every published row is there, and rows that miss their mark are explained."""
 
 import pytest
-from validation.counts.explanations import explanation
-from validation.counts.explanations import UNEXPLAINED
+from validation.counts.explanations import explanation, UNEXPLAINED
 from validation.counts.published import published
-from validation.counts.report import line
-from validation.counts.report import mark
-from validation.counts.report import page
-from validation.counts.report import section
-from validation.counts.report import starting_line
-from validation.counts.tables import Count
-from validation.counts.tables import Row
-from validation.counts.tables import Table
-from validation.counts.tables import tables
+from validation.counts.report import line, mark, page, section, starting_line
+from validation.counts.tables import Count, Row, Table, tables
 
 TABLES = {table.name: table for table in tables()}
 # Rows that are quick to generate and whose rivals are close.

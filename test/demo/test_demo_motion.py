@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The desired motion of the demonstration."""
 
-from flexdyn_ros.demo.plan import rest_to_rest
-from flexdyn_ros.demo.plan import ROBOTS
+from flexdyn_ros.demo.plan import rest_to_rest, ROBOTS
 import numpy as np
 import pytest
 

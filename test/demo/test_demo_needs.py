@@ -5,8 +5,7 @@ import os
 from pathlib import Path
 import sys
 
-from flexdyn_ros.demo import environment
-from flexdyn_ros.demo import needs
+from flexdyn_ros.demo import environment, needs
 from flexdyn_ros.demo.environment import ISOLATED
 from flexdyn_ros.demo.main import run
 from flexdyn_ros.demo.session import build_parser

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from flexdyn_ros.demo.arm_picture import ArmShape
 from flexdyn_ros.demo.pictures import large_ones
-from flexdyn_ros.demo.plan import ROBOTS
-from flexdyn_ros.demo.plan import Run
+from flexdyn_ros.demo.plan import ROBOTS, Run
 import numpy as np
 import pytest
 

@@ -5,15 +5,9 @@ from types import SimpleNamespace
 
 import flexdyn_ros as fd
 from flexdyn_ros.demo import plan
-from flexdyn_ros.demo.plan import ROBOTS
-from flexdyn_ros.demo.plan import vendor_file
-from flexdyn_ros.demo.plan import VENDOR_PACKAGE
-from flexdyn_ros.demo.recording import errors
-from flexdyn_ros.demo.recording import expected_counts
-from flexdyn_ros.demo.recording import make_report
-from flexdyn_ros.demo.recording import Recording
-from flexdyn_ros.demo.report import demo_report
-from flexdyn_ros.demo.report import summary_lines
+from flexdyn_ros.demo.plan import ROBOTS, vendor_file, VENDOR_PACKAGE
+from flexdyn_ros.demo.recording import errors, expected_counts, make_report, Recording
+from flexdyn_ros.demo.report import demo_report, summary_lines
 from flexdyn_ros.demo.supervisor import ERROR
 import numpy as np
 import pytest

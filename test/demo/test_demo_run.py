@@ -8,12 +8,14 @@ import signal
 import sys
 import time
 
-from demo_process import DemoProcess
-from demo_process import hostile_variables
-from demo_process import is_running
-from demo_process import left_behind
-from demo_process import ROOT
-from demo_process import shared_memory_of
+from demo_process import (
+    DemoProcess,
+    hostile_variables,
+    is_running,
+    left_behind,
+    ROOT,
+    shared_memory_of,
+)
 import numpy as np
 import pytest
 

@@ -50,7 +50,7 @@ def test_exit_codes_and_signals_are_told(group):
 
 @pytest.mark.parametrize('numbers, ending', [
     ('[signal.SIGINT]', 'ended with signal SIGTERM'),
-    ('[signal.SIGINT, signal.SIGTERM]', 'did not stop when asked and had to be killed'),
+    ('[signal.SIGINT, signal.SIGTERM]', 'did not stop on a signal and was killed'),
 ])
 def test_stubborn_processes_are_stopped_all_the_same(group, numbers, ending):
     member = start(group, STUBBORN.format(numbers=numbers))

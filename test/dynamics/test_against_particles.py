@@ -6,16 +6,15 @@ from functools import lru_cache
 import flexdyn_ros as fd
 from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_generalised_agree
-from oracles.compare import assert_matrices_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import (
+    assert_agree,
+    assert_generalised_agree,
+    assert_matrices_agree,
+    reference_dynamics,
+)
 from oracles.particle_model import ParticleModel
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
-from oracles.robot_kinds import ONE_AXIS
-from oracles.robot_kinds import random_wrenches
-from oracles.robot_kinds import ROBOTS
+from oracles.random_robots import random_robot_urdf, random_state
+from oracles.robot_kinds import ONE_AXIS, random_wrenches, ROBOTS
 import pytest
 
 TOLERANCE = 1e-10

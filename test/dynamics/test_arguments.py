@@ -7,8 +7,7 @@ import re
 import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import reference_dynamics
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
+from oracles.random_robots import random_robot_urdf, random_state
 import pytest
 
 ROBOT = fd.load_robot(random_robot_urdf(91, 3, ('revolute', 'floating'), 0.8, tree=False))

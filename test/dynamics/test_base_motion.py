@@ -13,13 +13,14 @@ import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.simulation.configuration import quaternion_matrix
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_generalised_agree
-from oracles.compare import assert_matrices_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import (
+    assert_agree,
+    assert_generalised_agree,
+    assert_matrices_agree,
+    reference_dynamics,
+)
 from oracles.particle_model import ParticleModel
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
+from oracles.random_robots import random_robot_urdf, random_state
 import pytest
 
 TOLERANCE = 1e-10

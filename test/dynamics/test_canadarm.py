@@ -6,14 +6,11 @@ Its torques, mass matrix and frequencies are quick cases of the validation.
 """
 
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import assert_agree, reference_dynamics
 from oracles.planar_arm import runge_kutta_4
 import pytest
 from validation.case_file import expected
-from validation.mohan_saha.canadarm import canadarm
-from validation.mohan_saha.canadarm import path
-from validation.mohan_saha.canadarm import rigid_torque
+from validation.mohan_saha.canadarm import canadarm, path, rigid_torque
 
 
 def dynamics(modes, rigidity=None):

@@ -5,11 +5,8 @@ from functools import lru_cache
 
 import flexdyn_ros as fd
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_matrices_agree
-from oracles.compare import reference_dynamics
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
+from oracles.compare import assert_agree, assert_matrices_agree, reference_dynamics
+from oracles.random_robots import random_robot_urdf, random_state
 import pytest
 
 ROBOTS = {

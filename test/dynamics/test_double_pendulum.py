@@ -8,8 +8,7 @@ from oracles.planar_arm import frequencies_hz
 import pytest
 from scipy.integrate import solve_ivp
 from validation.beam_arms import beam_arm_urdf
-from validation.case_file import expected
-from validation.case_file import inputs
+from validation.case_file import expected, inputs
 from validation.el_rayyes.pendulum import NAME
 
 DATA = inputs(NAME)

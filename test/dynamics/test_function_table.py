@@ -7,8 +7,7 @@ from pathlib import Path
 import flexdyn_ros as fd
 from flexdyn_ros import batch
 from flexdyn_ros.dynamics import functions
-from flexdyn_ros.dynamics.functions import Function
-from flexdyn_ros.dynamics.functions import FUNCTIONS
+from flexdyn_ros.dynamics.functions import Function, FUNCTIONS
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 import numpy as np
 import pytest
@@ -55,9 +54,10 @@ def test_a_new_function_takes_three_places(backend, monkeypatch):
     monkeypatch.setitem(batch.BATCHED, 'momentum_vector', stated)
 
     class Dynamics(fd.Dynamics):
+
         def momentum_vector(self, q, qd, out=None):
             return self._evaluate('momentum_vector', (q, qd), out=out)
-
+    # Only then may compiled code answer for it.
     Dynamics._written = {**fd.Dynamics._written, 'momentum_vector': Dynamics.momentum_vector}
     robot = fd.load_robot(ROOT / 'urdf' / 'puma560.urdf.xacro')
     dyn = Dynamics(robot, backend)

@@ -4,9 +4,7 @@
 import flexdyn_ros as fd
 from flexdyn_ros.dynamics.influence.model import Approximations
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_matrices_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import assert_agree, assert_matrices_agree, reference_dynamics
 import pytest
 from validation.beam_arms import beam_arm_urdf
 

@@ -6,26 +6,28 @@ from functools import lru_cache
 import pickle
 
 import flexdyn_ros as fd
-from flexdyn_ros.dynamics import articulated_body
-from flexdyn_ros.dynamics import energy
-from flexdyn_ros.dynamics import flexible_body
-from flexdyn_ros.dynamics import frame_kinematics as frame_motion
-from flexdyn_ros.dynamics import frame_kinematics as jacobian
-from flexdyn_ros.dynamics import mass_matrix as composite_body
-from flexdyn_ros.dynamics import newton_euler
-from flexdyn_ros.dynamics import placement
-from flexdyn_ros.dynamics import reference
+from flexdyn_ros.dynamics import (
+    articulated_body,
+    energy,
+    flexible_body,
+    frame_kinematics as frame_motion,
+    frame_kinematics as jacobian,
+    mass_matrix as composite_body,
+    newton_euler,
+    placement,
+    reference,
+)
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_generalised_agree
-from oracles.compare import assert_matrices_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import (
+    assert_agree,
+    assert_generalised_agree,
+    assert_matrices_agree,
+    reference_dynamics,
+)
 from oracles.particle_model import ParticleModel
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
-from oracles.robot_kinds import random_wrenches
-from oracles.robot_kinds import ROBOTS
+from oracles.random_robots import random_robot_urdf, random_state
+from oracles.robot_kinds import random_wrenches, ROBOTS
 import pytest
 from validation.robots import example_robot
 

@@ -3,14 +3,10 @@
 
 import flexdyn_ros as fd
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_matrices_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import assert_agree, assert_matrices_agree, reference_dynamics
 from oracles.mujoco_oracle import MujocoOracle
 from oracles.random_robots import random_state
-from oracles.vendor_robots import frictionless
-from oracles.vendor_robots import robots_folder
-from oracles.vendor_robots import without_geometry
+from oracles.vendor_robots import frictionless, robots_folder, without_geometry
 import pytest
 
 pytestmark = pytest.mark.oracle

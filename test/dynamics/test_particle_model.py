@@ -3,11 +3,9 @@
 
 import flexdyn_ros as fd
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_matrices_agree
+from oracles.compare import assert_agree, assert_matrices_agree
 from oracles.particle_model import ParticleModel
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
+from oracles.random_robots import random_robot_urdf, random_state
 import pytest
 
 STEP = 1e-5

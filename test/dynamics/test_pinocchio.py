@@ -6,19 +6,18 @@ import re
 
 import flexdyn_ros as fd
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_matrices_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import assert_agree, assert_matrices_agree, reference_dynamics
 from oracles.particle_model import ParticleModel
-from oracles.pinocchio_oracle import pin
-from oracles.pinocchio_oracle import PinocchioOracle
+from oracles.pinocchio_oracle import pin, PinocchioOracle
 from oracles.random_robots import random_state
-from oracles.vendor_robots import frictionless
-from oracles.vendor_robots import on_floating_base
-from oracles.vendor_robots import robots_folder
-from oracles.vendor_robots import short_name
-from oracles.vendor_robots import vendor_urdfs
-from oracles.vendor_robots import without_geometry
+from oracles.vendor_robots import (
+    frictionless,
+    on_floating_base,
+    robots_folder,
+    short_name,
+    vendor_urdfs,
+    without_geometry,
+)
 import pytest
 
 pytestmark = pytest.mark.oracle

@@ -5,15 +5,9 @@ import re
 
 import flexdyn_ros as fd
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import reference_dynamics
-from oracles.random_robots import inertial_xml
-from oracles.random_robots import numbers
-from oracles.random_robots import physical_inertia
-from oracles.random_robots import rpy_of
-from oracles.small_robots import arm
-from oracles.small_robots import flexible_urdf
-from oracles.small_robots import state_of
+from oracles.compare import assert_agree, reference_dynamics
+from oracles.random_robots import inertial_xml, numbers, physical_inertia, rpy_of
+from oracles.small_robots import arm, flexible_urdf, state_of
 import pytest
 from scipy.spatial.transform import Rotation
 

@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 import runpy
-from typing import Any
-from typing import Callable
-from typing import Iterable
-from typing import Optional
+from typing import Any, Callable, Iterable, Optional
 
-from launch_stand_in.context import DeclaredArgument
-from launch_stand_in.context import join_namespaces
-from launch_stand_in.context import LaunchContext
-from launch_stand_in.context import LaunchFileError
-from launch_stand_in.context import perform
+from launch_stand_in.context import (
+    DeclaredArgument,
+    join_namespaces,
+    LaunchContext,
+    LaunchFileError,
+    perform,
+)
 from launch_stand_in.substitutions import Condition
 
 

@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
-from typing import Any
-from typing import Iterable
-from typing import Optional
+from dataclasses import dataclass, field
+from typing import Any, Iterable, Optional
 
 
 class LaunchFileError(RuntimeError):

@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import Any
-from typing import Iterable
-from typing import Optional
-from typing import Sequence
+from typing import Any, Iterable, Optional, Sequence
 
 from launch_stand_in.actions import Action
-from launch_stand_in.context import join_namespaces
-from launch_stand_in.context import LaunchContext
-from launch_stand_in.context import LaunchFileError
-from launch_stand_in.context import NodeProcess
-from launch_stand_in.context import perform
+from launch_stand_in.context import (
+    join_namespaces,
+    LaunchContext,
+    LaunchFileError,
+    NodeProcess,
+    perform,
+)
 from launch_stand_in.substitutions import Condition
 import yaml
 
@@ -178,8 +177,7 @@ def executable_path(package: str, executable: str) -> str:
     Raises:
         LaunchFileError: There is no such package or executable.
     """
-    from ament_index_python.packages import get_package_prefix
-    from ament_index_python.packages import PackageNotFoundError
+    from ament_index_python.packages import get_package_prefix, PackageNotFoundError
 
     try:
         prefix = get_package_prefix(package)

@@ -9,9 +9,7 @@ import os
 import signal
 import sys
 import threading
-from typing import Any
-from typing import Optional
-from typing import Sequence
+from typing import Any, Optional, Sequence
 
 from flexdyn_ros.demo.processes import ProcessGroup
 from launch_stand_in import stand_in

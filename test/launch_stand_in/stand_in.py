@@ -17,12 +17,8 @@ import sys
 from types import ModuleType
 from typing import Optional
 
-from launch_stand_in import actions
-from launch_stand_in import nodes
-from launch_stand_in import substitutions
-from launch_stand_in.context import LaunchContext
-from launch_stand_in.context import LaunchFileError
-from launch_stand_in.context import NodeProcess
+from launch_stand_in import actions, nodes, substitutions
+from launch_stand_in.context import LaunchContext, LaunchFileError, NodeProcess
 
 _SUBSTITUTIONS = (
     'AndSubstitution', 'Command', 'EnvironmentVariable', 'EqualsSubstitution', 'FindExecutable',

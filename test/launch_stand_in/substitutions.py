@@ -3,18 +3,14 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 import os
 import shlex
 import shutil
 import subprocess
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from launch_stand_in.context import LaunchContext
-from launch_stand_in.context import LaunchFileError
-from launch_stand_in.context import perform
+from launch_stand_in.context import LaunchContext, LaunchFileError, perform
 
 _TRUE = ('true', '1')
 _FALSE = ('false', '0')

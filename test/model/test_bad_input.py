@@ -14,11 +14,9 @@ from pathlib import Path
 import subprocess
 import sys
 
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.model.load import load_robot
-from model_texts import ARM
-from model_texts import DATA
+from model_texts import ARM, DATA
 import pytest
 
 BAD = DATA / 'bad'

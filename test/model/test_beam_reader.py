@@ -5,14 +5,7 @@ import math
 
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.load import load_robot
-from model_texts import ARM
-from model_texts import arm_with
-from model_texts import beam
-from model_texts import flexdyn
-from model_texts import joint
-from model_texts import link
-from model_texts import robot
-from model_texts import SECTION
+from model_texts import ARM, arm_with, beam, flexdyn, joint, link, robot, SECTION
 import numpy as np
 import pytest
 

@@ -9,15 +9,7 @@ from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.inertia import MassMoments
 from flexdyn_ros.model.records.joint import Pose
 from flexdyn_ros.robot_dynamics import Dynamics
-from model_texts import ARM
-from model_texts import arm_with
-from model_texts import beam
-from model_texts import INERTIAL
-from model_texts import inertial
-from model_texts import joint
-from model_texts import link
-from model_texts import one_joint
-from model_texts import robot
+from model_texts import ARM, arm_with, beam, INERTIAL, inertial, joint, link, one_joint, robot
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -2,18 +2,11 @@
 """What each element of <flexdyn> makes of the robot."""
 
 from extension_texts import DRIVE
-from flexdyn_ros.errors import ModelError
-from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.errors import ModelError, NotYetSupported
 from flexdyn_ros.model.load import load_robot
-from flexdyn_ros.model.records import joint as records
-from flexdyn_ros.model.records import link as links
-from flexdyn_ros.model.records.joint import Friction
-from flexdyn_ros.model.records.joint import Pose
-from model_texts import ARM
-from model_texts import arm_with
-from model_texts import beam
-from model_texts import BENDING
-from model_texts import flexdyn
+from flexdyn_ros.model.records import joint as records, link as links
+from flexdyn_ros.model.records.joint import Friction, Pose
+from model_texts import ARM, arm_with, beam, BENDING, flexdyn
 import pytest
 
 

@@ -2,9 +2,7 @@
 """Every attribute of <flexdyn> changes the robot."""
 
 from extension_texts import DRIVE
-from model_texts import arm_with
-from model_texts import beam
-from model_texts import SECTION
+from model_texts import arm_with, beam, SECTION
 import pytest
 
 FULL = {

@@ -6,8 +6,7 @@ import runpy
 from xml.etree import ElementTree
 
 from flexdyn_ros.model.extension.elements import FLEXDYN
-from flexdyn_ros.model.extension.schema import KINDS
-from flexdyn_ros.model.extension.schema import NO_UNIT
+from flexdyn_ros.model.extension.schema import KINDS, NO_UNIT
 from flexdyn_ros.model.load import load_robot
 import pytest
 

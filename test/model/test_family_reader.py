@@ -4,9 +4,7 @@
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.check import check_robot
 from flexdyn_ros.model.records.beam import ModeFamily
-from model_texts import arm_with
-from model_texts import beam
-from model_texts import SECTION
+from model_texts import arm_with, beam, SECTION
 import pytest
 
 PLAIN = 'young="7e10" shear="2.6e10" area="1e-3" iz="2e-7" mass="1"'

@@ -6,10 +6,7 @@ from flexdyn_ros.model.beam.inertia import link_moments
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.section import beam_inertia
-from model_texts import arm_text_with_upper
-from model_texts import beam
-from model_texts import flexdyn
-from model_texts import inertial
+from model_texts import arm_text_with_upper, beam, flexdyn, inertial
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -7,8 +7,7 @@ from flexdyn_ros.cli.options import number as number_of_a_call
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.urdf.values import number
-from model_texts import ARM
-from model_texts import flexdyn
+from model_texts import ARM, flexdyn
 import pytest
 
 NO_NUMBERS = [

@@ -2,10 +2,8 @@
 """<segments>: what is read, where bodies begin and end, and how <inertial> is shared."""
 
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.records.inertia import MassMoments
-from flexdyn_ros.model.records.inertia import NO_MASS
-from flexdyn_ros.model.records.joint import Friction
-from flexdyn_ros.model.records.joint import Pose
+from flexdyn_ros.model.records.inertia import MassMoments, NO_MASS
+from flexdyn_ros.model.records.joint import Friction, Pose
 from flexdyn_ros.model.records.section import beam_inertia
 from model_texts import arm_with
 import numpy as np

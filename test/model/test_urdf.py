@@ -6,12 +6,7 @@ import math
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.urdf.reader import rotation_from_rpy
-from model_texts import ARM
-from model_texts import inertial
-from model_texts import joint
-from model_texts import link
-from model_texts import one_joint
-from model_texts import robot
+from model_texts import ARM, inertial, joint, link, one_joint, robot
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

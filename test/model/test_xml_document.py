@@ -5,17 +5,10 @@ import os
 from pathlib import Path
 import sys
 
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import ModelError
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, FlexdynError, ModelError, UnknownName
 from flexdyn_ros.model.load import load_robot
-from flexdyn_ros.model.urdf.document import find_package
-from flexdyn_ros.model.urdf.document import resolve_file
-from model_texts import ARM
-from model_texts import flexdyn
-from model_texts import link
-from model_texts import robot
+from flexdyn_ros.model.urdf.document import find_package, resolve_file
+from model_texts import ARM, flexdyn, link, robot
 import pytest
 
 GRAVITY = '<gravity xyz="0 0 -1.62"/>'

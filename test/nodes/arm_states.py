@@ -2,7 +2,7 @@
 """Dynamics of the arms of the node tests, and states of theirs."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
 import numpy as np
 
 

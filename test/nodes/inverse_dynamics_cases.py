@@ -5,13 +5,9 @@ from arms import rigid_arm
 import flexdyn_ros as fd
 from node_processes import joint_state
 import numpy as np
-from rcl_interfaces.msg import Parameter
-from rcl_interfaces.msg import ParameterType
-from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
-from rclpy.qos import QoSDurabilityPolicy
-from rclpy.qos import QoSProfile
-from rclpy.qos import QoSReliabilityPolicy
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 
 NODE = 'inverse_dynamics_node'
 COMMANDS = f'/{NODE}/commands'

@@ -11,8 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory
-from trajectory_msgs.msg import JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 import yaml
 
 RUNNING = []  # processes that must not end by themselves

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated arm and the shape of a bent one, without ROS."""
+"""The simulated arm, without ROS."""
 
-from arms import flexible_arm
-from arms import rigid_arm
+from arms import flexible_arm, rigid_arm
 import flexdyn_ros as fd
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import SingularMassMatrix
-from flexdyn_ros.nodes.arm_simulator import ArmSimulator
-from flexdyn_ros.nodes.arm_simulator import JointController
-from flexdyn_ros.nodes.arm_simulator import SimulationStopped
-from flexdyn_ros.nodes.deformed_shape import rotation_matrix
-from flexdyn_ros.nodes.rotation import quaternion
+from flexdyn_ros.errors import FlexdynError, SingularMassMatrix
+from flexdyn_ros.nodes.simulator.arm_simulator import (
+    ArmSimulator,
+    JointController,
+    SimulationStopped,
+)
 import numpy as np
 import pytest
 
@@ -87,16 +85,3 @@ def test_a_motion_without_bound_stops():
     arm.effort = np.array([1e200, -1e200])
     with pytest.raises(SimulationStopped, match='at 0 s'):
         arm.advance(5.0)
-
-
-def test_quaternions_turn_back_into_their_rotation():
-    generator = np.random.default_rng(3)
-    vectors = [*generator.normal(size=(20, 3)), *(np.pi * np.eye(3)), np.zeros(3)]
-    for vector in vectors:
-        rotation = rotation_matrix(vector)
-        x, y, z, w = quaternion(rotation)
-        assert x * x + y * y + z * z + w * w == pytest.approx(1.0)
-        assert w >= 0.0
-        cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-        again = np.eye(3) + 2 * w * cross + 2 * cross @ cross
-        assert np.allclose(again, rotation, atol=1e-12)

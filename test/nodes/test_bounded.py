@@ -10,7 +10,7 @@ import pytest
 SCRIPT = """
 import ctypes
 import time
-from flexdyn_ros.nodes.bounded import bounded
+from flexdyn_ros.nodes.common.process import bounded
 with bounded(0.3, 5):
     print('begun')
     if {hang}:

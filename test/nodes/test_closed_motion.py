@@ -4,19 +4,15 @@
 from types import SimpleNamespace
 
 import flexdyn_ros as fd
-from flexdyn_ros.errors import LoopsCannotClose
-from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.closed_motion import ClosedMotion
-from flexdyn_ros.nodes.effort_limits import EffortLimits
-from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.nodes.joint_motion import ModalState
-from flexdyn_ros.nodes.measured_state import MeasuredState
-from flexdyn_ros.nodes.trajectory_filler import TrajectoryFiller
-from mechanisms import described
-from mechanisms import dynamics
-from mechanisms import four_bar_motion
+from flexdyn_ros.errors import LoopsCannotClose, NotYetSupported
+from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.arm.closed_motion import ClosedMotion
+from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
+from flexdyn_ros.nodes.arm.measured_state import MeasuredState
+from flexdyn_ros.nodes.torque.driven_joints import EffortLimits
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
+from flexdyn_ros.nodes.torque.trajectory_filler import TrajectoryFiller
+from mechanisms import described, dynamics, four_bar_motion
 import numpy as np
 import pytest
 

@@ -5,12 +5,10 @@ import signal
 
 from arms import flexible_arm
 import flexdyn_ros as fd
-from node_processes import joint_state
-from node_processes import key_values
+from node_processes import joint_state, key_values
 import numpy as np
 import pytest
-from visualization_msgs.msg import Marker
-from visualization_msgs.msg import MarkerArray
+from visualization_msgs.msg import Marker, MarkerArray
 
 pytestmark = pytest.mark.ros
 

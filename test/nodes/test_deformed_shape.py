@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shapes of bent links as they are drawn."""
 
-from arms import flexible_arm
-from arms import rigid_arm
+from arms import flexible_arm, rigid_arm
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.deformed_shape import colour
-from flexdyn_ros.nodes.deformed_shape import link_shapes
-from flexdyn_ros.nodes.deformed_shape import rigid_segments
-from flexdyn_ros.nodes.deformed_shape import SIDES
-from flexdyn_ros.nodes.deformed_shape import tube_triangles
+from flexdyn_ros.nodes.markers.deformed_shape import (
+    colour,
+    link_shapes,
+    rigid_segments,
+    SIDES,
+    tube_triangles,
+)
 import numpy as np
 import pytest
 

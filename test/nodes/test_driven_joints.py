@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which joints are driven where nobody names them."""
 
-from arms import JOINT
-from arms import LINK
-from arms import rigid_arm
+from arms import JOINT, LINK, rigid_arm
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.driven_joints import driven_joints
+from flexdyn_ros.nodes.torque.driven_joints import driven_joints
 
 FINGER = """
   <joint name="{name}" type="prismatic"><parent link="fore"/><child link="{name}_link"/>

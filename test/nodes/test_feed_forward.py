@@ -4,20 +4,20 @@
 import re
 from types import SimpleNamespace
 
-from arms import elastic_joint_arm
-from arms import flexible_arm
+from arms import elastic_joint_arm, flexible_arm
 import flexdyn_ros as fd
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.effort_limits import EffortLimits
-from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.feed_forward import ModalSettings
-from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.nodes.modal_integrator import StepWeights
-from flexdyn_ros.nodes.torque_terms import TorqueTerms
-from flexdyn_ros.nodes.trajectory_filler import quintic_motion
-from flexdyn_ros.nodes.trajectory_filler import TrajectoryFiller
-from flexdyn_ros.nodes.trajectory_filler import TrajectoryRefused
+from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.arm.joint_motion import JointSample
+from flexdyn_ros.nodes.arm.modal_integrator import StepWeights
+from flexdyn_ros.nodes.torque.driven_joints import EffortLimits
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward, ModalSettings
+from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
+from flexdyn_ros.nodes.torque.trajectory_filler import (
+    quintic_motion,
+    TrajectoryFiller,
+    TrajectoryRefused,
+)
 import numpy as np
 import pytest
 from scipy.optimize import bisect

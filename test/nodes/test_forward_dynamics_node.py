@@ -3,27 +3,18 @@
 
 import signal
 
-from arms import elastic_joint_arm
-from arms import flexible_arm
-from arms import rigid_arm
+from arms import elastic_joint_arm, flexible_arm, rigid_arm
 import flexdyn_ros as fd
-from geometry_msgs.msg import PoseArray
-from geometry_msgs.msg import WrenchStamped
-from node_processes import key_values
-from node_processes import trajectory
+from geometry_msgs.msg import PoseArray, WrenchStamped
+from node_processes import key_values, trajectory
 import numpy as np
 import pytest
-from rclpy.qos import QoSDurabilityPolicy
-from rclpy.qos import QoSProfile
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from simulator_cases import FREE_RUNNING
-from simulator_cases import NODE
-from simulator_cases import seconds
-from std_msgs.msg import Float64MultiArray
-from std_msgs.msg import String
-from std_srvs.srv import SetBool
-from std_srvs.srv import Trigger
+from simulator_cases import FREE_RUNNING, NODE, seconds
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import SetBool, Trigger
 
 pytestmark = pytest.mark.ros
 

@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """An arm on a base that is free: torques, modes, and the simulator, without ROS."""
 
-from arm_states import load
-from arm_states import random_state
-from arms import flexible_arm
-from arms import moving_arm
-from arms import rigid_arm
+from arm_states import load, random_state
+from arms import flexible_arm, moving_arm, rigid_arm
 import flexdyn_ros as fd
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.nodes.arm_coordinates import actuated_joints
-from flexdyn_ros.nodes.arm_simulator import ArmSimulator
-from flexdyn_ros.nodes.arm_simulator import JointController
-from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.nodes.joint_motion import ModalState
+from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints
+from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
+from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator, JointController
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 import numpy as np
 import pytest
 

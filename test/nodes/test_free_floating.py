@@ -8,20 +8,14 @@ desired joint motion, the satellite being free to recoil.
 
 import math
 
-from arms import flexible_arm
-from arms import moving_arm
-from arms import rigid_arm
+from arms import flexible_arm, moving_arm, rigid_arm
 from diagnostic_msgs.msg import DiagnosticArray
 import flexdyn_ros as fd
-from geometry_msgs.msg import Transform
-from geometry_msgs.msg import Twist
-from geometry_msgs.msg import Vector3
-from node_processes import joint_state
-from node_processes import trajectory
+from geometry_msgs.msg import Transform, Twist, Vector3
+from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
-from sensor_msgs.msg import JointState
-from sensor_msgs.msg import MultiDOFJointState
+from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import Float64MultiArray
 from visualization_msgs.msg import MarkerArray
 

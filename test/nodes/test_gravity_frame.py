@@ -7,12 +7,7 @@ import os
 from diagnostic_msgs.msg import DiagnosticStatus
 import flexdyn_ros as fd
 from geometry_msgs.msg import TransformStamped
-from inverse_dynamics_cases import COMMANDS
-from inverse_dynamics_cases import LATCHED
-from inverse_dynamics_cases import NODE
-from inverse_dynamics_cases import ROBOT
-from inverse_dynamics_cases import sending
-from inverse_dynamics_cases import wait_for_torque
+from inverse_dynamics_cases import COMMANDS, LATCHED, NODE, ROBOT, sending, wait_for_torque
 import numpy as np
 import pytest
 from std_msgs.msg import Float64MultiArray

@@ -3,8 +3,7 @@
 
 from contextlib import suppress
 
-from flexdyn_ros.nodes.guarded_callbacks import GuardedCallbacks
-from flexdyn_ros.nodes.guarded_callbacks import spin
+from flexdyn_ros.nodes.common.guarded_callbacks import GuardedCallbacks, spin
 import pytest
 import rclpy
 from rclpy.executors import ExternalShutdownException

@@ -3,17 +3,18 @@
 
 from diagnostic_msgs.msg import DiagnosticStatus
 import flexdyn_ros as fd
-from inverse_dynamics_cases import BEST_EFFORT
-from inverse_dynamics_cases import COMMANDS
-from inverse_dynamics_cases import expected
-from inverse_dynamics_cases import NAMES
-from inverse_dynamics_cases import NODE
-from inverse_dynamics_cases import ROBOT
-from inverse_dynamics_cases import sending
-from inverse_dynamics_cases import STATE
-from inverse_dynamics_cases import wait_for_torque
-from node_processes import joint_state
-from node_processes import trajectory
+from inverse_dynamics_cases import (
+    BEST_EFFORT,
+    COMMANDS,
+    expected,
+    NAMES,
+    NODE,
+    ROBOT,
+    sending,
+    STATE,
+    wait_for_torque,
+)
+from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile

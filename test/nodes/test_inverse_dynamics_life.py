@@ -4,27 +4,25 @@
 import shutil
 import signal
 
-from arms import elastic_joint_arm
-from arms import flexible_arm
-from arms import rigid_arm
+from arms import elastic_joint_arm, flexible_arm, rigid_arm
 import flexdyn_ros as fd
-from inverse_dynamics_cases import COMMANDS
-from inverse_dynamics_cases import expected
-from inverse_dynamics_cases import LATCHED
-from inverse_dynamics_cases import NAMES
-from inverse_dynamics_cases import NODE
-from inverse_dynamics_cases import ROBOT
-from inverse_dynamics_cases import sending
-from inverse_dynamics_cases import STATE
-from inverse_dynamics_cases import wait_for_torque
+from inverse_dynamics_cases import (
+    COMMANDS,
+    expected,
+    LATCHED,
+    NAMES,
+    NODE,
+    ROBOT,
+    sending,
+    STATE,
+    wait_for_torque,
+)
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from node_processes import joint_state
-from node_processes import key_values
+from node_processes import joint_state, key_values
 import numpy as np
 import pytest
-from std_msgs.msg import Float64MultiArray
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 
 pytestmark = pytest.mark.ros
 

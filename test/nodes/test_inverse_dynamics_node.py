@@ -3,18 +3,19 @@
 
 from arms import flexible_arm
 import flexdyn_ros as fd
-from inverse_dynamics_cases import COMMANDS
-from inverse_dynamics_cases import expected
-from inverse_dynamics_cases import LATCHED
-from inverse_dynamics_cases import NAMES
-from inverse_dynamics_cases import NODE
-from inverse_dynamics_cases import ROBOT
-from inverse_dynamics_cases import sending
-from inverse_dynamics_cases import set_parameter
-from inverse_dynamics_cases import STATE
-from inverse_dynamics_cases import wait_for_torque
-from node_processes import joint_state
-from node_processes import trajectory
+from inverse_dynamics_cases import (
+    COMMANDS,
+    expected,
+    LATCHED,
+    NAMES,
+    NODE,
+    ROBOT,
+    sending,
+    set_parameter,
+    STATE,
+    wait_for_torque,
+)
+from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
@@ -93,6 +94,7 @@ def test_terms_can_be_switched_off_while_running_and_the_log_names_them(torque_n
     assert made.set(compensate__gravity=False)[0].successful
     made.state(STATE)
     assert made.commands[-1] == pytest.approx(coriolis)
+    made.node._watch()
     log = capfd.readouterr().err
     assert 'contains: gravity, coriolis, inertia; left out: friction' in log
     assert 'left out: gravity, friction' in log

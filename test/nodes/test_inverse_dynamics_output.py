@@ -1,59 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inverse dynamics node over DDS: limits, message types and names of its torques."""
+"""Limits, message types and names of the torques of the inverse dynamics node."""
 
 from arms import rigid_arm
-from inverse_dynamics_cases import COMMANDS
-from inverse_dynamics_cases import expected
-from inverse_dynamics_cases import NODE
-from inverse_dynamics_cases import ROBOT
-from inverse_dynamics_cases import sending
-from inverse_dynamics_cases import set_parameter
-from inverse_dynamics_cases import wait_for_torque
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
-from node_processes import key_values
+from inverse_dynamics_cases import COMMANDS, expected, NODE, ROBOT, sending, STATE
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
 
 pytestmark = pytest.mark.ros
 
 
-def test_torques_saturate_at_the_effort_limits_and_joints_are_flagged(probe, start):
+def test_torques_saturate_at_the_effort_limits_and_joints_are_flagged(torque_node):
     urdf = rigid_arm(efforts=(5, 50))
-    start(NODE, {'robot_description': urdf})
-    commands = probe.listen(Float64MultiArray, COMMANDS)
-    statuses = probe.statuses()
+    made = torque_node({'robot_description': urdf})
     torque = expected(urdf, (0.2, 0.3), (0.4, -0.5))
     assert torque[0] < -5.0
-    wait_for_torque(probe, commands, (-5.0, torque[1]), 'saturated', sending(probe))
-    flags = probe.wait_for(
-        lambda: [key_values(s) for s in statuses
-                 if key_values(s).get('saturated/shoulder') == 'True'],
-        'flag',
-        sending(probe),
-    )
-    assert flags[-1]['saturated/elbow'] == 'False'
+    made.state(STATE)
+    assert made.commands[-1] == pytest.approx([-5.0, torque[1]])
+    assert made.message == 'saturated: shoulder'
+    flags = made.values()
+    assert (flags['saturated/shoulder'], flags['saturated/elbow']) == (True, False)
 
 
-def test_a_declared_effort_of_zero_needs_a_decision(probe, start):
-    node = start(NODE, {'robot_description': rigid_arm(efforts=(0, 50)), 'autostart': False})
-    configure = ChangeState.Request(transition=Transition(id=Transition.TRANSITION_CONFIGURE))
-    activate = ChangeState.Request(transition=Transition(id=Transition.TRANSITION_ACTIVATE))
-    assert not probe.call(ChangeState, f'/{NODE}/change_state', configure).success
-    assert 'Joints shoulder declare <limit effort="0">' in node.log
-    assert set_parameter(probe, 'zero_effort_limit', 'unlimited').successful
-    assert probe.call(ChangeState, f'/{NODE}/change_state', configure).success
-    assert probe.call(ChangeState, f'/{NODE}/change_state', activate).success
-    commands = probe.listen(Float64MultiArray, COMMANDS)
-    probe.wait_for(lambda: commands, 'torque', sending(probe))
+def test_a_declared_effort_of_zero_needs_a_decision(torque_node):
+    made = torque_node({'robot_description': rigid_arm(efforts=(0, 50))}, activate=False)
+    made.node.trigger_configure()
+    assert made.node.robot is None
+    assert 'Joints shoulder declare <limit effort="0">' in made.message
+    assert made.set(zero_effort_limit='unlimited')[0].successful
+    made.activate()
+    made.state(STATE)
+    assert made.commands
 
 
-def test_the_effort_display_has_full_length_and_only_joints_with_limits(probe, start):
-    start(NODE, {'robot_description': rigid_arm(limits=False)})
-    shown = probe.listen(JointState, f'/{NODE}/effort_display')
-    probe.wait_for(lambda: shown, 'effort display', sending(probe))
+def test_the_effort_display_has_full_length_and_only_joints_with_limits(torque_node):
+    made = torque_node({'robot_description': rigid_arm(limits=False)})
+    shown = []
+    made.node.cycle.output._display.publish = shown.append
+    made.state(STATE)
     assert list(shown[-1].name) == ['shoulder']
     assert len(shown[-1].effort) == 1
 

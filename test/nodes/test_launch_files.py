@@ -17,8 +17,7 @@ from arms import flexible_arm
 from geometry_msgs.msg import PoseArray
 from launch_stand_in import stand_in
 from launch_stand_in.context import LaunchFileError
-from node_processes import joint_state
-from node_processes import LIMIT
+from node_processes import joint_state, LIMIT
 import pytest
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -192,7 +191,7 @@ def test_bringup_with_defaults_moves_by_itself(share, probe, tmp_path):
 
 @pytest.mark.parametrize('name', NODES)
 def test_shipped_parameter_files_name_parameters_that_exist(name):
-    from flexdyn_ros.nodes.parameters import node_specifications
+    from flexdyn_ros.nodes.common.parameters import node_specifications
 
     known = {s.name: s for s in node_specifications(f'{name}_node')}
     content = yaml.safe_load((ROOT / 'config' / f'{name}.yaml').read_text())

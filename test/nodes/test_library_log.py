@@ -3,8 +3,7 @@
 
 import logging
 
-from flexdyn_ros.nodes.library_log import LibraryLog
-from flexdyn_ros.nodes.library_log import log_through
+from flexdyn_ros.nodes.common.process import LibraryLog, log_through
 
 
 class Log:

@@ -4,9 +4,7 @@
 import threading
 from types import SimpleNamespace
 
-from flexdyn_ros.nodes.lockstep import Lockstep
-from flexdyn_ros.nodes.lockstep import LONGEST_WAIT
-from flexdyn_ros.nodes.lockstep import SHORTEST_WAIT
+from flexdyn_ros.nodes.simulator.pace import Lockstep, LONGEST_WAIT, SHORTEST_WAIT
 import pytest
 
 
@@ -75,7 +73,7 @@ def test_whoever_waits_is_woken_by_the_last_answer_and_by_the_end(release):
 def test_a_slow_controller_is_asked_again_later_than_a_quick_one(monkeypatch):
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(
-        'flexdyn_ros.nodes.lockstep.time', SimpleNamespace(monotonic=lambda: clock.now))
+        'flexdyn_ros.nodes.simulator.pace.time', SimpleNamespace(monotonic=lambda: clock.now))
     lockstep = Lockstep(['efforts'])
     patience = []
     for stamp, took in enumerate((0.001, 0.1, 20.0, 0.001)):

@@ -8,9 +8,7 @@ from node_processes import trajectory
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
-from simulator_cases import FREE_RUNNING
-from simulator_cases import NODE
-from simulator_cases import seconds
+from simulator_cases import FREE_RUNNING, NODE, seconds
 from std_msgs.msg import Float64MultiArray
 
 pytestmark = pytest.mark.ros

@@ -3,14 +3,10 @@
 
 from diagnostic_msgs.msg import DiagnosticStatus
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.joint_motion import JointSample
-from mechanisms import described
-from mechanisms import dynamics
-from mechanisms import four_bar_motion
-from node_processes import joint_state
-from node_processes import key_values
-from node_processes import trajectory
+from flexdyn_ros.nodes.arm.joint_motion import JointSample
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
+from mechanisms import described, dynamics, four_bar_motion
+from node_processes import joint_state, key_values, trajectory
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState

@@ -4,8 +4,7 @@
 import time
 
 import flexdyn_ros as fd
-from inverse_dynamics_cases import ROBOT
-from inverse_dynamics_cases import STATE
+from inverse_dynamics_cases import ROBOT, STATE
 import numpy as np
 import pytest
 
@@ -32,14 +31,15 @@ def test_the_old_model_answers_until_another_process_has_made_the_code(
     made = torque_node({'robot_description': ROBOT, 'backend': 'auto', 'change_ramp_time': 0.3})
     made.state(STATE)
     old = made.commands[-1]
-    assert made.set(payload__link='fore', payload__mass=2.0)[0].successful
+    carried = {'payload__mass': 2.0, 'payload__com': [0.5, 0.0, 0.0]}
+    assert made.set(payload__link='upper', **carried)[0].successful
     made.state(STATE)
     assert made.commands[-1].tolist() == old.tolist()
-    assert 'pending: code for a payload on fore' in made.message
+    assert 'pending: code for a payload on upper' in made.message
     states, torques = until(made, lambda: not made.node.changes.pending)
     assert states == torques > 5
     dyn = fd.Dynamics(fd.load_robot(ROBOT), backend='reference')
-    dyn.set_payload('fore', 2.0, np.zeros(3), np.zeros((3, 3)))
+    dyn.set_payload('upper', 2.0, [0.5, 0.0, 0.0], np.zeros((3, 3)))
     new = dyn.inverse_dynamics(Q, QD, np.zeros(2))
     assert not np.allclose(made.commands[-1], new, rtol=0.05)
     until(made, lambda: np.allclose(made.commands[-1], new, rtol=1e-9))
@@ -50,9 +50,9 @@ def test_the_old_model_answers_until_another_process_has_made_the_code(
     assert not made.node.changes.pending  # the mass is an argument of the code that is there
 
 
-def test_code_that_was_prepared_acts_at_the_next_cycle(torque_node):
+def test_gravity_and_a_payload_at_the_hand_act_at_the_next_cycle(torque_node):
     made = torque_node({
-        'robot_description': ROBOT, 'backend': 'auto', 'prepare_changes': True,
+        'robot_description': ROBOT, 'backend': 'auto',
         'change_ramp_time': 0.0})
     made.state(STATE)
     made.set(payload__link='fore', payload__mass=2.0, gravity=[1.0, 0.0, -9.0])
@@ -68,8 +68,8 @@ def test_code_that_cannot_be_made_leaves_the_old_model_in_force(torque_node, mon
     made = torque_node({'robot_description': ROBOT, 'backend': 'auto'})
     made.state(STATE)
     old = made.commands[-1].tolist()
-    monkeypatch.setattr('flexdyn_ros.nodes.code_ahead.sys.executable', '/nowhere/python')
-    made.set(gravity=[0.5, 0.25, -3.125])
+    monkeypatch.setattr('flexdyn_ros.nodes.torque.code_ahead.sys.executable', '/nowhere/python')
+    made.set(payload__link='upper', payload__mass=2.0)
     until(made, lambda: 'cannot be made' in made.message)
     assert made.commands[-1].tolist() == old
     assert '/nowhere/python' in made.message

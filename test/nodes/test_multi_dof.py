@@ -3,12 +3,10 @@
 
 from types import SimpleNamespace
 
-from arm_states import load
-from arm_states import random_state
-from arms import moving_arm
-from arms import rigid_arm
-from flexdyn_ros.nodes.arm_coordinates import actuated_joints
-from flexdyn_ros.nodes.measured_state import MeasuredState
+from arm_states import load, random_state
+from arms import moving_arm, rigid_arm
+from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints
+from flexdyn_ros.nodes.arm.measured_state import MeasuredState
 import numpy as np
 import pytest
 

@@ -5,16 +5,12 @@ from types import SimpleNamespace
 
 from arms import rigid_arm
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.compute_times import ComputeTimes
-from flexdyn_ros.nodes.differentiator import FilteredDifferentiator
-from flexdyn_ros.nodes.effort_limits import EffortLimits
-from flexdyn_ros.nodes.effort_limits import ZeroEffortLimit
-from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.nodes.joint_state_cache import JointStateCache
-from flexdyn_ros.nodes.payload_parameters import payload_problem
-from flexdyn_ros.nodes.reference import Reference
-from flexdyn_ros.nodes.reference import ReferenceRefused
-from flexdyn_ros.nodes.watchdog import Watchdog
+from flexdyn_ros.nodes.arm.joint_motion import FilteredDifferentiator, JointSample
+from flexdyn_ros.nodes.arm.joint_state_cache import JointStateCache
+from flexdyn_ros.nodes.arm.reference import Reference, ReferenceRefused
+from flexdyn_ros.nodes.arm.times import ComputeTimes, Watchdog
+from flexdyn_ros.nodes.common.run_time_model import payload_problem
+from flexdyn_ros.nodes.torque.driven_joints import EffortLimits, ZeroEffortLimit
 import numpy as np
 import pytest
 

@@ -5,10 +5,12 @@ import math
 from pathlib import Path
 import re
 
-from flexdyn_ros.nodes.parameters import load_specifications
-from flexdyn_ros.nodes.parameters import markdown_table
-from flexdyn_ros.nodes.parameters import node_specifications
-from flexdyn_ros.nodes.parameters import ParameterSpecification
+from flexdyn_ros.nodes.common.parameters import (
+    load_specifications,
+    markdown_table,
+    node_specifications,
+    ParameterSpecification,
+)
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,11 +2,9 @@
 """Friction compensation near standstill."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.quiet_friction import QuietFriction
-from inverse_dynamics_cases import NAMES
-from inverse_dynamics_cases import ROBOT
-from node_processes import joint_state
-from node_processes import trajectory
+from flexdyn_ros.nodes.torque.torque_terms import QuietFriction
+from inverse_dynamics_cases import NAMES, ROBOT
+from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
 

@@ -3,22 +3,15 @@
 
 from types import SimpleNamespace
 
-from arms import flexible_arm
-from arms import moving_arm
-from arms import rigid_arm
+from arms import flexible_arm, moving_arm, rigid_arm
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.reference_input import ControllerReference
-from geometry_msgs.msg import AccelStamped
-from geometry_msgs.msg import TransformStamped
-from geometry_msgs.msg import WrenchStamped
-from inverse_dynamics_cases import NAMES
-from inverse_dynamics_cases import ROBOT
-from inverse_dynamics_cases import STATE
+from flexdyn_ros.nodes.torque.reference_input import ControllerReference
+from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
+from inverse_dynamics_cases import NAMES, ROBOT, STATE
 from node_processes import trajectory
 import numpy as np
 import pytest
-from sensor_msgs.msg import Imu
-from sensor_msgs.msg import MultiDOFJointState
+from sensor_msgs.msg import Imu, MultiDOFJointState
 
 pytestmark = pytest.mark.ros
 
@@ -182,8 +175,7 @@ def test_a_prescribed_base_is_fed_with_its_acceleration(torque_node):
     text = text.replace('<link name="world"/>', '')
     made = torque_node({'robot_description': text})
     base = MultiDOFJointState(joint_names=['base_motion'])
-    from geometry_msgs.msg import Transform
-    from geometry_msgs.msg import Twist
+    from geometry_msgs.msg import Transform, Twist
 
     base.transforms, base.twist = [Transform()], [Twist()]
     base.twist[0].linear.x, base.twist[0].angular.y = 0.3, 0.2
@@ -217,7 +209,7 @@ def test_the_state_of_a_trajectory_controller_is_a_reference():
 
 
 def test_without_control_msgs_its_type_is_refused_with_advice(torque_node, monkeypatch):
-    from flexdyn_ros.nodes import reference_input
+    from flexdyn_ros.nodes.torque import reference_input
 
     monkeypatch.setattr(reference_input, 'JointTrajectoryControllerState', None)
     made = torque_node({

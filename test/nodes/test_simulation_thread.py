@@ -4,8 +4,7 @@
 import threading
 import time
 
-from flexdyn_ros.nodes.simulation_thread import LARGEST_CLOCK_LAG
-from flexdyn_ros.nodes.simulation_thread import SimulationThread
+from flexdyn_ros.nodes.simulator.pace import LARGEST_CLOCK_LAG, SimulationThread
 import pytest
 
 LIMIT = 30.0  # of every wait [s]

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an arm gets while no torque can be computed, and how fast torques may change."""
 
-from flexdyn_ros.nodes.stale_policy import policy_in_force
-from flexdyn_ros.nodes.stale_policy import StaleEpisode
-from flexdyn_ros.nodes.torque_shaping import TorqueShaping
-from inverse_dynamics_cases import NAMES
-from inverse_dynamics_cases import ROBOT
-from inverse_dynamics_cases import STATE
+from flexdyn_ros.nodes.torque.torque_shaping import policy_in_force, StaleEpisode, TorqueShaping
+from inverse_dynamics_cases import NAMES, ROBOT, STATE
 from node_processes import joint_state
 import numpy as np
 import pytest

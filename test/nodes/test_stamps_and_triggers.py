@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which messages start a computation, and what is made of stamps that are not right."""
 
-from inverse_dynamics_cases import NAMES
-from inverse_dynamics_cases import ROBOT
-from inverse_dynamics_cases import STATE
-from node_processes import joint_state
-from node_processes import trajectory
+from inverse_dynamics_cases import NAMES, ROBOT, STATE
+from node_processes import joint_state, trajectory
 import pytest
 
 pytestmark = pytest.mark.ros

@@ -3,8 +3,7 @@
 
 from arms import flexible_arm
 from node_in_process import overrides
-from node_processes import joint_state
-from node_processes import trajectory
+from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
 import rclpy

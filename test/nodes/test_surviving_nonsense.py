@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever arrives, the torque node lives on and publishes nothing outside the limits."""
 
-from arms import flexible_arm
-from arms import rigid_arm
+from arms import flexible_arm, rigid_arm
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.nodes.feed_forward import MODES
-from inverse_dynamics_cases import NAMES
-from inverse_dynamics_cases import ROBOT
-from inverse_dynamics_cases import STATE
-from node_processes import joint_state
-from node_processes import trajectory
+from flexdyn_ros.nodes.torque.feed_forward import MODES
+from inverse_dynamics_cases import NAMES, ROBOT, STATE
+from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
 

@@ -3,18 +3,17 @@
 
 from arms import flexible_arm
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.arm_simulator import ArmSimulator
-from flexdyn_ros.nodes.arm_simulator import JointController
-from flexdyn_ros.nodes.feed_forward import FeedForward
-from flexdyn_ros.nodes.joint_motion import JointSample
+from flexdyn_ros.nodes.arm.joint_motion import JointSample
 from flexdyn_ros.nodes.root_frame import root_link
+from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator, JointController
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 import numpy as np
 import pytest
 
 
 @pytest.mark.ros
 def test_amplitudes_lead_away_from_the_nearer_limit_and_stay_within():
-    from flexdyn_ros.nodes.swing_motion import signed_amplitude
+    from flexdyn_ros.nodes.simulator.swing_motion import signed_amplitude
 
     inf = float('inf')
     assert signed_amplitude(0.0, -inf, inf, 0.3) == 0.3
@@ -26,8 +25,7 @@ def test_amplitudes_lead_away_from_the_nearer_limit_and_stay_within():
 @pytest.mark.ros
 def test_an_arm_under_gravity_follows_the_swing():
     """A flexible arm that hangs out horizontally swings and returns; joints stay close."""
-    from flexdyn_ros.nodes.swing_motion import swing_gains
-    from flexdyn_ros.nodes.swing_motion import SwingMotion
+    from flexdyn_ros.nodes.simulator.swing_motion import swing_gains, SwingMotion
 
     dyn = fd.Dynamics(fd.load_robot(flexible_arm()))
     joints, period, cycle = ('shoulder', 'elbow'), 2.0, 0.005

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trajectory in, trajectory with efforts out, over DDS."""
 
-from arms import flexible_arm
-from arms import rigid_arm
+from arms import flexible_arm, rigid_arm
 import flexdyn_ros as fd
-from node_processes import joint_state
-from node_processes import trajectory
+from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
 from rclpy.serialization import serialize_message

@@ -4,8 +4,7 @@
 import math
 from types import SimpleNamespace
 
-from flexdyn_ros.nodes.transform_tree import TransformTree
-from flexdyn_ros.nodes.transform_tree import TransformUnknown
+from flexdyn_ros.nodes.common.transforms import TransformTree, TransformUnknown
 import numpy as np
 import pytest
 

@@ -14,12 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from flexdyn_ros.model.records.beam import Beam
-from flexdyn_ros.model.records.beam import ModeFamily
+from flexdyn_ros.model.records.beam import Beam, ModeFamily
 import numpy as np
 from scipy.linalg import eigh
-from scipy.optimize import brentq
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import jacobi
 
 FIELDS = ('value', 'slope', 'turn', 'curvature')

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
-from oracles.random_robots import inertial_xml
-from oracles.random_robots import numbers
+from oracles.random_robots import inertial_xml, numbers
 
 TAGS = ('bending axis="y"', 'bending axis="z"', 'torsion')
 

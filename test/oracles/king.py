@@ -13,8 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from oracles.textbook_shapes import bending_shape
-from oracles.textbook_shapes import torsion_shape
+from oracles.textbook_shapes import bending_shape, torsion_shape
 
 
 @dataclass

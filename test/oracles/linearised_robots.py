@@ -6,11 +6,9 @@ from functools import lru_cache
 import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import reference_dynamics
-from oracles.expansion import ExpandedModel
-from oracles.expansion import linearised_places
+from oracles.expansion import ExpandedModel, linearised_places
 from oracles.particle_model import ParticleModel
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
+from oracles.random_robots import random_robot_urdf, random_state
 
 ROBOTS = {
     'chain': {'seed': 12, 'n_joints': 3, 'flexible': 1.0, 'tree': False,

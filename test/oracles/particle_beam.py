@@ -13,26 +13,20 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from flexdyn_ros.model.records.beam import Beam
-from flexdyn_ros.model.records.beam import ModeFamily
+from flexdyn_ros.model.records.beam import Beam, ModeFamily
 from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
-from oracles.beam_states import carried_mass
-from oracles.beam_states import family_matrices
-from oracles.beam_states import family_samplers
-from oracles.beam_states import piece_at
-from oracles.beam_states import pieces
-from oracles.beam_states import quadrature
-from oracles.jets import as_jet
-from oracles.jets import axis_rotation
-from oracles.jets import Jet
-from oracles.jets import moved_points
-from oracles.jets import rotation_exponential
-from oracles.jets import transform
-from oracles.textbook_shapes import bending_shape
-from oracles.textbook_shapes import torsion_shape
-from scipy.linalg import block_diag
-from scipy.linalg import eigh
+from oracles.beam_states import (
+    carried_mass,
+    family_matrices,
+    family_samplers,
+    piece_at,
+    pieces,
+    quadrature,
+)
+from oracles.jets import as_jet, axis_rotation, Jet, moved_points, rotation_exponential, transform
+from oracles.textbook_shapes import bending_shape, torsion_shape
+from scipy.linalg import block_diag, eigh
 
 QUADRATURE_POINTS = 40
 

@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
-from oracles.jets import as_jet
-from oracles.jets import axis_rotation
-from oracles.jets import Jet
-from oracles.jets import transform
+from oracles.jets import as_jet, axis_rotation, Jet, transform
 
 CONFIGURATION_SIZE = {
     'revolute': 1, 'continuous': 1, 'prismatic': 1, 'fixed': 0, 'planar': 3, 'floating': 7,

@@ -9,11 +9,9 @@ acceleration is used; the equations are solved as a whole, whatever their rank.
 from __future__ import annotations
 
 import numpy as np
-from oracles.jets import angular_rates
-from oracles.jets import Jet
+from oracles.jets import angular_rates, Jet
 from oracles.particle_model import ParticleModel
-from validation.van_der_merwe.gimbal_chain import joint
-from validation.van_der_merwe.gimbal_chain import origin
+from validation.van_der_merwe.gimbal_chain import joint, origin
 
 DIRECTIONS = ('rx', 'ry', 'rz', 'tx', 'ty', 'tz')
 

@@ -11,31 +11,26 @@ inertia matrix, so the model shares no formula with a Newton-Euler or composite-
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
-from oracles.jets import angular_rates
-from oracles.jets import as_jet
-from oracles.jets import Jet
-from oracles.jets import moved_points
-from oracles.jets import transform
-from oracles.particle_beam import beam_damping
-from oracles.particle_beam import beam_particles
-from oracles.particle_beam import beam_stiffness
-from oracles.particle_beam import node_transform
-from oracles.particle_beam import rigid_particles
-from oracles.particle_joints import axis_drives
-from oracles.particle_joints import coordinate_slices
-from oracles.particle_joints import joint_transform
-from oracles.particle_joints import motor_map
-from oracles.particle_segments import node_transform as held_by_segment
-from oracles.particle_segments import segment_particles
-from oracles.particle_segments import stiffness_and_damping
-from oracles.particle_springs import spring_energy
-from oracles.particle_springs import spring_forces
+from oracles.jets import angular_rates, as_jet, Jet, moved_points, transform
+from oracles.particle_beam import (
+    beam_damping,
+    beam_particles,
+    beam_stiffness,
+    node_transform,
+    rigid_particles,
+)
+from oracles.particle_joints import axis_drives, coordinate_slices, joint_transform, motor_map
+from oracles.particle_segments import (
+    node_transform as held_by_segment,
+    segment_particles,
+    stiffness_and_damping,
+)
+from oracles.particle_springs import spring_energy, spring_forces
 
 
 def friction(law, rate: float) -> float:

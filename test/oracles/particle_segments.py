@@ -7,13 +7,8 @@ import re
 
 from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
-from oracles.jets import as_jet
-from oracles.jets import axis_rotation
-from oracles.jets import Jet
-from oracles.jets import moved_points
-from oracles.jets import transform
-from oracles.particle_beam import rigid_particles
-from oracles.particle_beam import star
+from oracles.jets import as_jet, axis_rotation, Jet, moved_points, transform
+from oracles.particle_beam import rigid_particles, star
 from scipy.linalg import eigh
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import eigh
-from validation.case_file import expected
-from validation.case_file import inputs
+from validation.case_file import expected, inputs
 
 ELEMENTS = 40
 # First flapping frequency over sqrt(EI / rho A L^4) at hub speeds in the same unit, hub radius

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
-from oracles.random_robots import inertial_xml
-from oracles.random_robots import numbers
-from oracles.random_robots import rpy_of
+from oracles.random_robots import inertial_xml, numbers, rpy_of
 
 # Aluminium, a solid square of 40 mm, 1.25 m long.
 LENGTH, AREA, SECOND, TORSION = 1.25, 1.6e-3, 0.04**4 / 12.0, 3.6e-7

@@ -3,13 +3,10 @@
 
 from pathlib import Path
 
-from flexdyn_ros.simulation.frequencies import natural_modes
-from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 import numpy as np
 from oracles.compare import reference_dynamics
-from oracles.segment_arms import LENGTH
-from oracles.segment_arms import MASS
-from oracles.segment_arms import STIFFNESS
+from oracles.segment_arms import LENGTH, MASS, STIFFNESS
 import pytest
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'

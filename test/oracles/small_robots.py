@@ -3,9 +3,7 @@
 
 import flexdyn_ros as fd
 import numpy as np
-from oracles.random_robots import inertial_xml
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
+from oracles.random_robots import inertial_xml, random_robot_urdf, random_state
 
 ONE_AXIS = ('revolute', 'continuous', 'prismatic')
 

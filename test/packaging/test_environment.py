@@ -8,8 +8,7 @@ so; here nothing may be missing but what the machine lacks, and that is a compil
 
 import ast
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 import re
 import shutil
@@ -17,8 +16,7 @@ import sys
 
 from clean_environment import ROOT
 import pytest
-from source_files import imported_modules
-from source_files import syntax_nodes
+from source_files import imported_modules, syntax_nodes
 
 in_full_environment = pytest.mark.skipif(
     not (Path(sys.prefix) / '.ready-test').exists(),

@@ -12,7 +12,7 @@ PACKAGE = ROOT / 'flexdyn_ros'
 ORDER = {
     '': ('model', 'dynamics', 'symbolic', 'codegen'),
     'model': ('records', 'urdf', 'modal', 'beam', 'extension'),
-    'codegen': ('tracing', 'emitting', 'native', 'backends'),
+    'codegen': ('tracing', 'export', 'compile', 'backends'),
 }
 
 

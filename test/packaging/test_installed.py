@@ -120,8 +120,7 @@ def test_transforms_cross_processes():
     )
     from geometry_msgs.msg import TransformStamped
     import rclpy
-    from rclpy.qos import DurabilityPolicy
-    from rclpy.qos import QoSProfile
+    from rclpy.qos import DurabilityPolicy, QoSProfile
 
     receiver = (
         'import rclpy, time\n'

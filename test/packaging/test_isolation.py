@@ -7,11 +7,13 @@ import socket
 import subprocess
 import sys
 
-from clean_environment import assert_isolated
-from clean_environment import environment_under
-from clean_environment import HOSTILE
-from clean_environment import hostile_environment
-from clean_environment import ROOT
+from clean_environment import (
+    assert_isolated,
+    environment_under,
+    HOSTILE,
+    hostile_environment,
+    ROOT,
+)
 from flexdyn_ros import isolation
 import pytest
 

@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 
 from clean_environment import ROOT
 import pytest
-from source_files import imported_modules
-from source_files import syntax_nodes
+from source_files import imported_modules, syntax_nodes
 
 MANIFEST = ElementTree.parse(ROOT / 'package.xml').getroot()
 
@@ -71,13 +70,15 @@ def test_pip_installs_what_the_library_imports():
     """Every module that the library imports outside of ROS stands in setup.py."""
     text = (ROOT / 'setup.py').read_text(encoding='utf-8')
     names = {'numpy': 'numpy', 'scipy': 'scipy', 'urdf_parser_py': 'urdf-parser-py',
-             'xacro': 'xacro', 'yaml': 'PyYAML', 'matplotlib': 'matplotlib'}
+             'xacro': 'xacro', 'yaml': 'PyYAML', 'matplotlib': 'matplotlib',
+             'rosbags': 'rosbags'}
     assign = {
         target.id: ast.literal_eval(node.value)
         for node in ast.parse(text).body if isinstance(node, ast.Assign)
         for target in node.targets if target.id in ('REQUIRES', 'EXTRAS')
     }
-    listed = [*assign['REQUIRES'], *assign['EXTRAS']['plots']]
+    extras = [assign['EXTRAS'][name] for name in ('plots', 'replay')]
+    listed = [*assign['REQUIRES'], *(line for extra in extras for line in extra)]
     declared = {re.split('[<>=]', line)[0] for line in listed}
     ros = {element.text for element in MANIFEST.findall('exec_depend')}
     needed = imported_modules('flexdyn_ros') - ros | {'xacro'}

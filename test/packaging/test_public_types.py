@@ -7,12 +7,7 @@ import re
 import flexdyn_ros as fd
 import pytest
 
-OPEN = {'Dynamics'}
-"""Names whose annotations are still to be made; none may be added."""
-
-CALLABLES = sorted(
-    name for name in fd.__all__ if callable(getattr(fd, name)) and name not in OPEN
-)
+CALLABLES = sorted(name for name in fd.__all__ if callable(getattr(fd, name)))
 
 
 def signatures(value):

@@ -6,8 +6,7 @@ from pathlib import Path
 import re
 from typing import NamedTuple
 
-from validation.case_file import expected
-from validation.case_file import inputs
+from validation.case_file import expected, inputs
 import xacro
 
 URDF_FOLDER = Path(__file__).resolve().parents[2] / 'urdf'

@@ -7,8 +7,7 @@ Figures: theory of the clamped-free beam (printed in El-Rayyes 1990, cases 1 and
 clamped-free shapes, about the undeformed, stretched position.
 """
 
-from example_robots import CASE_4
-from example_robots import expand
+from example_robots import CASE_4, expand
 import flexdyn_ros as fd
 import numpy as np
 import pytest

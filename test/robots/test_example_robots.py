@@ -4,14 +4,16 @@
 import re
 from xml.etree import ElementTree
 
-from example_robots import declared_arguments
-from example_robots import expand
-from example_robots import PUMA_GRAVITY_CASE
-from example_robots import REFERENCES
-from example_robots import ROBOTS
-from example_robots import STATE
-from example_robots import URDF_FOLDER
-from example_robots import VARIANTS
+from example_robots import (
+    declared_arguments,
+    expand,
+    PUMA_GRAVITY_CASE,
+    REFERENCES,
+    ROBOTS,
+    STATE,
+    URDF_FOLDER,
+    VARIANTS,
+)
 import flexdyn_ros as fd
 import numpy as np
 from oracles.vendor_robots import robots_folder

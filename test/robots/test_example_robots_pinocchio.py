@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pinocchio, which ignores <flexdyn>, loads the example robots as the rigid arms they contain."""
 
-from example_robots import CANADARM_MASS_MATRIX
-from example_robots import expand
-from example_robots import PUMA_GRAVITY_CASE
-from example_robots import REFERENCES
-from example_robots import STATE
-from example_robots import VARIANTS
+from example_robots import (
+    CANADARM_MASS_MATRIX,
+    expand,
+    PUMA_GRAVITY_CASE,
+    REFERENCES,
+    STATE,
+    VARIANTS,
+)
 import numpy as np
 import pytest
 

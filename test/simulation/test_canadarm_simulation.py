@@ -10,8 +10,7 @@ foreshortening) integrated by DOP853 to 1e-9.
 from pathlib import Path
 
 import flexdyn_ros as fd
-from flexdyn_ros.simulation.frequencies import natural_modes
-from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 import numpy as np
 import pytest
 from validation.case_file import expected

@@ -6,17 +6,12 @@ import threading
 
 from codegen.compiled import needs_compiler
 import flexdyn_ros as fd
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.simulation import SimulationDiverged
-from flexdyn_ros.simulation import TorqueTable
-from flexdyn_ros.simulation import TrackingTorque
+from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.simulation import SimulationDiverged, TorqueTable, TrackingTorque
 from flexdyn_ros.simulation.runge_kutta import RungeKutta
 import numpy as np
 import pytest
-from simulated_robots import FLEXIBLE_PENDULUM
-from simulated_robots import PENDULUM
-from simulated_robots import TUMBLER
+from simulated_robots import FLEXIBLE_PENDULUM, PENDULUM, TUMBLER
 
 pytestmark = needs_compiler
 # Two joints with all kinds of losses, one of them elastic, one carried by a planar joint.

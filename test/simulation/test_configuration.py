@@ -3,15 +3,11 @@
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.base import IDENTITY
-from flexdyn_ros.model.records.beam import Beam
-from flexdyn_ros.model.records.beam import ModeFamily
-from flexdyn_ros.model.records.joint import Joint
-from flexdyn_ros.model.records.joint import JointDynamics
-from flexdyn_ros.model.records.joint import Mimic
+from flexdyn_ros.model.records.beam import Beam, ModeFamily
+from flexdyn_ros.model.records.joint import Joint, JointDynamics, Mimic
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.simulation.configuration import ConfigurationMap
-from flexdyn_ros.simulation.configuration import quaternion_matrix
+from flexdyn_ros.simulation.configuration import ConfigurationMap, quaternion_matrix
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

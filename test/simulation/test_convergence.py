@@ -8,10 +8,8 @@ from flexdyn_ros.simulation.tableaus import TABLEAUS
 import numpy as np
 from oracles.mechanisms import mechanism
 import pytest
-from scipy.special import ellipj
-from scipy.special import ellipk
-from simulated_robots import PENDULUM
-from simulated_robots import TUMBLER
+from scipy.special import ellipj, ellipk
+from simulated_robots import PENDULUM, TUMBLER
 from validation.beams_and_linkages.four_bar import joint_values
 
 METHODS = tuple(TABLEAUS)

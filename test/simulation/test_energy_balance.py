@@ -6,13 +6,10 @@ import warnings
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.simulation import EnergyNotKept
-from flexdyn_ros.simulation import StepTooLarge
+from flexdyn_ros.simulation import EnergyNotKept, StepTooLarge
 import numpy as np
 import pytest
-from simulated_robots import FLEXIBLE_PENDULUM
-from simulated_robots import PENDULUM
-from simulated_robots import TUMBLER
+from simulated_robots import FLEXIBLE_PENDULUM, PENDULUM, TUMBLER
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
 

@@ -7,16 +7,12 @@ from pathlib import Path
 import flexdyn_ros as fd
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.simulation import TorqueTable
-from flexdyn_ros.simulation import TrackingTorque
-from flexdyn_ros.simulation.dry_friction import friction_impulses
-from flexdyn_ros.simulation.dry_friction import FrictionLevels
+from flexdyn_ros.simulation import TorqueTable, TrackingTorque
+from flexdyn_ros.simulation.dry_friction import friction_impulses, FrictionLevels
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 import numpy as np
 import pytest
-from simulated_robots import FLEXIBLE_PENDULUM
-from simulated_robots import PENDULUM
-from simulated_robots import TUMBLER
+from simulated_robots import FLEXIBLE_PENDULUM, PENDULUM, TUMBLER
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
 INERTIA = 1e-4  # [kg m^2]

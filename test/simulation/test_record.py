@@ -7,17 +7,13 @@ import subprocess
 import sys
 
 import flexdyn_ros as fd
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.simulation import Trajectory
-from flexdyn_ros.simulation.plot import plot_joints
-from flexdyn_ros.simulation.plot import save_plots
+from flexdyn_ros.simulation.plot import plot_joints, save_plots
 from flexdyn_ros.simulation.record import load_npz
 import numpy as np
 import pytest
-from simulated_robots import FLEXIBLE_PENDULUM
-from simulated_robots import PENDULUM
-from simulated_robots import TUMBLER
+from simulated_robots import FLEXIBLE_PENDULUM, PENDULUM, TUMBLER
 
 
 @pytest.fixture(scope='module')

@@ -12,14 +12,15 @@ from flexdyn_ros.simulation.progress import ProgressBar
 from flexdyn_ros.simulation.stability import step_limit
 import numpy as np
 import pytest
-from scipy.special import ellipj
-from scipy.special import ellipk
-from simulated_robots import FLEXIBLE_PENDULUM
-from simulated_robots import PENDULUM
-from simulated_robots import TUMBLER
-from simulated_robots import TUMBLER_COM
-from simulated_robots import TUMBLER_INERTIA
-from simulated_robots import TUMBLER_MASS
+from scipy.special import ellipj, ellipk
+from simulated_robots import (
+    FLEXIBLE_PENDULUM,
+    PENDULUM,
+    TUMBLER,
+    TUMBLER_COM,
+    TUMBLER_INERTIA,
+    TUMBLER_MASS,
+)
 
 G, LENGTH = 9.81, 0.8  # of PENDULUM
 

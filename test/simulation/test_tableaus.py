@@ -1,25 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Order conditions and stability of the Runge-Kutta tableaus."""
 
-from decimal import Decimal
-from decimal import localcontext
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from flexdyn_ros.cli.simulate import METHODS as COMMAND_LINE_METHODS
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.simulation.hairer_method import HAIRER_A
-from flexdyn_ros.simulation.hairer_method import HAIRER_B
-from flexdyn_ros.simulation.hairer_method import HAIRER_C
+from flexdyn_ros.simulation.hairer_method import HAIRER_A, HAIRER_B, HAIRER_C
 from flexdyn_ros.simulation.method_choice import AUTO
-from flexdyn_ros.simulation.tableaus import find_tableau
-from flexdyn_ros.simulation.tableaus import IMPLICIT
-from flexdyn_ros.simulation.tableaus import Tableau
-from flexdyn_ros.simulation.tableaus import TABLEAUS
+from flexdyn_ros.simulation.tableaus import find_tableau, IMPLICIT, Tableau, TABLEAUS
 import numpy as np
 import pytest
-from rooted_trees import density
-from rooted_trees import ElementaryWeights
-from rooted_trees import trees
+from rooted_trees import density, ElementaryWeights, trees
 
 METHODS = tuple(TABLEAUS.values())
 

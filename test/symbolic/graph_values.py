@@ -1,13 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The value of an expression at numbers for its symbols, by plain recursion."""
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import QUOTIENT
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import CALL, CONSTANT, NEGATIVE, PRODUCT, QUOTIENT, SUM, SYMBOL
 import numpy as np
 
 

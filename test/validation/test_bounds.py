@@ -9,15 +9,15 @@ from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.program import Program
 import pytest
 from validation.bounds.linear_program import LinearProgram
-from validation.bounds.polynomials import input_support
-from validation.bounds.polynomials import operations_outside_calls
-from validation.bounds.polynomials import supports
-from validation.bounds.polynomials import Unsuitable
+from validation.bounds.polynomials import (
+    input_support,
+    operations_outside_calls,
+    supports,
+    Unsuitable,
+)
 from validation.bounds.relaxation import least_operations
-from validation.bounds.rows import bound_of
-from validation.bounds.rows import traced
-from validation.bounds.sharing import contexts
-from validation.bounds.sharing import product
+from validation.bounds.rows import bound_of, traced
+from validation.bounds.sharing import contexts, product
 
 FORCE = ('wrench_tool[0]', 'wrench_tool[1]', 'wrench_tool[2]')
 

@@ -5,11 +5,8 @@ from flexdyn_ros.errors import UnknownName
 import numpy as np
 import pytest
 from validation import case_file
-from validation.case_file import case_names
-from validation.case_file import make_rows
-from validation.registry import cases
-from validation.registry import chosen
-from validation.registry import MODULES
+from validation.case_file import case_names, make_rows
+from validation.registry import cases, chosen, MODULES
 
 FILE = """
 publication: Someone, 1990

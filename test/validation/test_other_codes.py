@@ -9,19 +9,18 @@ from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 import pytest
 from validation import case_file
-from validation.case_file import inputs
-from validation.case_file import make_rows
-from validation.other_codes import comparison
-from validation.other_codes import motion
-from validation.other_codes import mujoco_segments
-from validation.other_codes import ours
-from validation.other_codes import pinocchio_segments
-from validation.other_codes import satellite
-from validation.other_codes import three_links
-from validation.other_codes.arm import read_arm
-from validation.other_codes.arm import rotation
-from validation.other_codes.motion import angle_between
-from validation.other_codes.motion import distances
+from validation.case_file import inputs, make_rows
+from validation.other_codes import (
+    comparison,
+    motion,
+    mujoco_segments,
+    ours,
+    pinocchio_segments,
+    satellite,
+    three_links,
+)
+from validation.other_codes.arm import read_arm, rotation
+from validation.other_codes.motion import angle_between, distances
 from validation.other_codes.pieces import pieces
 
 ARMS = {name: read_arm(inputs(name)) for name in (three_links.NAME, satellite.NAME)}

@@ -4,9 +4,7 @@
 import pytest
 from validation.registry import cases
 from validation.run import run_case
-from validation.words import difference_text
-from validation.words import expected_text
-from validation.words import ours_text
+from validation.words import difference_text, expected_text, ours_text
 
 QUICK = [case for case in cases().values() if case.cost == 'quick']
 

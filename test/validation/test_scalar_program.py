@@ -4,18 +4,15 @@
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.symbolic.graph import Graph
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import assert_agree, reference_dynamics
 import pytest
 from validation.beam_arms import beam_arm_urdf
 from validation.mohan_saha.canadarm import canadarm
 from validation.mohan_saha.canadarm_motion import printed_coriolis_force
-from validation.mohan_saha.denoc import BeamLink
-from validation.mohan_saha.denoc import move
+from validation.mohan_saha.denoc import BeamLink, move
 from validation.mohan_saha.denoc_recursions import bias
 from validation.mohan_saha.driven_run import integrate
-from validation.mohan_saha.two_solutions import SOLUTIONS
-from validation.mohan_saha.two_solutions import TwoSolutions
+from validation.mohan_saha.two_solutions import SOLUTIONS, TwoSolutions
 from validation.scalar_program import on_numbers
 
 

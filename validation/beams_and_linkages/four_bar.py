@@ -7,17 +7,11 @@ from pathlib import Path
 from typing import Optional
 
 import numpy as np
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Picture, Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.robots import example_robot
-from validation.studies import COLOURS
-from validation.studies import new_figure
-from validation.studies import reference
-from validation.studies import save_figure
+from validation.studies import COLOURS, new_figure, reference, save_figure
 
 NAME = 'four_bar_torque'
 CRANK, COUPLER, ROCKER, GROUND, LINE_DENSITY = 0.3, 0.9, 0.7, 1.0, 2.0

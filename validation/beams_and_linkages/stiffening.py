@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
-from typing import Callable
+from typing import Any, Callable
 
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.robot import Robot
@@ -14,18 +13,11 @@ from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
-from validation.case import Finding
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Finding, Picture, Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.robots import example_robot
-from validation.studies import COLOURS
-from validation.studies import frequencies_hz
-from validation.studies import new_figure
-from validation.studies import save_figure
+from validation.studies import COLOURS, frequencies_hz, new_figure, save_figure
 
 _SPIN_UP = 'rb_spin_up'
 

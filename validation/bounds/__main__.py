@@ -15,10 +15,7 @@ import sys
 import time
 
 from validation.bounds.polynomials import Unsuitable
-from validation.bounds.rows import bound_of
-from validation.bounds.rows import HEADER
-from validation.bounds.rows import ROWS
-from validation.bounds.rows import traced
+from validation.bounds.rows import bound_of, HEADER, ROWS, traced
 
 
 def main() -> int:

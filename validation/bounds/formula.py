@@ -3,16 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Iterator
-from typing import NamedTuple
-from typing import Optional
-from typing import Sequence
+from typing import Iterator, NamedTuple, Optional, Sequence
 
-from validation.bounds.polynomials import Monomial
-from validation.bounds.polynomials import ONE
-from validation.bounds.polynomials import Support
-from validation.bounds.sharing import product
-from validation.bounds.sharing import quotient
+from validation.bounds.polynomials import Monomial, ONE, Support
+from validation.bounds.sharing import product, quotient
 
 TOP: Support = frozenset([ONE])
 

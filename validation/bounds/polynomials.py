@@ -4,16 +4,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Iterable
-from typing import Sequence
+from typing import Iterable, Sequence
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import CALL, CONSTANT, Expression, NEGATIVE, PRODUCT, SUM, SYMBOL
 from flexdyn_ros.symbolic.program import ordered
 
 # A monomial without repeated inputs, and the monomials of a polynomial.

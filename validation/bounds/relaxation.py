@@ -5,20 +5,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 import math
-from typing import Callable
-from typing import Iterable
-from typing import Optional
-from typing import Sequence
+from typing import Callable, Iterable, Optional, Sequence
 
-from validation.bounds.formula import Branch
-from validation.bounds.formula import Formula
-from validation.bounds.formula import TOP
+from validation.bounds.formula import Branch, Formula, TOP
 from validation.bounds.linear_program import LinearProgram
-from validation.bounds.polynomials import input_support
-from validation.bounds.polynomials import Monomial
-from validation.bounds.polynomials import ONE
-from validation.bounds.polynomials import Support
-from validation.bounds.polynomials import Unsuitable
+from validation.bounds.polynomials import input_support, Monomial, ONE, Support, Unsuitable
 from validation.bounds.sharing import shareable
 
 MOST_VARIABLES = 400_000

@@ -4,21 +4,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable
-from typing import Optional
+from typing import Callable, Optional
 
 from flexdyn_ros.codegen.tracing.functions import read_function
 from flexdyn_ros.codegen.tracing.loads import read_loads
 from flexdyn_ros.codegen.tracing.simplify import simplify
 from flexdyn_ros.symbolic.program import Program
-from validation.bounds.polynomials import has_numbers
-from validation.bounds.polynomials import operations_outside_calls
-from validation.bounds.polynomials import supports
-from validation.bounds.polynomials import Unsuitable
+from validation.bounds.polynomials import (
+    has_numbers,
+    operations_outside_calls,
+    supports,
+    Unsuitable,
+)
 from validation.bounds.relaxation import least_operations
 from validation.counts.robots import table_robot
-from validation.counts.tables import CALLS
-from validation.counts.tables import RIGID
+from validation.counts.tables import CALLS, RIGID
 
 # Small enough to be proved in a minute, all together.
 ROWS = (

@@ -4,14 +4,9 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Iterator
-from typing import Optional
-from typing import Sequence
+from typing import Iterator, Optional, Sequence
 
-from validation.bounds.polynomials import is_input
-from validation.bounds.polynomials import Monomial
-from validation.bounds.polynomials import Support
-from validation.bounds.polynomials import Unsuitable
+from validation.bounds.polynomials import is_input, Monomial, Support, Unsuitable
 
 # Sets of monomials that two contexts allow, above which the program would not be solved.
 LARGEST_SET = 12

@@ -12,12 +12,8 @@ from pathlib import Path
 import sys
 import time
 
-from validation.counts.report import HEADER
-from validation.counts.report import line
-from validation.counts.report import page
-from validation.counts.report import starting_line
-from validation.counts.tables import Table
-from validation.counts.tables import tables
+from validation.counts.report import HEADER, line, page, starting_line
+from validation.counts.tables import Table, tables
 
 PAGE = Path(__file__).parents[2] / 'docs' / 'counts.md'
 

@@ -8,18 +8,12 @@ The published figures are those of published.yaml and published.py, which `make 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
-from validation.case import no_progress
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import case_entry
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import no_progress, Progress, Row
+from validation.case_file import case_entry, inputs, make_rows
 from validation.counts import tables
-from validation.counts.dh_chain import chain
-from validation.counts.dh_chain import Row as Link
+from validation.counts.dh_chain import chain, Row as Link
 from validation.counts.published import published
 from validation.registry import Code
 

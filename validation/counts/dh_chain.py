@@ -8,16 +8,13 @@ far frame i is at (a, 0, d) from there, turned about x by alpha.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Sequence
 
-from flexdyn_ros.model.records.base import Matrix3
-from flexdyn_ros.model.records.base import Vector3
+from flexdyn_ros.model.records.base import Matrix3, Vector3
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import Inertia
-from flexdyn_ros.model.records.joint import Joint
-from flexdyn_ros.model.records.joint import Pose
+from flexdyn_ros.model.records.joint import Joint, Pose
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import yaml
 

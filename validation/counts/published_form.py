@@ -12,10 +12,8 @@ statements and 427 after the squares of sines and cosines; see `publication_coun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
-from typing import Optional
-from typing import Sequence
+from dataclasses import dataclass, field
+from typing import Optional, Sequence
 
 from validation.counts.dh_chain import Row
 from validation.counts.robots import stanford_rows

@@ -11,9 +11,8 @@ from validation.counts import published
 from validation.counts.explanations import explanation
 from validation.counts.published_form import publication_counts
 from validation.counts.published_program import published_program
-from validation.counts.tables import Count
-from validation.counts.tables import Row
-from validation.counts.tables import Table
+from validation.counts.tables import Count, Row, Table
+from validation.words import paragraph
 
 HEADER = (
     '| row | mul | add | total | sin, cos | published: mul + add = total | ratio | |\n'
@@ -23,20 +22,20 @@ INTRODUCTION = """\
 <!-- Written by `make counts`; edit validation/counts instead. -->
 # Operation counts
 
-Operations of the C code that `flexdyn_ros.generate` writes, beside every published count of the
-same computation. `make counts` measures them anew and writes this page.
+The tables compare operations of the C code that `flexdyn_ros.generate` writes with every published
+count of the same computation. `make counts` measures them and writes this page.
 
-- Counted by parsing the emitted C, called functions included: multiplications with divisions,
-  additions with subtractions; calls of sine and cosine apart, as in the sources. Operations on
-  constants alone and changes of sign are free. The same source passes the accuracy tests.
-- The ratio is our total over the lowest published total of a generator. **above**: not below
-  every published generator. **aim**: below them, and not below the aim set for the row.
-  Both are explained under the table.
-- `make bounds` proves least numbers for rows that are polynomials without squares and small
-  enough, for programs without cancellation (`validation/bounds` says what that is): the
-  external_force_vector of Stanford6 (44), Puma3 (20) and Stanford3 (11), and the gravity_vector
-  of Stanford3 (4) and Puma3 (3 besides the sum of two angles) take no more than that here.
-- In parentheses: published counts that are no generator's (derived by hand, or numeric programs).
+- The emitted C is parsed, called functions included. Multiplications include divisions, additions
+  include subtractions. Calls of sine and cosine are counted apart, as in the sources. Operations
+  on constants alone and changes of sign are free. The same source passes the accuracy tests.
+- The ratio is our total over the lowest published total of a generator. **above**: not below every
+  published generator. **aim**: below them, and not below the aim set for the row. Both are
+  explained under the table.
+- `make bounds` proves least numbers for programs without cancellation, as `validation/bounds`
+  defines them. It covers small rows that are polynomials without squares. These rows reach their
+  bounds: external_force_vector of Stanford6 (44), Puma3 (20) and Stanford3 (11), and
+  gravity_vector of Stanford3 (4) and Puma3 (3 besides the sum of two angles).
+- In parentheses: published counts derived by hand, or of numeric programs.
 - Robots: `validation/counts/robots.py`. Published figures with their corrections:
   `validation/counts/published.yaml`.
 """
@@ -60,9 +59,11 @@ def starting_line() -> str:
     theirs = published.published()['clear']
     lines = [
         '## Starting line: the published form', '',
-        'Inverse dynamics of the Stanford arm in the form of NEDYN (El-Rayyes 1990), rebuilt in',
-        '`validation/counts/published_form.py`, through the first steps of his',
-        'post-processor CLEAR.',
+        paragraph(
+            'Inverse dynamics of the Stanford arm in the form of NEDYN (El-Rayyes 1990), rebuilt '
+            'in `validation/counts/published_form.py`, after the first steps of his '
+            'post-processor CLEAR.'
+        ),
         '', '| step | rebuilt: mul + add = total | published |', '|---|---|---:|',
     ]
     for step, (mul, add) in ours.items():
@@ -72,16 +73,16 @@ def starting_line() -> str:
     found = operation_counts(optimise(published_program())[0].outputs)
     mul, add = found['mul'], found['add']
     lines.append(f'| our passes on the same listing | {mul} + {add} = {mul + add} | |')
-    lines += ['', 'The rest, down to the first row below, is the formulation.']
+    lines += ['', 'The remaining difference from the first row below is due to the formulation.']
     return '\n'.join(lines) + '\n'
 
 
 def section(table: Table) -> str:
     """Return one table with its notes."""
     rows = ''.join(line(row) + '\n' for row in table.rows)
-    text = f'## {table.title}\n\n{table.note}\n\n{HEADER}{rows}'
+    text = f'## {table.title}\n\n{paragraph(table.note)}\n\n{HEADER}{rows}'
     notes = [
-        f'- {row.label}: {explanation(row)}' for row in table.rows if mark(row)
+        paragraph(f'- {row.label}: {explanation(row)}', '  ') for row in table.rows if mark(row)
     ]
     return text + ('\n' + '\n'.join(notes) + '\n' if notes else '')
 

@@ -30,22 +30,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flexdyn_ros.model.records.base import IDENTITY
-from flexdyn_ros.model.records.beam import Beam
-from flexdyn_ros.model.records.beam import ModeFamily
-from flexdyn_ros.model.records.beam import PointMass
+from flexdyn_ros.model.records.beam import Beam, ModeFamily, PointMass
 from flexdyn_ros.model.records.inertia import Inertia
-from flexdyn_ros.model.records.joint import Joint
-from flexdyn_ros.model.records.joint import Pose
-from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.link import Payload
+from flexdyn_ros.model.records.joint import Joint, Pose
+from flexdyn_ros.model.records.link import Link, Payload
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
-from validation.counts.dh_chain import chain
-from validation.counts.dh_chain import matrix
-from validation.counts.dh_chain import Row
-from validation.counts.dh_chain import turn_about_x
-from validation.counts.dh_chain import vector
-from validation.counts.dh_chain import without_gravity
+from validation.counts.dh_chain import chain, matrix, Row, turn_about_x, vector, without_gravity
 
 # Alpha, d, mass, centre of mass, moments about the link origin, prismatic.
 STANFORD = (

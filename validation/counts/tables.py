@@ -3,21 +3,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
-from typing import Callable
-from typing import Iterator
-from typing import Optional
+from typing import Any, Callable, Iterator, Optional
 
 from flexdyn_ros.codegen import generate
 from flexdyn_ros.codegen.tracing.traced_dynamics import MASS_MATRIX_METHODS
 from flexdyn_ros.model.records.robot import Robot
 from validation.counts import published
-from validation.counts.robots import flexible_arm
-from validation.counts.robots import flexible_chain
-from validation.counts.robots import table_robot
+from validation.counts.c_source import count_c
+from validation.counts.robots import flexible_arm, flexible_chain, table_robot
 
 # The published wrench is given in axes of the last link.
 WRENCH = 'wrench:tool@tool'
@@ -104,7 +99,8 @@ class Table:
 
 def count(robot: Robot, function: str, arguments: tuple = (), **options: Any) -> Count:
     """Return the counts of the generated C of a function."""
-    found = generate(robot, function, arguments=arguments, **options).counts
+    code = generate(robot, function, arguments=arguments, **options)
+    found = count_c(code.source, code.name)
     return Count(found['mul'], found['add'], found['trig'])
 
 

@@ -9,23 +9,20 @@ from typing import Any
 
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.simulation import simulate
-from flexdyn_ros.simulation import Trajectory
+from flexdyn_ros.simulation import simulate, Trajectory
 import numpy as np
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import expected
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Picture, Progress, Row
+from validation.case_file import expected, inputs, make_rows
 from validation.registry import Code
 from validation.robots import example_robot
-from validation.studies import COLOURS
-from validation.studies import frequencies_hz
-from validation.studies import frequency_of_samples
-from validation.studies import new_figure
-from validation.studies import save_figure
-from validation.studies import static_coordinates
+from validation.studies import (
+    COLOURS,
+    frequencies_hz,
+    frequency_of_samples,
+    new_figure,
+    save_figure,
+    static_coordinates,
+)
 
 _FAMILY = {
     'er_case1': {'modes': '4', 'torsion_modes': '0'},

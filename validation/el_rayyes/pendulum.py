@@ -9,22 +9,13 @@ from typing import Any
 
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.simulation import simulate
-from flexdyn_ros.simulation import Trajectory
+from flexdyn_ros.simulation import simulate, Trajectory
 import numpy as np
 from validation.beam_arms import beam_arm_urdf
-from validation.case import Finding
-from validation.case import no_progress
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Finding, no_progress, Picture, Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.registry import Code
-from validation.studies import COLOURS
-from validation.studies import frequencies_hz
-from validation.studies import new_figure
-from validation.studies import save_figure
+from validation.studies import COLOURS, frequencies_hz, new_figure, save_figure
 
 NAME = 'er_case3'
 _RIGID = 0.0

@@ -6,16 +6,16 @@ from __future__ import annotations
 from typing import Any
 
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.mass_matrix import mass_matrix
-from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_columns
-from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_outer_links
+from flexdyn_ros.dynamics.mass_matrix import (
+    mass_matrix,
+    mass_matrix_by_columns,
+    mass_matrix_by_outer_links,
+)
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.robots import example_robot
 from validation.studies import reference

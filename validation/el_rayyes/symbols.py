@@ -5,17 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.optimise import optimise
-from flexdyn_ros.symbolic.optimise import PASSES
-from flexdyn_ros.symbolic.program import operation_counts
-from flexdyn_ros.symbolic.program import Program
-from validation.case import Finding
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from flexdyn_ros.symbolic.graph import Expression, Graph
+from flexdyn_ros.symbolic.optimise import optimise, PASSES
+from flexdyn_ros.symbolic.program import operation_counts, Program
+from validation.case import Finding, Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.counts.published_form import inverse_dynamics
 from validation.counts.published_program import published_program
 from validation.counts.robots import stanford_rows

@@ -3,28 +3,19 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.simulation import simulate
-from flexdyn_ros.simulation import Trajectory
+from flexdyn_ros.simulation import simulate, Trajectory
 import numpy as np
-from validation.case import Finding
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Finding, Picture, Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.robots import example_robot
-from validation.studies import COLOURS
-from validation.studies import frequencies_hz
-from validation.studies import new_figure
-from validation.studies import save_figure
+from validation.studies import COLOURS, frequencies_hz, new_figure, save_figure
 
 _ARM = {
     'ei_factor': '1', 'link_mass': '1', 'modes_z': '1', 'tip_mass': '0', 'joint_mass': '2',

@@ -8,17 +8,11 @@ from typing import Callable
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
-from validation.graves.states import arm
-from validation.graves.states import by_influence
-from validation.graves.states import random_state
-from validation.graves.states import relative
+from validation.case import Progress, Row
+from validation.case_file import inputs, make_rows
+from validation.graves.states import arm, by_influence, random_state, relative
 from validation.registry import Code
-from validation.robots import example_robot
-from validation.robots import URDF
+from validation.robots import example_robot, URDF
 from validation.studies import reference
 
 ROBOTS: dict[str, Callable[[], Robot]] = {

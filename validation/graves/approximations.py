@@ -11,21 +11,11 @@ from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
-from validation.case import Finding
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
-from validation.graves.states import arm
-from validation.graves.states import by_influence
-from validation.graves.states import random_state
-from validation.graves.states import relative
+from validation.case import Finding, Picture, Progress, Row
+from validation.case_file import inputs, make_rows
+from validation.graves.states import arm, by_influence, random_state, relative
 from validation.registry import Code
-from validation.studies import COLOURS
-from validation.studies import new_figure
-from validation.studies import reference
-from validation.studies import save_figure
+from validation.studies import COLOURS, new_figure, reference, save_figure
 
 
 def inertia(progress: Progress) -> list[Row]:

@@ -6,14 +6,9 @@ from __future__ import annotations
 from flexdyn_ros.model.load import load_robot
 import numpy as np
 from scipy.spatial.transform import Rotation
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
-from validation.graves.states import arm_text
-from validation.graves.states import by_influence
-from validation.graves.states import random_state
-from validation.graves.states import relative
+from validation.case import Progress, Row
+from validation.case_file import inputs, make_rows
+from validation.graves.states import arm_text, by_influence, random_state, relative
 from validation.registry import Code
 from validation.studies import reference
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
-from validation.case import Finding
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Finding, Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.graves.states import by_influence
 from validation.registry import Code
 from validation.robots import example_robot

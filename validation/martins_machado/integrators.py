@@ -8,21 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.simulation import simulate
-from flexdyn_ros.simulation import SimulationDiverged
+from flexdyn_ros.simulation import simulate, SimulationDiverged
 from flexdyn_ros.simulation.tableaus import find_tableau
 import numpy as np
-from validation.case import Finding
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Finding, Picture, Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.martins_machado.segments import paper_arm
 from validation.registry import Code
-from validation.studies import COLOURS
-from validation.studies import new_figure
-from validation.studies import save_figure
+from validation.studies import COLOURS, new_figure, save_figure
 
 METHODS = ('rk2', 'rk4', 'rk10')
 ARMS = ('segments', 'rigid')

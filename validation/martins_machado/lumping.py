@@ -6,16 +6,11 @@ from __future__ import annotations
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
-from validation.case import Finding
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import expected
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Finding, Progress, Row
+from validation.case_file import expected, inputs, make_rows
 from validation.registry import Code
 from validation.robots import example_robot
-from validation.studies import frequencies_hz
-from validation.studies import reference
+from validation.studies import frequencies_hz, reference
 
 # All joints but those of the last link's segments are held, which makes it a clamped beam.
 _CLAMPED = 'link3/'

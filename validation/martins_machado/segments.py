@@ -7,21 +7,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.simulation import simulate
-from flexdyn_ros.simulation import Trajectory
+from flexdyn_ros.simulation import simulate, Trajectory
 from flexdyn_ros.simulation.frequencies import natural_modes
 import numpy as np
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Picture, Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.robots import example_robot
-from validation.studies import COLOURS
-from validation.studies import new_figure
-from validation.studies import reference
-from validation.studies import save_figure
+from validation.studies import COLOURS, new_figure, reference, save_figure
 
 SHOULDER = np.array([1.25, 0.0, 0.0])  # in the root frame, at the end of the fixed first link [m]
 

@@ -9,8 +9,7 @@ from typing import Optional
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.simulation import simulate
-from flexdyn_ros.simulation import Trajectory
+from flexdyn_ros.simulation import simulate, Trajectory
 import numpy as np
 from validation.beam_arms import beam_arm_urdf
 from validation.case_file import inputs

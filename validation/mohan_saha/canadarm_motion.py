@@ -7,26 +7,21 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from flexdyn_ros.simulation import simulate
-from flexdyn_ros.simulation import Trajectory
+from flexdyn_ros.simulation import simulate, Trajectory
 import numpy as np
-from validation.case import Finding
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
-from validation.mohan_saha.canadarm import canadarm_dynamics
-from validation.mohan_saha.canadarm import desired
-from validation.mohan_saha.canadarm import driven
-from validation.mohan_saha.canadarm import JOINTS
-from validation.mohan_saha.canadarm import rigid_torque
-from validation.mohan_saha.canadarm import tip_deflections
+from validation.case import Finding, Picture, Progress, Row
+from validation.case_file import inputs, make_rows
+from validation.mohan_saha.canadarm import (
+    canadarm_dynamics,
+    desired,
+    driven,
+    JOINTS,
+    rigid_torque,
+    tip_deflections,
+)
 from validation.mohan_saha.denoc import BeamLink
 from validation.registry import Code
-from validation.studies import COLOURS
-from validation.studies import new_figure
-from validation.studies import save_figure
+from validation.studies import COLOURS, new_figure, save_figure
 
 STEP = 2.5e-4  # [s]; ten times less than the highest mode, 165 Hz, allows: its phase stays right
 SAMPLE = 0.01  # [s]; between samples for largest values, as the model that they come from has it

@@ -4,19 +4,12 @@
 from __future__ import annotations
 
 import numpy as np
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
-from validation.mohan_saha.canadarm import canadarm
-from validation.mohan_saha.canadarm import JOINTS
-from validation.mohan_saha.canadarm import path
-from validation.mohan_saha.canadarm import rigid_torque
-from validation.mohan_saha.denoc import clamped_free
-from validation.mohan_saha.denoc import ROOTS
+from validation.case import Progress, Row
+from validation.case_file import inputs, make_rows
+from validation.mohan_saha.canadarm import canadarm, JOINTS, path, rigid_torque
+from validation.mohan_saha.denoc import clamped_free, ROOTS
 from validation.registry import Code
-from validation.studies import frequencies_hz
-from validation.studies import reference
+from validation.studies import frequencies_hz, reference
 
 
 def rigid(progress: Progress) -> list[Row]:

@@ -14,10 +14,8 @@ All vectors are in root axes. Nothing here is used by, or uses, the package's ow
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
-from typing import Optional
-from typing import Sequence
+from dataclasses import dataclass, field
+from typing import Optional, Sequence
 
 import numpy as np
 

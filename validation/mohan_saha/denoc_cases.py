@@ -6,25 +6,22 @@ from __future__ import annotations
 from typing import Any
 
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.factors import factor_order
-from flexdyn_ros.dynamics.factors import mass_matrix_factors
+from flexdyn_ros.dynamics.factors import factor_order, mass_matrix_factors
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
 from validation.beam_arms import beam_arm_urdf
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
-from validation.mohan_saha.denoc import BeamLink
-from validation.mohan_saha.denoc import move
-from validation.mohan_saha.denoc import Moving
-from validation.mohan_saha.denoc_recursions import accelerations
-from validation.mohan_saha.denoc_recursions import bias
-from validation.mohan_saha.denoc_recursions import block_factors
-from validation.mohan_saha.denoc_recursions import inertia_by_blocks
-from validation.mohan_saha.denoc_recursions import inertia_by_complement
-from validation.mohan_saha.denoc_recursions import multiplied
+from validation.case import Progress, Row
+from validation.case_file import inputs, make_rows
+from validation.mohan_saha.denoc import BeamLink, move, Moving
+from validation.mohan_saha.denoc_recursions import (
+    accelerations,
+    bias,
+    block_factors,
+    inertia_by_blocks,
+    inertia_by_complement,
+    multiplied,
+)
 from validation.registry import Code
 from validation.studies import reference
 

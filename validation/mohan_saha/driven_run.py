@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 from validation.mohan_saha.two_solutions import TwoSolutions

@@ -10,29 +10,20 @@ from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 from validation.beam_arms import beam_arm_urdf
-from validation.case import Finding
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
-from validation.mohan_saha.driven_run import integrate
-from validation.mohan_saha.driven_run import Run
-from validation.mohan_saha.solution_errors import DOUBLE
-from validation.mohan_saha.solution_errors import Errors
-from validation.mohan_saha.solution_errors import precisions
-from validation.mohan_saha.solution_errors import SINGLE
-from validation.mohan_saha.solution_errors import solution_errors
-from validation.mohan_saha.two_solutions import DENSE
-from validation.mohan_saha.two_solutions import RECURSIVE
-from validation.mohan_saha.two_solutions import SOLUTIONS
-from validation.mohan_saha.two_solutions import TwoSolutions
+from validation.case import Finding, Picture, Progress, Row
+from validation.case_file import inputs, make_rows
+from validation.mohan_saha.driven_run import integrate, Run
+from validation.mohan_saha.solution_errors import (
+    DOUBLE,
+    Errors,
+    precisions,
+    SINGLE,
+    solution_errors,
+)
+from validation.mohan_saha.two_solutions import DENSE, RECURSIVE, SOLUTIONS, TwoSolutions
 from validation.mohan_saha.two_solutions_study import NUMBERS
 from validation.registry import Code
-from validation.studies import COLOURS
-from validation.studies import new_figure
-from validation.studies import reference
-from validation.studies import save_figure
+from validation.studies import COLOURS, new_figure, reference, save_figure
 
 CASE = 'ms_long_chains'
 _STYLES = {RECURSIVE: ('o-', COLOURS[0]), DENSE: ('s-', COLOURS[1])}

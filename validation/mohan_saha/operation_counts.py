@@ -4,14 +4,9 @@
 from __future__ import annotations
 
 import numpy as np
-from validation.case import Finding
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
-from validation.counts.published import cyril
-from validation.counts.published import jain_rodriguez
-from validation.counts.published import mohan_saha
+from validation.case import Finding, Progress, Row
+from validation.case_file import inputs, make_rows
+from validation.counts.published import cyril, jain_rodriguez, mohan_saha
 from validation.registry import Code
 
 

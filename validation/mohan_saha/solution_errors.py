@@ -14,10 +14,7 @@ from typing import Any
 
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
-from validation.mohan_saha.two_solutions import DENSE
-from validation.mohan_saha.two_solutions import RECURSIVE
-from validation.mohan_saha.two_solutions import SOLUTIONS
-from validation.mohan_saha.two_solutions import TwoSolutions
+from validation.mohan_saha.two_solutions import DENSE, RECURSIVE, SOLUTIONS, TwoSolutions
 
 SINGLE, DOUBLE = 'single', 'double'
 _NUMBERS: dict[str, Any] = {SINGLE: np.float32, DOUBLE: float, 'extended': np.longdouble}

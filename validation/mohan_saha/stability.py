@@ -11,36 +11,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from validation.case import Finding
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Finding, Picture, Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.mohan_saha.canadarm import canadarm
 from validation.mohan_saha.driven_run import Run
-from validation.mohan_saha.solution_errors import DOUBLE
-from validation.mohan_saha.solution_errors import precisions
-from validation.mohan_saha.solution_errors import SINGLE
-from validation.mohan_saha.solution_errors import solution_errors
-from validation.mohan_saha.two_solutions import DENSE
-from validation.mohan_saha.two_solutions import RECURSIVE
-from validation.mohan_saha.two_solutions_study import acceleration_errors
-from validation.mohan_saha.two_solutions_study import adaptive
-from validation.mohan_saha.two_solutions_study import along_the_motion
-from validation.mohan_saha.two_solutions_study import angle_errors
-from validation.mohan_saha.two_solutions_study import energy_error
-from validation.mohan_saha.two_solutions_study import is_good
-from validation.mohan_saha.two_solutions_study import LOST
-from validation.mohan_saha.two_solutions_study import MODES
-from validation.mohan_saha.two_solutions_study import power_differences
-from validation.mohan_saha.two_solutions_study import run
-from validation.mohan_saha.two_solutions_study import WAYS
+from validation.mohan_saha.solution_errors import DOUBLE, precisions, SINGLE, solution_errors
+from validation.mohan_saha.two_solutions import DENSE, RECURSIVE
+from validation.mohan_saha.two_solutions_study import (
+    acceleration_errors,
+    adaptive,
+    along_the_motion,
+    angle_errors,
+    energy_error,
+    is_good,
+    LOST,
+    MODES,
+    power_differences,
+    run,
+    WAYS,
+)
 from validation.registry import Code
-from validation.studies import COLOURS
-from validation.studies import frequencies_hz
-from validation.studies import new_figure
-from validation.studies import save_figure
+from validation.studies import COLOURS, frequencies_hz, new_figure, save_figure
 
 CASE = 'ms_recursive_and_dense'
 RK4_BOUND = 2.828  # |w| h of an undamped oscillation

@@ -9,14 +9,10 @@ the other forms it as numbers, by composite bodies (eq. 32), factorises it and s
 
 from __future__ import annotations
 
-from dataclasses import fields
-from dataclasses import is_dataclass
-from dataclasses import replace
-from typing import Any
-from typing import Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Sequence
 
-from flexdyn_ros.dynamics.articulated_body import factorise
-from flexdyn_ros.dynamics.articulated_body import solve
+from flexdyn_ros.dynamics.articulated_body import factorise, solve
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.internal_forces import elastic_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
@@ -26,9 +22,7 @@ from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Graph
 import numpy as np
-from validation.scalar_program import Function
-from validation.scalar_program import Number
-from validation.scalar_program import on_numbers
+from validation.scalar_program import Function, Number, on_numbers
 
 RECURSIVE = 'recursive'
 DENSE = 'dense'

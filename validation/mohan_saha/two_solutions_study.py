@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 from validation.case_file import inputs
-from validation.mohan_saha.canadarm import canadarm
-from validation.mohan_saha.canadarm import canadarm_dynamics
-from validation.mohan_saha.canadarm import desired
-from validation.mohan_saha.canadarm import JOINTS
-from validation.mohan_saha.canadarm import rigid_torque
-from validation.mohan_saha.driven_run import integrate
-from validation.mohan_saha.driven_run import Run
-from validation.mohan_saha.solution_errors import DOUBLE
-from validation.mohan_saha.solution_errors import SINGLE
-from validation.mohan_saha.two_solutions import SOLUTIONS
-from validation.mohan_saha.two_solutions import TwoSolutions
+from validation.mohan_saha.canadarm import (
+    canadarm,
+    canadarm_dynamics,
+    desired,
+    JOINTS,
+    rigid_torque,
+)
+from validation.mohan_saha.driven_run import integrate, Run
+from validation.mohan_saha.solution_errors import DOUBLE, SINGLE
+from validation.mohan_saha.two_solutions import SOLUTIONS, TwoSolutions
 
 MODES = 2
 NUMBERS: dict[str, Any] = {SINGLE: np.float32, DOUBLE: float}

@@ -4,16 +4,11 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any
-from typing import Callable
-from typing import Iterable
-from typing import Optional
+from typing import Any, Callable, Iterable, Optional
 
 import numpy as np
 from validation.case import NotRun
-from validation.other_codes.motion import angle_between
-from validation.other_codes.motion import distances
-from validation.other_codes.motion import TipMotion
+from validation.other_codes.motion import angle_between, distances, TipMotion
 from validation.run import needed
 
 

@@ -9,8 +9,7 @@ deflections and stretching are part of the element.
 from __future__ import annotations
 
 from validation.other_codes.arm import Arm
-from validation.other_codes.exudyn_run import kept
-from validation.other_codes.exudyn_run import run
+from validation.other_codes.exudyn_run import kept, run
 from validation.other_codes.motion import TipMotion
 
 

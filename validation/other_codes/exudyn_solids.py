@@ -12,11 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from validation.other_codes.arm import Arm
-from validation.other_codes.arm import Bar
-from validation.other_codes.arm import Lump
-from validation.other_codes.exudyn_run import kept
-from validation.other_codes.exudyn_run import run
+from validation.other_codes.arm import Arm, Bar, Lump
+from validation.other_codes.exudyn_run import kept, run
 from validation.other_codes.motion import TipMotion
 
 # Exudyn's joint turns about its own z: axes of the joint's frame, as columns, by the bar's axis.
@@ -86,9 +83,7 @@ def reduced_bar(
     bar: Bar, modes: int, across: int, element: float
 ) -> tuple[Any, list[list[int]]]:
     """Return a bar as Exudyn's reduced body, and the nodes of the faces at its root and end."""
-    from exudyn.FEM import FEMinterface
-    from exudyn.FEM import HCBstaticModeSelection
-    from exudyn.FEM import ObjectFFRFreducedOrderInterface
+    from exudyn.FEM import FEMinterface, HCBstaticModeSelection, ObjectFFRFreducedOrderInterface
     from ngsolve.meshes import MakeStructured3DMesh
     mesh = MakeStructured3DMesh(
         hexes=False, nx=max(2, round(bar.length / (element * bar.side))), ny=across, nz=across,

@@ -10,13 +10,9 @@ step, an error of first order in the step.
 from __future__ import annotations
 
 import numpy as np
-from validation.other_codes.arm import Arm
-from validation.other_codes.arm import Bar
-from validation.other_codes.arm import Lump
-from validation.other_codes.motion import SAMPLES
-from validation.other_codes.motion import TipMotion
-from validation.other_codes.pieces import hinge_stiffness
-from validation.other_codes.pieces import pieces
+from validation.other_codes.arm import Arm, Bar, Lump
+from validation.other_codes.motion import SAMPLES, TipMotion
+from validation.other_codes.pieces import hinge_stiffness, pieces
 
 _NOTHING = Lump(0.0, (0.0, 0.0, 0.0))  # said, or the force would not act at the tip
 

@@ -13,12 +13,8 @@ from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.integrate import simulate
 from flexdyn_ros.simulation.record import Trajectory
 import numpy as np
-from validation.other_codes.arm import Arm
-from validation.other_codes.arm import Bar
-from validation.other_codes.arm import Lump
-from validation.other_codes.motion import sample_times
-from validation.other_codes.motion import SAMPLES
-from validation.other_codes.motion import TipMotion
+from validation.other_codes.arm import Arm, Bar, Lump
+from validation.other_codes.motion import sample_times, SAMPLES, TipMotion
 
 
 @dataclass(frozen=True)

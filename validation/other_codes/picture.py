@@ -7,12 +7,8 @@ from pathlib import Path
 from typing import Mapping
 
 import numpy as np
-from validation.other_codes.motion import distances
-from validation.other_codes.motion import sample_times
-from validation.other_codes.motion import TipMotion
-from validation.studies import COLOURS
-from validation.studies import new_figure
-from validation.studies import save_figure
+from validation.other_codes.motion import distances, sample_times, TipMotion
+from validation.studies import COLOURS, new_figure, save_figure
 
 _SMALLEST = 3e-8  # distance shown [m]
 

@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 from validation.other_codes.arm import Arm
-from validation.other_codes.motion import sample_times
-from validation.other_codes.motion import TipMotion
-from validation.other_codes.pieces import hinge_stiffness
-from validation.other_codes.pieces import pieces
+from validation.other_codes.motion import sample_times, TipMotion
+from validation.other_codes.pieces import hinge_stiffness, pieces
 
 _TOLERANCE = 1e-6  # relative and absolute; stability asks for far shorter steps than this does
 

@@ -6,23 +6,18 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from validation.case import Finding
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
-from validation.other_codes import exudyn_cables
-from validation.other_codes import exudyn_solids
-from validation.other_codes import mujoco_segments
-from validation.other_codes import ours
-from validation.other_codes import pinocchio_segments
-from validation.other_codes.arm import Arm
-from validation.other_codes.arm import read_arm
-from validation.other_codes.comparison import Comparison
-from validation.other_codes.comparison import first_missing
-from validation.other_codes.motion import distances
-from validation.other_codes.motion import TipMotion
+from validation.case import Finding, Picture, Progress, Row
+from validation.case_file import inputs, make_rows
+from validation.other_codes import (
+    exudyn_cables,
+    exudyn_solids,
+    mujoco_segments,
+    ours,
+    pinocchio_segments,
+)
+from validation.other_codes.arm import Arm, read_arm
+from validation.other_codes.comparison import Comparison, first_missing
+from validation.other_codes.motion import distances, TipMotion
 from validation.other_codes.picture import draw_tips
 from validation.registry import Code
 

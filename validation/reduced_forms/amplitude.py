@@ -8,25 +8,13 @@ from pathlib import Path
 
 from flexdyn_ros.model.records.reduced import reduced
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.simulation.frequencies import natural_modes
-from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 import numpy as np
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
-from validation.reduced_forms.arms import exact_arm
-from validation.reduced_forms.arms import FORMS
-from validation.reduced_forms.arms import forms_of
-from validation.reduced_forms.arms import order
-from validation.reduced_forms.arms import plain_ticks
-from validation.reduced_forms.arms import TITLES
+from validation.case import Picture, Progress, Row
+from validation.case_file import inputs, make_rows
+from validation.reduced_forms.arms import exact_arm, FORMS, forms_of, order, plain_ticks, TITLES
 from validation.registry import Code
-from validation.studies import COLOURS
-from validation.studies import new_figure
-from validation.studies import reference
-from validation.studies import save_figure
+from validation.studies import COLOURS, new_figure, reference, save_figure
 
 NAME = 'reduced_amplitude'
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
-from typing import Iterable
+from typing import Any, Iterable
 
 from flexdyn_ros.model.records.reduced import reduced
 from flexdyn_ros.model.records.robot import Robot

@@ -9,30 +9,15 @@ from typing import Any
 
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.simulation import simulate
-from flexdyn_ros.simulation import Trajectory
+from flexdyn_ros.simulation import simulate, Trajectory
 import numpy as np
-from validation.case import Finding
-from validation.case import no_progress
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Finding, no_progress, Picture, Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.registry import Code
-from validation.studies import COLOURS
-from validation.studies import new_figure
-from validation.studies import reference
-from validation.studies import save_figure
-from validation.van_der_merwe.gimbal_chain import Chain
-from validation.van_der_merwe.gimbal_chain import chain_urdf
-from validation.van_der_merwe.gimbal_chain import joint
-from validation.van_der_merwe.gimbal_chain import origin
-from validation.van_der_merwe.gimbal_chain import robot_text
+from validation.studies import COLOURS, new_figure, reference, save_figure
+from validation.van_der_merwe.gimbal_chain import Chain, chain_urdf, joint, origin, robot_text
 from validation.van_der_merwe.open_chains import spatial_inertia
-from validation.van_der_merwe.spatial import angular_first
-from validation.van_der_merwe.spatial import mobility
-from validation.van_der_merwe.spatial import transform
+from validation.van_der_merwe.spatial import angular_first, mobility, transform
 
 FIRST_STEP = 'vm_four_links_first_step'
 MOTION = 'vm_four_links_simulation'

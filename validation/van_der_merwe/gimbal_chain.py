@@ -8,9 +8,7 @@ displacement of the link before. A displacement that the joint moves carries the
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Optional
-from typing import Sequence
+from typing import Any, Optional, Sequence
 
 import numpy as np
 

@@ -9,17 +9,12 @@ from typing import Any
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
-from validation.case import Finding
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Finding, Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.studies import reference
 from validation.van_der_merwe.gimbal_chain import chain_urdf
-from validation.van_der_merwe.spatial import angular_first
-from validation.van_der_merwe.spatial import in_axes
-from validation.van_der_merwe.spatial import transform
+from validation.van_der_merwe.spatial import angular_first, in_axes, transform
 
 STANFORD = 'vm_stanford_inverse_dynamics'
 _BODY = {'mass': 1, 'com': [0] * 3, 'inertia_com': [1] * 3}

@@ -10,25 +10,12 @@ from typing import Any
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
-from validation.case import Finding
-from validation.case import Picture
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Finding, Picture, Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.registry import Code
-from validation.studies import COLOURS
-from validation.studies import new_figure
-from validation.studies import reference
-from validation.studies import save_figure
-from validation.van_der_merwe.gimbal_chain import body
-from validation.van_der_merwe.gimbal_chain import Chain
-from validation.van_der_merwe.gimbal_chain import joint
-from validation.van_der_merwe.gimbal_chain import origin
-from validation.van_der_merwe.gimbal_chain import robot_text
-from validation.van_der_merwe.gimbal_chain import turn
-from validation.van_der_merwe.spatial import angular_first
-from validation.van_der_merwe.spatial import mobility
+from validation.studies import COLOURS, new_figure, reference, save_figure
+from validation.van_der_merwe.gimbal_chain import body, Chain, joint, origin, robot_text, turn
+from validation.van_der_merwe.spatial import angular_first, mobility
 
 CHECKS, CONTROL = 'vm_hslm', 'vm_hslm_control'
 # The table's seven digits, exactly: pivots on a circle of 1 / sqrt 3, joint 2 at 0.15 m.

@@ -10,23 +10,20 @@ from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation import simulate
 import numpy as np
-from validation.case import Progress
-from validation.case import Row
-from validation.case_file import inputs
-from validation.case_file import make_rows
+from validation.case import Progress, Row
+from validation.case_file import inputs, make_rows
 from validation.registry import Code
 from validation.studies import reference
-from validation.van_der_merwe.gimbal_chain import body
-from validation.van_der_merwe.gimbal_chain import Chain
-from validation.van_der_merwe.gimbal_chain import chain_urdf
-from validation.van_der_merwe.gimbal_chain import joint
-from validation.van_der_merwe.gimbal_chain import origin
-from validation.van_der_merwe.gimbal_chain import robot_text
+from validation.van_der_merwe.gimbal_chain import (
+    body,
+    Chain,
+    chain_urdf,
+    joint,
+    origin,
+    robot_text,
+)
 from validation.van_der_merwe.open_chains import spatial_inertia
-from validation.van_der_merwe.spatial import angular_first
-from validation.van_der_merwe.spatial import in_axes
-from validation.van_der_merwe.spatial import mobility
-from validation.van_der_merwe.spatial import transform
+from validation.van_der_merwe.spatial import angular_first, in_axes, mobility, transform
 
 FIRST_STEP = 'vm_two_chains_first_step'
 _RANK = 1e-9  # singular values below this share of the largest count as zero

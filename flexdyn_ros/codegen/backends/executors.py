@@ -9,17 +9,13 @@ are several; an ArithmeticError or ValueError means that the results are not sou
 from __future__ import annotations
 
 from threading import RLock
-from typing import Any
-from typing import Callable
-from typing import Optional
-from typing import Protocol
+from typing import Any, Callable, Optional, Protocol
 
 from flexdyn_ros.codegen.backends.variants import Variant
 from flexdyn_ros.codegen.compile import cache
 from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.compile.compiler import find_compiler
-from flexdyn_ros.codegen.compile.program import CompiledProgram
-from flexdyn_ros.codegen.compile.program import NativeFunction
+from flexdyn_ros.codegen.compile.program import CompiledProgram, NativeFunction
 from flexdyn_ros.codegen.export.python import emit_python
 from flexdyn_ros.codegen.export.schedule import schedule
 from flexdyn_ros.codegen.generate import compile_python

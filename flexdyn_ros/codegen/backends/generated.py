@@ -7,27 +7,21 @@ Results that are not finite, or come out of a doubtful pivot, are left to the re
 
 from __future__ import annotations
 
-from functools import lru_cache
-from functools import partial
+from functools import lru_cache, partial
 import logging
-from typing import Any
-from typing import Callable
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
-from typing import Union
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
-from flexdyn_ros.codegen.backends.executors import CExecutor
-from flexdyn_ros.codegen.backends.executors import Executor
-from flexdyn_ros.codegen.backends.executors import PythonExecutor
-from flexdyn_ros.codegen.backends.variants import Floats
-from flexdyn_ros.codegen.backends.variants import ordered_wrenches
-from flexdyn_ros.codegen.backends.variants import Places
-from flexdyn_ros.codegen.backends.variants import Variant
-from flexdyn_ros.codegen.backends.variants import Variants
+from flexdyn_ros.codegen.backends.executors import CExecutor, Executor, PythonExecutor
+from flexdyn_ros.codegen.backends.variants import (
+    CompiledAhead,
+    Floats,
+    ordered_wrenches,
+    Places,
+    Variant,
+    Variants,
+)
 from flexdyn_ros.codegen.compile.cache import model_digest
-from flexdyn_ros.codegen.compile.compiler import CompilationFailed
-from flexdyn_ros.codegen.compile.compiler import NoCompiler
+from flexdyn_ros.codegen.compile.compiler import CompilationFailed, NoCompiler
 from flexdyn_ros.codegen.compile.program import NativeFunction
 from flexdyn_ros.codegen.tracing.chosen_parameters import ChosenParameters
 from flexdyn_ros.codegen.tracing.functions import Request
@@ -58,7 +52,7 @@ class GeneratedBackend:
         payloads: Mapping[str, Inertia],
         executor: Executor,
         automatic: bool = False,
-        ahead: Optional[set[Request]] = None,
+        ahead: Optional[CompiledAhead] = None,
         digest: str = '',
     ):
         """
@@ -71,19 +65,19 @@ class GeneratedBackend:
             executor: What runs the code.
             automatic: Whether large functions that were not compiled ahead are the reference's,
                 and Python takes over where compiling fails.
-            ahead: Functions that `compile` made, whatever the loads, although they are large.
+            ahead: What `Dynamics.compile` asked for.
             digest: Digest of the robot where it is known.
         """
         self._robot, self._gravity, self._payloads = robot, list(gravity), dict(payloads)
         self._executor, self._automatic = executor, automatic
         self._digest = digest or model_digest(robot)
-        self._variants = Variants(robot, self._digest, gravity, payloads)
+        self._ahead = CompiledAhead() if ahead is None else ahead
+        self._variants = Variants(robot, self._digest, gravity, payloads, self._ahead)
         # None where the reference answers, as a coordinate meets no inertia.
         self._functions: dict[Key, Optional[Callable]] = {}
         self._batches: dict[Key, Optional[Batch]] = {}
         self._natives: dict[Key, Optional[NativeFunction]] = {}
         self._reference: Optional[ReferenceBackend] = None
-        self._ahead = set() if ahead is None else ahead
 
     @property
     def name(self) -> str:
@@ -168,7 +162,7 @@ class GeneratedBackend:
     def compile(self, request: Request, places: Places = (), batch: bool = False) -> None:
         """Make a function now, whatever the size of the robot."""
         if self._robot.nv:
-            self._ahead.add(request)
+            self._ahead.requests.add(request)
             self.function(request, places)
             if batch:
                 self.batch(request, places)
@@ -194,7 +188,7 @@ class GeneratedBackend:
         function = FUNCTIONS[request.name]
         if not self._robot.nv or (function.of_parameters and not request.parameters):
             return False
-        if not self._automatic or request in self._ahead:
+        if not self._automatic or request in self._ahead.requests:
             return True
         derives = function.derives or function.of_parameters
         most = MOST_FOR_DERIVATIVES if derives else MOST_FOR_VALUES
@@ -216,7 +210,8 @@ class GeneratedBackend:
         except CompilationFailed as error:
             if not self._automatic:
                 raise
-            _logger.warning('The backend "python" is used instead of compiled code. %s', error)
+            _logger.warning('Compiling failed, so the backend "python" replaces compiled code. '
+                            '%s', error)
             self._executor = PythonExecutor()
             self._functions.clear()
             self._natives.clear()
@@ -232,7 +227,7 @@ def generated_backend(
     robot: Robot,
     gravity: Floats,
     payloads: Mapping[str, Inertia],
-    ahead: Optional[set[Request]] = None,
+    ahead: Optional[CompiledAhead] = None,
 ) -> GeneratedBackend:
     """
     Return the backend "c", "python" or "auto" of a robot.
@@ -242,7 +237,7 @@ def generated_backend(
         robot: The robot.
         gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
         payloads: Inertia in link axes by link name.
-        ahead: Functions that were compiled ahead.
+        ahead: What `Dynamics.compile` asked for.
 
     Raises:
         NoCompiler: If "c" is asked for and there is no C compiler.

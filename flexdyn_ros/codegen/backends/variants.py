@@ -8,22 +8,16 @@ of their own; without them the plain function runs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from dataclasses import dataclass, field
+from typing import Mapping, Optional, Sequence
 
-from flexdyn_ros.codegen.tracing.function_vectors import inputs_of
-from flexdyn_ros.codegen.tracing.function_vectors import outputs_of
+from flexdyn_ros.codegen.tracing.function_vectors import inputs_of, outputs_of
 from flexdyn_ros.codegen.tracing.functions import Request
-from flexdyn_ros.codegen.tracing.interface import Input
-from flexdyn_ros.codegen.tracing.interface import Output
-from flexdyn_ros.codegen.tracing.interface import Trace
+from flexdyn_ros.codegen.tracing.interface import Input, Output, Trace
 from flexdyn_ros.codegen.tracing.loads import Loads
 from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
 from flexdyn_ros.codegen.tracing.simplify import simplify
-from flexdyn_ros.codegen.tracing.traced_dynamics import DENSE
-from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
+from flexdyn_ros.codegen.tracing.traced_dynamics import DENSE, RECURSIVE
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.spatial import Vector
@@ -34,8 +28,25 @@ from flexdyn_ros.model.records.robot import Robot
 Floats = list[float]
 # Frame of each wrench, and the frame whose axes it is given in.
 Places = tuple[tuple[str, Optional[str]], ...]
+NO_PAYLOAD = Inertia(0.0, (0.0, 0.0, 0.0), ((0.0, 0.0, 0.0),) * 3)
 # How accelerations are solved for, by method of forward dynamics.
 SOLVERS = {'auto': None, 'recursive': RECURSIVE, 'cholesky': DENSE}
+
+
+@dataclass
+class CompiledAhead:
+    """
+    What `Dynamics.compile` asked for, whatever the loads are later.
+
+    Attributes:
+        requests: Functions that are generated although the robot is large.
+        gravity: Whether gravity is an argument of the code in any case.
+        payloads: Links whose payload is one.
+    """
+
+    requests: set[Request] = field(default_factory=set)
+    gravity: bool = False
+    payloads: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -92,7 +103,8 @@ class Variants:
     """Chooses variants for a robot under one gravity and one set of payloads."""
 
     def __init__(
-        self, robot: Robot, digest: str, gravity: Floats, payloads: Mapping[str, Inertia]
+        self, robot: Robot, digest: str, gravity: Floats, payloads: Mapping[str, Inertia],
+        ahead: CompiledAhead,
     ):
         """
         Compare the loads with those of the description.
@@ -102,14 +114,16 @@ class Variants:
             digest: Digest of the robot.
             gravity: Acceleration of gravity in the root frame, (3,) [m/s^2].
             payloads: Inertia in link axes by link name.
+            ahead: What is an argument in any case.
         """
         self._robot, self._digest = robot, digest
-        self._gravity, self._payloads = tuple(gravity), payloads
+        self._gravity = tuple(gravity)
+        self._payloads = {**dict.fromkeys(ahead.payloads, NO_PAYLOAD), **payloads}
         declared = {payload.link: payload.inertia for payload in robot.payloads}
-        self._changed = tuple(sorted(
+        self._changed = tuple(sorted(ahead.payloads.union(
             link for link, inertia in payloads.items() if declared.get(link) != inertia
-        ))
-        self._has_gravity = self._gravity != tuple(robot.gravity_vector)
+        )))
+        self._has_gravity = ahead.gravity or self._gravity != tuple(robot.gravity_vector)
 
     def variant(self, request: Request, places: Places, method: str = 'auto') -> Variant:
         """

@@ -12,8 +12,7 @@ another name and then renamed, so that processes side by side see it whole or no
 
 from __future__ import annotations
 
-from dataclasses import astuple
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import lru_cache
 import hashlib
 import logging
@@ -22,6 +21,7 @@ from pathlib import Path
 import shutil
 import stat
 import tempfile
+import time
 from typing import Optional
 
 from flexdyn_ros.model.records.robot import Robot
@@ -30,6 +30,8 @@ FOLDER_VARIABLE = 'FLEXDYN_CACHE_DIR'
 SOURCE = '.py'
 LIBRARY = '.so'
 KINDS = (SOURCE, LIBRARY)
+# An entry while it is written, and the age at which its process has died [s].
+UNFINISHED, STALE = '.tmp', 3600.0
 # Entries beyond this number are removed, the oldest first.
 ENTRY_LIMIT = 1000
 # What generated code depends on besides the model.
@@ -108,7 +110,7 @@ def write(name: str, content: bytes) -> bool:
         folder = _trusted_folder(create=True)
         if folder is None:
             return False
-        handle, temporary = tempfile.mkstemp(dir=folder, suffix='.tmp')
+        handle, temporary = tempfile.mkstemp(dir=folder, suffix=UNFINISHED)
         try:
             with os.fdopen(handle, 'wb') as file:
                 file.write(content + MARK + hashlib.sha256(content).hexdigest().encode() + b'\n')
@@ -154,8 +156,11 @@ def _is_at_work(folder: Path) -> bool:
 
 
 def _prune(folder: Path) -> None:
-    """Remove the oldest entries beyond ENTRY_LIMIT: those of other versions and models."""
+    """Remove the oldest entries beyond ENTRY_LIMIT, and what killed processes left."""
     try:
+        for path in folder.glob(f'*{UNFINISHED}'):
+            if time.time() - path.lstat().st_mtime > STALE:
+                path.unlink(missing_ok=True)
         entries = [path for path in folder.iterdir() if path.suffix in KINDS]
         if len(entries) > ENTRY_LIMIT:
             ages = {path: path.lstat().st_mtime for path in entries}
@@ -206,7 +211,7 @@ def _is_safe_parent(state: os.stat_result) -> bool:
 @lru_cache(maxsize=None)
 def _warn(folder: str, place: str) -> None:
     _logger.warning(
-        'Cache folder %s is not used, and code is generated anew: other users own, or can write '
-        'to, %s. Run chmod 700 on it, or set %s to a folder of your own.',
+        'Cache folder %s is not used, since other users own, or can write to, %s. Code is '
+        'generated again. Run chmod 700 on the folder, or set %s to a folder of your own.',
         folder, place, FOLDER_VARIABLE,
     )

@@ -11,19 +11,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Sequence
 
-from flexdyn_ros.codegen.export.c import c_program
-from flexdyn_ros.codegen.export.c import CFlavour
-from flexdyn_ros.codegen.export.c import CProgram
-from flexdyn_ros.codegen.export.c import emit_c
-from flexdyn_ros.codegen.export.c import WIDTH
-from flexdyn_ros.codegen.export.c import WORK
+from flexdyn_ros.codegen.export.c import c_program, CFlavour, CProgram, emit_c, WIDTH, WORK
 from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.codegen.export.series import closed_form
-from flexdyn_ros.codegen.export.series import series
-from flexdyn_ros.codegen.export.series import stumpff_orders
+from flexdyn_ros.codegen.export.series import closed_form, series, stumpff_orders
 from flexdyn_ros.codegen.export.writer import wrap
-from flexdyn_ros.codegen.tracing.interface import Input
-from flexdyn_ros.codegen.tracing.interface import Trace
+from flexdyn_ros.codegen.tracing.interface import Input, Trace
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
 
 RUNTIME = Path(__file__).resolve().parent / 'runtime'
@@ -44,8 +36,8 @@ ROWS = 4
 
 ONE_SAMPLE = CFlavour(linkage='static inline ', gather='sincos_all', multiple=FEW_LANES)
 LANES = CFlavour(
-    'lanes', 'static inline ', 'lanes_sincos_all', call=lambda name: f'lanes_{name}',
-    most_on_stack=0,
+    'lanes', 'static inline ', 'static __attribute__((noinline)) ', 'lanes_sincos_all',
+    call=lambda name: f'lanes_{name}', most_on_stack=0,
 )
 
 

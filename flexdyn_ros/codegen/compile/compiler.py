@@ -20,12 +20,10 @@ import platform
 import shlex
 import shutil
 import subprocess
-from typing import Optional
-from typing import Sequence
+from typing import Optional, Sequence
 
 from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import ArgumentError, FlexdynError
 
 NAMES = ('cc', 'gcc', 'clang')
 FLAGS_VARIABLE = 'FLEXDYN_CFLAGS'

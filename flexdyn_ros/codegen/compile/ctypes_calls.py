@@ -12,9 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import ctypes
 from math import isfinite
 import os
-from typing import Any
-from typing import Optional
-from typing import Sequence
+from typing import Any, Optional, Sequence
 
 import numpy as np
 
@@ -76,7 +74,7 @@ class Kernel:
         pivots = y[count:].tolist()
         sound = isfinite(y.sum()) or bool(np.isfinite(y).all())
         if not sound or (pivots and not min(pivots) > self._doubtful * max(pivots)):
-            raise ArithmeticError('the results are not sound')
+            raise ArithmeticError('a result is not finite')
         results: list[Any] = []
         for shape, part in zip(self._shapes, np.split(y[:count], np.cumsum(self._counts)[:-1])):
             results.append(part.reshape(shape) if shape else float(part[0]))

@@ -13,20 +13,20 @@ from functools import lru_cache
 import hashlib
 from importlib import import_module
 from importlib.machinery import ExtensionFileLoader
-from importlib.util import module_from_spec
-from importlib.util import spec_from_file_location
+from importlib.util import module_from_spec, spec_from_file_location
 import logging
 import os
 from pathlib import Path
 import sysconfig
-from typing import Any
-from typing import Optional
+from typing import Any, Optional
 
 from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.codegen.compile.compiler import CompilationFailed
-from flexdyn_ros.codegen.compile.compiler import Compiler
-from flexdyn_ros.codegen.compile.compiler import find_compiler
-from flexdyn_ros.codegen.compile.compiler import NoCompiler
+from flexdyn_ros.codegen.compile.compiler import (
+    CompilationFailed,
+    Compiler,
+    find_compiler,
+    NoCompiler,
+)
 from flexdyn_ros.codegen.compile.loading import load_library
 import numpy as np
 
@@ -70,7 +70,8 @@ def _built() -> Optional[Any]:
         source = SOURCE.read_text(encoding='utf-8')
         return load_library(_entry(compiler), lambda: compiler.build(source, flags), _load)
     except (CompilationFailed, NoCompiler) as error:
-        _logger.info('Compiled code is called through ctypes, as there is no extension: %s', error)
+        _logger.info('Compiled code is called through ctypes, since the extension is missing: '
+                     '%s', error)
         return None
 
 
@@ -90,7 +91,7 @@ def _load(path: Path) -> Any:
     loader = ExtensionFileLoader(MODULE, str(path))
     spec = spec_from_file_location(MODULE, path, loader=loader)
     if spec is None:
-        raise ImportError(f'{path} is no extension module')
+        raise ImportError(f'{path} is not an extension module')
     module = module_from_spec(spec)
     loader.exec_module(module)
     return module

@@ -6,9 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 import shutil
-from typing import Any
-from typing import Callable
-from typing import Optional
+from typing import Any, Callable, Optional
 
 from flexdyn_ros.codegen.compile import cache
 from flexdyn_ros.codegen.compile.compiler import CompilationFailed

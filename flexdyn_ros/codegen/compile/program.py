@@ -14,23 +14,21 @@ import logging
 from pathlib import Path
 from threading import RLock
 from time import perf_counter
-from typing import Any
-from typing import Callable
+from typing import Any, Callable
 
-from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.codegen.compile import ctypes_calls
-from flexdyn_ros.codegen.compile.compiled_c import batch_source
-from flexdyn_ros.codegen.compile.compiled_c import BATCH_SYMBOL
-from flexdyn_ros.codegen.compile.compiled_c import call_source
-from flexdyn_ros.codegen.compile.compiled_c import CALL_SYMBOL
-from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
-from flexdyn_ros.codegen.compile.compiled_c import NUMBERS_SYMBOL
+from flexdyn_ros.codegen.compile import cache, ctypes_calls
+from flexdyn_ros.codegen.compile.compiled_c import (
+    batch_source,
+    BATCH_SYMBOL,
+    call_source,
+    CALL_SYMBOL,
+    DOUBTFUL_PIVOT,
+    NUMBERS_SYMBOL,
+)
 from flexdyn_ros.codegen.compile.compiler import find_compiler
 from flexdyn_ros.codegen.compile.extension import extension
 from flexdyn_ros.codegen.compile.loading import load_library
-from flexdyn_ros.codegen.tracing.interface import Input
-from flexdyn_ros.codegen.tracing.interface import Output
-from flexdyn_ros.codegen.tracing.interface import Trace
+from flexdyn_ros.codegen.tracing.interface import Input, Output, Trace
 
 CALL, BATCH = 'call', 'batch'
 FLAGS = {CALL: ('-O2',), BATCH: ('-O3',)}
@@ -174,7 +172,7 @@ class CompiledProgram:
         content = find_compiler().build(source, FLAGS[kind])
         taken = perf_counter() - start
         if taken > LONG:
-            _logger.info('Compiling %s took %.1f s; it is kept on disk.', self.name, taken)
+            _logger.info('Compiling %s took %.1f s; the cache keeps it.', self.name, taken)
         return content
 
 

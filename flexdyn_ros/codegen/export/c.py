@@ -12,42 +12,36 @@ that `c_files` writes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable
-from typing import Optional
+from typing import Callable, Optional
 
-from flexdyn_ros.codegen.export.chunks import Angles
-from flexdyn_ros.codegen.export.chunks import COSINES
-from flexdyn_ros.codegen.export.chunks import gathered_angles
-from flexdyn_ros.codegen.export.chunks import Part
-from flexdyn_ros.codegen.export.chunks import Parts
-from flexdyn_ros.codegen.export.chunks import SINES
-from flexdyn_ros.codegen.export.chunks import split
-from flexdyn_ros.codegen.export.chunks import Statement
-from flexdyn_ros.codegen.export.chunks import TEMPORARY
-from flexdyn_ros.codegen.export.schedule import labels
-from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.codegen.export.schedule import schedule
-from flexdyn_ros.codegen.export.series import closed_form
-from flexdyn_ros.codegen.export.series import series
-from flexdyn_ros.codegen.export.series import stumpff_orders
+from flexdyn_ros.codegen.export.chunks import (
+    Angles,
+    COSINES,
+    gathered_angles,
+    Part,
+    Parts,
+    SINES,
+    split,
+    Statement,
+    TEMPORARY,
+)
+from flexdyn_ros.codegen.export.schedule import labels, Schedule, schedule
+from flexdyn_ros.codegen.export.series import closed_form, series, stumpff_orders
 from flexdyn_ros.codegen.export.tables import c_tables
-from flexdyn_ros.codegen.export.writer import wrap
-from flexdyn_ros.codegen.export.writer import Writer
-from flexdyn_ros.codegen.tracing.interface import identifier
-from flexdyn_ros.codegen.tracing.interface import Input
-from flexdyn_ros.codegen.tracing.interface import Trace
+from flexdyn_ros.codegen.export.writer import wrap, Writer
+from flexdyn_ros.codegen.tracing.interface import identifier, Input, Trace
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import split_sign
+from flexdyn_ros.symbolic.graph import CONSTANT, Expression, split_sign
 
 WIDTH = 99
 INDENT = '    '
 WORK = 'work'
 ANGLES = 'angle'
 GATHER = 'sines_and_cosines'
-# Numbers of a work array that a function may keep on its stack: 16 KiB.
-MOST_ON_STACK = 2048
+# Stands for a space at which a line may not break.
+UNBROKEN = '\0'
+# Numbers of the arrays that a function may keep on its stack: 14 KiB, and its frame below 16 KiB.
+MOST_ON_STACK = 1792
 
 
 @dataclass(frozen=True)
@@ -58,15 +52,18 @@ class CFlavour:
     Attributes:
         number: Type of a number.
         linkage: Before the function, "static " where only this translation unit calls it.
+        part_linkage: Before its parts. A part that is inlined adds its temporaries to the frame of
+            the function.
         gather: Function of (angles, sines, cosines, count) that takes the place of the calls in
             `sines_and_cosines`, or None.
         multiple: Sizes of the arrays of angles, sines and cosines are multiples of it.
         call: From a function's name to the name that is called.
-        most_on_stack: Numbers of a work array beyond which it is an argument.
+        most_on_stack: Numbers of all arrays beyond which the work array is an argument.
     """
 
     number: str = 'double'
     linkage: str = ''
+    part_linkage: str = 'static '
     gather: Optional[str] = None
     multiple: int = 1
     call: Callable[[str], str] = str
@@ -102,7 +99,8 @@ class CProgram:
     def work_size(self) -> int:
         """Numbers of the work array that the caller provides, zero where it does not."""
         size = len(self.parts.shared)
-        return size if size > self.flavour.most_on_stack else 0
+        arrays = size + 3 * len(self.angles.arguments)
+        return size if arrays > self.flavour.most_on_stack else 0
 
 
 def c_program(trace: Trace, flavour: CFlavour = EXPORTED, part_size: int = 0) -> CProgram:
@@ -121,7 +119,9 @@ def emit_c(program: CProgram) -> str:
     several = len(program.parts.parts) > 1
     if several:
         for number, part in enumerate(program.parts.parts):
-            head = signature(program, f'static void {_part_name(program, number)}', part)
+            head = signature(
+                program, f'{flavour.part_linkage}void {_part_name(program, number)}', part
+            )
             lines += [*head, '{', *_body(program, part, writer), '}', '']
     lines += [*signature(program, f'{flavour.linkage}void {trace.name}'), '{']
     lines += [*_unused(program), *_arrays(program, several), *_angles(program, writer)]
@@ -187,7 +187,8 @@ def signature(program: CProgram, start: str, part: Part | None = None) -> list[s
     if (part and part.shares) or (not part and program.work_size):
         outputs.append(WORK)
     taken += [f'{number} *restrict {name}' for name in outputs]
-    return wrap(f'{start}(', ', '.join(taken) or 'void', ')', '', WIDTH)
+    whole = ', '.join(each.replace(' ', UNBROKEN) for each in taken) or 'void'
+    return [line.replace(UNBROKEN, ' ') for line in wrap(f'{start}(', whole, ')', '', WIDTH)]
 
 
 def _declaration(each: Input, number: str) -> str:

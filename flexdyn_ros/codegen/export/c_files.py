@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from flexdyn_ros.codegen.export.c import comment
-from flexdyn_ros.codegen.export.c import CProgram
-from flexdyn_ros.codegen.export.c import description
-from flexdyn_ros.codegen.export.c import output_names
-from flexdyn_ros.codegen.export.c import signature
-from flexdyn_ros.codegen.export.c import WORK
+from flexdyn_ros.codegen.export.c import (
+    comment,
+    CProgram,
+    description,
+    output_names,
+    signature,
+    WORK,
+)
 from flexdyn_ros.codegen.tracing.interface import Trace
 
 

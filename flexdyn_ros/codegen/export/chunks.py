@@ -8,18 +8,16 @@ that pass their common temporaries on in a work array.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import CALL, Expression, SYMBOL
 from flexdyn_ros.symbolic.program import ordered
 
-# Statements of a part, and the number of statements above which a function is split.
+# Statements of a part, and the number of statements above which a function is split. Compilers put
+# up to 30 bytes a statement aside on the stack where numbers are vectors of eight: 15 KiB.
 PART_SIZE = 300
-SPLIT_SIZE = 1200
+SPLIT_SIZE = 500
 # Arrays of the sines and cosines that are taken together.
 SINES, COSINES = 'sine', 'cosine'
 

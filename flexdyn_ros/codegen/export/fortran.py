@@ -9,21 +9,12 @@ from __future__ import annotations
 
 import re
 
-from flexdyn_ros.codegen.export.c import description
-from flexdyn_ros.codegen.export.c import output_names
-from flexdyn_ros.codegen.export.c import WORK
-from flexdyn_ros.codegen.export.chunks import Part
-from flexdyn_ros.codegen.export.chunks import Parts
-from flexdyn_ros.codegen.export.chunks import split
-from flexdyn_ros.codegen.export.chunks import Statement
-from flexdyn_ros.codegen.export.chunks import TEMPORARY
+from flexdyn_ros.codegen.export.c import description, output_names, WORK
+from flexdyn_ros.codegen.export.chunks import Part, Parts, split, Statement, TEMPORARY
 from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.codegen.export.series import closed_form
-from flexdyn_ros.codegen.export.series import series
-from flexdyn_ros.codegen.export.series import stumpff_orders
+from flexdyn_ros.codegen.export.series import closed_form, series, stumpff_orders
 from flexdyn_ros.codegen.export.tables import fortran_tables
-from flexdyn_ros.codegen.export.writer import wrap
-from flexdyn_ros.codegen.export.writer import Writer
+from flexdyn_ros.codegen.export.writer import wrap, Writer
 from flexdyn_ros.codegen.tracing.interface import Output
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
 

@@ -6,17 +6,12 @@ from __future__ import annotations
 import re
 
 from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.codegen.export.series import closed_form
-from flexdyn_ros.codegen.export.series import series
-from flexdyn_ros.codegen.export.series import stumpff_orders
-from flexdyn_ros.codegen.export.tables import python_tables
-from flexdyn_ros.codegen.export.tables import tables_of
-from flexdyn_ros.codegen.export.writer import wrap
-from flexdyn_ros.codegen.export.writer import Writer
-from flexdyn_ros.codegen.tracing.interface import Input
-from flexdyn_ros.codegen.tracing.interface import Output
+from flexdyn_ros.codegen.export.series import closed_form, series, stumpff_orders
+from flexdyn_ros.codegen.export.tables import python_tables, tables_of
+from flexdyn_ros.codegen.export.writer import wrap, Writer
+from flexdyn_ros.codegen.tracing.interface import Input, Output
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import SYMBOL
 from flexdyn_ros.symbolic.passes.identities import PREFIX
 
 WIDTH = 99

@@ -12,16 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional
 
-from flexdyn_ros.codegen.tracing.interface import identifier
-from flexdyn_ros.codegen.tracing.interface import Trace
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SYMBOL
-from flexdyn_ros.symbolic.program import count_uses
-from flexdyn_ros.symbolic.program import ordered
+from flexdyn_ros.codegen.tracing.interface import identifier, Trace
+from flexdyn_ros.symbolic.graph import CALL, CONSTANT, Expression, NEGATIVE, split_sign, SYMBOL
+from flexdyn_ros.symbolic.program import count_uses, ordered
 
 # Characters of an expression beyond which it becomes a temporary of its own.
 LINE = 72

@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Callable
-from typing import Mapping
+from typing import Callable, Mapping
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import QUOTIENT
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import (
+    CALL,
+    CONSTANT,
+    Expression,
+    NEGATIVE,
+    PRODUCT,
+    QUOTIENT,
+    SUM,
+    SYMBOL,
+)
 
 # How strongly a text holds together: sums need brackets inside products, signs everywhere.
 _SUM, _PRODUCT, _ATOM = range(3)

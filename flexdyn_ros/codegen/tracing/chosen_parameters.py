@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-from typing import Mapping
-from typing import Sequence
+from typing import Any, Mapping, Sequence
 
-from flexdyn_ros.codegen.tracing.parameters import find_parameter
-from flexdyn_ros.codegen.tracing.parameters import Parameter
-from flexdyn_ros.codegen.tracing.parameters import parameter_names
-from flexdyn_ros.codegen.tracing.parameters import with_scalars
+from flexdyn_ros.codegen.tracing.parameters import (
+    find_parameter,
+    Parameter,
+    parameter_names,
+    with_scalars,
+)
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import did_you_mean
+from flexdyn_ros.errors import ArgumentError, did_you_mean
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 
@@ -69,7 +68,7 @@ def choose_parameters(robot: Robot, names: Sequence[str]) -> ChosenParameters:
         parameter = find_parameter(robot, str(name))
         if parameter is None:
             hint = did_you_mean(str(name), parameter_names(robot))
-            raise ArgumentError('parameters', f'names "{name}", which is no parameter. {hint}')
+            raise ArgumentError('parameters', f'names "{name}", which is not a parameter. {hint}')
         if parameter in found:
             raise ArgumentError('parameters', f'names "{name}" twice')
         found.append(parameter)

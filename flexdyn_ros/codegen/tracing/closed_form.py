@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from flexdyn_ros.codegen.tracing.multiple_angles import angle_coordinates
-from flexdyn_ros.codegen.tracing.multiple_angles import multiple_angles
+from flexdyn_ros.codegen.tracing.multiple_angles import angle_coordinates, multiple_angles
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.differentiate import Direction
-from flexdyn_ros.symbolic.expression import Expression
+from flexdyn_ros.symbolic.graph import Expression
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.program import Program
 

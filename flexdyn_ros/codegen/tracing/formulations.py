@@ -6,15 +6,15 @@ from __future__ import annotations
 from typing import Sequence
 
 from flexdyn_ros.codegen.tracing.closed_form import suits_closed_form
-from flexdyn_ros.codegen.tracing.functions import has_followers
-from flexdyn_ros.codegen.tracing.functions import Request
-from flexdyn_ros.codegen.tracing.traced_derivatives import DERIVATIVE_METHODS
-from flexdyn_ros.codegen.tracing.traced_derivatives import DIRECTIONS
-from flexdyn_ros.codegen.tracing.traced_dynamics import CLOSED_FORMS
-from flexdyn_ros.codegen.tracing.traced_dynamics import DENSE
-from flexdyn_ros.codegen.tracing.traced_dynamics import MASS_MATRIX_METHODS
-from flexdyn_ros.codegen.tracing.traced_dynamics import MIXED
-from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
+from flexdyn_ros.codegen.tracing.functions import has_followers, Request
+from flexdyn_ros.codegen.tracing.traced_derivatives import DERIVATIVE_METHODS, DIRECTIONS
+from flexdyn_ros.codegen.tracing.traced_dynamics import (
+    CLOSED_FORMS,
+    DENSE,
+    MASS_MATRIX_METHODS,
+    MIXED,
+    RECURSIVE,
+)
 from flexdyn_ros.model.records.robot import Robot
 
 # The mass matrix of a robot with more coordinates than this is not tried as a way to solve for

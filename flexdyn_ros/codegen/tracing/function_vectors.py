@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Optional
-from typing import Sequence
+from typing import Optional, Sequence
 
 from flexdyn_ros.codegen.tracing.functions import Request
-from flexdyn_ros.codegen.tracing.interface import identifier
-from flexdyn_ros.codegen.tracing.interface import Input
-from flexdyn_ros.codegen.tracing.interface import Output
+from flexdyn_ros.codegen.tracing.interface import identifier, Input, Output
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.factors import factor_order
 from flexdyn_ros.model.records.robot import Robot

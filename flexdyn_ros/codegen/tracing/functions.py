@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import Optional
 
 from flexdyn_ros.codegen.tracing.parameters import Parameter
-from flexdyn_ros.dynamics.functions import Function
-from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.dynamics.functions import Function, FUNCTIONS
+from flexdyn_ros.errors import ArgumentError, did_you_mean, UnknownName
 from flexdyn_ros.model.records.robot import Robot
 
 
@@ -47,7 +44,7 @@ def read_function(robot: Robot, text: str) -> list[Request]:
         if name not in FUNCTIONS:
             raise ArgumentError(
                 'function',
-                f'names "{name}", which is no function. {did_you_mean(name, FUNCTIONS)}',
+                f'names "{name}", which is not a function. {did_you_mean(name, FUNCTIONS)}',
             )
         if frame and not FUNCTIONS[name].of_frame:
             raise ArgumentError('function', f'gives "{name}" a frame, which it does not take')
@@ -70,8 +67,9 @@ def _check_loops(robot: Robot, name: str) -> None:
     if FUNCTIONS[name].open_tree and robot.loops:
         raise ArgumentError(
             'function',
-            f'names "{name}", which loops make a matter of rank and so no straight-line code. '
-            'Generate "mass_matrix+bias_vector+loop_jacobian+loop_bias" and solve with LAPACK',
+            f'names "{name}", which depends on the rank of the loops and has no straight-line '
+            'code. Generate "mass_matrix+bias_vector+loop_jacobian+loop_bias" and solve with '
+            'LAPACK',
         )
 
 

@@ -14,39 +14,26 @@ What stays an argument of a generated function besides positions, rates and forc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
-from typing import Any
-from typing import Iterable
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Iterable, Mapping, Optional, Sequence
 
 from flexdyn_ros.codegen.tracing.functions import tip_link
-from flexdyn_ros.codegen.tracing.interface import identifier
-from flexdyn_ros.codegen.tracing.interface import Input
-from flexdyn_ros.codegen.tracing.interface import told_apart
-from flexdyn_ros.codegen.tracing.parameters import find_parameter
-from flexdyn_ros.codegen.tracing.parameters import Parameter
-from flexdyn_ros.codegen.tracing.parameters import parameter_names
-from flexdyn_ros.codegen.tracing.parameters import symmetric_matrix
-from flexdyn_ros.codegen.tracing.parameters import with_parameters
+from flexdyn_ros.codegen.tracing.interface import identifier, Input, told_apart
+from flexdyn_ros.codegen.tracing.parameters import (
+    find_parameter,
+    Parameter,
+    parameter_names,
+    symmetric_matrix,
+    with_parameters,
+)
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
-from flexdyn_ros.dynamics.spatial import add_matrices
-from flexdyn_ros.dynamics.spatial import outer
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import scale_matrix
-from flexdyn_ros.dynamics.spatial import subtract
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.dynamics.spatial import add_matrices, outer, scale, scale_matrix, subtract
+from flexdyn_ros.errors import ArgumentError, did_you_mean, UnknownName
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.graph import Expression, Graph
 
 GRAVITY_ENTRIES = tuple(f'gravity {d} [m/s^2]' for d in 'xyz')
 PAYLOAD_ENTRIES = (
@@ -160,7 +147,7 @@ def _unknown(robot: Robot, text: str) -> ArgumentError:
     known += [f'payload:{link}' for link in robot.frame_names]
     known += [f'wrench:{frame}' for frame in robot.frame_names]
     return ArgumentError(
-        'arguments', f'names "{text}", which is no argument of this robot. '
+        'arguments', f'names "{text}", which is not an argument of this robot. '
         f'{did_you_mean(text, known)}'
     )
 

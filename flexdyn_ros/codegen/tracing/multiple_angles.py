@@ -13,11 +13,7 @@ from functools import reduce
 from math import gcd
 from typing import Sequence
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import CALL, Expression, PRODUCT, SUM, SYMBOL
 from flexdyn_ros.symbolic.polynomial import expand
 from flexdyn_ros.symbolic.program import ordered
 

@@ -18,25 +18,17 @@ Inertias that depend on a symbol are left out of the regrouping of inertial para
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
-from typing import Iterator
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Any, Iterator, Mapping, Optional, Sequence
 
-from flexdyn_ros.codegen.tracing.interface import identifier
-from flexdyn_ros.codegen.tracing.interface import Input
+from flexdyn_ros.codegen.tracing.interface import identifier, Input
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.joint_terms import DRIVEN
-from flexdyn_ros.dynamics.multibody import Body
-from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.multibody import Body, Multibody
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.model.records.inertia import Inertia
-from flexdyn_ros.model.records.joint import Friction
-from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.records.joint import Friction, Joint
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Graph
 

@@ -13,9 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from flexdyn_ros.dynamics.multibody import Body
-from flexdyn_ros.dynamics.multibody import Frame
-from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.multibody import Body, Frame, Multibody
 
 # Right angles written with ten digits; forces change by less than 1e-11 relative.
 ANGLE_TOLERANCE = 1e-9

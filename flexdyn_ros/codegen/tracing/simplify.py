@@ -3,27 +3,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
-from typing import Optional
-from typing import Sequence
+from dataclasses import dataclass, replace
+from typing import Optional, Sequence
 
-from flexdyn_ros.codegen.tracing.formulations import compared
-from flexdyn_ros.codegen.tracing.formulations import methods
-from flexdyn_ros.codegen.tracing.formulations import solving_methods
+from flexdyn_ros.codegen.tracing.formulations import compared, methods, solving_methods
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.interface import Trace
 from flexdyn_ros.codegen.tracing.loads import Loads
 from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE
 from flexdyn_ros.codegen.tracing.trace import trace_requests
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.symbolic.optimise import optimise
-from flexdyn_ros.symbolic.optimise import PASSES
-from flexdyn_ros.symbolic.optimise import PassReport
+from flexdyn_ros.symbolic.optimise import optimise, PASSES, PassReport
 from flexdyn_ros.symbolic.passes.identities import descend_stumpff
 from flexdyn_ros.symbolic.passes.numbers import gather_numbers
-from flexdyn_ros.symbolic.program import operation_counts
-from flexdyn_ros.symbolic.program import Program
+from flexdyn_ros.symbolic.program import operation_counts, Program
 from flexdyn_ros.symbolic.search.common_divisors import search_divisors
 
 # Operations of a traced program above which the passes are left out, as they would take long; in

@@ -4,28 +4,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
-from typing import Optional
-from typing import Sequence
+from typing import Any, Optional, Sequence
 
 from flexdyn_ros.codegen.tracing.formulations import solving_methods
-from flexdyn_ros.codegen.tracing.function_vectors import function_identifier
-from flexdyn_ros.codegen.tracing.function_vectors import inputs_of
-from flexdyn_ros.codegen.tracing.function_vectors import outputs_of
-from flexdyn_ros.codegen.tracing.functions import read_function
-from flexdyn_ros.codegen.tracing.functions import Request
-from flexdyn_ros.codegen.tracing.interface import Output
-from flexdyn_ros.codegen.tracing.interface import Trace
-from flexdyn_ros.codegen.tracing.loads import gravity_of
-from flexdyn_ros.codegen.tracing.loads import loaded_tree
-from flexdyn_ros.codegen.tracing.loads import Loads
-from flexdyn_ros.codegen.tracing.loads import read_loads
-from flexdyn_ros.codegen.tracing.loads import wrenches_of
-from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE
-from flexdyn_ros.codegen.tracing.rotation_rounding import round_rotations
+from flexdyn_ros.codegen.tracing.function_vectors import function_identifier, inputs_of, outputs_of
+from flexdyn_ros.codegen.tracing.functions import read_function, Request
+from flexdyn_ros.codegen.tracing.interface import Output, Trace
+from flexdyn_ros.codegen.tracing.loads import (
+    gravity_of,
+    loaded_tree,
+    Loads,
+    read_loads,
+    wrenches_of,
+)
+from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE, round_rotations
 from flexdyn_ros.codegen.tracing.traced_derivatives import STRUCTURED
-from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
-from flexdyn_ros.codegen.tracing.traced_dynamics import TracedDynamics
+from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE, TracedDynamics
 from flexdyn_ros.dynamics.base_parameters import regroup
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.robot import Robot
@@ -119,8 +113,8 @@ def _about_parameters(request: Request, loads: Loads) -> Request:
         return request
     if not loads.parameters:
         raise ArgumentError(
-            'arguments', f'names no parameter, and "{request.name}" is about those that it names, '
-            'such as "<link>/mass"'
+            'arguments', f'names no parameter; "{request.name}" needs at least one, such as '
+            '"<link>/mass"'
         )
     return replace(request, parameters=loads.parameters)
 

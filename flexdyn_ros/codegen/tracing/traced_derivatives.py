@@ -11,27 +11,22 @@ and Mansard, Analytical derivatives of rigid body dynamics algorithms, 2018, sec
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Iterable
-from typing import Protocol
-from typing import Sequence
+from typing import Any, Iterable, Protocol, Sequence
 
-from flexdyn_ros.dynamics.derivatives.composite_derivatives import CompositeDerivatives
-from flexdyn_ros.dynamics.derivatives.composite_derivatives import POSITION
-from flexdyn_ros.dynamics.derivatives.composite_derivatives import VELOCITY
-from flexdyn_ros.dynamics.derivatives.independent_axes import Drivers
-from flexdyn_ros.dynamics.derivatives.independent_axes import independent_axes
+from flexdyn_ros.dynamics.derivatives.composite_derivatives import (
+    CompositeDerivatives,
+    POSITION,
+    VELOCITY,
+)
+from flexdyn_ros.dynamics.derivatives.independent_axes import Drivers, independent_axes
 from flexdyn_ros.dynamics.displacement import displacements
-from flexdyn_ros.dynamics.internal_forces import elastic_forces
-from flexdyn_ros.dynamics.internal_forces import friction_forces
+from flexdyn_ros.dynamics.internal_forces import elastic_forces, friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.mass_matrix import outward_order
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.symbolic.differentiate import Direction
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import Operand
-from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.graph import Expression, Graph, Operand
 from flexdyn_ros.symbolic.program import substitute
 
 STRUCTURED = 'rows and columns'

@@ -6,19 +6,22 @@ from __future__ import annotations
 from typing import Optional
 
 from flexdyn_ros.codegen.tracing.closed_form import ClosedForm
-from flexdyn_ros.codegen.tracing.traced_derivatives import forward_derivatives
-from flexdyn_ros.codegen.tracing.traced_derivatives import forward_parameter_derivatives
-from flexdyn_ros.codegen.tracing.traced_derivatives import inverse_derivatives
-from flexdyn_ros.codegen.tracing.traced_derivatives import inverse_parameter_derivatives
-from flexdyn_ros.dynamics.articulated_body import factorise
-from flexdyn_ros.dynamics.articulated_body import solve
+from flexdyn_ros.codegen.tracing.traced_derivatives import (
+    forward_derivatives,
+    forward_parameter_derivatives,
+    inverse_derivatives,
+    inverse_parameter_derivatives,
+)
+from flexdyn_ros.dynamics.articulated_body import factorise, solve
 from flexdyn_ros.dynamics.factors import mass_matrix_factors
 from flexdyn_ros.dynamics.internal_forces import friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
-from flexdyn_ros.dynamics.mass_matrix import mass_matrix
-from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_columns
-from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_first_columns
-from flexdyn_ros.dynamics.mass_matrix import mass_matrix_by_outer_links
+from flexdyn_ros.dynamics.mass_matrix import (
+    mass_matrix,
+    mass_matrix_by_columns,
+    mass_matrix_by_first_columns,
+    mass_matrix_by_outer_links,
+)
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.dynamics.scalar import Scalar

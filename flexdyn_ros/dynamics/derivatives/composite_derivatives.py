@@ -18,26 +18,24 @@ scalars, by the calculus of their kind.
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Iterator
+from typing import Any, Iterator
 
-from flexdyn_ros.dynamics.derivatives.composite_responses import CompositeResponses
-from flexdyn_ros.dynamics.derivatives.composite_responses import Response
-from flexdyn_ros.dynamics.derivatives.composite_responses import slope
-from flexdyn_ros.dynamics.derivatives.composite_responses import vector
-from flexdyn_ros.dynamics.derivatives.independent_axes import Calculus
-from flexdyn_ros.dynamics.derivatives.independent_axes import CalculusDirection
-from flexdyn_ros.dynamics.derivatives.independent_axes import IndependentAxes
-from flexdyn_ros.dynamics.derivatives.motion_variation import Variation
-from flexdyn_ros.dynamics.derivatives.motion_variation import variation_power
+from flexdyn_ros.dynamics.derivatives.composite_responses import (
+    CompositeResponses,
+    Response,
+    slope,
+    vector,
+)
+from flexdyn_ros.dynamics.derivatives.independent_axes import (
+    Calculus,
+    CalculusDirection,
+    IndependentAxes,
+)
+from flexdyn_ros.dynamics.derivatives.motion_variation import Variation, variation_power
 from flexdyn_ros.dynamics.displacement import displacements
-from flexdyn_ros.dynamics.joints import Column
-from flexdyn_ros.dynamics.joints import project_on_axis
+from flexdyn_ros.dynamics.joints import Column, project_on_axis
 from flexdyn_ros.dynamics.placement import Wrench
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import add, cross, Vector, ZERO
 from flexdyn_ros.dynamics.spatial_inertia import column_momentum
 
 Rows = list[list[Any]]

@@ -10,42 +10,42 @@ alone to its angular velocity is the derivative of its own wrench.
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import Iterable
-from typing import NamedTuple
-from typing import Sequence
+from typing import Iterable, NamedTuple, Sequence
 
-from flexdyn_ros.dynamics.derivatives.independent_axes import Calculus
-from flexdyn_ros.dynamics.derivatives.independent_axes import CalculusDirection
-from flexdyn_ros.dynamics.derivatives.independent_axes import IndependentAxes
-from flexdyn_ros.dynamics.derivatives.motion_variation import CoriolisResponse
-from flexdyn_ros.dynamics.derivatives.motion_variation import inward
-from flexdyn_ros.dynamics.derivatives.motion_variation import response_over_joint
-from flexdyn_ros.dynamics.derivatives.motion_variation import Stage
-from flexdyn_ros.dynamics.derivatives.motion_variation import stages
-from flexdyn_ros.dynamics.derivatives.motion_variation import Variation
-from flexdyn_ros.dynamics.flexible_body import body_wrench
-from flexdyn_ros.dynamics.flexible_body import deflect
+from flexdyn_ros.dynamics.derivatives.independent_axes import (
+    Calculus,
+    CalculusDirection,
+    IndependentAxes,
+)
+from flexdyn_ros.dynamics.derivatives.motion_variation import (
+    CoriolisResponse,
+    inward,
+    response_over_joint,
+    Stage,
+    stages,
+    Variation,
+)
+from flexdyn_ros.dynamics.flexible_body import body_wrench, deflect
 from flexdyn_ros.dynamics.newton_euler import propagate
-from flexdyn_ros.dynamics.placement import carry_wrench
-from flexdyn_ros.dynamics.placement import placements
-from flexdyn_ros.dynamics.placement import Wrench
+from flexdyn_ros.dynamics.placement import carry_wrench, placements, Wrench
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import acceleration_matrix
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import BodyMotion
-from flexdyn_ros.dynamics.spatial import congruence
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import multiply
-from flexdyn_ros.dynamics.spatial import negate
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import skew
-from flexdyn_ros.dynamics.spatial import subtract
-from flexdyn_ros.dynamics.spatial import transpose
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia
-from flexdyn_ros.dynamics.spatial_inertia import RigidInertia
+from flexdyn_ros.dynamics.spatial import (
+    acceleration_matrix,
+    add,
+    apply,
+    BodyMotion,
+    congruence,
+    cross,
+    dot,
+    multiply,
+    negate,
+    scale,
+    skew,
+    subtract,
+    transpose,
+    Vector,
+)
+from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia, RigidInertia
 
 
 class Response(NamedTuple):

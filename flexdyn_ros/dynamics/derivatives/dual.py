@@ -11,13 +11,9 @@ formula of a derivative but those of the functions of one scalar below.
 from __future__ import annotations
 
 import math
-from typing import Any
-from typing import Sequence
-from typing import Union
+from typing import Any, Sequence, Union
 
-from flexdyn_ros.dynamics.scalar import OuterScalar
-from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
-from flexdyn_ros.dynamics.scalar import stumpff
+from flexdyn_ros.dynamics.scalar import OuterScalar, PiecewisePolynomial, stumpff
 import numpy as np
 
 

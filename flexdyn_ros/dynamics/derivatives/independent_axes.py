@@ -10,16 +10,11 @@ variables of a calculus, which differentiates scalars of one kind.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
-from typing import Iterable
-from typing import Protocol
-from typing import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Iterable, Protocol, Sequence
 
 from flexdyn_ros.dynamics.joints import AxisTerm
-from flexdyn_ros.dynamics.multibody import Body
-from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.multibody import Body, Multibody
 from flexdyn_ros.dynamics.scalar import Scalar
 
 # The robot's coordinates that drive an axis or a mode: place in qd and multiplier.

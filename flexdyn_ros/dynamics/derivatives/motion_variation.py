@@ -19,26 +19,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flexdyn_ros.dynamics.joints import axis_rates
-from flexdyn_ros.dynamics.joints import combine_columns
-from flexdyn_ros.dynamics.joints import frame_axis
+from flexdyn_ros.dynamics.joints import axis_rates, combine_columns, frame_axis
 from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import add_matrices
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import apply_transposed
-from flexdyn_ros.dynamics.spatial import combine
-from flexdyn_ros.dynamics.spatial import congruence
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import IDENTITY
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import outer
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import scale_matrix
-from flexdyn_ros.dynamics.spatial import subtract_matrices
-from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.spatial import (
+    add,
+    add_matrices,
+    apply,
+    apply_transposed,
+    combine,
+    congruence,
+    cross,
+    dot,
+    IDENTITY,
+    Matrix,
+    outer,
+    scale,
+    scale_matrix,
+    subtract_matrices,
+    Vector,
+)
 
 # Variations (dw, db, da); or what a unit of each contributes to a force.
 Variation = tuple[Vector, Vector, Vector]

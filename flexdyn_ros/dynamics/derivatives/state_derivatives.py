@@ -8,13 +8,9 @@ its own recursion, not through those of inverse dynamics, so that each checks th
 
 from __future__ import annotations
 
-from typing import Any
-from typing import Callable
-from typing import Sequence
+from typing import Any, Callable, Sequence
 
-from flexdyn_ros.dynamics.derivatives.dual import Dual
-from flexdyn_ros.dynamics.derivatives.dual import duals
-from flexdyn_ros.dynamics.derivatives.dual import jacobian_of
+from flexdyn_ros.dynamics.derivatives.dual import Dual, duals, jacobian_of
 from flexdyn_ros.dynamics.displacement import displacements
 from flexdyn_ros.dynamics.multibody import Multibody
 import numpy as np

@@ -4,30 +4,22 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Callable
-from typing import Mapping
-from typing import Optional
-from typing import Sequence
+from typing import Callable, Mapping, Optional, Sequence
 
-from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics
-from flexdyn_ros.dynamics.frame_kinematics import FrameMotion
-from flexdyn_ros.dynamics.influence.equations import frame_motion
-from flexdyn_ros.dynamics.influence.equations import frame_pose
-from flexdyn_ros.dynamics.influence.equations import generalised_forces
-from flexdyn_ros.dynamics.influence.equations import jacobian
-from flexdyn_ros.dynamics.influence.equations import mass_matrix
-from flexdyn_ros.dynamics.influence.equations import potential_energy
+from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics, FrameMotion
+from flexdyn_ros.dynamics.influence.equations import (
+    frame_motion,
+    frame_pose,
+    generalised_forces,
+    jacobian,
+    mass_matrix,
+    potential_energy,
+)
 from flexdyn_ros.dynamics.influence.geometry import link_places
-from flexdyn_ros.dynamics.influence.model import Approximations
-from flexdyn_ros.dynamics.influence.model import EXACT
-from flexdyn_ros.dynamics.influence.model import InfluenceModel
-from flexdyn_ros.dynamics.influence.model import lumps
+from flexdyn_ros.dynamics.influence.model import Approximations, EXACT, InfluenceModel, lumps
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.reference import Floats
-from flexdyn_ros.dynamics.reference import ReferenceBackend
-from flexdyn_ros.dynamics.reference import Wrenches
-from flexdyn_ros.dynamics.spatial import multiply
-from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.reference import Floats, ReferenceBackend, Wrenches
+from flexdyn_ros.dynamics.spatial import multiply, Vector
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
@@ -102,8 +94,8 @@ class InfluenceBackend(ReferenceBackend):
         """Return the same backend over another tree of bodies."""
         if self._approximations.lumped_mass:
             raise ArgumentError(
-                'approximations', 'names "lumped_mass", under which there are no derivatives by '
-                'parameters: the cross-section that carries a mass would change with it',
+                'approximations', 'names "lumped_mass", which excludes derivatives by parameters: '
+                'the cross-section of a lumped mass depends on them',
             )
         other = copy(self)
         other._tree, other._model = tree, InfluenceModel.of(tree, self._approximations)

@@ -13,41 +13,39 @@ model.py; none is made unless it is asked for.
 
 from __future__ import annotations
 
-from typing import Iterable
-from typing import Optional
+from typing import Iterable, Optional
 
-from flexdyn_ros.dynamics.influence.geometry import link_places
-from flexdyn_ros.dynamics.influence.geometry import LinkPlace
-from flexdyn_ros.dynamics.influence.geometry import place_on_section
-from flexdyn_ros.dynamics.influence.link_inertia import link_inertia
-from flexdyn_ros.dynamics.influence.link_inertia import Load
-from flexdyn_ros.dynamics.influence.loads import LinkMotion
-from flexdyn_ros.dynamics.influence.loads import nonlinear_load
-from flexdyn_ros.dynamics.influence.loads import printed_motion
-from flexdyn_ros.dynamics.influence.loads import project
-from flexdyn_ros.dynamics.influence.loads import propagated_motion
-from flexdyn_ros.dynamics.influence.loads import swept
-from flexdyn_ros.dynamics.influence.loads import Twist
-from flexdyn_ros.dynamics.influence.loads import twist_of
-from flexdyn_ros.dynamics.influence.model import InfluenceModel
-from flexdyn_ros.dynamics.influence.model import Lump
+from flexdyn_ros.dynamics.influence.geometry import link_places, LinkPlace, place_on_section
+from flexdyn_ros.dynamics.influence.link_inertia import link_inertia, Load
+from flexdyn_ros.dynamics.influence.loads import (
+    LinkMotion,
+    nonlinear_load,
+    printed_motion,
+    project,
+    propagated_motion,
+    swept,
+    Twist,
+    twist_of,
+)
+from flexdyn_ros.dynamics.influence.model import InfluenceModel, Lump
 from flexdyn_ros.dynamics.internal_forces import elastic_energy
-from flexdyn_ros.dynamics.multibody import Frame
-from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.multibody import Frame, Multibody
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import apply_transposed
-from flexdyn_ros.dynamics.spatial import congruence
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import multiply
-from flexdyn_ros.dynamics.spatial import negate
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import (
+    add,
+    apply,
+    apply_transposed,
+    congruence,
+    cross,
+    dot,
+    Matrix,
+    multiply,
+    negate,
+    scale,
+    Vector,
+    ZERO,
+)
 
 
 def mass_matrix(model: InfluenceModel, q: list) -> list[list[Scalar]]:

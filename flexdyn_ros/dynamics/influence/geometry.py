@@ -13,38 +13,36 @@ rotation 1 + [theta]x of eq. 3 is replaced by exp([theta]x), so that eq. 5 holds
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Iterable
-from typing import NamedTuple
-from typing import Optional
-from typing import Sequence
+from typing import Iterable, NamedTuple, Optional, Sequence
 
-from flexdyn_ros.dynamics.foreshortening import along_modes
-from flexdyn_ros.dynamics.foreshortening import amplitude_biases
-from flexdyn_ros.dynamics.foreshortening import amplitude_gradients
-from flexdyn_ros.dynamics.foreshortening import amplitudes
-from flexdyn_ros.dynamics.foreshortening import weighted
-from flexdyn_ros.dynamics.joints import AxisTerm
-from flexdyn_ros.dynamics.joints import JointMotion
-from flexdyn_ros.dynamics.multibody import Body
-from flexdyn_ros.dynamics.multibody import BodyNode
-from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.foreshortening import (
+    along_modes,
+    amplitude_biases,
+    amplitude_gradients,
+    amplitudes,
+    weighted,
+)
+from flexdyn_ros.dynamics.joints import AxisTerm, JointMotion
+from flexdyn_ros.dynamics.multibody import Body, BodyNode, Multibody
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import about_axis
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import by_quaternion
-from flexdyn_ros.dynamics.spatial import by_vector
-from flexdyn_ros.dynamics.spatial import combine
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import IDENTITY
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import multiply
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import subtract
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import vector_angular_bias
-from flexdyn_ros.dynamics.spatial import vector_angular_velocity
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import (
+    about_axis,
+    add,
+    apply,
+    by_quaternion,
+    by_vector,
+    combine,
+    cross,
+    IDENTITY,
+    Matrix,
+    multiply,
+    scale,
+    subtract,
+    Vector,
+    vector_angular_bias,
+    vector_angular_velocity,
+    ZERO,
+)
 
 # Columns of a Jacobian by velocity index: linear and angular velocity for a unit rate.
 Columns = dict[int, tuple[Vector, Vector]]

@@ -13,31 +13,30 @@ psi_k = phi_k + sum_j D_jk f_j e, D_jk = da_j / d delta_k.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Iterable
-from typing import NamedTuple
-from typing import Sequence
+from typing import Iterable, NamedTuple, Sequence
 
-from flexdyn_ros.dynamics.foreshortening import amplitude_gradients
-from flexdyn_ros.dynamics.foreshortening import amplitudes
+from flexdyn_ros.dynamics.foreshortening import amplitude_gradients, amplitudes
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import add_matrices
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import axial as axial_part
-from flexdyn_ros.dynamics.spatial import combine
-from flexdyn_ros.dynamics.spatial import congruence
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import inertia_of
-from flexdyn_ros.dynamics.spatial import is_zero
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import outer
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import scale_matrix
-from flexdyn_ros.dynamics.spatial import transpose
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.spatial import (
+    add,
+    add_matrices,
+    apply,
+    axial as axial_part,
+    combine,
+    congruence,
+    cross,
+    dot,
+    inertia_of,
+    is_zero,
+    Matrix,
+    outer,
+    scale,
+    scale_matrix,
+    transpose,
+    Vector,
+    ZERO,
+)
 
 # Fields a and b, row, column and value of an entry of int b_a b_b^T dm that is not zero.
 GramEntry = tuple[int, int, int, int, Scalar]

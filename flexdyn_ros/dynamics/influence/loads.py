@@ -5,33 +5,38 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flexdyn_ros.dynamics.foreshortening import amplitude_biases
-from flexdyn_ros.dynamics.foreshortening import amplitude_gradients
-from flexdyn_ros.dynamics.foreshortening import amplitude_rates
-from flexdyn_ros.dynamics.influence.geometry import Columns
-from flexdyn_ros.dynamics.influence.geometry import LinkPlace
-from flexdyn_ros.dynamics.influence.link_inertia import field_factors
-from flexdyn_ros.dynamics.influence.link_inertia import LinkFields
-from flexdyn_ros.dynamics.influence.link_inertia import Load
-from flexdyn_ros.dynamics.influence.link_inertia import mode_columns
-from flexdyn_ros.dynamics.influence.link_inertia import sum_matrices
-from flexdyn_ros.dynamics.influence.link_inertia import weighted_values
-from flexdyn_ros.dynamics.spatial import add
-from flexdyn_ros.dynamics.spatial import add_matrices
-from flexdyn_ros.dynamics.spatial import apply
-from flexdyn_ros.dynamics.spatial import axial as axial_part
-from flexdyn_ros.dynamics.spatial import combine
-from flexdyn_ros.dynamics.spatial import cross
-from flexdyn_ros.dynamics.spatial import dot
-from flexdyn_ros.dynamics.spatial import multiply
-from flexdyn_ros.dynamics.spatial import outer
-from flexdyn_ros.dynamics.spatial import scale
-from flexdyn_ros.dynamics.spatial import scale_matrix
-from flexdyn_ros.dynamics.spatial import skew
-from flexdyn_ros.dynamics.spatial import subtract
-from flexdyn_ros.dynamics.spatial import transpose
-from flexdyn_ros.dynamics.spatial import Vector
-from flexdyn_ros.dynamics.spatial import ZERO
+from flexdyn_ros.dynamics.foreshortening import (
+    amplitude_biases,
+    amplitude_gradients,
+    amplitude_rates,
+)
+from flexdyn_ros.dynamics.influence.geometry import Columns, LinkPlace
+from flexdyn_ros.dynamics.influence.link_inertia import (
+    field_factors,
+    LinkFields,
+    Load,
+    mode_columns,
+    sum_matrices,
+    weighted_values,
+)
+from flexdyn_ros.dynamics.spatial import (
+    add,
+    add_matrices,
+    apply,
+    axial as axial_part,
+    combine,
+    cross,
+    dot,
+    multiply,
+    outer,
+    scale,
+    scale_matrix,
+    skew,
+    subtract,
+    transpose,
+    Vector,
+    ZERO,
+)
 
 
 class LinkMotion(NamedTuple):

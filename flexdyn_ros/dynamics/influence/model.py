@@ -20,22 +20,13 @@ springs, losses and outside wrenches stay exact.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Iterable
-from typing import NamedTuple
-from typing import Optional
-from typing import Union
+from typing import Iterable, NamedTuple, Optional, Union
 
-from flexdyn_ros.dynamics.body_builder import floats
-from flexdyn_ros.dynamics.body_builder import rows
+from flexdyn_ros.dynamics.body_builder import floats, rows
 from flexdyn_ros.dynamics.influence.geometry import LinkPlace
-from flexdyn_ros.dynamics.influence.link_inertia import link_inertia
-from flexdyn_ros.dynamics.influence.link_inertia import LinkFields
-from flexdyn_ros.dynamics.influence.link_inertia import LinkInertia
-from flexdyn_ros.dynamics.multibody import Body
-from flexdyn_ros.dynamics.multibody import BodyNode
-from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.spatial import Matrix
-from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.dynamics.influence.link_inertia import link_inertia, LinkFields, LinkInertia
+from flexdyn_ros.dynamics.multibody import Body, BodyNode, Multibody
+from flexdyn_ros.dynamics.spatial import Matrix, Vector
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.beam.body import link_body
 from flexdyn_ros.model.records.robot import Robot

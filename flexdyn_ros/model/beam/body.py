@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import fields
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 import math
 from typing import Optional
 from weakref import WeakKeyDictionary
@@ -13,21 +11,12 @@ from weakref import WeakKeyDictionary
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam.family_shapes import family_shapes
 from flexdyn_ros.model.beam.ritz import carried_mass
-from flexdyn_ros.model.modal.body import BodyNode
-from flexdyn_ros.model.modal.body import file_body
-from flexdyn_ros.model.modal.body import ModalBody
-from flexdyn_ros.model.modal.body import Mode
-from flexdyn_ros.model.modal.foreshortening import axial_shapes
-from flexdyn_ros.model.modal.foreshortening import AxialShapes
-from flexdyn_ros.model.modal.foreshortening import massless
+from flexdyn_ros.model.modal.body import BodyNode, file_body, ModalBody, Mode
+from flexdyn_ros.model.modal.foreshortening import axial_shapes, AxialShapes, massless
 from flexdyn_ros.model.modal.matrices import damping_matrix
-from flexdyn_ros.model.records.beam import Beam
-from flexdyn_ros.model.records.beam import ModeFamily
+from flexdyn_ros.model.records.beam import Beam, ModeFamily
 from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.section import knots
-from flexdyn_ros.model.records.section import quadrature
-from flexdyn_ros.model.records.section import Section
-from flexdyn_ros.model.records.section import section_at
+from flexdyn_ros.model.records.section import knots, quadrature, Section, section_at
 import numpy as np
 
 # Bodies of the links in use; they hold beams and arrays, and no links.

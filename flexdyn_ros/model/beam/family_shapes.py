@@ -20,14 +20,10 @@ from functools import lru_cache
 from typing import Callable
 
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.beam.ritz import ritz_problem
-from flexdyn_ros.model.beam.ritz import RitzProblem
-from flexdyn_ros.model.beam.shapes import clamped_free_bending
-from flexdyn_ros.model.beam.shapes import clamped_free_rod
-from flexdyn_ros.model.beam.shapes import Shape
+from flexdyn_ros.model.beam.ritz import ritz_problem, RitzProblem
+from flexdyn_ros.model.beam.shapes import clamped_free_bending, clamped_free_rod, Shape
 from flexdyn_ros.model.modal.matrices import reduced_eigenproblem
-from flexdyn_ros.model.records.beam import Beam
-from flexdyn_ros.model.records.beam import ModeFamily
+from flexdyn_ros.model.records.beam import Beam, ModeFamily
 import numpy as np
 from numpy.polynomial.legendre import Legendre
 

@@ -17,16 +17,12 @@ from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam.body import beam_fraction
 from flexdyn_ros.model.beam.family_shapes import family_shapes
 from flexdyn_ros.model.records.base import symmetric_matrix3
-from flexdyn_ros.model.records.beam import Beam
-from flexdyn_ros.model.records.beam import CarriedBody
-from flexdyn_ros.model.records.inertia import Inertia
-from flexdyn_ros.model.records.inertia import MassMoments
-from flexdyn_ros.model.records.inertia import NO_MASS
+from flexdyn_ros.model.records.beam import Beam, CarriedBody
+from flexdyn_ros.model.records.inertia import Inertia, MassMoments, NO_MASS
 from flexdyn_ros.model.records.joint import Pose
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.model.records.section import beam_inertia
-from flexdyn_ros.model.records.section import SAME_PLACE
+from flexdyn_ros.model.records.section import beam_inertia, SAME_PLACE
 from flexdyn_ros.model.urdf.values import Place
 import numpy as np
 

@@ -13,14 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flexdyn_ros.model.beam.shapes import Shape
-from flexdyn_ros.model.beam.shapes import StrainSpace
-from flexdyn_ros.model.records.beam import Beam
-from flexdyn_ros.model.records.beam import CarriedBody
-from flexdyn_ros.model.records.beam import ModeFamily
-from flexdyn_ros.model.records.section import knots
-from flexdyn_ros.model.records.section import quadrature
-from flexdyn_ros.model.records.section import section_at
+from flexdyn_ros.model.beam.shapes import Shape, StrainSpace
+from flexdyn_ros.model.records.beam import Beam, CarriedBody, ModeFamily
+from flexdyn_ros.model.records.section import knots, quadrature, section_at
 import numpy as np
 
 # Beam axis that the cross-sections rotate about in each kind of modes.

@@ -7,30 +7,23 @@ from dataclasses import replace
 from typing import Optional
 
 from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.model.beam.inertia import rigid_hub
-from flexdyn_ros.model.beam.inertia import rigid_remainder
-from flexdyn_ros.model.beam.inertia import with_carried_bodies
-from flexdyn_ros.model.extension.beam_reader import read_beam
-from flexdyn_ros.model.extension.beam_reader import read_segments
-from flexdyn_ros.model.extension.items import Item
-from flexdyn_ros.model.extension.items import link_name
-from flexdyn_ros.model.extension.joint_reader import driven_joint
-from flexdyn_ros.model.extension.joint_reader import read_actuated
-from flexdyn_ros.model.extension.joint_reader import read_loops
-from flexdyn_ros.model.extension.joint_reader import with_base_motion
-from flexdyn_ros.model.extension.joint_reader import with_multi_axis_joints
-from flexdyn_ros.model.extension.modal_reader import read_modal
-from flexdyn_ros.model.extension.modal_reader import read_mode_springs
+from flexdyn_ros.model.beam.inertia import rigid_hub, rigid_remainder, with_carried_bodies
+from flexdyn_ros.model.extension.beam_reader import read_beam, read_segments
+from flexdyn_ros.model.extension.items import Item, link_name
+from flexdyn_ros.model.extension.joint_reader import (
+    driven_joint,
+    read_actuated,
+    read_loops,
+    with_base_motion,
+    with_multi_axis_joints,
+)
+from flexdyn_ros.model.extension.modal_reader import read_modal, read_mode_springs
 from flexdyn_ros.model.records.base import symmetric_matrix3
 from flexdyn_ros.model.records.beam import Beam
-from flexdyn_ros.model.records.inertia import failed_tests
-from flexdyn_ros.model.records.inertia import Inertia
-from flexdyn_ros.model.records.inertia import principal_moments
+from flexdyn_ros.model.records.inertia import failed_tests, Inertia, principal_moments
 from flexdyn_ros.model.records.joint import Joint
-from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.link import Payload
-from flexdyn_ros.model.records.reduced import contradicting_forms
-from flexdyn_ros.model.records.reduced import form_notes
+from flexdyn_ros.model.records.link import Link, Payload
+from flexdyn_ros.model.records.reduced import contradicting_forms, form_notes
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 

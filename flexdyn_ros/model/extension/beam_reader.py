@@ -3,24 +3,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension.items import Item
 from flexdyn_ros.model.extension.joint_reader import read_friction
-from flexdyn_ros.model.extension.section_reader import beam_mass
-from flexdyn_ros.model.extension.section_reader import check_needs
-from flexdyn_ros.model.extension.section_reader import check_sections
-from flexdyn_ros.model.extension.section_reader import NEEDS
-from flexdyn_ros.model.extension.section_reader import read_families
-from flexdyn_ros.model.extension.section_reader import read_sections
-from flexdyn_ros.model.extension.section_reader import written_properties
-from flexdyn_ros.model.records.beam import Beam
-from flexdyn_ros.model.records.beam import ModeFamily
-from flexdyn_ros.model.records.beam import PointMass
-from flexdyn_ros.model.records.joint import Friction
-from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.model.extension.section_reader import (
+    beam_mass,
+    check_needs,
+    check_sections,
+    NEEDS,
+    read_families,
+    read_sections,
+    written_properties,
+)
+from flexdyn_ros.model.records.beam import Beam, ModeFamily, PointMass
+from flexdyn_ros.model.records.joint import Friction, Joint
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.records.segments import PseudoRigidSegments

@@ -7,13 +7,14 @@ Validation, suggestions for misspelt names and the page docs/urdf_extension.md a
 
 from __future__ import annotations
 
-from flexdyn_ros.model.extension.flexible_link_schema import FLEXIBLE_LINK
-from flexdyn_ros.model.extension.flexible_link_schema import FRICTION
-from flexdyn_ros.model.extension.schema import Attribute
-from flexdyn_ros.model.extension.schema import Element
-from flexdyn_ros.model.extension.schema import MOMENTS_OF_INERTIA
-from flexdyn_ros.model.extension.schema import NO_UNIT
-from flexdyn_ros.model.extension.schema import PURE
+from flexdyn_ros.model.extension.flexible_link_schema import FLEXIBLE_LINK, FRICTION
+from flexdyn_ros.model.extension.schema import (
+    Attribute,
+    Element,
+    MOMENTS_OF_INERTIA,
+    NO_UNIT,
+    PURE,
+)
 
 JOINT_DYNAMICS = Element(
     'joint_dynamics',
@@ -21,14 +22,14 @@ JOINT_DYNAMICS = Element(
     'the joint is elastic: its coordinate is the motor side, and the deflection is the '
     'mode <joint>/elastic.',
     (
-        Attribute('joint', 'joint', NO_UNIT, 'The joint, or one axis of a joint of several, '
+        Attribute('joint', 'joint', NO_UNIT, 'The joint, or one axis of a multi-axis joint, '
                   '<joint>/tx, which has no spring.', required=True),
         Attribute('stiffness', 'positive', 'N m/rad | N/m', 'Spring between motor and '
                   'link side; default: stiff.'),
-        Attribute('damping', 'non_negative', 'N m s/rad | N s/m', 'Viscous; across the '
-                  'spring where there is one.', default='0'),
-        Attribute('rotor_inertia', 'non_negative', 'kg m^2 | kg', 'Inertia of the rotor, '
-                  'before the gear.', default='0'),
+        Attribute('damping', 'non_negative', 'N m s/rad | N s/m', 'Viscous damping; across the '
+                  'spring of an elastic joint.', default='0'),
+        Attribute('rotor_inertia', 'non_negative', 'kg m^2 | kg', 'Inertia of the rotor, on the '
+                  'motor side of the gear.', default='0'),
         Attribute('gear_ratio', 'positive', PURE, 'Motor turns per turn of the output.',
                   default='1'),
     ),
@@ -38,9 +39,9 @@ JOINT_DYNAMICS = Element(
             'spring',
             'A nonlinear spring, instead of stiffness: hardening, softening or with a dead zone. '
             'Between its points the torque is the monotone cubic interpolant of Fritsch and '
-            'Carlson (PCHIP), constant between two equal torques; beyond the ends it goes on '
-            'with the slope that it has there, and with two points it is a straight line. The '
-            'energy is its exact integral.',
+            'Carlson (PCHIP), constant between two equal torques. Beyond the ends it continues '
+            'with the slope at the end. Two points are a straight line. The energy is the exact '
+            'integral of the torque.',
             (
                 Attribute('points', 'spring_points', 'rad, N m | m, N', 'Deflection and torque '
                           'of each point; torques may not fall.', required=True),
@@ -55,7 +56,7 @@ _PRODUCTS = tuple(
 )
 FLEXDYN = Element(
     'flexdyn',
-    'Directly under <robot>, as often as needed; all are merged.',
+    'A child of <robot>, any number of times; all are merged.',
     (
         Attribute('version', 'choice', NO_UNIT, 'Version of this extension.', default='1.0',
                   choices=('1.0', '1')),
@@ -80,54 +81,56 @@ FLEXDYN = Element(
             key='link',
         ),
         Element(
-            'base', 'How the root link moves. On a base that moves, a new root link "world" '
-            'rests ("base_motion/world" where there is a "world" already), and the floating '
-            'joint "base_motion" carries the former root; gravity, wrenches and poses are in '
-            'the axes of "world". The first six entries of a torque are the wrench on the '
-            "base at its frame's origin, in its axes: force [N], then moment [N m].",
+            'base', 'Motion of the root link. A moving base adds a fixed root link "world" '
+            '("base_motion/world" if there is a "world" already). The floating joint '
+            '"base_motion" connects it to the former root. Gravity, wrenches and poses are in '
+            'axes of "world". The first six entries of a torque are the wrench on the base: force '
+            "[N], then moment [N m]. It acts at the base frame's origin, in its axes.",
             (
-                Attribute('motion', 'choice', NO_UNIT, 'fixed; prescribed: its acceleration is '
-                          'given (hybrid dynamics, forward dynamics and simulation with '
-                          'base_acceleration), and the wrench that this takes is a result; free: '
-                          'it floats.', required=True, choices=('fixed', 'prescribed', 'free')),
+                Attribute('motion', 'choice', NO_UNIT, 'fixed: no motion. prescribed: the '
+                          'acceleration is given (hybrid dynamics, forward dynamics and '
+                          'simulation with base_acceleration), and the required wrench is a '
+                          'result. free: the base '
+                          'floats.', required=True, choices=('fixed', 'prescribed', 'free')),
             ),
         ),
         Element(
-            'multi_axis_joint', 'Several axes in one joint without links between them, written '
-            'on a URDF joint of type floating. The child frame turns about its own x, y and z '
-            'axis, each as the turns before leave it, and then slides along its own axes. '
-            'Coordinates are <joint>/rx and so on.',
+            'multi_axis_joint', 'Several axes in one joint without links between them, on a URDF '
+            'joint of type floating. The child frame rotates about its own x, y and z axis in '
+            'that order. It then translates along its own axes. Coordinates are <joint>/rx and so '
+            'on.',
             (
                 Attribute('joint', 'joint', NO_UNIT, 'The joint.', required=True),
                 Attribute('axes', 'motion_directions', NO_UNIT, 'Its axes, [rad] and [m].',
                           required=True),
-                Attribute('rotation', 'choice', NO_UNIT, 'angles: one coordinate each; '
-                          'quaternion: x y z w with the angular velocity in child axes as rate, '
-                          'which needs rx ry rz and has no singular position.',
+                Attribute('rotation', 'choice', NO_UNIT, 'angles: one coordinate for each axis. '
+                          'quaternion: x y z w, with the angular velocity in child axes as rate; '
+                          'it needs rx ry rz and has no singular position.',
                           default='angles', choices=('angles', 'quaternion')),
             ),
             key='joint',
         ),
         Element(
-            'loop', 'A closed chain: frame1 may not move against frame2 in some directions. '
-            'Where all of tx ty tz are given the origins coincide, where all of rx ry rz are '
-            'given the axes do; with two rotations the axes of the third one coincide; with one '
-            'rotation the frames turn as two shafts in a constant-velocity joint about that '
-            'axis, which in a plane means equal angles.',
+            'loop', 'A closed chain: frame1 cannot move relative to frame2 in some directions. '
+            'With tx ty tz the origins coincide, with rx ry rz the axes do. With two rotations '
+            'the axes of the third one coincide. With one rotation the frames rotate like two '
+            'shafts of a constant-velocity joint about that axis; in a plane this means equal '
+            'angles.',
             (
                 Attribute('name', 'text', NO_UNIT, 'Its name.', required=True),
                 Attribute('frame1', 'link', NO_UNIT, 'A link frame.', required=True),
                 Attribute('frame2', 'link', NO_UNIT, 'A link frame, in which the directions are '
                           'expressed.', required=True),
-                Attribute('constrain', 'motion_directions', NO_UNIT, 'Directions without motion.',
+                Attribute('constrain', 'motion_directions', NO_UNIT, 'Directions without relative '
+                          'motion.',
                           required=True),
             ),
             key='name',
         ),
-        Element('actuated', 'Which joints have motors.', (
-            Attribute('joints', 'joints', NO_UNIT, 'Their names, or coordinates of joints of '
-                      'several, <joint>/tx; without <actuated> all movable joints. With loops, '
-                      'inverse dynamics gives torques to these alone.', required=True),
+        Element('actuated', 'The joints with motors.', (
+            Attribute('joints', 'joints', NO_UNIT, 'Their names, or coordinates of multi-axis '
+                      'joints, <joint>/tx. Default without <actuated>: all movable joints. With '
+                      'loops, inverse dynamics computes torques of these alone.', required=True),
         )),
     ),
 )  # fmt: skip

@@ -3,27 +3,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import Any
-from typing import Iterable
-from typing import Iterator
-from typing import Optional
+from typing import Any, Iterable, Iterator, Optional
 from xml.etree.ElementTree import Element as XmlElement
 
-from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.errors import ModelError
+from flexdyn_ros.errors import did_you_mean, ModelError
 from flexdyn_ros.model.extension.elements import FLEXDYN
-from flexdyn_ros.model.extension.schema import Attribute
-from flexdyn_ros.model.extension.schema import Element
-from flexdyn_ros.model.extension.schema import NO_UNIT
-from flexdyn_ros.model.extension.schema import PURE
+from flexdyn_ros.model.extension.schema import Attribute, Element, NO_UNIT, PURE
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.urdf.document import Document
 from flexdyn_ros.model.urdf.values import Place
-from flexdyn_ros.model.urdf.xml_text import local_name
-from flexdyn_ros.model.urdf.xml_text import namespace
+from flexdyn_ros.model.urdf.xml_text import local_name, namespace
 
 # Foreign elements of a robot whose names come closer to ours than this are taken for misspelt.
 _SIMILAR = 0.8

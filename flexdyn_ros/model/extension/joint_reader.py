@@ -4,19 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Mapping
-from typing import Optional
+from typing import Mapping, Optional
 
 from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.model.extension.items import Item
-from flexdyn_ros.model.extension.items import joint_name
-from flexdyn_ros.model.extension.items import link_name
-from flexdyn_ros.model.records.joint import Friction
-from flexdyn_ros.model.records.joint import Joint
-from flexdyn_ros.model.records.joint import JointDynamics
+from flexdyn_ros.model.extension.items import Item, joint_name, link_name
+from flexdyn_ros.model.records.joint import Friction, Joint, JointDynamics
 from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.robot import Loop
-from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.robot import Loop, Robot
 
 BASE_JOINT = 'base_motion'
 # Velocity coordinates of the base: linear, then angular, in its own axes.

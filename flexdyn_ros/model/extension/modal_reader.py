@@ -7,16 +7,12 @@ import hashlib
 from pathlib import Path
 from typing import Optional
 
-from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.model.extension.items import Item
-from flexdyn_ros.model.extension.items import joint_name
+from flexdyn_ros.errors import did_you_mean, NotYetSupported
+from flexdyn_ros.model.extension.items import Item, joint_name
 from flexdyn_ros.model.modal.files import read_modal_file
 from flexdyn_ros.model.records.base import Vector3
-from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.link import ModeSpring
-from flexdyn_ros.model.records.modal import ModalArrays
-from flexdyn_ros.model.records.modal import ModalData
+from flexdyn_ros.model.records.link import Link, ModeSpring
+from flexdyn_ros.model.records.modal import ModalArrays, ModalData
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.urdf.document import resolve_file
 import numpy as np

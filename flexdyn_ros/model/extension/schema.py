@@ -6,16 +6,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 import math
-from typing import Callable
-from typing import Optional
-from typing import Union
+from typing import Callable, Optional, Union
 
-from flexdyn_ros.model.urdf.values import non_negative
-from flexdyn_ros.model.urdf.values import number
-from flexdyn_ros.model.urdf.values import numbers
-from flexdyn_ros.model.urdf.values import vector3
-from flexdyn_ros.model.urdf.values import whole_number
-from flexdyn_ros.model.urdf.values import words_of
+from flexdyn_ros.model.urdf.values import (
+    non_negative,
+    number,
+    numbers,
+    vector3,
+    whole_number,
+    words_of,
+)
 
 MOTION_DIRECTIONS = ('rx', 'ry', 'rz', 'tx', 'ty', 'tz')
 # Unit of what has none.

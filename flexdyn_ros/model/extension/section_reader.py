@@ -4,13 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Collection
-from typing import Optional
-from typing import Sequence
+from typing import Collection, Optional, Sequence
 
 from flexdyn_ros.model.extension.items import Item
-from flexdyn_ros.model.records.beam import ModeFamily
-from flexdyn_ros.model.records.beam import Station
+from flexdyn_ros.model.records.beam import ModeFamily, Station
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.section import relative_area
 

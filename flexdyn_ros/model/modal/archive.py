@@ -17,10 +17,7 @@ import math
 import os
 from pathlib import Path
 import struct
-from typing import Any
-from typing import Callable
-from typing import IO
-from typing import Iterator
+from typing import Any, Callable, IO, Iterator
 import zipfile
 import zlib
 

@@ -11,15 +11,11 @@ A beam with geometric stiffening moves along its axis besides, see foreshortenin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
-from typing import Callable
-from typing import Optional
+from dataclasses import dataclass, field, replace
+from typing import Callable, Optional
 
 from flexdyn_ros.model.modal.foreshortening import Foreshortening
-from flexdyn_ros.model.records.modal import ModalData
-from flexdyn_ros.model.records.modal import ModalIntegrals
+from flexdyn_ros.model.records.modal import ModalData, ModalIntegrals
 import numpy as np
 
 

@@ -11,18 +11,17 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
-from typing import Collection
-from typing import Optional
-from typing import Sequence
-from typing import Union
+from typing import Collection, Optional, Sequence, Union
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.modal.archive import read_archive
 from flexdyn_ros.model.modal.body import ModalBody
-from flexdyn_ros.model.modal.matrices import check_matrices
-from flexdyn_ros.model.modal.matrices import damping_of_file
-from flexdyn_ros.model.modal.matrices import ROUNDING
-from flexdyn_ros.model.modal.matrices import symmetric_part
+from flexdyn_ros.model.modal.matrices import (
+    check_matrices,
+    damping_of_file,
+    ROUNDING,
+    symmetric_part,
+)
 from flexdyn_ros.model.records.modal import ModalArrays
 from flexdyn_ros.output_files import new_file
 import numpy as np

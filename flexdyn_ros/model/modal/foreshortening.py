@@ -18,12 +18,9 @@ planes bend in equal shapes, they share them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 import math
-from typing import Callable
-from typing import Optional
-from typing import Sequence
+from typing import Callable, Optional, Sequence
 
 import numpy as np
 

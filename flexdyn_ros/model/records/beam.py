@@ -4,13 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 
-from flexdyn_ros.model.records.base import Matrix3
-from flexdyn_ros.model.records.base import Record
-from flexdyn_ros.model.records.base import Vector3
-from flexdyn_ros.model.records.base import ZERO
+from flexdyn_ros.model.records.base import Matrix3, Record, Vector3, ZERO
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,14 +9,9 @@ I1 + I2 - I3 = 2 int z^2 dm (Wittenburg, Dynamics of Multibody Systems, 2008, se
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Collection
-from typing import Optional
+from typing import Collection, Optional
 
-from flexdyn_ros.model.records.base import Matrix3
-from flexdyn_ros.model.records.base import Record
-from flexdyn_ros.model.records.base import symmetric_matrix3
-from flexdyn_ros.model.records.base import Vector3
-from flexdyn_ros.model.records.base import ZERO
+from flexdyn_ros.model.records.base import Matrix3, Record, symmetric_matrix3, Vector3, ZERO
 from flexdyn_ros.model.records.joint import Pose
 import numpy as np
 

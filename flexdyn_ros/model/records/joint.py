@@ -6,11 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional
 
-from flexdyn_ros.model.records.base import IDENTITY
-from flexdyn_ros.model.records.base import Matrix3
-from flexdyn_ros.model.records.base import Record
-from flexdyn_ros.model.records.base import Vector3
-from flexdyn_ros.model.records.base import ZERO
+from flexdyn_ros.model.records.base import IDENTITY, Matrix3, Record, Vector3, ZERO
 
 # Velocity coordinates of each joint type, as suffixes of the joint's name ('' is the name itself).
 JOINT_COORDINATES: dict[str, tuple[str, ...]] = {

@@ -3,16 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import fields
-from typing import Any
-from typing import Optional
-from typing import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Optional, Sequence
 
-from flexdyn_ros.model.records.base import Record
-from flexdyn_ros.model.records.base import symmetric_matrix3
-from flexdyn_ros.model.records.base import Vector3
+from flexdyn_ros.model.records.base import Record, symmetric_matrix3, Vector3
 from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 

@@ -4,18 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterable
-from typing import Optional
-from typing import Sequence
-from typing import Union
+from typing import Iterable, Optional, Sequence, Union
 
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, did_you_mean, FlexdynError, UnknownName
 from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.robot import require_robot
-from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.robot import require_robot, Robot
 
 # Form to the attributes `deflection` and `rotation` of <flexible_link>.
 FORMS = {

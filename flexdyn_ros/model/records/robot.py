@@ -8,18 +8,13 @@ frame is the root link's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Iterator
 
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import ModelError
-from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.model.records.base import Record
-from flexdyn_ros.model.records.base import Vector3
+from flexdyn_ros.errors import ArgumentError, ModelError, UnknownName
+from flexdyn_ros.model.records.base import Record, Vector3
 from flexdyn_ros.model.records.joint import Joint
-from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.link import Payload
+from flexdyn_ros.model.records.link import Link, Payload
 import numpy as np
 
 DIRECTIONS = ('rx', 'ry', 'rz', 'tx', 'ty', 'tz')

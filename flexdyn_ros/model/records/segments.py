@@ -12,12 +12,9 @@ the ratio is 1 - 1 / (4 (n - 1)^2), of second order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from flexdyn_ros.model.records.base import IDENTITY
-from flexdyn_ros.model.records.base import Record
-from flexdyn_ros.model.records.base import Vector3
+from flexdyn_ros.model.records.base import IDENTITY, Record, Vector3
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.joint import Friction

@@ -6,27 +6,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 import os
 from pathlib import Path
-from typing import Any
-from typing import Mapping
-from typing import Optional
-from typing import Union
-from urllib.parse import unquote
-from urllib.parse import urlsplit
+from typing import Any, Mapping, Optional, Union
+from urllib.parse import unquote, urlsplit
 from xml.dom import minidom
 from xml.etree.ElementTree import Element
 
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.errors import ModelError
-from flexdyn_ros.errors import UnknownName
-from flexdyn_ros.model.urdf.xml_text import BYTE_ORDER_MARKS
-from flexdyn_ros.model.urdf.xml_text import declare_prefixes
-from flexdyn_ros.model.urdf.xml_text import local_name
-from flexdyn_ros.model.urdf.xml_text import namespace
-from flexdyn_ros.model.urdf.xml_text import parse_xml
-from flexdyn_ros.model.urdf.xml_text import trimmed
-from flexdyn_ros.shared_files import PACKAGE
-from flexdyn_ros.shared_files import shared_folder
+from flexdyn_ros.errors import ArgumentError, FlexdynError, ModelError, UnknownName
+from flexdyn_ros.model.urdf.xml_text import (
+    BYTE_ORDER_MARKS,
+    declare_prefixes,
+    local_name,
+    namespace,
+    parse_xml,
+    trimmed,
+)
+from flexdyn_ros.shared_files import PACKAGE, shared_folder
 
 Source = Union[str, bytes, 'os.PathLike[str]']
 TEXT = '<text>'

@@ -12,35 +12,27 @@ ros2_control, transmission, elements with a namespace prefix, any extra attribut
 from __future__ import annotations
 
 import math
-from typing import Any
-from typing import Callable
-from typing import Optional
+from typing import Any, Callable, Optional
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.model.records.base import IDENTITY
-from flexdyn_ros.model.records.base import Matrix3
-from flexdyn_ros.model.records.base import Vector3
-from flexdyn_ros.model.records.base import ZERO
+from flexdyn_ros.model.records.base import IDENTITY, Matrix3, Vector3, ZERO
 from flexdyn_ros.model.records.inertia import Inertia
-from flexdyn_ros.model.records.joint import Friction
-from flexdyn_ros.model.records.joint import Joint
-from flexdyn_ros.model.records.joint import JOINT_COORDINATES
-from flexdyn_ros.model.records.joint import JointDynamics
-from flexdyn_ros.model.records.joint import Limit
-from flexdyn_ros.model.records.joint import Mimic
-from flexdyn_ros.model.records.joint import Pose
+from flexdyn_ros.model.records.joint import (
+    Friction,
+    Joint,
+    JOINT_COORDINATES,
+    JointDynamics,
+    Limit,
+    Mimic,
+    Pose,
+)
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.urdf.document import Document
-from flexdyn_ros.model.urdf.tree import resolve_mimics
-from flexdyn_ros.model.urdf.tree import sort_depth_first
-from flexdyn_ros.model.urdf.values import non_negative
-from flexdyn_ros.model.urdf.values import number
-from flexdyn_ros.model.urdf.values import numbers
-from flexdyn_ros.model.urdf.values import Place
-from flexdyn_ros.model.urdf.values import vector3
+from flexdyn_ros.model.urdf.tree import resolve_mimics, sort_depth_first
+from flexdyn_ros.model.urdf.values import non_negative, number, numbers, Place, vector3
 from urdf_parser_py import urdf
 
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')

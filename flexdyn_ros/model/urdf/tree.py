@@ -4,13 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterable
-from typing import Optional
+from typing import Iterable, Optional
 
-from flexdyn_ros.errors import did_you_mean
-from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.records.joint import Joint
-from flexdyn_ros.model.records.joint import Mimic
+from flexdyn_ros.errors import did_you_mean, ModelError
+from flexdyn_ros.model.records.joint import Joint, Mimic
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.urdf.values import Place
 

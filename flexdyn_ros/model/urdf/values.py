@@ -11,14 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 import re
-from typing import Callable
-from typing import Optional
-from typing import TypeVar
+from typing import Callable, Optional, TypeVar
 import unicodedata
 from xml.etree.ElementTree import Element
 
-from flexdyn_ros.errors import ModelError
-from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.errors import ModelError, NotYetSupported
 
 Value = TypeVar('Value')
 # Of XML 1.0; for Python no-break spaces are white space too, and digits those of all scripts.

@@ -12,8 +12,7 @@ was meant for them must not be ignored.
 from __future__ import annotations
 
 from difflib import SequenceMatcher
-from typing import Optional
-from typing import Union
+from typing import Optional, Union
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 from xml.parsers import expat

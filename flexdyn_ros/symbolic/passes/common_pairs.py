@@ -13,15 +13,8 @@ from collections import defaultdict
 import heapq
 from itertools import combinations
 
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.program import merge_nested
-from flexdyn_ros.symbolic.program import Program
-from flexdyn_ros.symbolic.program import remake
+from flexdyn_ros.symbolic.graph import Expression, Graph, NEGATIVE, PRODUCT, split_sign, SUM
+from flexdyn_ros.symbolic.program import merge_nested, Program, remake
 
 Item = tuple[Expression, int]
 

@@ -9,17 +9,9 @@ products, too, which finds what factoring alone cannot, such as c (x - y) + c (x
 
 from __future__ import annotations
 
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import NEGATIVE
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.polynomial import expand
-from flexdyn_ros.symbolic.polynomial import factored
-from flexdyn_ros.symbolic.polynomial import tree_cost
-from flexdyn_ros.symbolic.program import Program
-from flexdyn_ros.symbolic.program import remake
+from flexdyn_ros.symbolic.graph import CONSTANT, Expression, Graph, NEGATIVE, PRODUCT, SUM
+from flexdyn_ros.symbolic.polynomial import expand, factored, tree_cost
+from flexdyn_ros.symbolic.program import Program, remake
 
 # Sums with more terms than this are left as they are.
 TERM_LIMIT = 80

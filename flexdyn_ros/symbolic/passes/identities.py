@@ -17,15 +17,8 @@ from collections import Counter
 from math import factorial
 from typing import Optional
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.program import merge_nested
-from flexdyn_ros.symbolic.program import Program
-from flexdyn_ros.symbolic.program import rebuild
-from flexdyn_ros.symbolic.program import remake
+from flexdyn_ros.symbolic.graph import CALL, Expression, Graph, split_sign, SUM
+from flexdyn_ros.symbolic.program import merge_nested, Program, rebuild, remake
 
 
 def trigonometry(program: Program) -> Program:

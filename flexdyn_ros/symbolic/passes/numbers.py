@@ -12,15 +12,8 @@ way is cheaper: `gather_numbers` gives every product the numbers of its factors,
 
 from __future__ import annotations
 
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.program import merge_nested
-from flexdyn_ros.symbolic.program import Program
-from flexdyn_ros.symbolic.program import rebuild
-from flexdyn_ros.symbolic.program import remake
+from flexdyn_ros.symbolic.graph import Expression, Graph, PRODUCT, split_sign, SUM
+from flexdyn_ros.symbolic.program import merge_nested, Program, rebuild, remake
 
 
 def constants(program: Program) -> Program:

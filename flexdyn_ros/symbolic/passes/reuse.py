@@ -9,18 +9,10 @@ has been rotated.
 
 from __future__ import annotations
 
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.graph import Expression, Graph, PRODUCT, split_sign, SUM
 from flexdyn_ros.symbolic.passes.factoring import single_use_nodes
-from flexdyn_ros.symbolic.polynomial import expand
-from flexdyn_ros.symbolic.polynomial import factored
-from flexdyn_ros.symbolic.polynomial import tree_cost
-from flexdyn_ros.symbolic.program import Program
-from flexdyn_ros.symbolic.program import remake
-from flexdyn_ros.symbolic.program import total_operations
+from flexdyn_ros.symbolic.polynomial import expand, factored, tree_cost
+from flexdyn_ros.symbolic.program import Program, remake, total_operations
 
 # Sums that come to more terms than this are left as they are.
 TERM_LIMIT = 12

@@ -10,8 +10,7 @@ node, again and again: x y + 2 x z and 3 a y + 6 a z are multiples of y + 2 z.
 from __future__ import annotations
 
 from flexdyn_ros.symbolic.program import Program
-from flexdyn_ros.symbolic.search.extraction import extract
-from flexdyn_ros.symbolic.search.extraction import search
+from flexdyn_ros.symbolic.search.extraction import extract, search
 from flexdyn_ros.symbolic.search.network import Network
 from flexdyn_ros.symbolic.search.refinement import refine
 

@@ -13,16 +13,11 @@ expressions by algebraic factorization and common subexpression elimination, 200
 from __future__ import annotations
 
 from functools import lru_cache
-from heapq import heappop
-from heapq import heappush
+from heapq import heappop, heappush
 from itertools import combinations
-from math import frexp
-from math import ldexp
+from math import frexp, ldexp
 from random import Random
-from typing import cast
-from typing import NamedTuple
-from typing import Optional
-from typing import Union
+from typing import cast, NamedTuple, Optional, Union
 
 # Factors are numbers of atoms, in order.
 Monomial = tuple[int, ...]

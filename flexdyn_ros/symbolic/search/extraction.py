@@ -5,19 +5,18 @@ from __future__ import annotations
 
 from functools import partial
 from random import Random
-from typing import Callable
-from typing import cast
-from typing import Iterator
-from typing import Optional
+from typing import Callable, cast, Iterator, Optional
 
-from flexdyn_ros.symbolic.search.divisors import Divisor
-from flexdyn_ros.symbolic.search.divisors import FactorPair
-from flexdyn_ros.symbolic.search.divisors import factors_of
-from flexdyn_ros.symbolic.search.divisors import Multiple
-from flexdyn_ros.symbolic.search.divisors import Polynomial
-from flexdyn_ros.symbolic.search.divisors import split_pair
-from flexdyn_ros.symbolic.search.divisors import Term
-from flexdyn_ros.symbolic.search.divisors import TermPair
+from flexdyn_ros.symbolic.search.divisors import (
+    Divisor,
+    FactorPair,
+    factors_of,
+    Multiple,
+    Polynomial,
+    split_pair,
+    Term,
+    TermPair,
+)
 from flexdyn_ros.symbolic.search.network import Network
 
 # Polynomials that one step multiplies out, at most.

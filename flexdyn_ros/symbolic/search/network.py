@@ -13,24 +13,21 @@ from __future__ import annotations
 
 from typing import Optional
 
-from flexdyn_ros.symbolic.expression import CALL
-from flexdyn_ros.symbolic.expression import CONSTANT
-from flexdyn_ros.symbolic.expression import Expression
-from flexdyn_ros.symbolic.expression import PRODUCT
-from flexdyn_ros.symbolic.expression import QUOTIENT
-from flexdyn_ros.symbolic.expression import split_sign
-from flexdyn_ros.symbolic.expression import SUM
-from flexdyn_ros.symbolic.expression import SYMBOL
+from flexdyn_ros.symbolic.graph import (
+    CALL,
+    CONSTANT,
+    Expression,
+    PRODUCT,
+    QUOTIENT,
+    split_sign,
+    SUM,
+    SYMBOL,
+)
 from flexdyn_ros.symbolic.passes.factoring import single_use_nodes
 from flexdyn_ros.symbolic.polynomial import expand
-from flexdyn_ros.symbolic.program import Program
-from flexdyn_ros.symbolic.program import remake
+from flexdyn_ros.symbolic.program import Program, remake
 from flexdyn_ros.symbolic.rounding import accumulate
-from flexdyn_ros.symbolic.search.divisors import cost
-from flexdyn_ros.symbolic.search.divisors import DivisorIndex
-from flexdyn_ros.symbolic.search.divisors import Monomial
-from flexdyn_ros.symbolic.search.divisors import Polynomial
-from flexdyn_ros.symbolic.search.divisors import rounded
+from flexdyn_ros.symbolic.search.divisors import cost, DivisorIndex, Monomial, Polynomial, rounded
 
 # Polynomials are multiplied out up to this many terms when a network is made.
 TERM_LIMIT = 24

@@ -22,13 +22,8 @@ from random import Random
 from typing import Optional
 
 from flexdyn_ros.symbolic.rounding import accumulate
-from flexdyn_ros.symbolic.search.divisors import Monomial
-from flexdyn_ros.symbolic.search.divisors import Polynomial
-from flexdyn_ros.symbolic.search.divisors import rounded
-from flexdyn_ros.symbolic.search.divisors import Term
-from flexdyn_ros.symbolic.search.extraction import attempt
-from flexdyn_ros.symbolic.search.extraction import drawn
-from flexdyn_ros.symbolic.search.extraction import open_about
+from flexdyn_ros.symbolic.search.divisors import Monomial, Polynomial, rounded, Term
+from flexdyn_ros.symbolic.search.extraction import attempt, drawn, open_about
 from flexdyn_ros.symbolic.search.network import Network
 
 # Share of the changes that are of one polynomial alone, and others that go with it at most.

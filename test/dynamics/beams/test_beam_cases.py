@@ -3,10 +3,8 @@
 
 import flexdyn_ros as fd
 import numpy as np
-from oracles.compare import load_data
-from oracles.compare import reference_dynamics
-from oracles.planar_arm import frequencies_hz
-from oracles.planar_arm import stiffness_matrix
+from oracles.compare import load_data, reference_dynamics
+from oracles.planar_arm import frequencies_hz, stiffness_matrix
 from oracles.random_robots import numbers
 import pytest
 from scipy.optimize import brentq

@@ -5,23 +5,22 @@ from itertools import pairwise
 
 from flexdyn_ros.model.beam.body import modal_body
 import numpy as np
-from numpy import cos
-from numpy import cosh
-from numpy import sin
-from numpy import sinh
+from numpy import cos, cosh, sin, sinh
 from oracles.beam_states import natural_rates
-from oracles.plain_beams import AREA
-from oracles.plain_beams import beam_dynamics
-from oracles.plain_beams import beam_of
-from oracles.plain_beams import IZ
-from oracles.plain_beams import J
-from oracles.plain_beams import LENGTH
-from oracles.plain_beams import MASS
-from oracles.plain_beams import rates
-from oracles.plain_beams import SHEAR
-from oracles.plain_beams import UNIFORM
-from oracles.plain_beams import UNIT
-from oracles.plain_beams import YOUNG
+from oracles.plain_beams import (
+    AREA,
+    beam_dynamics,
+    beam_of,
+    IZ,
+    J,
+    LENGTH,
+    MASS,
+    rates,
+    SHEAR,
+    UNIFORM,
+    UNIT,
+    YOUNG,
+)
 import pytest
 from scipy.optimize import brentq
 

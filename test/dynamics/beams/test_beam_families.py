@@ -6,10 +6,12 @@ from functools import lru_cache
 from codegen.compiled import needs_compiler
 import flexdyn_ros as fd
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_generalised_agree
-from oracles.compare import assert_matrices_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import (
+    assert_agree,
+    assert_generalised_agree,
+    assert_matrices_agree,
+    reference_dynamics,
+)
 from oracles.particle_model import ParticleModel
 from oracles.small_robots import state_of
 import pytest

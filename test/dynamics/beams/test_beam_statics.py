@@ -3,16 +3,18 @@
 
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
-from oracles.plain_beams import AREA
-from oracles.plain_beams import beam_dynamics
-from oracles.plain_beams import IZ
-from oracles.plain_beams import J
-from oracles.plain_beams import LENGTH
-from oracles.plain_beams import rates
-from oracles.plain_beams import SHEAR
-from oracles.plain_beams import UNIFORM
-from oracles.plain_beams import UNIT
-from oracles.plain_beams import YOUNG
+from oracles.plain_beams import (
+    AREA,
+    beam_dynamics,
+    IZ,
+    J,
+    LENGTH,
+    rates,
+    SHEAR,
+    UNIFORM,
+    UNIT,
+    YOUNG,
+)
 import pytest
 
 

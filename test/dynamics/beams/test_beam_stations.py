@@ -3,17 +3,18 @@
 
 from flexdyn_ros.model.beam.body import modal_body
 import numpy as np
-from oracles.beam_states import family_samplers
-from oracles.beam_states import natural_rates
-from oracles.plain_beams import AREA
-from oracles.plain_beams import beam_dynamics
-from oracles.plain_beams import beam_of
-from oracles.plain_beams import IZ
-from oracles.plain_beams import LENGTH
-from oracles.plain_beams import MASS
-from oracles.plain_beams import rates
-from oracles.plain_beams import UNIFORM
-from oracles.plain_beams import YOUNG
+from oracles.beam_states import family_samplers, natural_rates
+from oracles.plain_beams import (
+    AREA,
+    beam_dynamics,
+    beam_of,
+    IZ,
+    LENGTH,
+    MASS,
+    rates,
+    UNIFORM,
+    YOUNG,
+)
 import pytest
 
 

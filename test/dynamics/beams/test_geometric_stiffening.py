@@ -6,12 +6,10 @@ from functools import lru_cache
 import flexdyn_ros as fd
 from flexdyn_ros.model.beam.body import modal_body
 from flexdyn_ros.model.modal.foreshortening import axial_shapes
-from flexdyn_ros.nodes.deformed_shape import link_shapes
+from flexdyn_ros.nodes.markers.deformed_shape import link_shapes
 import numpy as np
 from oracles.compare import reference_dynamics
-from oracles.rotating_beam import flap_frequencies
-from oracles.rotating_beam import matrices
-from oracles.rotating_beam import WRIGHT
+from oracles.rotating_beam import flap_frequencies, matrices, WRIGHT
 from oracles.textbook_shapes import bending_shape
 import pytest
 from scipy.linalg import eigh

@@ -4,8 +4,7 @@
 import gc
 
 import flexdyn_ros as fd
-from flexdyn_ros.model.beam import body
-from flexdyn_ros.model.beam import family_shapes
+from flexdyn_ros.model.beam import body, family_shapes
 from flexdyn_ros.model.modal import matrices
 import numpy as np
 import pytest

@@ -2,15 +2,12 @@
 """Modes from .npz files: the same beam inline and from a file, lumped masses, wrong files."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.errors import ModelError
-from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.errors import ModelError, NotYetSupported
 from flexdyn_ros.model.beam.body import modal_body
 from flexdyn_ros.model.check import check_robot
-from flexdyn_ros.model.modal.files import read_modal_file
-from flexdyn_ros.model.modal.files import write_modal_file
+from flexdyn_ros.model.modal.files import read_modal_file, write_modal_file
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import assert_agree, reference_dynamics
 from oracles.small_robots import state_of
 import pytest
 

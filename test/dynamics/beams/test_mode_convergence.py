@@ -3,14 +3,8 @@
 
 from pathlib import Path
 
-from benchmarks.mode_convergence.__main__ import frequency_errors
-from benchmarks.mode_convergence.__main__ import page
-from benchmarks.mode_convergence.study import BASES
-from benchmarks.mode_convergence.study import exact
-from benchmarks.mode_convergence.study import HINGED
-from benchmarks.mode_convergence.study import rates
-from benchmarks.mode_convergence.study import TIP_INERTIA
-from benchmarks.mode_convergence.study import TIP_MASS
+from benchmarks.mode_convergence.__main__ import frequency_errors, page
+from benchmarks.mode_convergence.study import BASES, exact, HINGED, rates, TIP_INERTIA, TIP_MASS
 import numpy as np
 import pytest
 

@@ -5,26 +5,21 @@ from dataclasses import replace
 from functools import lru_cache
 import re
 
-from codegen.native import Native
-from codegen.native import need_compiler
+from codegen.native import Native, need_compiler
 import flexdyn_ros as fd
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.body_builder import without_own_stiffness
-from flexdyn_ros.dynamics.internal_forces import elastic_energy
-from flexdyn_ros.dynamics.internal_forces import elastic_forces
+from flexdyn_ros.dynamics.internal_forces import elastic_energy, elastic_forces
 from flexdyn_ros.model.beam.body import modal_body
 from flexdyn_ros.model.check import check_robot
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 from flexdyn_ros.simulation.vibrations import analyse
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_generalised_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import assert_agree, assert_generalised_agree, reference_dynamics
 from oracles.particle_model import ParticleModel
 from oracles.particle_segments import in_segments
 from oracles.particle_springs import SpringTable
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
+from oracles.random_robots import random_robot_urdf, random_state
 import pytest
 from scipy.special import ellipk
 

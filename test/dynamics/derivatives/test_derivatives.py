@@ -11,18 +11,12 @@ from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
 from flexdyn_ros.codegen.tracing.parameters import parameter_names
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import assert_agree, reference_dynamics
 from oracles.displaced import displaced
 from oracles.random_robots import random_robot_urdf
-from oracles.segment_arms import boom
-from oracles.segment_arms import WRIST
-from oracles.small_robots import arm
-from oracles.small_robots import pendulum
-from oracles.vendor_robots import frictionless
-from oracles.vendor_robots import on_floating_base
-from oracles.vendor_robots import robots_folder
-from oracles.vendor_robots import without_geometry
+from oracles.segment_arms import boom, WRIST
+from oracles.small_robots import arm, pendulum
+from oracles.vendor_robots import frictionless, on_floating_base, robots_folder, without_geometry
 import pytest
 
 STEP = 1e-5
@@ -118,8 +112,7 @@ def test_forward_derivatives_follow_from_inverse_ones(name):
 ])
 def test_rigid_arms_against_pinocchio(name, backend):
     """Its analytical derivatives, on a free-flyer too."""
-    from oracles.pinocchio_oracle import pin
-    from oracles.pinocchio_oracle import PinocchioOracle
+    from oracles.pinocchio_oracle import pin, PinocchioOracle
 
     path, base = VENDORS[name]
     text = without_geometry((robots_folder() / path).read_text(encoding='utf-8'))

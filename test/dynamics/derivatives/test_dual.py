@@ -3,16 +3,9 @@
 
 import math
 
-from flexdyn_ros.dynamics.derivatives.dual import Dual
-from flexdyn_ros.dynamics.derivatives.dual import duals
-from flexdyn_ros.dynamics.derivatives.dual import jacobian_of
+from flexdyn_ros.dynamics.derivatives.dual import Dual, duals, jacobian_of
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
-from flexdyn_ros.dynamics.scalar import cos
-from flexdyn_ros.dynamics.scalar import exp
-from flexdyn_ros.dynamics.scalar import piecewise
-from flexdyn_ros.dynamics.scalar import sin
-from flexdyn_ros.dynamics.scalar import stumpff
-from flexdyn_ros.dynamics.scalar import tanh
+from flexdyn_ros.dynamics.scalar import cos, exp, piecewise, sin, stumpff, tanh
 from flexdyn_ros.dynamics.spring_law import monotone_cubic
 import numpy as np
 import pytest

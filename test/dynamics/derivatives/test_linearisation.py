@@ -5,13 +5,10 @@ import math
 
 from codegen import cases
 import flexdyn_ros as fd
-from flexdyn_ros.simulation.frequencies import natural_modes
-from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import reference_dynamics
-from oracles.displaced import departure
-from oracles.displaced import displaced
+from oracles.compare import assert_agree, reference_dynamics
+from oracles.displaced import departure, displaced
 from oracles.random_robots import random_robot_urdf
 import pytest
 

@@ -6,13 +6,8 @@ from functools import lru_cache
 import flexdyn_ros as fd
 import numpy as np
 import pytest
-from validation.case_file import expected
-from validation.case_file import inputs
-from validation.van_der_merwe.four_links import FIRST_STEP
-from validation.van_der_merwe.four_links import four_links
-from validation.van_der_merwe.four_links import MOTION
-from validation.van_der_merwe.four_links import REST
-from validation.van_der_merwe.four_links import viscous
+from validation.case_file import expected, inputs
+from validation.van_der_merwe.four_links import FIRST_STEP, four_links, MOTION, REST, viscous
 
 
 def test_redundant_constraints_are_said_once(caplog):

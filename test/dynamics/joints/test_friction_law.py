@@ -2,12 +2,9 @@
 """Friction of every kind: odd, zero at rest, dissipative; coasting against closed forms."""
 
 import flexdyn_ros as fd
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import assert_agree, reference_dynamics
 from oracles.random_robots import inertial_xml
 import pytest
 

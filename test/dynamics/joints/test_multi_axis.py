@@ -6,10 +6,7 @@ from flexdyn_ros.errors import SingularMassMatrix
 import numpy as np
 from oracles.compare import reference_dynamics
 import pytest
-from validation.van_der_merwe.gimbal_chain import AXES
-from validation.van_der_merwe.gimbal_chain import body
-from validation.van_der_merwe.gimbal_chain import joint
-from validation.van_der_merwe.gimbal_chain import origin
+from validation.van_der_merwe.gimbal_chain import AXES, body, joint, origin
 
 GRAVITY = (1.0, -2.0, -9.0)
 COM, MOMENTS, MASS = (0.1, -0.2, 0.3), (0.02, 0.03, 0.04), 1.7

@@ -3,12 +3,11 @@
 
 import math
 
-from flexdyn_ros.dynamics.scalar import piecewise
-from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
+from evaluated_program import evaluate_program
+from flexdyn_ros.dynamics.scalar import piecewise, PiecewisePolynomial
 from flexdyn_ros.dynamics.spring_law import monotone_cubic
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.program import evaluate_program
 from flexdyn_ros.symbolic.program import Program
 import numpy as np
 import pytest

@@ -4,22 +4,17 @@
 from functools import lru_cache
 import re
 
-from codegen.native import Native
-from codegen.native import need_compiler
+from codegen.native import Native, need_compiler
 import flexdyn_ros as fd
-from flexdyn_ros.symbolic.count import count_c
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_generalised_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import assert_agree, assert_generalised_agree, reference_dynamics
 from oracles.particle_model import ParticleModel
 from oracles.particle_springs import SpringTable
-from oracles.random_robots import inertial_xml
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
+from oracles.random_robots import inertial_xml, random_robot_urdf, random_state
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
+from validation.counts.c_source import count_c
 
 HARDENING = [(-0.3, -90.0), (-0.1, -10.0), (0.0, 0.0), (0.1, 10.0), (0.3, 90.0)]
 DEAD_ZONE = [(-0.05, -300.0), (-0.005, 0.0), (0.0, 0.0), (0.005, 0.0), (0.05, 300.0)]

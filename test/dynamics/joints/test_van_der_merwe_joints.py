@@ -8,11 +8,8 @@ Every digit that the work prints of them is a validation case, in test/validatio
 import numpy as np
 from oracles.particle_model import ParticleModel
 import pytest
-from validation.case_file import expected
-from validation.case_file import inputs
-from validation.van_der_merwe.open_chains import chain
-from validation.van_der_merwe.open_chains import STANFORD
-from validation.van_der_merwe.open_chains import valve_motion
+from validation.case_file import expected, inputs
+from validation.van_der_merwe.open_chains import chain, STANFORD, valve_motion
 
 VALVE = 'vm_valve_task'
 

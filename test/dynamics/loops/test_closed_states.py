@@ -5,14 +5,11 @@ import flexdyn_ros as fd
 from flexdyn_ros.errors import LoopsCannotClose
 import numpy as np
 from oracles.compare import reference_dynamics
-from oracles.mechanisms import mechanism
-from oracles.mechanisms import URDF
+from oracles.mechanisms import mechanism, URDF
 import pytest
 from scipy.optimize import minimize
 from validation.beams_and_linkages.four_bar import joint_values
-from validation.van_der_merwe.gimbal_chain import body
-from validation.van_der_merwe.gimbal_chain import joint
-from validation.van_der_merwe.gimbal_chain import origin
+from validation.van_der_merwe.gimbal_chain import body, joint, origin
 import xacro
 
 
@@ -43,7 +40,7 @@ def test_projection_with_a_coordinate_held():
 def test_where_no_state_closes():
     """A crank held where the coupler cannot reach, with a rocker held too."""
     dyn = reference_dynamics(mechanism('four_bar'))
-    with pytest.raises(LoopsCannotClose, match=r'"pin" does not close: it is off by .* m in '):
+    with pytest.raises(LoopsCannotClose, match=r'"pin" does not close: its error is .* m in '):
         dyn.project(joint_values(1.0)[0] + [0, 0, 2.5], np.zeros(3), hold=['crank', 'rocker'])
     text = xacro.process_file(str(URDF / 'four_bar.urdf.xacro')).toprettyxml()
     text = text.replace('xyz="0.9 0 0"', 'xyz="0.1 0 0"')

@@ -9,11 +9,13 @@ import numpy as np
 from oracles.compare import reference_dynamics
 from oracles.mechanisms import mechanism
 import pytest
-from validation.beams_and_linkages.four_bar import four_bar_state
-from validation.beams_and_linkages.four_bar import four_bar_torque
-from validation.beams_and_linkages.four_bar import joint_values
-from validation.beams_and_linkages.four_bar import LINE_DENSITY
-from validation.beams_and_linkages.four_bar import ROCKER
+from validation.beams_and_linkages.four_bar import (
+    four_bar_state,
+    four_bar_torque,
+    joint_values,
+    LINE_DENSITY,
+    ROCKER,
+)
 
 
 @pytest.mark.parametrize('constrain', ['tx tz', 'tx ty tz', 'rx rz tx ty tz'])

@@ -11,9 +11,7 @@ from oracles.compare import reference_dynamics
 from oracles.mechanisms import mechanism
 import pytest
 from validation.case_file import expected
-from validation.van_der_merwe.three_legs import CONTROL
-from validation.van_der_merwe.three_legs import controlled
-from validation.van_der_merwe.three_legs import one_leg
+from validation.van_der_merwe.three_legs import CONTROL, controlled, one_leg
 
 
 def test_the_controller_holds_the_mechanism():

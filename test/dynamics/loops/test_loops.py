@@ -7,17 +7,11 @@ from functools import lru_cache
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.functions import functions_of
 from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.errors import UnattainableMotion
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, NotYetSupported, UnattainableMotion, UnknownName
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import reference_dynamics
-from oracles.particle_loops import ParticleLoops
-from oracles.particle_loops import with_loop
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
+from oracles.compare import assert_agree, reference_dynamics
+from oracles.particle_loops import ParticleLoops, with_loop
+from oracles.random_robots import random_robot_urdf, random_state
 import pytest
 
 RIGID = {'flexible': 0.0, 'kinds': ('revolute', 'continuous', 'prismatic')}

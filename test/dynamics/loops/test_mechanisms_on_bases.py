@@ -4,12 +4,9 @@
 import flexdyn_ros as fd
 import numpy as np
 from oracles.compare import reference_dynamics
-from oracles.mechanisms import mechanism
-from oracles.mechanisms import URDF
+from oracles.mechanisms import mechanism, URDF
 from validation.beams_and_linkages.four_bar import joint_values
-from validation.van_der_merwe.gimbal_chain import body
-from validation.van_der_merwe.gimbal_chain import joint
-from validation.van_der_merwe.gimbal_chain import origin
+from validation.van_der_merwe.gimbal_chain import body, joint, origin
 import xacro
 
 

@@ -8,11 +8,7 @@ import numpy as np
 from oracles.compare import reference_dynamics
 from oracles.mechanisms import mechanism
 import pytest
-from validation.van_der_merwe.gimbal_chain import body
-from validation.van_der_merwe.gimbal_chain import Chain
-from validation.van_der_merwe.gimbal_chain import joint
-from validation.van_der_merwe.gimbal_chain import origin
-from validation.van_der_merwe.gimbal_chain import robot_text
+from validation.van_der_merwe.gimbal_chain import body, Chain, joint, origin, robot_text
 
 
 @lru_cache(maxsize=None)

@@ -3,14 +3,14 @@
 
 import flexdyn_ros as fd
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_generalised_agree
-from oracles.compare import assert_matrices_agree
-from oracles.compare import reference_dynamics
-from oracles.dh_urdf import chain_urdf
-from oracles.dh_urdf import king_extension
-from oracles.king import king_inverse_dynamics
-from oracles.king import KingLink
+from oracles.compare import (
+    assert_agree,
+    assert_generalised_agree,
+    assert_matrices_agree,
+    reference_dynamics,
+)
+from oracles.dh_urdf import chain_urdf, king_extension
+from oracles.king import king_inverse_dynamics, KingLink
 from oracles.particle_model import ParticleModel
 import pytest
 

@@ -3,16 +3,14 @@
 
 import flexdyn_ros as fd
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_generalised_agree
-from oracles.compare import assert_matrices_agree
-from oracles.compare import reference_dynamics
-from oracles.expansion import linearised_places
-from oracles.expansion import scaled
-from oracles.linearised_robots import build
-from oracles.linearised_robots import ONE_BEAM
-from oracles.linearised_robots import ROBOTS
-from oracles.linearised_robots import wrenches_on
+from oracles.compare import (
+    assert_agree,
+    assert_generalised_agree,
+    assert_matrices_agree,
+    reference_dynamics,
+)
+from oracles.expansion import linearised_places, scaled
+from oracles.linearised_robots import build, ONE_BEAM, ROBOTS, wrenches_on
 import pytest
 
 TOLERANCE = 1e-9

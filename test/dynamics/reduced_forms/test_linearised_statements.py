@@ -2,12 +2,10 @@
 """What is said of linearised small deflections, of which links, and what is refused."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import SingularMassMatrix
+from flexdyn_ros.errors import ArgumentError, SingularMassMatrix
 import numpy as np
 from oracles.compare import reference_dynamics
-from oracles.linearised_robots import build
-from oracles.linearised_robots import ONE_BEAM
+from oracles.linearised_robots import build, ONE_BEAM
 from oracles.random_robots import random_state
 import pytest
 

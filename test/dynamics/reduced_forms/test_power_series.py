@@ -3,12 +3,12 @@
 
 import math
 
+from evaluated_program import evaluate_program
 from flexdyn_ros.dynamics import scalar
 from flexdyn_ros.dynamics.derivatives.dual import Dual
 from flexdyn_ros.dynamics.power_series import PowerSeries
 from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
 from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.program import evaluate_program
 from flexdyn_ros.symbolic.program import Program
 import numpy as np
 import pytest

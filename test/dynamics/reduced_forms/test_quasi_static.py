@@ -2,20 +2,14 @@
 """Quasi-static modes against closed forms, the exact equations, and slow motions of the exact."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.errors import SingularMassMatrix
-from flexdyn_ros.nodes.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.deflection import ModalEquations
-from flexdyn_ros.nodes.deflection import QuasiStaticArm
-from flexdyn_ros.nodes.joint_motion import JointSample
-from flexdyn_ros.quasi_static.static_deflection import DeflectionNotFound
-from flexdyn_ros.quasi_static.static_deflection import StaticDeflection
+from flexdyn_ros.errors import ArgumentError, NotYetSupported, SingularMassMatrix
+from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.arm.deflection import ModalEquations, QuasiStaticArm
+from flexdyn_ros.nodes.arm.joint_motion import JointSample
+from flexdyn_ros.quasi_static.static_deflection import DeflectionNotFound, StaticDeflection
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import reference_dynamics
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
+from oracles.compare import assert_agree, reference_dynamics
+from oracles.random_robots import random_robot_urdf, random_state
 from oracles.small_robots import arm
 import pytest
 from scipy.optimize import brentq

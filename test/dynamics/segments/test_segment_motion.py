@@ -4,19 +4,11 @@
 from functools import lru_cache
 
 import flexdyn_ros as fd
-from flexdyn_ros.simulation.frequencies import damping_matrix
-from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.frequencies import damping_matrix, stiffness_matrix
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import reference_dynamics
-from oracles.segment_arms import boom
-from oracles.segment_arms import LENGTH
-from oracles.segment_arms import POLAR
-from oracles.segment_arms import STIFFNESS
-from oracles.segment_robots import frequencies
-from oracles.segment_robots import RATE
-from oracles.segment_robots import ROOTS
-from oracles.segment_robots import URDF
+from oracles.compare import assert_agree, reference_dynamics
+from oracles.segment_arms import boom, LENGTH, POLAR, STIFFNESS
+from oracles.segment_robots import frequencies, RATE, ROOTS, URDF
 import pytest
 from scipy.linalg import eigh
 from validation.case_file import expected

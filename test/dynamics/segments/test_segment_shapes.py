@@ -5,16 +5,9 @@ import flexdyn_ros as fd
 from flexdyn_ros.model.records.segments import bent_segments
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import reference_dynamics
-from oracles.segment_arms import boom
-from oracles.segment_arms import LENGTH
-from oracles.segment_arms import STIFFNESS
-from oracles.segment_robots import BOTH
-from oracles.segment_robots import frequencies
-from oracles.segment_robots import RATE
-from oracles.segment_robots import ROOTS
-from oracles.segment_robots import URDF
+from oracles.compare import assert_agree, reference_dynamics
+from oracles.segment_arms import boom, LENGTH, STIFFNESS
+from oracles.segment_robots import BOTH, frequencies, RATE, ROOTS, URDF
 import pytest
 from scipy.spatial.transform import Rotation
 

@@ -3,28 +3,22 @@
 
 from functools import lru_cache
 
-from codegen.native import Native
-from codegen.native import need_compiler
+from codegen.native import Native, need_compiler
 import flexdyn_ros as fd
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_generalised_agree
-from oracles.compare import assert_matrices_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import (
+    assert_agree,
+    assert_generalised_agree,
+    assert_matrices_agree,
+    reference_dynamics,
+)
 from oracles.particle_model import ParticleModel
 from oracles.particle_segments import in_segments
-from oracles.random_robots import inertial_xml
-from oracles.random_robots import random_robot_urdf
-from oracles.random_robots import random_state
-from oracles.segment_arms import boom
-from oracles.segment_arms import LENGTH
-from oracles.segment_arms import MASS
-from oracles.segment_arms import STIFFNESS
-from oracles.segment_arms import WRIST
-from oracles.segment_robots import BOTH
-from oracles.segment_robots import RATE
+from oracles.random_robots import inertial_xml, random_robot_urdf, random_state
+from oracles.segment_arms import boom, LENGTH, MASS, STIFFNESS, WRIST
+from oracles.segment_robots import BOTH, RATE
 import pytest
 from scipy.linalg import eigh
 from scipy.optimize import fsolve

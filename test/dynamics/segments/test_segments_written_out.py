@@ -5,20 +5,12 @@ from functools import lru_cache
 
 import flexdyn_ros as fd
 import numpy as np
-from oracles.compare import assert_agree
-from oracles.compare import assert_matrices_agree
-from oracles.compare import reference_dynamics
+from oracles.compare import assert_agree, assert_matrices_agree, reference_dynamics
 from oracles.mujoco_oracle import MujocoOracle
 from oracles.particle_loops import with_loop
-from oracles.pinocchio_oracle import pin
-from oracles.pinocchio_oracle import PinocchioOracle
-from oracles.random_robots import numbers
-from oracles.random_robots import rpy_of
-from oracles.segment_arms import BODY
-from oracles.segment_arms import boom
-from oracles.segment_arms import LENGTH
-from oracles.segment_arms import plain_boom
-from oracles.segment_arms import STIFFNESS
+from oracles.pinocchio_oracle import pin, PinocchioOracle
+from oracles.random_robots import numbers, rpy_of
+from oracles.segment_arms import BODY, boom, LENGTH, plain_boom, STIFFNESS
 import pytest
 from scipy.spatial.transform import Rotation
 

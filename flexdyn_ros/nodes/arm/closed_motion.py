@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The motion of a mechanism whose actuated joints are known: its loops move the passive ones.
+
+With u for the passive joints and whatever else no force acts on, the constraints
+A qdd + gamma = 0 and the rows u of M qdd + bias = A^T f give their accelerations; where the loops
+determine them the first do so alone. Positions and velocities are those of the nearest closed
+state with the actuated joints and the modes held. The rows of the modes have their part of A^T f
+too, so that loops bend links. (R. Featherstone, Rigid Body Dynamics Algorithms, 2008, section 8.)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Sequence, Union
+
+from flexdyn_ros.closed_chains.configuration import ConfigurationSpace
+from flexdyn_ros.closed_chains.solve import (
+    constrained_motion,
+    NoInertiaLeft,
+    Spaces,
+    spaces,
+    tolerance_of,
+)
+from flexdyn_ros.errors import FlexdynError, LoopsCannotClose
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
+from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.arm.free_base import FreeBase
+from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
+import numpy as np
+
+# Farthest that actuated joints go at once where passive joints are not measured [rad | m]: close
+# enough for the passive ones to stay on their side of a dead point.
+LONGEST_WAY = 0.2
+MOST_WAYS = 200
+# Of passive joints towards contradicting actuated ones [rad | m].
+SMALLEST_STEP, MOST_STEPS = 1e-10, 20
+# Offsets of actuated joints from closed loops that are worth a warning [rad | m].
+LARGEST_CONTRADICTION = 0.01
+# Entries of constraint Jacobians below this fraction of the largest count as zero.
+INDEPENDENT = 1e-8
+
+
+class ClosedMotion:
+    """
+    What follows the actuated joints of a robot with loops; used in the place of a FreeBase.
+
+    Values of actuated joints stay as they are, unless there are more actuated joints than degrees
+    of freedom: then the nearest closed state is taken. Values of passive joints only tell where to
+    begin; those that are NaN begin where the last state left them.
+
+    Attributes:
+        names: Further coordinates that no force acts on, such as those of a floating base.
+        follows: The joints whose motion the loops determine, by the name that states tell them.
+        bound: Names of the modes that the loops leave no motion of their own.
+        problem: What is wrong with the last positions, or empty.
+    """
+
+    def __init__(self, dyn, coordinates: ArmCoordinates, names: Sequence[str] = ()):
+        """
+        Find the nearest closed state to all coordinates at zero.
+
+        Args:
+            dyn: The dynamics.
+            coordinates: Its coordinates.
+            names: The free coordinates; none for an arm that stands on ground.
+
+        Raises:
+            LoopsCannotClose: No such state closes the loops.
+        """
+        self.names = tuple(names)
+        self.problem = ''
+        self._dyn, self._coordinates = dyn, coordinates
+        robot = dyn.robot
+        base = 0 if robot.base_motion == 'fixed' else BASE_COORDINATES
+        motors = set(robot.actuated_coordinates)
+        joints = list(enumerate(robot.joint_names))
+        self._passive = [k for k, name in joints[base:] if name not in motors]
+        free = coordinates.columns(names)
+        self._following = sorted({*self._passive, *free})
+        self._leading = [k for k, _ in joints[base:] if k not in self._following]
+        self._leading_places = [
+            q for q, v in coordinates.places.values() if v in self._leading
+        ]
+        self._modes = slice(coordinates.n_joints, None)
+        self._space = ConfigurationSpace(robot)
+        self._last = dyn.project(robot.neutral_configuration(), np.zeros(robot.nv))[0]
+        self._study()
+
+    def _study(self) -> None:
+        """Find out what determines what, from Jacobians at several closed states."""
+        robot, rng = self._dyn.robot, np.random.default_rng(0)
+        at = self._last
+        least = None
+        for size in (0.0, 0.03, 0.03, 0.1):
+            if size:
+                way = np.zeros(robot.nq)
+                way[self._leading_places] = size * rng.normal(size=len(self._leading_places))
+                try:
+                    at = self._dyn.project(self._last + way, np.zeros(robot.nv))[0]
+                except LoopsCannotClose:
+                    continue
+            a = self._dyn.loop_jacobian(at)
+            known = spaces(a[:, self._passive])
+            if least is None or known.rank > least[0].rank:
+                least = known, a
+        known, a = least
+        limit = INDEPENDENT * max(1.0, np.abs(a).max())
+        loose = np.abs(known.free).max(axis=1, initial=0.0) > INDEPENDENT
+        told = {k for k, free in zip(self._passive, loose) if not free}
+        single = tuple(name for name, (_, v) in self._coordinates.places.items() if v in told)
+        multi = tuple(
+            joint.name for joint in self._coordinates.multi_dof
+            if set(range(robot.nv)[joint.velocities]) <= told
+        )
+        self.follows = single + multi
+        bound = np.abs(known.contradiction(a[:, self._modes])).max(axis=0, initial=0.0) > limit
+        self.bound = tuple(name for name, is_bound in zip(robot.mode_names, bound) if is_bound)
+        off = np.abs(known.contradiction(a[:, self._leading])).max(initial=0.0)
+        self._dependent = bool(off > limit)
+        moving = {*self._passive, *(self._leading if self._dependent else ())}
+        self._hold = [
+            name for k, name in enumerate(robot.coordinate_names) if k not in moving
+        ]
+
+    @property
+    def rest_positions(self) -> np.ndarray:
+        """Joint positions of the last closed state, shape (n_positions,)."""
+        return self._last[: self._coordinates.n_positions].copy()
+
+    def released(self, sample: JointSample, state: ModalState) -> JointSample:
+        """
+        Return the sample with the motion that passive joints and free coordinates take.
+
+        Args:
+            sample: Joint motion.
+            state: Modal state.
+
+        Raises:
+            LoopsCannotClose: The actuated joints are where the loops cannot close.
+        """
+        q, qd, qdd = self._motion(sample, state)
+        n, count = self._coordinates.n_joints, self._coordinates.n_positions
+        shift = self._coordinates.configuration(np.zeros(count), state.delta)[:count]
+        still = np.zeros(n)
+        join = self._coordinates.join
+        return JointSample(
+            sample.time, q[:count] - shift, qd[:n] - join(still, state.rate)[:n],
+            qdd[:n] - join(still, state.acceleration)[:n],
+        )
+
+    def _motion(
+        self, sample: JointSample, state: ModalState
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return configuration, velocity and acceleration of the robot that meet the loops."""
+        join = self._coordinates.join
+        q = self._coordinates.configuration(sample.q, state.delta)
+        qd = np.nan_to_num(join(sample.qd, state.rate))
+        qdd = np.nan_to_num(join(sample.qdd, state.acceleration))
+        unknown = np.isnan(q)
+        if unknown.any():
+            self._walk(q, unknown)
+            q[unknown] = self._last[unknown]
+        q, qd = self._closed(q, qd)
+        return q, qd, self._accelerations(q, qd, qdd)
+
+    def _closed(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the nearest closed state and remember it."""
+        if self._dependent:
+            # What leads is off a little: passive joints come as near as they can, then all move.
+            for _ in range(MOST_STEPS):
+                gaps = self._dyn.loop_gaps(q)
+                way = self._of_passive(q, -gaps)
+                q = self._space.moved(q, way)
+                if np.abs(way).max(initial=0.0) < SMALLEST_STEP:
+                    break
+            qd = qd + self._of_passive(q, -self._dyn.loop_jacobian(q) @ qd)
+        closed, qd = self._dyn.project(q, qd, hold=self._hold)
+        places = self._leading_places
+        off = float(np.abs(closed[places] - q[places]).max(initial=0.0))
+        self.problem = ''
+        if off > LARGEST_CONTRADICTION:
+            self.problem = f'actuated joints are off by {off:.3g} from where the loops close'
+        self._last = closed
+        return closed, qd
+
+    def _of_passive(self, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """Return the motion of passive joints that gives the gaps' wanted rates, (nv,)."""
+        way = np.zeros(self._dyn.robot.nv)
+        way[self._passive] = spaces(
+            self._dyn.loop_jacobian(q)[:, self._passive]).particular(wanted)
+        return way
+
+    def _walk(self, q: np.ndarray, unknown: np.ndarray) -> None:
+        """Take the last state near to where the actuated joints are in q, in short ways."""
+        rest, places = np.zeros(self._dyn.robot.nv), self._leading_places
+        start = self._last[places]
+        way = np.where(unknown[places], 0.0, q[places] - start)
+        count = min(MOST_WAYS, math.ceil(np.abs(way).max(initial=0.0) / LONGEST_WAY))
+        for k in range(1, count):
+            between = self._last.copy()
+            between[places] = start + k / count * way
+            self._closed(between, rest)
+
+    def _spaces(self, q: np.ndarray, a: np.ndarray) -> Spaces:
+        gap = float(np.abs(self._dyn.loop_gaps(q)).max(initial=0.0))
+        return spaces(a[:, self._following], None, tolerance_of(gap))
+
+    def _accelerations(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Return qdd with those of what follows; of what leads, the nearest that loops allow."""
+        following, leading = self._following, self._leading
+        a = self._dyn.loop_jacobian(q)
+        known = self._spaces(q, a)
+        qdd = qdd.copy()
+        qdd[following] = 0.0
+        c = -self._dyn.loop_bias(q, qd) - a @ qdd
+        left = known.contradiction(c)
+        if np.abs(left).max(initial=0.0) > INDEPENDENT * max(1.0, np.abs(c).max(initial=0.0)):
+            qdd[leading] += np.linalg.lstsq(
+                known.contradiction(a[:, leading]), left, rcond=INDEPENDENT)[0]
+            c = -self._dyn.loop_bias(q, qd) - a @ qdd
+        if not known.free.shape[1]:
+            qdd[following] = known.particular(c)
+            return qdd
+        mass = self._dyn.mass_matrix(q)
+        force = -self._dyn.bias_vector(q, qd) - mass @ qdd
+        qdd[following] = self._response(mass, force[following], known, c)[0]
+        return qdd
+
+    def _response(
+        self, mass: np.ndarray, force: np.ndarray, known: Spaces, c: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return accelerations of what follows, and constraint forces."""
+        own = mass[np.ix_(self._following, self._following)]
+        try:
+            return constrained_motion(own, force, known, c)
+        except NoInertiaLeft as found:
+            names = [self._dyn.robot.coordinate_names[k] for k in self._following]
+            moved = [name for name, x in zip(names, found.motion) if abs(x) > 1e-6]
+            raise FlexdynError(
+                f'The motion of {", ".join(moved)} follows neither from the loops nor from an '
+                'inertia. Give the links of that motion a mass and an inertia.'
+            ) from found
+
+    def forces(self, sample: JointSample, state: ModalState) -> np.ndarray:
+        """Return the generalised forces of a motion beside those of the loops, shape (nv,)."""
+        q, qd, qdd = self._motion(sample, state)
+        rest = self._dyn.bias_vector(q, qd) + self._dyn.inertia_vector(q, qdd)
+        a = self._dyn.loop_jacobian(q)
+        return rest - a.T @ self._spaces(q, a).reaction(rest[self._following])
+
+    def condensed(self, mass: np.ndarray, rows: slice, q: np.ndarray) -> np.ndarray:
+        """
+        Return the mass matrix that some coordinates have while the others follow.
+
+        Args:
+            mass: Mass matrix of the robot, shape (nv, nv).
+            rows: The coordinates, m in number.
+            q: Configuration, shape (nq,), closed.
+
+        Returns:
+            Forces without those of the loops for unit accelerations, shape (m, m).
+        """
+        a = self._dyn.loop_jacobian(q)
+        known = self._spaces(q, a)
+        columns = []
+        for unit in np.eye(len(mass))[rows]:
+            own, f = self._response(
+                mass, -(mass @ unit)[self._following], known, -a @ unit)
+            unit[self._following] = own
+            columns.append((mass @ unit - a.T @ f)[rows])
+        return np.array(columns).T
+
+
+def what_follows(
+    dyn, coordinates: ArmCoordinates, names: Sequence[str] = ()
+) -> Union[FreeBase, ClosedMotion]:
+    """
+    Return what follows the joints that are driven: passive joints of loops, and a free base.
+
+    Args:
+        dyn: The dynamics.
+        coordinates: Its coordinates.
+        names: The free coordinates.
+    """
+    return (ClosedMotion if dyn.robot.loops else FreeBase)(dyn, coordinates, names)

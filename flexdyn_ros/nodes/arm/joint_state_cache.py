@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The last known state of each joint, by name, with its own time of arrival."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+import math
+from typing import Any, Mapping, Optional, Sequence
+
+from flexdyn_ros.nodes.arm.plausibility import Bound
+import numpy as np
+
+# Kinds of faults.
+WRONG_LENGTH, DUPLICATE_NAMES = 'wrong_length', 'duplicate_names'
+NOT_FINITE, MISSING, IMPLAUSIBLE = 'not_finite', 'missing_value', 'implausible'
+
+
+@dataclass
+class JointEntry:
+    """
+    What is known of one joint.
+
+    Attributes:
+        position: [rad | m].
+        velocity: [rad/s | m/s].
+        received: Steady time of arrival of the last valid state [s]; None before the first.
+        problem: What is wrong with the newest message on this joint, or None.
+        left_out: Number of implausible states in a row that have been left out.
+    """
+
+    position: float = math.nan
+    velocity: float = math.nan
+    received: Optional[float] = None
+    problem: Optional[str] = None
+    left_out: int = 0
+
+
+class JointStateCache:
+    """
+    Collects joint states from any number of publishers.
+
+    Attributes:
+        names: The joints that are needed, in the order of the returned vectors.
+        unknown: Names met in messages that are not needed.
+        touched: Number of needed joints that the last message named.
+        faults: Number of faults by kind.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        need_velocity: bool = True,
+        preferred: Optional[Mapping[str, str]] = None,
+        optional: Sequence[str] = (),
+        bounds: Optional[Mapping[str, Bound]] = None,
+        patience: int = 5,
+    ):
+        """
+        Make an empty cache.
+
+        Args:
+            names: The needed joints.
+            need_velocity: Whether a joint without velocity is unusable.
+            preferred: For some joints, another name in the messages that takes precedence once
+                it has been seen, such as {'elbow': 'elbow_motor'}.
+            optional: Joints whose state may be missing.
+            bounds: What is plausible, by joint; a joint that it leaves out may do anything.
+            patience: Number of implausible states of a joint in a row that are left out; the
+                next one is a problem.
+        """
+        self.names = tuple(names)
+        self.unknown: set[str] = set()
+        self.touched = 0
+        self.faults: Counter[str] = Counter()
+        self._bounds = bounds or {}
+        self._patience = patience
+        self._need_velocity = need_velocity
+        self._entries = {name: JointEntry() for name in self.names}
+        self._owner = {name: name for name in self.names}
+        self._preferred = dict(preferred or {})
+        self._optional = frozenset(optional)
+
+    def update(
+        self,
+        names: Sequence[str],
+        positions: Sequence[float],
+        velocities: Sequence[float],
+        received: float,
+    ) -> Optional[str]:
+        """
+        Take over one message.
+
+        Args:
+            names: Joint names in the message.
+            positions: Empty or one for each name [rad | m].
+            velocities: Empty or one for each name [rad/s | m/s].
+            received: Steady time of arrival [s].
+
+        Returns:
+            Why the whole message was dropped, or None.
+        """
+        self.touched = 0
+        for label, values in (('position', positions), ('velocity', velocities)):
+            unfit = unfit_length('joint_states', label, values, names)
+            if unfit:
+                self.faults[WRONG_LENGTH] += 1
+                return unfit
+        if len(set(names)) != len(names):
+            self.faults[DUPLICATE_NAMES] += 1
+            twice = sorted(name for name, count in Counter(names).items() if count > 1)
+            return f'joint_states dropped: it names {", ".join(twice)} more than once'
+        for joint, other in self._preferred.items():
+            if other in names and joint in self._owner:
+                del self._owner[joint]
+                self._owner[other] = joint
+        for index, name in enumerate(names):
+            if name not in self._owner:
+                self._note_unknown(name)
+                continue
+            joint = self._owner[name]
+            self.touched += 1
+            position = positions[index] if len(positions) else None
+            velocity = velocities[index] if len(velocities) else None
+            self._store(joint, position, velocity, received)
+        return None
+
+    def _note_unknown(self, name: str) -> None:
+        if name not in self._entries:
+            self.unknown.add(name)
+
+    def _store(self, joint: str, position, velocity, received: float) -> None:
+        entry = self._entries[joint]
+        problem = _problem('position', position)
+        if problem is None and self._need_velocity:
+            problem = _problem('velocity', velocity)
+        if problem is not None:
+            self.faults[NOT_FINITE if 'missing' not in problem else MISSING] += 1
+            entry.problem = problem
+            return
+        speed = 0.0 if _problem('velocity', velocity) else velocity
+        bound = self._bounds.get(joint)
+        implausible = None if bound is None else bound.problem(position, speed)
+        if implausible is not None:
+            self.faults[IMPLAUSIBLE] += 1
+            entry.left_out += 1
+            if entry.left_out > self._patience:
+                entry.problem = implausible
+            return
+        entry.position, entry.velocity = position, speed
+        entry.received, entry.problem, entry.left_out = received, None, 0
+
+    def problems(self, now: float, timeout: float) -> dict[str, str]:
+        """
+        Return, for each joint that is needed and cannot be used now, the reason.
+
+        Args:
+            now: Steady time [s].
+            timeout: Age from which a state is stale [s].
+        """
+        found = self._unusable(now, timeout)
+        return {name: why for name, why in found.items() if name not in self._optional}
+
+    def _unusable(self, now: float, timeout: float) -> dict[str, str]:
+        found = {}
+        for name, entry in self._entries.items():
+            why = why_unusable(entry.problem, entry.received, now, timeout)
+            if why:
+                found[name] = why
+        return found
+
+    def left_out(self, now: float, timeout: float) -> tuple[str, ...]:
+        """Return the optional joints that cannot be used now; see `problems`."""
+        return tuple(name for name in self._unusable(now, timeout) if name in self._optional)
+
+    @property
+    def _needed(self) -> list[JointEntry]:
+        entries = self._entries.items()
+        return [entry for name, entry in entries if name not in self._optional]
+
+    @property
+    def complete(self) -> bool:
+        """Whether a valid state of every needed joint has been received at some time."""
+        return all(entry.received is not None for entry in self._needed)
+
+    def age(self, now: float) -> Optional[float]:
+        """Return the age of the oldest needed state [s], or None while one is missing."""
+        received = [entry.received for entry in self._needed]
+        known = [time for time in received if time is not None]
+        if len(known) < len(received):
+            return None
+        return now - min(known, default=now)
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Last valid positions in the order of `names`, shape (n,) [rad | m]."""
+        return np.array([entry.position for entry in self._entries.values()])
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """Last valid velocities in the order of `names`, shape (n,) [rad/s | m/s]."""
+        return np.array([entry.velocity for entry in self._entries.values()])
+
+
+def unfit_length(
+    topic: str, label: str, values: Sequence[Any], names: Sequence[str]
+) -> Optional[str]:
+    """Return why a message is dropped whose array is neither empty nor one for each name."""
+    if len(values) in (0, len(names)):
+        return None
+    return f'{topic} dropped: {label} has {len(values)} elements for {len(names)} names'
+
+
+def why_unusable(
+    problem: Optional[str], received: Optional[float], now: float, timeout: float
+) -> Optional[str]:
+    """
+    Return why the state of a joint cannot be used, or None.
+
+    Args:
+        problem: What is wrong with its newest message, or None.
+        received: Steady time of its last valid state [s]; None before the first.
+        now: Steady time [s].
+        timeout: Age from which a state is stale [s].
+    """
+    if problem:
+        return problem
+    if received is None:
+        return 'never received'
+    return f'stale for {now - received:.3g} s' if now - received > timeout else None
+
+
+def _problem(label: str, value: Optional[float]) -> Optional[str]:
+    if value is None:
+        return f'{label} is missing'
+    return None if math.isfinite(value) else f'{label} is {value}'

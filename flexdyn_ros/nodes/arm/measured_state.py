@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measured state of all joints, from joint_states and multi_dof_joint_states."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Mapping, Optional, Sequence
+
+from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.arm.joint_state_cache import (
+    DUPLICATE_NAMES,
+    IMPLAUSIBLE,
+    JointStateCache,
+    unfit_length,
+    why_unusable,
+    WRONG_LENGTH,
+)
+from flexdyn_ros.nodes.arm.multi_dof_joint import ANY, MultiDofEntry
+from flexdyn_ros.nodes.arm.plausibility import Bound, Plausible
+from flexdyn_ros.nodes.arm.times import MessageStamps, nanoseconds, NodeClock
+import numpy as np
+
+JOINT_STATES = 'joint_states'
+MULTI_DOF = 'multi_dof_joint_states'
+
+
+class MeasuredState:
+    """
+    Positions and velocities of all joints.
+
+    Attributes:
+        names: The names that must be heard, in either topic.
+        unknown: Names met in messages that are not needed.
+        faults: Number of faults by kind.
+        touched: Number of needed joints that the last message named.
+    """
+
+    def __init__(
+        self,
+        coordinates: ArmCoordinates,
+        need_velocity: bool = True,
+        optional: Sequence[str] = (),
+        bounds: Optional[Mapping[str, Bound]] = None,
+        plausible: Plausible = ANY,
+    ):
+        """
+        Know nothing yet.
+
+        Args:
+            coordinates: The coordinates of the robot.
+            need_velocity: Whether a joint without velocity is unusable.
+            optional: Joints whose state may be missing, as something else tells it.
+            bounds: What is plausible, by joint; None bounds nothing.
+            plausible: The same, of joints with a transform, and how often that may not hold.
+        """
+        self._coordinates = coordinates
+        self._need_velocity = need_velocity
+        self._single = JointStateCache(
+            tuple(coordinates.places), need_velocity, coordinates.preferred_names, optional,
+            bounds, plausible.patience,
+        )
+        self._plausible = plausible
+        self.faults: Counter[str] = self._single.faults
+        self.touched = 0
+        self._order = MessageStamps(plausible.patience)
+        self._optional = frozenset(optional)
+        self._entries = {joint.name: MultiDofEntry(joint) for joint in coordinates.multi_dof}
+        self.names = (*self._single.names, *self._entries)
+        self.unknown = self._single.unknown
+        self._stamps: dict[str, int] = {}
+        self._newest = ''
+        self._paired = False
+
+    def take_joint_states(
+        self, message: Any, received: float, clock: Optional[NodeClock] = None
+    ) -> Optional[str]:
+        """
+        Take over a message.
+
+        Args:
+            message: Fields as sensor_msgs/JointState.
+            received: Steady time of arrival [s].
+            clock: The node's clock, which stamps are compared with; None compares none.
+
+        Returns:
+            Why the whole message was dropped, or None.
+        """
+        self.touched = 0
+        content = message.position, message.velocity
+        wrong = self._stamp_problem(JOINT_STATES, message, message.name, content, clock)
+        if wrong:
+            return wrong
+        if self._frozen(clock):
+            self.touched = sum(name in self._single.names for name in message.name)
+            return None
+        self._note(JOINT_STATES, message)
+        dropped = self._single.update(message.name, message.position, message.velocity, received)
+        self.touched = self._single.touched
+        return dropped
+
+    def take_multi_dof(
+        self, message: Any, received: float, clock: Optional[NodeClock] = None
+    ) -> Optional[str]:
+        """Take over a message with fields as sensor_msgs/MultiDOFJointState, like the other."""
+        self.touched = 0
+        names = message.joint_names
+        content = message.transforms, message.twist
+        wrong = self._stamp_problem(MULTI_DOF, message, names, content, clock)
+        if wrong:
+            return wrong
+        for label in ('transforms', 'twist'):
+            unfit = unfit_length(MULTI_DOF, label, getattr(message, label), names)
+            if unfit:
+                self.faults[WRONG_LENGTH] += 1
+                return unfit
+        if len(set(names)) != len(names):
+            self.faults[DUPLICATE_NAMES] += 1
+            return f'{MULTI_DOF} dropped: it names a joint more than once'
+        if self._frozen(clock):
+            self.touched = sum(name in self._entries for name in names)
+            return None
+        self._note(MULTI_DOF, message)
+        for index, name in enumerate(names):
+            if name not in self._entries:
+                self.unknown.add(name)
+                continue
+            self.touched += 1
+            transform = message.transforms[index] if message.transforms else None
+            twist = message.twist[index] if message.twist else None
+            fine = self._entries[name].take(
+                transform, twist, self._need_velocity, received, self._plausible)
+            self.faults[IMPLAUSIBLE] += not fine
+        return None
+
+    def _stamp_problem(
+        self, topic: str, message: Any, names: Sequence[str], content: Any,
+        clock: Optional[NodeClock],
+    ) -> Optional[str]:
+        if clock is None:
+            return None
+        stamp = nanoseconds(message.header.stamp)
+        found = self._order.problem((topic, *names), stamp, content, clock)
+        if found is None:
+            return None
+        kind, sentence = found
+        self.faults[kind] += 1
+        return f'{topic} dropped: {sentence}'
+
+    def _frozen(self, clock: Optional[NodeClock]) -> bool:
+        """Return whether a message repeats an old one while time goes on: it makes none young."""
+        return clock is not None and self._order.repeated and not clock.simulated
+
+    def _note(self, topic: str, message: Any) -> None:
+        stamp = nanoseconds(message.header.stamp)
+        self._newest = topic
+        self._stamps[topic] = stamp
+        self._paired |= self._stamps.get(JOINT_STATES) == self._stamps.get(MULTI_DOF)
+
+    @property
+    def whole(self) -> bool:
+        """
+        Whether the newest messages make up one state, to be worked with now.
+
+        Where both topics come under the same stamps, as from a simulator, that is when both have
+        come; elsewhere it is at each joint_states, and what the other topic said last stands.
+        """
+        if not self._entries:
+            return True
+        if self._paired:
+            return self._stamps[JOINT_STATES] == self._stamps[MULTI_DOF]
+        return self._newest == JOINT_STATES or not self._single.names
+
+    def problems(self, now: float, timeout: float) -> dict[str, str]:
+        """
+        Return, for each joint that is needed and cannot be used now, the reason.
+
+        Args:
+            now: Steady time [s].
+            timeout: Age from which a state is stale [s].
+        """
+        found = self._single.problems(now, timeout)
+        for name, entry in self._entries.items():
+            why = why_unusable(entry.problem, entry.received, now, timeout)
+            if why and name not in self._optional:
+                found[name] = why
+        return found
+
+    def without_left_out(self, now: float, timeout: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return `positions` and `velocities`, optional joints that cannot be used now as NaN."""
+        q, qd = self.positions, self.velocities
+        for name in self._single.left_out(now, timeout):
+            at, column = self._coordinates.places[name]
+            q[at] = qd[column] = np.nan
+        for name, entry in self._entries.items():
+            if name in self._optional and why_unusable(
+                entry.problem, entry.received, now, timeout
+            ):
+                q[entry.joint.positions] = np.nan
+                qd[entry.joint.velocities] = np.nan
+        return q, qd
+
+    @property
+    def _needed(self) -> list[MultiDofEntry]:
+        entries = self._entries.items()
+        return [entry for name, entry in entries if name not in self._optional]
+
+    @property
+    def complete(self) -> bool:
+        """Whether a valid state of every needed joint has been received at some time."""
+        heard = all(entry.received is not None for entry in self._needed)
+        return heard and self._single.complete
+
+    def age(self, now: float) -> Optional[float]:
+        """Return the age of the oldest needed state [s], or None while one is missing."""
+        if not self.complete:
+            return None
+        received = [entry.received for entry in self._needed]
+        ages = [now - time for time in received if time is not None]
+        return max([*ages, self._single.age(now) or 0.0])
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Last valid joint positions, shape (n_positions,); what is not known is NaN."""
+        q = np.full(self._coordinates.n_positions, np.nan)
+        q[[place for place, _ in self._coordinates.places.values()]] = self._single.positions
+        for entry in self._entries.values():
+            if entry.q is not None:
+                q[entry.joint.positions] = entry.q
+        return q
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """Last valid joint velocities, shape (n_joints,); what is not known is NaN."""
+        qd = np.full(self._coordinates.n_joints, np.nan)
+        qd[[place for _, place in self._coordinates.places.values()]] = self._single.velocities
+        for entry in self._entries.values():
+            if entry.qd is not None:
+                qd[entry.joint.velocities] = entry.qd
+        return qd

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Topics that nodes share: the description, measured joint states and transforms."""
+
+from __future__ import annotations
+
+from collections import Counter
+import time
+from typing import Any, Callable, Optional
+
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.arm.measured_state import JOINT_STATES, MULTI_DOF
+from flexdyn_ros.nodes.common.transforms import TransformTree
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from sensor_msgs.msg import JointState, MultiDOFJointState
+from std_msgs.msg import String
+
+LATCHED = QoSProfile(
+    depth=1,
+    durability=QoSDurabilityPolicy.TRANSIENT_LOCAL,
+    reliability=QoSReliabilityPolicy.RELIABLE,
+)
+
+
+class DescriptionTopic:
+    """
+    Listens to the latched topic robot_description.
+
+    Attributes:
+        text: The newest description; empty before the first.
+    """
+
+    def __init__(self, node: Node, on_change: Callable[[], None]):
+        """
+        Subscribe.
+
+        Args:
+            node: Node to subscribe with.
+            on_change: Called after a description that differs from the last one.
+        """
+        self.text = ''
+        self._on_change = on_change
+        self._subscription = node.create_subscription(
+            String, 'robot_description', self._on_message, LATCHED
+        )
+
+    def _on_message(self, message: String) -> None:
+        if message.data and message.data != self.text:
+            self.text = message.data
+            self._on_change()
+
+
+class LostMessages:
+    """
+    Counts lost messages by topic.
+
+    Attributes:
+        counts: Number of lost messages by topic.
+    """
+
+    def __init__(self) -> None:
+        """Start at zero."""
+        self.counts: Counter[str] = Counter()
+
+    def of(self, topic: str) -> SubscriptionEventCallbacks:
+        """Return the event callbacks of a subscription to a topic."""
+        def lost(information: Any) -> None:
+            self.counts[topic] = information.total_count
+
+        return SubscriptionEventCallbacks(message_lost=lost)
+
+
+def subscribe_measured_states(
+    node: Node,
+    on_joint_states: Callable[[JointState], None],
+    on_multi_dof: Callable[[MultiDOFJointState], None],
+    lost: Optional[LostMessages] = None,
+) -> tuple[Any, Any]:
+    """
+    Subscribe to joint_states and multi_dof_joint_states.
+
+    Best effort, as sensor data are, so that any publisher is heard. The queues hold one message,
+    so that the newest is what counts; where several publishers share a topic, a longer one
+    (parameter qos_overrides./joint_states.subscription.depth) keeps them from pushing each
+    other's messages out.
+
+    Args:
+        node: Node to subscribe with.
+        on_joint_states: Called with each message of joint_states.
+        on_multi_dof: Called with each message of multi_dof_joint_states.
+        lost: Counts what the middleware drops; None where that is not asked for.
+
+    Returns:
+        The subscriptions.
+    """
+    profile = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+
+    def subscribe(kind: Any, topic: str, callback: Callable[[Any], None]) -> Any:
+        options = QoSOverridingOptions.with_default_policies()
+        events = lost.of(topic) if lost else None
+        return node.create_subscription(
+            kind, topic, callback, profile, qos_overriding_options=options,
+            event_callbacks=events)
+
+    return (
+        subscribe(MultiDOFJointState, MULTI_DOF, on_multi_dof),
+        subscribe(JointState, JOINT_STATES, on_joint_states),
+    )
+
+
+try:
+    from tf2_msgs.msg import TFMessage
+except ImportError:
+    TFMessage = None
+
+QUEUE = 100
+
+
+class TransformTopics:
+    """
+    Listens to /tf and /tf_static.
+
+    Attributes:
+        tree: The newest transforms.
+    """
+
+    def __init__(self, node: Node):
+        """
+        Subscribe, where tf2_msgs is installed.
+
+        Args:
+            node: Node to subscribe with.
+        """
+        self.tree = TransformTree()
+        self._subscriptions: list[Any] = []
+        if TFMessage is not None:
+            latched = QoSProfile(
+                depth=QUEUE, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+            subscribe = node.create_subscription
+            self._subscriptions = [
+                subscribe(TFMessage, '/tf', self._on_moving, QUEUE),
+                subscribe(TFMessage, '/tf_static', self._on_static, latched),
+            ]
+
+    def _on_moving(self, message: Any) -> None:
+        self.tree.take(message, time.monotonic())
+
+    def _on_static(self, message: Any) -> None:
+        self.tree.take(message, None)
+
+    @staticmethod
+    def check(need: str) -> None:
+        """
+        Raise FlexdynError where transforms cannot be heard.
+
+        Args:
+            need: What needs them.
+        """
+        if TFMessage is None:
+            raise FlexdynError(
+                f'{need} needs tf2_msgs, which is not installed. Install '
+                'ros-$ROS_DISTRO-tf2-msgs.'
+            )

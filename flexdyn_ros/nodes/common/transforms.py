@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transforms: the newest of TF, and frames that fixed joints hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Container, Iterator, Optional
+
+from flexdyn_ros.dynamics.reference import ReferenceBackend
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.simulation.configuration import quaternion_matrix
+import numpy as np
+
+UNIT_TOLERANCE = 1e-2  # by which the length of a quaternion may differ from 1
+
+
+class TransformUnknown(FlexdynError):
+    """TF does not tell how one frame is turned against another."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """
+    Where a frame is in its parent.
+
+    Attributes:
+        parent: The parent frame.
+        rotation: From the frame's axes to the parent's, shape (3, 3).
+        position: Of its origin in the parent's axes, shape (3,) [m].
+        received: Steady time of arrival [s]; None for a static one, which is never stale.
+    """
+
+    parent: str
+    rotation: np.ndarray
+    position: np.ndarray
+    received: Optional[float]
+
+
+class TransformTree:
+    """Collects transforms, and returns the one between two frames."""
+
+    def __init__(self):
+        """Know nothing yet."""
+        self._turns: dict[str, Turn] = {}
+
+    def take(self, message: Any, received: Optional[float]) -> None:
+        """
+        Take over a message; what is no rotation is left out.
+
+        Args:
+            message: Fields as tf2_msgs/TFMessage.
+            received: Steady time of arrival [s]; None for static transforms.
+        """
+        for stamped in message.transforms:
+            turn = stamped.transform.rotation
+            quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
+            place = stamped.transform.translation
+            position = np.array([place.x, place.y, place.z])
+            unit = abs(np.linalg.norm(quaternion) - 1.0) < UNIT_TOLERANCE
+            if unit and np.isfinite(position).all():
+                parent = stamped.header.frame_id
+                self._turns[stamped.child_frame_id] = Turn(
+                    parent, quaternion_matrix(quaternion), position, received)
+
+    def rotation(self, target: str, source: str, now: float, timeout: float) -> np.ndarray:
+        """
+        Return the rotation from the axes of one frame to those of another, shape (3, 3).
+
+        Args:
+            target: The frame to turn into.
+            source: The frame to turn from.
+            now: Steady time [s].
+            timeout: Age from which a transform that is not static is stale [s].
+
+        Raises:
+            TransformUnknown: The frames are not connected, or a transform between them is stale.
+        """
+        return self.transform(target, source, now, timeout)[0]
+
+    def transform(
+        self, target: str, source: str, now: float, timeout: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return rotation, (3, 3), and position, (3,) [m], of a frame in another; see `rotation`.
+
+        Args:
+            target: The frame to express it in.
+            source: The frame.
+            now: Steady time [s].
+            timeout: Age from which a transform that is not static is stale [s].
+
+        Raises:
+            TransformUnknown: The frames are not connected, or a transform between them is stale.
+        """
+        above = {name: (turn, at, age) for name, turn, at, age in self._ancestors(source, now)}
+        for ancestor, turn, position, oldest in self._ancestors(target, now):
+            if ancestor in above:
+                source_turn, source_position, other = above[ancestor]
+                if max(oldest, other) > timeout:
+                    raise TransformUnknown(
+                        f'the transform from {source} to {target} is stale for '
+                        f'{max(oldest, other):.3g} s'
+                    )
+                return turn.T @ source_turn, turn.T @ (source_position - position)
+        raise TransformUnknown(f'TF does not connect {source} to {target}')
+
+    def links_above(self, frame: str, now: float) -> list[str]:
+        """Return the ancestors of a frame, itself first."""
+        return [name for name, *_ in self._ancestors(frame, now)]
+
+    def _ancestors(
+        self, frame: str, now: float
+    ) -> Iterator[tuple[str, np.ndarray, np.ndarray, float]]:
+        """Yield a frame and its ancestors, rotation and position in each, age of the oldest."""
+        rotation, position, oldest, met = np.eye(3), np.zeros(3), 0.0, set()
+        while frame not in met:
+            yield frame, rotation, position, oldest
+            met.add(frame)
+            turn = self._turns.get(frame)
+            if turn is None:
+                return
+            rotation = turn.rotation @ rotation
+            position = turn.rotation @ position + turn.position
+            if turn.received is not None:
+                oldest = max(oldest, now - turn.received)
+            frame = turn.parent
+
+
+def holding_link(robot: Robot, frame: str, links: Container[str]) -> Optional[str]:
+    """
+    Return the first of some links that holds a frame by fixed joints alone, or None.
+
+    Args:
+        robot: The robot.
+        frame: Name of a link; it may be one of `links` itself.
+        links: Names of links.
+    """
+    parents = {joint.child: joint for joint in robot.joints}
+    while frame not in links:
+        joint = parents.get(frame)
+        if joint is None or joint.type != 'fixed':
+            return None
+        frame = joint.parent
+    return frame
+
+
+def pose_in(robot: Robot, link: str, frame: str) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return rotation, (3, 3), and position, (3,) [m], of a frame that is fixed to a link.
+
+    Args:
+        robot: The robot.
+        link: Name of the link, not bent.
+        frame: Name of the frame.
+    """
+    backend = ReferenceBackend(robot, list(robot.gravity_vector), {})
+    q = robot.neutral_configuration().tolist()
+    carrier, carried = (np.array(backend.frame_pose(q, name)) for name in (link, frame))
+    relative = np.linalg.solve(carrier, carried)
+    return relative[:3, :3], relative[:3, 3]

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Code for a changed model, made in another process while the node works with the model before.
+
+Tracing and compiling hold Python's interpreter for seconds, in a thread as well. So a process
+makes the code and leaves it in the cache on disk; a thread then loads it in milliseconds, and the
+node takes it between two cycles. `prepare` is all that both share: what it calls decides which
+functions are made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+import threading
+from typing import Any, Mapping, Optional
+
+import flexdyn_ros
+from flexdyn_ros.nodes.common.run_time_model import keep_loads_as_arguments, set_payload
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward, ModalSettings
+from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
+
+SWITCH_INTERVAL = 5e-4  # of Python's threads while code is loaded [s]
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """
+    What code depends on.
+
+    Attributes:
+        description: URDF text.
+        extension: File with more <flexdyn>, or empty.
+        backend: Backend of the dynamics.
+        torque_model: Torque model of the node.
+        measured_side: "motor" or "link".
+        free: Joint coordinates that no force acts on.
+        wrench_links: Links that wrenches act on.
+        terms: Names of the terms that the torque contains.
+        carriers: Links whose payload is an argument of the code in any case.
+        section: Centre of mass of a payload on a flexible link, which chooses its cross-section.
+        payload: Payload parameters by name.
+    """
+
+    description: str
+    extension: str
+    backend: str
+    torque_model: str
+    measured_side: str
+    free: tuple[str, ...] = ()
+    wrench_links: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    carriers: tuple[str, ...] = ()
+    section: tuple[float, ...] = ()
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def variant(self) -> tuple[Any, ...]:
+        """What of the request needs code of its own; numbers are arguments of the code."""
+        link = self.payload.get('payload.link', '')
+        return '' if link in self.carriers else link, self.section, self.terms
+
+    def sentence(self) -> str:
+        """Return what the code is for."""
+        link = self.payload.get('payload.link', '')
+        parts = [f'a payload on {link}'] if link else []
+        return f'code for {" and ".join([*parts, "the terms " + ", ".join(self.terms)])}'
+
+
+def prepare(robot: Any, request: ModelRequest) -> None:
+    """
+    Make, or load, all code that the torque of a request calls.
+
+    Args:
+        robot: The robot.
+        request: What is asked for.
+    """
+    dyn = flexdyn_ros.Dynamics(robot, backend=request.backend)
+    terms = TorqueTerms.of(request.terms)
+    feed_forward = FeedForward(
+        dyn, request.torque_model, terms, request.measured_side, ModalSettings(), request.free,
+        request.wrench_links,
+    )
+    keep_loads_as_arguments(dyn, request.carriers)
+    set_payload(dyn, request.payload)
+    feed_forward.prepare()
+
+
+class CodeAhead:
+    """
+    Makes the code for one request after the other.
+
+    Attributes:
+        problem: Why the last request failed, or None.
+    """
+
+    def __init__(self, robot: Any, ready: ModelRequest):
+        """
+        Start with the code that is there.
+
+        Args:
+            robot: The robot.
+            ready: A request whose code this process has.
+        """
+        self.problem: Optional[str] = None
+        self._robot = robot
+        self._ready = {ready.variant}
+        self._anything = ready.backend == 'reference'
+        self._request: Optional[ModelRequest] = None
+        self._process: Any = None
+        self._thread: Optional[threading.Thread] = None
+
+    def has(self, request: ModelRequest) -> bool:
+        """Return whether the code is there, and ask for it where it is not."""
+        if self._anything or request.variant in self._ready:
+            return True
+        busy = self._thread is not None and self._thread.is_alive()
+        if not busy and self._request is not None and self.problem:
+            if self._request.variant == request.variant:
+                return False
+        if not busy:
+            self.problem, self._request = None, request
+            self._thread = threading.Thread(
+                target=self._make, args=(request,), name='code_ahead', daemon=True)
+            self._thread.start()
+        return False
+
+    def forget_problem(self) -> None:
+        """Try a request that failed again, when it comes again."""
+        self.problem = None
+
+    def cancel(self) -> None:
+        """End the process that makes code."""
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.kill()
+
+    def _make(self, request: ModelRequest) -> None:
+        folders = [str(Path(flexdyn_ros.__file__).resolve().parents[1])]
+        folders += filter(None, [os.environ.get('PYTHONPATH')])
+        environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(folders)}
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, '-m', 'flexdyn_ros.nodes.torque.code_ahead'], env=environment,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )
+            output, _ = self._process.communicate(json.dumps(asdict(request)).encode())
+            if self._process.returncode != 0:
+                lines = output.decode(errors='replace').strip().splitlines()
+                self.problem = lines[-1] if lines else f'exit code {self._process.returncode}'
+                return
+            self._load(request)
+            self._ready.add(request.variant)
+        except Exception as error:
+            self.problem = f'{type(error).__name__}: {error}'
+
+    def _load(self, request: ModelRequest) -> None:
+        # Cycles of the node must not wait for the interpreter as long as threads usually do.
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_INTERVAL)
+        try:
+            prepare(self._robot, request)
+        finally:
+            sys.setswitchinterval(before)
+
+
+def main() -> int:
+    """Make the code for the request on standard input, as JSON."""
+    os.nice(5)
+    given: dict[str, Any] = json.load(sys.stdin)
+    lists = {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
+    request = ModelRequest(**{**given, **lists})
+    robot = flexdyn_ros.load_robot(request.description, extension=request.extension or None)
+    prepare(robot, request)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The torque for a joint motion, in the mode and with the terms that a node is set to."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Optional, Sequence
+
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
+from flexdyn_ros.nodes.arm.closed_motion import what_follows
+from flexdyn_ros.nodes.arm.deflection import ModalEquations, QuasiStaticArm, RigidArm
+from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
+from flexdyn_ros.nodes.arm.modal_integrator import VibratingArm
+from flexdyn_ros.nodes.torque.torque_terms import DynamicsUnderWrenches, QuietFriction, TorqueTerms
+import numpy as np
+
+ALL_TERMS = TorqueTerms()
+MODES = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')
+
+
+@dataclass(frozen=True)
+class ModalSettings:
+    """
+    Settings of the modal integration.
+
+    Attributes:
+        step: Longest step [s].
+        maximum_gap: Longest time between two samples that is integrated over [s].
+        spectral_radius: Amplitude that a step leaves of very fast vibrations, 0 to 1.
+    """
+
+    step: float = 0.002
+    maximum_gap: float = 0.1
+    spectral_radius: float = 0.9
+
+
+class FeedForward:
+    """
+    Inverse dynamics of an arm whose joint motion is known and whose modes are not.
+
+    Attributes:
+        mode: One of MODES.
+        terms: The terms that the torque contains.
+        coordinates: How joint values map to the robot's coordinates.
+        base: What is free to follow the motion.
+        arm: The model of the deflection.
+        state: Modal state behind the last torque.
+        wrenches: Wrench of the environment by link, six numbers in root axes [N, N m], to be
+            written into.
+        quiet: What keeps friction quiet near standstill; None for the friction of the model.
+    """
+
+    def __init__(
+        self,
+        dyn,
+        mode: str = 'rigid',
+        terms: TorqueTerms = ALL_TERMS,
+        measured_side: str = 'motor',
+        settings: Optional[ModalSettings] = None,
+        free: Sequence[str] = (),
+        wrench_links: Sequence[str] = (),
+    ):
+        """
+        Prepare.
+
+        Args:
+            dyn: The dynamics.
+            mode: One of MODES.
+            terms: The terms that the torque contains.
+            measured_side: "motor" or "link": what joint values of elastic joints stand for.
+            settings: Those of the modal integration.
+            free: Joint coordinates that no force acts on, such as a satellite's.
+            wrench_links: Links that `wrenches` act on.
+        """
+        self.mode = mode
+        self.terms = terms
+        self.coordinates = ArmCoordinates(dyn.robot, measured_side)
+        self.wrenches = {link: np.zeros(6) for link in wrench_links}
+        self._dyn = DynamicsUnderWrenches(dyn, self.wrenches) if wrench_links else dyn
+        self.quiet: Optional[QuietFriction] = None
+        self.base = what_follows(self._dyn, self.coordinates, free)
+        self.arm = self._deflection_model(settings or ModalSettings())
+        self.state = ModalState.zero(self.coordinates.n_modes)
+
+    def _deflection_model(self, settings: ModalSettings):
+        if self.mode in ('gravity', 'rigid') or self.coordinates.n_modes == 0:
+            return RigidArm(self.coordinates.n_modes)
+        equations = ModalEquations(self._dyn, self.coordinates, self.base)
+        if self.mode == 'flexible_quasi_static':
+            return QuasiStaticArm(equations)
+        return VibratingArm(
+            equations, settings.step, settings.maximum_gap, settings.spectral_radius
+        )
+
+    def prepare(self) -> None:
+        """Compute once, at rest, so that code is generated before the first sample comes."""
+        rest = np.zeros(self.coordinates.n_joints)
+        for time in (0.0, 0.001):
+            self.torque(JointSample(time, self.base.rest_positions, rest, rest))
+        # Stale inputs may ask for this; whether it can be had at rest does not matter before.
+        with suppress(FlexdynError):
+            self.gravity_torque(self.base.rest_positions)
+        if self.terms.friction:
+            self._dyn.friction_vector(np.zeros(self._dyn.robot.nv))
+        for link in self.wrenches:
+            self._dyn.frame_pose(self._dyn.robot.neutral_configuration(), link)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the modal state."""
+        self.arm.reset()
+
+    def torque(self, sample: JointSample) -> np.ndarray:
+        """
+        Return the joint torques for a sample of the joint motion.
+
+        Args:
+            sample: Joint motion, values on the measured side.
+
+        Returns:
+            Torques, shape (n_joints,) [N m | N].
+        """
+        if self.mode == 'gravity':
+            return self.gravity_torque(sample.q)
+        return self.torque_with(sample, self.arm.at(sample))
+
+    def torque_with(self, sample: JointSample, state: ModalState) -> np.ndarray:
+        """Return the joint torques for a joint sample and a modal state, shape (n_joints,)."""
+        self.state = state
+        join, moved = self.coordinates.join, self.base.released(sample, state)
+        at = self.coordinates.configuration(moved.q, state.delta)
+        total = self.terms.sum(
+            self._dyn,
+            at,
+            join(moved.qd, state.rate),
+            join(moved.qdd, state.acceleration),
+        )
+        if self.quiet is not None and self.terms.friction:
+            change = self.quiet.correction(self._dyn, join(moved.qd, state.rate))
+            total = total + self._dyn.actuated_forces(at, change)
+        return total[: self.coordinates.n_joints]
+
+    def gravity_torque(self, q: np.ndarray) -> np.ndarray:
+        """
+        Return the torque that holds the undeformed arm against gravity.
+
+        Args:
+            q: Joint positions, shape (n_positions,) [rad | m].
+
+        Returns:
+            Torques, shape (n_joints,) [N m | N].
+        """
+        state = ModalState.zero(self.coordinates.n_modes)
+        if self._dyn.robot.loops:
+            rest = np.zeros(self.coordinates.n_joints)
+            q = self.base.released(JointSample(0.0, q, rest, rest), state).q
+        at = self.coordinates.configuration(q, state.delta)
+        gravity = self._dyn.actuated_forces(at, self._dyn.gravity_vector(at))
+        return gravity[: self.coordinates.n_joints]

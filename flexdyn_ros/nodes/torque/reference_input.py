@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The desired motion, from a JointTrajectory or from the state of a trajectory controller."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import time
+from typing import Any, Callable, Mapping, Optional, Sequence
+
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.arm.joint_motion import JointSample
+from flexdyn_ros.nodes.arm.plausibility import Bound, check_desired, Plausible
+from flexdyn_ros.nodes.arm.reference import Reference, ReferenceRefused
+from flexdyn_ros.nodes.arm.times import Watchdog
+from flexdyn_ros.nodes.common.diagnostics import ERROR
+from flexdyn_ros.nodes.common.topics import LostMessages
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
+import numpy as np
+from trajectory_msgs.msg import JointTrajectory
+
+try:
+    from control_msgs.msg import JointTrajectoryControllerState
+except ImportError:
+    JointTrajectoryControllerState = None
+
+REFERENCE_TOPIC = '~/reference'
+CONTROLLER_STATE = 'JointTrajectoryControllerState'
+
+
+@dataclass(frozen=True)
+class ControllerReference:
+    """
+    The desired state in a trajectory controller's state, with the fields of a JointTrajectory.
+
+    Attributes:
+        header: Header of the message.
+        joint_names: The joints.
+        points: The desired state, alone; none where the controller has none.
+    """
+
+    header: Any
+    joint_names: Sequence[str]
+    points: Sequence[Any]
+
+    @classmethod
+    def of(cls, message: Any) -> ControllerReference:
+        """
+        Return the desired state of a message.
+
+        Args:
+            message: Fields as control_msgs/JointTrajectoryControllerState; releases before iron
+                call the field "desired".
+        """
+        point = message.reference if hasattr(message, 'reference') else message.desired
+        return cls(message.header, message.joint_names, [point] if len(point.positions) else [])
+
+
+class ReferenceInput:
+    """
+    Keeps the newest reference.
+
+    Attributes:
+        reference: The newest one; None where there is none.
+        watchdog: Its age.
+        refused: Number of references that were refused.
+    """
+
+    def __init__(self, node: Any, kind: str, lost: LostMessages, on_new: Callable[[Any], None]):
+        """
+        Subscribe.
+
+        Args:
+            node: An InverseDynamicsNode.
+            kind: Message type, "JointTrajectory" or CONTROLLER_STATE.
+            lost: Counts what the middleware drops.
+            on_new: Called with the message after a reference that counts.
+        """
+        self.reference: Optional[Reference] = None
+        self.watchdog = Watchdog(0.0)
+        self.refused = 0
+        self._node = node
+        self._on_new = on_new
+        self._feed_forward: Any = None
+        self._bounds: Mapping[str, Bound] = {}
+        self._plausible = Plausible()
+        self._kind = kind
+        self._subscription: Any = None
+        of_controller = kind == CONTROLLER_STATE
+        message_type = JointTrajectoryControllerState if of_controller else JointTrajectory
+        if message_type is not None:
+            self._subscription = node.create_subscription(
+                message_type, REFERENCE_TOPIC, self._on_message, 1,
+                event_callbacks=lost.of(REFERENCE_TOPIC))
+
+    def set_arm(
+        self, feed_forward: FeedForward, limits: Mapping[str, Bound], plausible: Plausible
+    ) -> None:
+        """
+        Forget the reference, and set what the next ones are for.
+
+        Args:
+            feed_forward: Computes the torques.
+            limits: What motion is plausible, by joint.
+            plausible: The same, of accelerations.
+
+        Raises:
+            FlexdynError: The message type is not installed.
+        """
+        if self._subscription is None:
+            raise FlexdynError(
+                f'reference_type {self._kind} needs control_msgs, which is not installed. Install '
+                'ros-$ROS_DISTRO-control-msgs, or set reference_type to JointTrajectory.')
+        self._feed_forward, self._bounds, self._plausible = feed_forward, limits, plausible
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the reference."""
+        self.reference = None
+        self.watchdog.clear()
+
+    def _on_message(self, message: Any) -> None:
+        if not self._node.active:
+            return
+        if self._kind == CONTROLLER_STATE:
+            message = ControllerReference.of(message)
+        if not message.points:
+            self.clear()
+            return
+        try:
+            self.reference = self._read(message)
+        except ReferenceRefused as error:
+            self.refused += 1
+            self._node.get_logger().warning(str(error), throttle_duration_sec=1.0)
+            self._node.diagnostics.report(ERROR, str(error))
+            return
+        self.watchdog.feed(time.monotonic())
+        self._on_new(message)
+
+    def _read(self, message: Any) -> Reference:
+        places, base = self._feed_forward.coordinates.places, self._feed_forward.base
+        reference = Reference(message, places, base.follows)
+        point = message.points[-1]
+        problem = check_desired(
+            message.joint_names, point.velocities, point.accelerations, self._bounds,
+            self._plausible)
+        if problem:
+            raise ReferenceRefused(f'Reference refused: {problem}.')
+        return reference
+
+    def over(self, measured: JointSample) -> JointSample:
+        """Return the measured joint motion with the desired values in place."""
+        return self.reference.over(measured) if self.reference else measured
+
+    def desired_velocities(self, count: int) -> np.ndarray:
+        """Return which of `count` joint velocities are desired ones, shape (count,)."""
+        desired = np.zeros(count, dtype=bool)
+        if self.reference is not None:
+            desired[self.reference.velocity_columns] = True
+        return desired

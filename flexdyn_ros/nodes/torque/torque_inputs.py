@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The acceleration of a base whose motion is prescribed."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, Mapping, Union
+
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
+from flexdyn_ros.nodes.arm.joint_motion import FilteredDifferentiator, JointSample
+from flexdyn_ros.nodes.arm.plausibility import AccelerationGuard, Bound, Plausible
+from flexdyn_ros.nodes.arm.times import Watchdog
+from flexdyn_ros.nodes.common.gravity import GravityFrame, ImuGravity
+from flexdyn_ros.nodes.common.topics import LostMessages
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
+from flexdyn_ros.nodes.torque.reference_input import REFERENCE_TOPIC, ReferenceInput
+from flexdyn_ros.nodes.torque.wrench_input import WrenchInput
+from geometry_msgs.msg import AccelStamped
+import numpy as np
+
+BASE_TOPIC = '~/base_acceleration'
+
+
+class BaseInput:
+    """
+    Keeps the newest acceleration of a prescribed base; without one the base moves evenly.
+
+    Pose and velocity of the base come in multi_dof_joint_states, as those of its floating joint.
+
+    Attributes:
+        watchdog: The age of the acceleration.
+        refused: Number of messages that were refused.
+    """
+
+    def __init__(self, node: Any):
+        """
+        Subscribe.
+
+        Args:
+            node: An InverseDynamicsNode.
+        """
+        self.watchdog = Watchdog(0.0)
+        self.refused = 0
+        self._node = node
+        self._acceleration = np.zeros(BASE_COORDINATES)
+        self._subscription = node.create_subscription(
+            AccelStamped, BASE_TOPIC, self._on_message, 1)
+
+    def clear(self) -> None:
+        """Forget the acceleration."""
+        self._acceleration = np.zeros(BASE_COORDINATES)
+        self.watchdog.clear()
+
+    def _on_message(self, message: AccelStamped) -> None:
+        node = self._node
+        if not node.active:
+            return
+        linear, angular = message.accel.linear, message.accel.angular
+        values = np.array([linear.x, linear.y, linear.z, angular.x, angular.y, angular.z])
+        largest = node.parameters['plausible.acceleration']
+        if node.robot.base_motion != 'prescribed' or not (np.abs(values) <= largest).all():
+            self.refused += 1
+            node.get_logger().warning(
+                f'{BASE_TOPIC} ignored: it needs <base motion="prescribed"/> and plausible '
+                f'numbers, got {values.tolist()}', throttle_duration_sec=1.0)
+            return
+        self._acceleration = values
+        self.watchdog.feed(time.monotonic())
+
+    def put(self, velocities: np.ndarray, accelerations: np.ndarray) -> None:
+        """
+        Write the rates of the base's velocities.
+
+        With v and w in axes of the body, which turn, dv/dt = a - w x v.
+
+        Args:
+            velocities: Of the joints, shape (n_joints,) [m/s, rad/s].
+            accelerations: The same, to be written into [m/s^2, rad/s^2].
+        """
+        if not self.watchdog.started:
+            return
+        base = self._acceleration.copy()
+        base[:3] -= np.cross(velocities[3:6], velocities[:3])
+        accelerations[:BASE_COORDINATES] = base
+
+
+class TorqueInputs:
+    """
+    The reference, wrenches, the acceleration of the base, gravity, and measured accelerations.
+
+    Attributes:
+        reference: The desired motion.
+        wrenches: Wrenches of the environment.
+        base: Acceleration of a prescribed base.
+        gravity: What turns gravity to the root frame.
+        differentiator: Estimates accelerations; None where that is not asked for.
+    """
+
+    def __init__(self, node: Any, lost: LostMessages, on_reference: Callable[[Any], None]):
+        """
+        Subscribe.
+
+        Args:
+            node: An InverseDynamicsNode.
+            lost: Counts what the middleware drops.
+            on_reference: Called with the message after a reference that counts.
+        """
+        p = node.parameters
+        self.reference = ReferenceInput(node, p['reference_type'], lost, on_reference)
+        self.wrenches = WrenchInput(node)
+        self.base = BaseInput(node)
+        self.gravity: Union[GravityFrame, ImuGravity]
+        timeout = p['gravity_frame_timeout']
+        if p['gravity_from_imu']:
+            self.gravity = ImuGravity(
+                node, timeout, p['imu_cutoff_frequency'], p['frame_prefix'])
+        else:
+            self.gravity = GravityFrame(node, p['gravity_frame'], timeout)
+        self.differentiator: Any = None
+        self._accelerations: Any = None
+        self._node = node
+
+    def set_robot(self) -> None:
+        """Take note of the loaded robot."""
+        if isinstance(self.gravity, ImuGravity):
+            self.gravity.set_robot(self._node.robot)
+
+    def set_arm(
+        self, feed_forward: FeedForward, limits: Mapping[str, Bound], plausible: Plausible
+    ) -> None:
+        """
+        Forget all inputs, and set what they enter.
+
+        Args:
+            feed_forward: Computes the torques.
+            limits: What motion is plausible, by joint.
+            plausible: The same, of accelerations.
+        """
+        p = self._node.parameters
+        self._feed_forward = feed_forward
+        self.wrenches.set_arm(feed_forward)
+        self.reference.set_arm(feed_forward, limits, plausible)
+        self.differentiator = None
+        if p['differentiator.enabled']:
+            self.differentiator = FilteredDifferentiator(p['differentiator.cutoff_frequency'])
+        names = feed_forward.coordinates.joint_names
+        self._accelerations = AccelerationGuard(names, plausible)
+
+    def apply_timeouts(self) -> None:
+        """Take over the timeouts of the parameters."""
+        p = self._node.parameters
+        self.reference.watchdog.timeout = p['reference_timeout']
+        self.base.watchdog.timeout = p['timeout']
+
+    def clear(self) -> None:
+        """Forget all inputs."""
+        self.reference.clear()
+        self.wrenches.clear()
+        self.base.clear()
+
+    def stale(self, now: float) -> str:
+        """Return the input that has fallen silent, at a steady time [s]; empty for none."""
+        if self.reference.watchdog.stale(now):
+            return REFERENCE_TOPIC
+        return BASE_TOPIC if self.base.watchdog.stale(now) else ''
+
+    def motion(
+        self, when: float, positions: np.ndarray, velocities: np.ndarray
+    ) -> JointSample:
+        """
+        Return the motion to compute the torque of.
+
+        Args:
+            when: Time of the state [s].
+            positions: Measured, shape (n_positions,) [rad | m].
+            velocities: Measured, shape (n_joints,) [rad/s | m/s].
+
+        Raises:
+            ImplausibleMotion: Some joint's acceleration was implausible too often in a row.
+        """
+        accelerations = np.zeros_like(velocities)
+        if self.differentiator:
+            accelerations = self._accelerations.accepted(
+                self.differentiator.acceleration(when, velocities)).copy()
+        self.base.put(velocities, accelerations)
+        if self._feed_forward.quiet is not None:
+            self._feed_forward.quiet.desired = self.reference.desired_velocities(len(velocities))
+        return self.reference.over(JointSample(when, positions, velocities, accelerations))
+
+    def values(self, now: float) -> dict[str, Any]:
+        """Return key-value pairs for diagnostics, at a steady time [s]."""
+        return {
+            'reference_age': self.reference.watchdog.age(now),
+            'references_refused': self.reference.refused,
+            'wrenches_refused': self.wrenches.refused,
+            'base_accelerations_refused': self.base.refused,
+            'accelerations_left_out': self._accelerations.left_out,
+        }

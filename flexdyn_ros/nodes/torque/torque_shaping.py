@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a published torque changes: soft start, rate limit, ramps, and the stale policy."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+
+
+class TorqueShaping:
+    """
+    Shapes computed torques; what stops the arm does not pass here.
+
+    Without any of the three a torque passes bit for bit.
+
+    Attributes:
+        soft_start: Time from activation over which torques grow from zero [s]; 0 for none.
+        rate_limit: Largest change of a torque [N m/s | N/s]; 0 for none.
+        change_time: Time over which the step that a changed model makes is spread [s].
+    """
+
+    def __init__(self, soft_start: float = 0.0, rate_limit: float = 0.0, change_time: float = 0.0):
+        self.soft_start = soft_start
+        self.rate_limit = rate_limit
+        self.change_time = change_time
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget everything, as at activation."""
+        self._began: Optional[float] = None
+        self._computed: Optional[np.ndarray] = None
+        self._changed_at: Optional[float] = None
+        self._offset: Optional[np.ndarray] = None
+        self._changed = False
+        self._published: Optional[np.ndarray] = None
+        self._published_at = 0.0
+
+    def change(self) -> None:
+        """Note that the next torque comes from a changed model."""
+        self._changed = True
+
+    def shaped(self, torque: np.ndarray, now: float) -> np.ndarray:
+        """
+        Return the torque to publish, before saturation.
+
+        Args:
+            torque: Computed torque, shape (n,) [N m | N].
+            now: Steady time [s].
+        """
+        if self._began is None:
+            self._began = now
+        torque = self._over_change(torque, now)
+        started = now - self._began
+        if started < self.soft_start:
+            torque = torque * (started / self.soft_start)
+        if self.rate_limit > 0.0:
+            last = np.zeros(len(torque)) if self._published is None else self._published
+            since = 0.0 if self._published is None else now - self._published_at
+            step = self.rate_limit * since
+            torque = np.clip(torque, last - step, last + step)
+        return torque
+
+    def _over_change(self, torque: np.ndarray, now: float) -> np.ndarray:
+        if self._changed and self._computed is not None and self.change_time > 0.0:
+            # What is left of an earlier ramp is part of what is published now.
+            self._offset = self._computed - torque
+            self._changed_at = now
+        self._changed = False
+        if self._offset is not None and self._changed_at is not None:
+            left = 1.0 - (now - self._changed_at) / self.change_time
+            if left > 0.0:
+                torque = torque + left * self._offset
+            else:
+                self._offset = None
+        self._computed = torque
+        return torque
+
+    def note(self, torque: np.ndarray, now: float) -> None:
+        """
+        Note what has been published, shaped or not.
+
+        Args:
+            torque: Shape (n,) [N m | N].
+            now: Steady time [s].
+        """
+        self._published, self._published_at = torque, now
+
+    @property
+    def published(self) -> Optional[np.ndarray]:
+        """The last published torque, shape (n,); None before the first."""
+        return self._published
+
+
+POLICIES = ('auto', 'gravity', 'zero', 'hold')
+
+
+def policy_in_force(chosen: str, contains_gravity: bool) -> str:
+    """
+    Return the policy, "gravity", "zero" or "hold".
+
+    Args:
+        chosen: One of POLICIES; "auto" is gravity where the torque contains it, else zero.
+        contains_gravity: Whether the torque contains gravity.
+    """
+    if chosen != 'auto':
+        return chosen
+    return 'gravity' if contains_gravity else 'zero'
+
+
+class StaleEpisode:
+    """
+    The time since no torque can be computed.
+
+    Attributes:
+        gravity_time: How long gravity is held in full [s].
+        ramp_time: How long it then takes to fall to zero [s].
+    """
+
+    def __init__(self, gravity_time: float = 2.0, ramp_time: float = 2.0):
+        self.gravity_time = gravity_time
+        self.ramp_time = ramp_time
+        self._began: Optional[float] = None
+
+    @property
+    def on(self) -> bool:
+        """Whether an episode lasts."""
+        return self._began is not None
+
+    def end(self) -> None:
+        """Note that a torque has been computed."""
+        self._began = None
+
+    def weight(self, now: float) -> float:
+        """
+        Return the factor on gravity, 1 at first and 0 at the end; the first call begins.
+
+        Args:
+            now: Steady time [s].
+        """
+        if self._began is None:
+            self._began = now
+        over = now - self._began - self.gravity_time
+        if over <= 0.0:
+            return 1.0
+        return max(0.0, 1.0 - over / self.ramp_time) if self.ramp_time > 0.0 else 0.0
