@@ -82,6 +82,7 @@ setup(
     package_data={
         PACKAGE: ['py.typed', '*.xml'],
         f'{PACKAGE}.codegen.compile.runtime': ['*.c', '*.h'],
+        f'{PACKAGE}.model.extension': ['*.yaml'],
         f'{PACKAGE}.nodes': ['*.yaml'],
     },
     ext_modules=extensions(),

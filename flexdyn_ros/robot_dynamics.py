@@ -511,7 +511,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         if method == 'recursive' and self._formulation != RECURSIVE:
             raise ArgumentError(
                 'method', f'is "{method}", and formulation="{self._formulation}" solves with the '
-                'mass matrix; leave it out or use "cholesky"',
+                'mass matrix; omit it or use "cholesky"',
             )
 
     def _new_backend(self) -> Backend:
@@ -532,7 +532,7 @@ def require_dynamics(value: object) -> None:
     """Raise ArgumentError unless these are the dynamics of a robot."""
     if isinstance(value, Dynamics):
         return
-    advice = 'expected a Dynamics, as Dynamics(robot) makes it'
+    advice = 'expected a Dynamics: pass Dynamics(robot)'
     if isinstance(value, Robot):
         advice = 'expected its Dynamics: pass Dynamics(robot)'
     elif isinstance(getattr(value, 'dyn', None), Dynamics):
@@ -551,7 +551,7 @@ def _checked_approximations(
         if backend not in ('auto', 'reference'):
             raise ArgumentError(
                 'formulation', f'is "{INFLUENCE}", which is not compiled, and backend is '
-                f'"{backend}"; leave backend out or use backend="reference"',
+                f'"{backend}"; omit backend or use backend="reference"',
             )
     elif any(found):
         raise ArgumentError(

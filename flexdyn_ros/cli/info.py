@@ -116,26 +116,13 @@ def torque_terms(robot: 'Robot') -> list[str]:
     if any(robot.gravity_vector):
         terms.append('gravity')
     moved = [j for j in robot.joints if j.type != 'fixed']
-    friction = [
-        j.name for j in moved
-        if j.dynamics.friction.viscous or j.dynamics.friction.coulomb
-        or j.dynamics.friction.breakaway or (j.dynamics.damping and not j.dynamics.elastic)
-    ]
-    rotors = [j.name for j in moved if j.dynamics.reflected_inertia]
-    for joint in moved:
-        for axis, drive in joint.drives:
-            name, law = f'{joint.name}/{axis}', drive.friction
-            if drive.damping or law.viscous or law.coulomb or law.breakaway:
-                friction.append(name)
-            if drive.reflected_inertia:
-                rotors.append(name)
+    drives = [(j.name, j.dynamics) for j in moved]
+    drives += [(f'{j.name}/{axis}', drive) for j in moved for axis, drive in j.drives]
+    friction = [name for name, drive in drives if drive.losses.acts]
+    rotors = [name for name, drive in drives if drive.reflected_inertia]
     springs = [j.name for j in moved if j.dynamics.elastic]
     beams = [link.name for link in robot.links if link.mode_names]
-    rubbing = [
-        link.name for link in robot.links
-        if link.segments and (link.segments.friction.viscous or link.segments.friction.coulomb
-                              or link.segments.friction.breakaway)
-    ]
+    rubbing = [x.name for x in robot.links if x.segments and x.segments.friction.acts]
     if robot.loops:
         terms.append('constraint forces of loops')
     for what, names in (

@@ -179,16 +179,8 @@ class FrameMotion(NamedTuple):
     angular_acceleration: Vector = ZERO
 
 
-# Jacobian columns (linear, angular) of a frame in root axes, of each coordinate.
-FrameColumns = Callable[[Multibody, list, str], list[tuple[Vector, Vector]]]
 # A function from a frame's name to its motion at q, with velocities where qd is given.
 FrameMotions = Callable[[Multibody, list, Optional[list]], Callable[[str], FrameMotion]]
-
-
-def recursive_columns(tree: Multibody, q: list, name: str) -> list[tuple[Vector, Vector]]:
-    """Return the Jacobian columns of a frame."""
-    rows = jacobian(tree, q, tree.frames[name])
-    return [((a, b, c), (d, e, f)) for a, b, c, d, e, f in zip(*rows)]
 
 
 def recursive_motions(
@@ -228,12 +220,16 @@ class FrameKinematics(NamedTuple):
     How the motion of frames is found, by one formulation or another.
 
     Attributes:
-        columns: Jacobian columns of a frame.
+        pose: Rotation and origin of a frame in the root frame.
+        jacobian: Jacobian of a frame, (6, nv).
+        jacobian_rate_qd: Its rate times the velocity, (6,).
         motions: Poses, velocities and accelerations of frames.
     """
 
-    columns: FrameColumns
+    pose: Callable[[Multibody, list, Frame], tuple[Matrix, Vector]]
+    jacobian: Callable[[Multibody, list, Frame], list[list[Scalar]]]
+    jacobian_rate_qd: Callable[[Multibody, list, list, Frame], list[Scalar]]
     motions: FrameMotions
 
 
-RECURSIVE = FrameKinematics(recursive_columns, recursive_motions)
+RECURSIVE = FrameKinematics(frame_pose, jacobian, jacobian_rate_times_velocity, recursive_motions)

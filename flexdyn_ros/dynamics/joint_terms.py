@@ -8,7 +8,7 @@ from typing import Iterator
 from flexdyn_ros.dynamics.joints import AxisTerm
 from flexdyn_ros.dynamics.multibody import FrictionTerm, SpringTerm
 from flexdyn_ros.dynamics.spring_law import PolynomialLaw, SpringLaw, TableLaw
-from flexdyn_ros.model.records.joint import Friction, Joint
+from flexdyn_ros.model.records.joint import Friction, Joint, JointDynamics
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
 
@@ -47,17 +47,11 @@ DRIVEN = ('revolute', 'continuous', 'prismatic')
 
 def rotors(robot: Robot, places: CoordinatePlaces) -> tuple[tuple[int, float], ...]:
     """Return velocity index and inertia seen there of each geared rotor [kg m^2 | kg]."""
-    found = []
-    for joint in robot.joints:
-        inertia = joint.dynamics.reflected_inertia
-        if joint.type in DRIVEN and inertia:
-            term = places.motor_term(joint)
-            found.append((term.velocity_index, term.multiplier**2 * inertia))
-        for axis, drive in joint.drives:
-            if drive.reflected_inertia:
-                index = places.term(f'{joint.name}/{axis}').velocity_index
-                found.append((index, drive.reflected_inertia))
-    return tuple(found)
+    return tuple(
+        (term.velocity_index, term.multiplier**2 * drive.reflected_inertia)
+        for joint in robot.joints
+        for term, drive in _driven(joint, places) if drive.reflected_inertia != 0.0
+    )
 
 
 def friction_terms(robot: Robot, places: CoordinatePlaces) -> tuple[FrictionTerm, ...]:
@@ -77,28 +71,29 @@ def spring_terms(robot: Robot, places: CoordinatePlaces) -> tuple[SpringTerm, ..
 
 def _friction(joint: Joint, places: CoordinatePlaces) -> Iterator[FrictionTerm]:
     """Iterate over the losses of a joint; a spring's damper is not among them."""
-    drive, law = joint.dynamics, joint.dynamics.friction
-    viscous = law.viscous + (0.0 if drive.elastic else drive.damping)
-    if joint.type in DRIVEN and (viscous or law.coulomb or law.breakaway):
-        yield _friction_term(places.motor_term(joint), viscous, law)
+    for term, drive in _driven(joint, places):
+        if drive.losses.acts:
+            yield _friction_term(term, drive.losses)
+
+
+def _driven(joint: Joint, places: CoordinatePlaces) -> Iterator[tuple[AxisTerm, JointDynamics]]:
+    """Iterate over the axes of a joint that a motor may move, with their drives."""
+    if joint.type in DRIVEN:
+        yield places.motor_term(joint), joint.dynamics
     for axis, drive in joint.drives:
-        viscous, law = drive.friction.viscous + drive.damping, drive.friction
-        if viscous or law.coulomb or law.breakaway:
-            yield _friction_term(places.term(f'{joint.name}/{axis}'), viscous, law)
+        yield places.term(f'{joint.name}/{axis}'), drive
 
 
 def _passive_friction(link: Link, places: CoordinatePlaces) -> Iterator[FrictionTerm]:
     """Iterate over the friction in the passive joints between segments."""
-    if link.segments is None or link.segments.friction == Friction():
-        return
-    law = link.segments.friction
-    for name in link.mode_names:
-        yield _friction_term(places.term(name), law.viscous, law)
+    if link.segments is not None and link.segments.friction.acts:
+        for name in link.mode_names:
+            yield _friction_term(places.term(name), link.segments.friction)
 
 
-def _friction_term(term: AxisTerm, viscous: float, law: Friction) -> FrictionTerm:
+def _friction_term(term: AxisTerm, law: Friction) -> FrictionTerm:
     return FrictionTerm(
-        term.velocity_index, term.multiplier, viscous, law.coulomb, law.breakaway,
+        term.velocity_index, term.multiplier, law.viscous, law.coulomb, law.breakaway,
         law.stribeck_velocity, law.smoothing_velocity,
     )
 
@@ -106,7 +101,8 @@ def _friction_term(term: AxisTerm, viscous: float, law: Friction) -> FrictionTer
 def _joint_spring(joint: Joint, name: str, places: CoordinatePlaces) -> SpringTerm:
     drive = joint.dynamics
     law = TableLaw.through(drive.spring) if drive.spring else None
-    return _spring_term(places.term(name), drive.stiffness or 0.0, drive.damping, law)
+    return _spring_term(
+        places.term(name), 0.0 if drive.stiffness is None else drive.stiffness, drive.damping, law)
 
 
 def _passive_springs(link: Link, places: CoordinatePlaces) -> Iterator[SpringTerm]:

@@ -77,8 +77,11 @@ def _jacobian(
     for loop, (first, second), wanted in zip(tree.loops, frames, directions):
         arm = subtract(first.position, second.position)
         columns = []
-        own, other = (kinematics.columns(tree, q, x) for x in (loop.frame1, loop.frame2))
-        for (linear, angular), (base, base_omega) in zip(own, other):
+        jacobians = (
+            kinematics.jacobian(tree, q, tree.frames[name]) for name in (loop.frame1, loop.frame2)
+        )
+        for own, other in zip(*(zip(*rows) for rows in jacobians)):
+            (linear, angular), (base, base_omega) = (own[:3], own[3:]), (other[:3], other[3:])
             omega = subtract(angular, base_omega)
             slide = subtract(subtract(linear, base), cross(base_omega, arm))
             columns.append(_components(loop, first, second, omega, slide, wanted))

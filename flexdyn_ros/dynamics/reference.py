@@ -18,13 +18,7 @@ from flexdyn_ros.dynamics.derivatives.state_derivatives import (
     state_derivatives,
 )
 from flexdyn_ros.dynamics.energy import kinetic_energy, potential_energy
-from flexdyn_ros.dynamics.frame_kinematics import (
-    frame_pose,
-    FrameKinematics,
-    jacobian,
-    jacobian_rate_times_velocity,
-    RECURSIVE,
-)
+from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics, RECURSIVE
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.internal_forces import dissipated_power, elastic_forces, friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
@@ -56,7 +50,6 @@ class ReferenceBackend:
     """Evaluates one robot under one gravity and one set of payloads."""
 
     name = 'reference'
-    # How loops find the motion of frames.
     _kinematics: FrameKinematics = RECURSIVE
 
     def __init__(self, robot: Robot, gravity: Floats, payloads: Mapping[str, Inertia]):
@@ -300,17 +293,17 @@ class ReferenceBackend:
 
     def frame_pose(self, q: Floats, frame: str) -> list[Floats]:
         """Return the homogeneous transform of a link's frame in the root frame, (4, 4)."""
-        rotation, position = frame_pose(self._tree, q, self._tree.frames[frame])
+        rotation, position = self._kinematics.pose(self._tree, q, self._tree.frames[frame])
         rows = [[*row, x] for row, x in zip(rotation, position)]
         return [*rows, [0.0, 0.0, 0.0, 1.0]]
 
     def jacobian(self, q: Floats, frame: str) -> list[Floats]:
         """Return the (6, nv) Jacobian of a link's frame."""
-        return jacobian(self._tree, q, self._tree.frames[frame])
+        return self._kinematics.jacobian(self._tree, q, self._tree.frames[frame])
 
     def jacobian_rate_qd(self, q: Floats, qd: Floats, frame: str) -> Floats:
         """Return dJ/dt qd of a link's frame, (6,)."""
-        return jacobian_rate_times_velocity(self._tree, q, qd, self._tree.frames[frame])
+        return self._kinematics.jacobian_rate_qd(self._tree, q, qd, self._tree.frames[frame])
 
     def loop_poses(self, q: Floats) -> list[Floats]:
         """Return rotation (9, by rows) and place (3) of frame1 in frame2 of each loop."""

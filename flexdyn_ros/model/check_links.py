@@ -115,7 +115,7 @@ def _inertia_remarks(report: LinkReport, size: float) -> Iterator[Remark]:
     if report.mass > 0.0 and not any(moments):
         yield (
             'warning', f'a mass of {report.mass:.4g} kg without any moment of inertia',
-            'It is treated as a point mass; write its <inertia> if it has one',
+            'It is treated as a point mass; otherwise write its <inertia>',
         )
     if report.mass > 0.0 and any(moments) and not report.failed:
         radius = (sum(moments) / (2.0 * report.mass)) ** 0.5
@@ -208,9 +208,9 @@ def _mode_spring_remarks(link: Link) -> Iterator[Remark]:
         order, highest = powers[-1] if powers else (1, 1.0)
         if order > 1 and (order % 2 == 0 or highest < 0.0):
             yield (
-                'warning', f'the polynomial of "{spring.mode}" drives large deflections further '
-                f'out: its highest power is {highest:g} x^{order}',
-                'End with a positive coefficient of an odd power, or keep deflections small',
+                'warning', f'the polynomial of "{spring.mode}" increases large deflections: its '
+                f'highest power is {highest:g} x^{order}',
+                'Write a positive coefficient of an odd power last, or keep deflections small',
             )
 
 

@@ -169,7 +169,7 @@ class DeflectionMarkersNode(RobotNode):
             self.diagnostics.report(ERROR, f'nothing drawn: {error}')
             return
         if modes is None:
-            self.diagnostics.report(WARN, 'nothing drawn: waiting for modal_states')
+            self.diagnostics.report(WARN, 'no markers: waiting for modal_states')
             return
         self._publish_markers(modes)
         if self.transforms:

@@ -43,8 +43,8 @@ class FreePlay:
         ]
         if free:
             raise FlexdynError(
-                f'Modes {", ".join(free)} have no stiffness, so that they have no quasi-static '
-                'deflection. Give them a stiffness, or hold them: mode "rigid" of the node.'
+                f'Modes {", ".join(free)} have no stiffness, and so no quasi-static deflection. '
+                'Give them a stiffness, or use torque_model rigid.'
             )
 
     def _force(self, mode: int, deflection: float) -> float:
@@ -79,6 +79,6 @@ class FreePlay:
                 end = sign * far
                 return float(brentq(lambda x: self._force(mode, x) - load, 0.0, end, xtol=1e-15))
         raise FlexdynError(
-            f'The spring of {self._dyn.robot.mode_names[mode]} cannot carry {load:.4g}: let the '
-            'table of its <spring> or <mode_spring> reach higher forces.'
+            f'The spring of {self._dyn.robot.mode_names[mode]} cannot carry {load:.4g}: extend '
+            'the table of its <spring> or <mode_spring> to higher forces.'
         )

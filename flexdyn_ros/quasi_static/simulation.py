@@ -65,7 +65,7 @@ def simulate_quasi_static(
     if not isinstance(quasi_static, QuasiStatic):
         raise ArgumentError(
             'quasi_static',
-            f'is of type {type(quasi_static).__name__}, expected what QuasiStatic(dyn) makes',
+            f'is of type {type(quasi_static).__name__}, expected QuasiStatic(dyn)',
         )
     robot = quasi_static.robot
     equations = _JointMotion(quasi_static, torque, base_acceleration)

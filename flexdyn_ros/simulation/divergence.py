@@ -32,7 +32,7 @@ class SimulationDiverged(FlexdynError):
         self.step_limit = None if limit is None else limit.step
         self.trajectory = trajectory
         if limit is None:
-            advice = 'Try a smaller dt'
+            advice = 'Use a smaller dt'
         elif dt > limit.step:
             advice = (
                 f'Use a dt below {limit.step:.3g} s, which {method.name} needs for the '
@@ -40,13 +40,13 @@ class SimulationDiverged(FlexdynError):
             )
         elif not method.imaginary_limit and limit.step < math.inf:
             advice = (
-                f'{method.name} lets undamped vibrations grow at any dt: use method="rk4", which '
-                'does not within its limit, or a dt so small that they grow little'
+                f'{method.name} amplifies undamped vibrations at any dt: use method="rk4", or a '
+                'much smaller dt'
             )
         else:
             advice = (
-                f'dt is within the limit of {limit.step:.3g} s for small vibrations, so look at '
-                'the torque and the initial state, or try a smaller dt'
+                f'dt is within the limit of {limit.step:.3g} s for small vibrations: check the '
+                'torque and the initial state, or use a smaller dt'
             )
         super().__init__(
             f'The simulation diverged after t = {self.time:.6g} s: coordinate "{coordinate}" '

@@ -139,7 +139,7 @@ def simulate(
         if drift in ('force', 'baumgarte') or loop_accelerations or loop_forces:
             equations.quadratures = Quadratures(dyn, equations.law, balanced=False)
     elif drift != 'projection' or drift_gains or loop_accelerations or loop_forces:
-        raise ArgumentError('drift', 'and what is said about loops need a robot with <loop>')
+        raise ArgumentError('drift', 'and other arguments about loops need a robot with <loop>')
     evaluated = EVALUATED if base_acceleration is None else ON_BASE
     if loads:
         dyn.compile(*evaluated, 'external_force_vector', wrenches=loads)

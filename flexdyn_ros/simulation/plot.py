@@ -149,8 +149,8 @@ def _figure_class() -> Any:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise FlexdynError(
-            'Plots need matplotlib, which is not installed. Install python3-matplotlib or '
-            '"pip install matplotlib", or leave plots out.'
+            'Plots need matplotlib, which is not installed. Install python3-matplotlib or "pip '
+            'install matplotlib", or omit plots.'
         ) from error
 
     def build(**options: Any) -> Any:

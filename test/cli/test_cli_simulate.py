@@ -65,7 +65,7 @@ def test_modes_may_follow_statically(folder):
     assert not motion.qd[:, 2:].any()
     run = flexdyn(*call, 'upper_arm/bending_y1=0.01', cwd=folder)
     assert run.returncode == 2
-    assert 'gives "upper_arm/bending_y1", a mode' in run.stderr
+    assert 'gives a value to the mode "upper_arm/bending_y1"' in run.stderr
 
 
 def test_a_prescribed_base_moves_as_given(folder):

@@ -205,7 +205,7 @@ def test_springs_that_give_way_are_warnings():
         ('-1 -9, 0 0, 1 9', []),
         ('-1 -9, -0.5 0, 0 0, 0.5 0, 1 9', []),
         ('-1 -9, 0 0, 1 9, 2 9', ['no stiffer above its deflection 2: the force stays 9']),
-        ('0 0, 1 9', ['ends at zero and goes on straight below it']),
+        ('0 0, 1 9', ['ends at zero and continues straight below it']),
         ('0 0, 1 0, 2 9', ['opposes no deflection below zero']),
         ('-2 -3, -1 -3, 0 0', ['below its deflection -2', 'straight above it']),
     ):
@@ -277,8 +277,8 @@ def test_clamped_beam_moves_without_a_joint():
 def test_notes_are_reported():
     findings = _findings(one_joint('planar', '<dynamics damping="1"/>'))
     note, = [f for f in findings if f.severity == 'note']
-    assert '<dynamics> is left out' in note.message
-    assert note.advice == 'Use joints with one coordinate if there is friction'
+    assert '<dynamics> is ignored' in note.message
+    assert note.advice == 'Model friction by joints with one coordinate'
 
 
 def test_stout_beam_is_a_warning():

@@ -181,13 +181,13 @@ def test_the_tenth_order_has_a_limit_of_its_own(flexible):
 def test_the_second_order_says_that_it_lets_vibrations_grow(flexible):
     """Within the limit of decaying motions the error names the method, not the torque."""
     dt = 0.5 * step_limit(flexible, np.zeros(5), 'rk2')
-    with pytest.raises(SimulationDiverged, match='grow at any dt: use method="rk4"'):
+    with pytest.raises(SimulationDiverged, match='at any dt: use method="rk4"'):
         fd.simulate(flexible, [0.0, *[0.001] * 4], np.zeros(5), None, 10.0, dt, 'rk2')
 
 
 def test_a_torque_that_diverges_is_not_blamed_on_the_step(pendulum):
     """A feedback with the wrong sign blows up; the error points at the torque."""
-    with pytest.raises(SimulationDiverged, match='look at the torque') as caught:
+    with pytest.raises(SimulationDiverged, match='check the torque') as caught:
         fd.simulate(pendulum, [0.1], [0.1], lambda t, q, qd: 1e3 * qd, 1000.0, 0.01)
     assert caught.value.step_limit == math.inf
     assert caught.value.coordinate == 'pivot'

@@ -84,9 +84,7 @@ def _values(robot: Robot, parameter: Parameter) -> list[float]:
     if owner in robot.mode_names:
         return [_modal_value(robot, owner, kind)]
     drive = robot.joint(owner).dynamics
-    if kind == 'viscous':
-        return [drive.friction.viscous + (0.0 if drive.elastic else drive.damping)]
-    return [drive.friction.coulomb if kind == 'coulomb' else getattr(drive, kind)]
+    return [getattr(drive.losses if kind in ('viscous', 'coulomb') else drive, kind)]
 
 
 def _modal_value(robot: Robot, mode: str, kind: str) -> float:

@@ -24,7 +24,7 @@ from flexdyn_ros.codegen.tracing.parameters import (
     Parameter,
     parameter_names,
     symmetric_matrix,
-    with_parameters,
+    with_scalars,
 )
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.multibody import Multibody
@@ -171,9 +171,8 @@ def loaded_tree(robot: Robot, loads: Loads, graph: Graph) -> Multibody:
                 tips.append((link, mass, subtract(com, section)))
             com = section
         payloads[link] = Inertia(mass, com, matrix)
-    tree = assemble(robot, payloads, places) if not loads.parameters else with_parameters(
-        robot, payloads, loads.named_parameters(), graph, places
-    )
+    symbols = {(p.owner, p.kind): _symbols(graph, p.input) for p in loads.named_parameters()}
+    tree = with_scalars(robot, payloads, symbols, places)
     order = list(payloads)
     for link, mass, offset in tips:
         until = {name: payloads[name] for name in order[: order.index(link) + 1]}

@@ -28,9 +28,9 @@ from flexdyn_ros.dynamics.joint_terms import DRIVEN
 from flexdyn_ros.dynamics.multibody import Body, Multibody
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.model.records.inertia import Inertia
-from flexdyn_ros.model.records.joint import Friction, Joint
+from flexdyn_ros.model.records.joint import Joint, JointDynamics
+from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.symbolic.graph import Graph
 
 MOMENTS = ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')
 
@@ -81,20 +81,6 @@ def _parameter(owner: str, kind: str, entries: Sequence[str] = ()) -> Parameter:
     return Parameter(owner, kind, Input(name, words, scalar=not entries))
 
 
-def with_parameters(
-    robot: Robot,
-    payloads: Mapping[str, Inertia],
-    parameters: Sequence[Parameter],
-    graph: Graph,
-    places: Mapping[str, Vector],
-) -> Multibody:
-    """Return the tree of bodies with symbols for the parameters; see `assemble` for places."""
-    symbols = {
-        (p.owner, p.kind): [graph.symbol(name) for name in p.input.symbols] for p in parameters
-    }
-    return with_scalars(robot, payloads, symbols, places)
-
-
 def with_scalars(
     robot: Robot,
     payloads: Mapping[str, Inertia],
@@ -102,92 +88,38 @@ def with_scalars(
     places: Mapping[str, Vector] = MappingProxyType({}),
 ) -> Multibody:
     """Return the tree of bodies with scalars of any kind for parameters, by owner and kind."""
-    tree = assemble(_with_inertias(robot, symbols), payloads, places)
-    tree = _with_drives(robot, tree, symbols)
-    tree = _with_passive_joints(robot, tree, symbols)
-    return _with_modes(robot, tree, symbols)
-
-
-def _with_inertias(robot: Robot, symbols: Mapping) -> Robot:
-    """Return the robot with symbolic link inertias, and with a term for each symbolic loss."""
-    links = []
-    for link in robot.links:
-        mass = symbols.get((link.name, 'mass'))
-        com = symbols.get((link.name, 'com'))
-        moments = symbols.get((link.name, 'inertia'))
-        own = link.inertia
-        if own is not None and (mass or com or moments):
-            link = replace(link, inertia=Inertia(
-                mass[0] if mass else own.mass,
-                tuple(com) if com else own.com,
-                symmetric_matrix(moments) if moments else own.matrix,
-            ))
-        links.append(link)
-    joints = [_with_losses(joint, symbols) for joint in robot.joints]
-    return replace(robot, links=tuple(links), joints=tuple(joints))
-
-
-def _with_losses(joint: Joint, symbols: Mapping) -> Joint:
-    """Return the joint with a number that is not zero where a symbol is to stand."""
-    drive = joint.dynamics
-    wanted = {kind for owner, kind in symbols if owner == joint.name}
-    if wanted & {'viscous', 'coulomb'}:
-        law: Friction = replace(drive.friction, viscous=drive.friction.viscous or 1.0)
-        drive = replace(drive, friction=law)
-    if 'rotor_inertia' in wanted:
-        drive = replace(drive, rotor_inertia=drive.rotor_inertia or 1.0)
-    return replace(joint, dynamics=drive)
-
-
-def _with_drives(robot: Robot, tree: Multibody, symbols: Mapping) -> Multibody:
-    """Return the tree with symbolic friction, rotors and springs."""
-    friction, rotors, springs = list(tree.friction), list(tree.rotors), list(tree.springs)
-    losses, rotor, spring = 0, 0, 0
-    for plain in robot.joints:
-        joint = _with_losses(plain, symbols)
-        if _has_losses(joint):
-            friction[losses] = _loss(friction[losses], plain, symbols)
-            losses += 1
-        if joint.type in DRIVEN and joint.dynamics.reflected_inertia:
-            symbol = symbols.get((joint.name, 'rotor_inertia'))
-            if symbol:
-                index = rotors[rotor][0]
-                ratio = joint.mimic.multiplier if joint.mimic else 1.0
-                factor = (ratio * joint.dynamics.gear_ratio) ** 2
-                rotors[rotor] = (index, factor * symbol[0])
-            rotor += 1
-        if joint.elastic_name:
-            found = springs[spring]
-            springs[spring] = replace(
-                found,
-                stiffness=_value(symbols, joint.name, 'stiffness', found.stiffness),
-                damping=_value(symbols, joint.name, 'damping', found.damping),
-            )
-            spring += 1
-    return replace(
-        tree, friction=tuple(friction), rotors=tuple(rotors), springs=tuple(springs)
+    links = tuple(_with_inertia(link, symbols) for link in robot.links)
+    joints = tuple(
+        replace(joint, dynamics=_with_drive(joint, symbols)) for joint in robot.joints
     )
+    tree = assemble(replace(robot, links=links, joints=joints), payloads, places)
+    return _with_modes(robot, _with_passive_joints(robot, tree, symbols), symbols)
 
 
-def _has_losses(joint: Joint) -> bool:
-    """Return whether the tree has a friction term for a joint."""
+def _with_inertia(link: Link, symbols: Mapping) -> Link:
+    """Return the link with symbols in its inertia."""
+    mass, com, moments = (symbols.get((link.name, kind)) for kind in ('mass', 'com', 'inertia'))
+    own = link.inertia
+    if own is None or not (mass or com or moments):
+        return link
+    return replace(link, inertia=Inertia(
+        mass[0] if mass else own.mass,
+        tuple(com) if com else own.com,
+        symmetric_matrix(moments) if moments else own.matrix,
+    ))
+
+
+def _with_drive(joint: Joint, symbols: Mapping) -> JointDynamics:
+    """Return a joint's drive with its symbols; a Stribeck level equal to Coulomb's follows it."""
     drive, law = joint.dynamics, joint.dynamics.friction
-    viscous = law.viscous + (0.0 if drive.elastic else drive.damping)
-    return joint.type in DRIVEN and bool(viscous or law.coulomb or law.breakaway)
-
-
-def _loss(term: Any, joint: Joint, symbols: Mapping) -> Any:
-    """Return a friction term with its symbols; a Stribeck level equal to Coulomb's follows it."""
-    law, drive = joint.dynamics.friction, joint.dynamics
-    viscous = law.viscous + (0.0 if drive.elastic else drive.damping)
-    coulomb = _value(symbols, joint.name, 'coulomb', law.coulomb)
-    stribeck = coulomb if law.breakaway == law.coulomb else law.breakaway
-    return replace(
-        term,
-        viscous=_value(symbols, joint.name, 'viscous', viscous),
-        coulomb=coulomb,
-        stribeck=stribeck,
-    )
+    known = {kind: values[0] for (owner, kind), values in symbols.items() if owner == joint.name}
+    if 'viscous' in known and not drive.elastic:
+        drive = replace(drive, damping=0.0)
+    if 'coulomb' in known and law.breakaway == law.coulomb:
+        law = replace(law, stribeck=None)
+    law = replace(law, **{kind: known[kind] for kind in ('viscous', 'coulomb') if kind in known})
+    own = ('rotor_inertia', 'stiffness', 'damping')
+    return replace(drive, friction=law, **{kind: known[kind] for kind in own if kind in known})
 
 
 def _with_modes(robot: Robot, tree: Multibody, symbols: Mapping) -> Multibody:

@@ -17,17 +17,18 @@ from flexdyn_ros.dynamics.influence.equations import (
 )
 from flexdyn_ros.dynamics.influence.geometry import link_places
 from flexdyn_ros.dynamics.influence.model import Approximations, EXACT, InfluenceModel, lumps
-from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.multibody import Frame, Multibody
 from flexdyn_ros.dynamics.reference import Floats, ReferenceBackend, Wrenches
-from flexdyn_ros.dynamics.spatial import multiply, Vector
+from flexdyn_ros.dynamics.scalar import Scalar
+from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 
 
-def _columns(tree: Multibody, q: list, name: str) -> list[tuple[Vector, Vector]]:
-    rows = jacobian(tree, q, tree.frames[name])
-    return [((a, b, c), (d, e, f)) for a, b, c, d, e, f in zip(*rows)]
+def _jacobian_rate_qd(tree: Multibody, q: list, qd: list, frame: Frame) -> list[Scalar]:
+    _, (linear, angular) = frame_motion(link_places(tree, q, qd), qd, frame)
+    return [*linear, *angular]
 
 
 def _motions(
@@ -49,7 +50,7 @@ def _motions(
     return motion
 
 
-INFLUENCE = FrameKinematics(_columns, _motions)
+INFLUENCE = FrameKinematics(frame_pose, jacobian, _jacobian_rate_qd, _motions)
 
 
 class InfluenceBackend(ReferenceBackend):
@@ -118,22 +119,6 @@ class InfluenceBackend(ReferenceBackend):
     def mass_matrix(self, q: Floats) -> list[Floats]:
         """Return the mass matrix, (nv, nv)."""
         return mass_matrix(self._model, q)
-
-    def frame_pose(self, q: Floats, frame: str) -> list[Floats]:
-        """Return the homogeneous transform of a link's frame in the root frame, (4, 4)."""
-        rotation, position = frame_pose(self._tree, q, self._tree.frames[frame])
-        rows = [[*row, x] for row, x in zip(rotation, position)]
-        return [*rows, [0.0, 0.0, 0.0, 1.0]]
-
-    def jacobian(self, q: Floats, frame: str) -> list[Floats]:
-        """Return the (6, nv) Jacobian of a link's frame."""
-        return jacobian(self._tree, q, self._tree.frames[frame])
-
-    def jacobian_rate_qd(self, q: Floats, qd: Floats, frame: str) -> Floats:
-        """Return dJ/dt qd of a link's frame, (6,)."""
-        places = link_places(self._tree, q, qd)
-        _, (linear, angular) = frame_motion(places, qd, self._tree.frames[frame])
-        return [*linear, *angular]
 
     def kinetic_energy(self, q: Floats, qd: Floats) -> float:
         """Return the kinetic energy qd^T M qd / 2 [J]."""

@@ -160,8 +160,8 @@ def _static(problem: RitzProblem, kept: np.ndarray, family: ModeFamily) -> np.nd
     for load, deflection, left in zip(loads, whole, rest):
         if load @ left < NEGLIGIBLE_WORK * (load @ deflection):
             raise ModelError(
-                f'the kept modes of {family.kind} already take a whole tip load, and leave '
-                'nothing to static_modes',
+                f'the kept modes of {family.kind} already describe any tip force; static_modes '
+                'has no effect',
                 element='beam',
                 advice='Take static_modes out',
             )

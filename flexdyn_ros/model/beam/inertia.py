@@ -78,8 +78,8 @@ def rigid_remainder(
     values = f'<inertial>: {_describe(inertial)}; {what}: {_describe(part)}'
     if within:
         return None, (
-            f'Link "{place.name}": the {what} is used and <inertial> is not, as they differ by '
-            f'less than 1 percent ({values}). Make them equal to be rid of this note.'
+            f'Link "{place.name}": the {what} replaces <inertial>, since they differ by less than '
+            f'1 percent ({values}). Equal values avoid this note.'
         )
     raise place.error(
         f'<inertial> minus the {what} is not a physical rigid body. {values}',
@@ -179,11 +179,11 @@ def _carried_bodies(
     bodies = [b for b in bodies if b.at > 0.0 and (b.mass > 0.0 or any(b.inertia))]
     if not bodies:
         raise ModelError(
-            'loaded="true" has no effect, as the beam carries nothing',
+            'loaded="true" has no effect, since the beam has no load',
             file=robot.source,
             element='beam',
             name=link.name,
-            advice='Take it out, or give it a point mass, a payload or a child link with mass',
+            advice='Remove it, or add a point mass, a payload or a child link with mass',
         )
     return tuple(bodies)
 

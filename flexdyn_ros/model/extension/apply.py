@@ -88,7 +88,7 @@ def _links(
             )
         if item.value('inertial') == 'hub' and link.inertia is None:
             raise item.place.error(
-                'inertial="hub" has no effect, as the link has no <inertial>', 'Take it out'
+                'inertial="hub" has no effect, since the link has no <inertial>', 'Take it out'
             )
         child = described[0]
         if child.schema.name == 'modal':
@@ -130,7 +130,7 @@ def _modal_link(
 ) -> dict[str, Link]:
     if item.texts.get('geometric_stiffening') == 'true':
         raise item.place.error(
-            'geometric_stiffening="true" needs slopes along a beam, which modal files do not hold',
+            'geometric_stiffening="true" needs slopes along a beam, which modal files lack',
             'Write geometric_stiffening="false", or describe the link by <beam>',
         )
     modal = read_modal(modal_item, link, robot, later)
@@ -138,8 +138,8 @@ def _modal_link(
         return {}
     if not item.written('geometric_stiffening'):
         notes.append(
-            f'Link "{link.name}": modes from a file have no geometric stiffening. Write '
-            'geometric_stiffening="false" to be rid of this note.'
+            f'Link "{link.name}": modes from a file have no geometric stiffening. '
+            'geometric_stiffening="false" avoids this note.'
         )
     hub = link.inertia
     if hub is not None and item.value('inertial') == 'total':
@@ -160,9 +160,9 @@ def _segmented_link(
     ):
         if item.texts.get(name, inherent) != inherent:
             raise item.place.error(
-                f'{name}="{item.texts[name]}" is impossible with <segments>, whose bodies turn '
-                'exactly and draw the tip in',
-                'Take it out, or describe the link by <beam>',
+                f'{name}="{item.texts[name]}" is impossible with <segments>, which rotate exactly '
+                'and shorten the link',
+                'Remove it, or describe the link by <beam>',
             )
     hub_only = item.value('inertial') == 'hub'
     segments = read_segments(segments_item, link, robot, hub_only)
@@ -180,14 +180,14 @@ def _check_options(item: Item, beam: Beam) -> None:
     ):
         if not beam.families and item.texts.get(name, inactive) != inactive:
             raise item.place.error(
-                f'{name}="{item.texts[name]}" has no effect, as the beam has no modes',
-                'Take it out, or ask for modes',
+                f'{name}="{item.texts[name]}" has no effect, since the beam has no modes',
+                'Remove it, or add modes',
             )
     _check_reduction(item)
     if item.value('rotation') == 'linear' and item.texts.get('geometric_stiffening') == 'true':
         raise item.place.error(
             'geometric_stiffening="true" contradicts rotation="linear", King\'s equations, which '
-            'do not draw a bent beam in',
+            'omit foreshortening',
             'Write rotation="exact", or geometric_stiffening="false"',
         )
 
@@ -197,8 +197,8 @@ def _check_reduction(item: Item) -> None:
     if item.value('rotation') == 'linear' and item.value('deflection') != 'exact':
         raise item.place.error(
             f'deflection="{item.value("deflection")}" contradicts rotation="linear", King\'s '
-            'equations, which drop terms of second order that it keeps',
-            'Write one of them',
+            'equations, which drop its terms of second order',
+            'Keep one of them',
         )
 
 

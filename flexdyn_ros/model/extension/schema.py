@@ -151,7 +151,7 @@ def _ordered_subset(text: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
     words = _distinct(words_of(text), 'direction')
     for word in words:
         if word not in allowed:
-            raise ValueError(f'holds "{word}"; known are {" ".join(allowed)}')
+            raise ValueError(f'holds "{word}"; allowed are {" ".join(allowed)}')
     if list(words) != [word for word in allowed if word in words]:
         raise ValueError(f'must keep the order {" ".join(allowed)}')
     return words
@@ -200,8 +200,8 @@ class Attribute:
 
     name: str
     kind: str
-    unit: str
     text: str
+    unit: str = NO_UNIT
     default: Optional[str] = None
     required: bool = False
     choices: tuple[str, ...] = ()
@@ -242,10 +242,3 @@ class Element:
     def child(self, name: str) -> Optional[Element]:
         """Return the child element of that name, or None."""
         return next((c for c in self.children if c.name == name), None)
-
-
-# Of point masses and payloads.
-MOMENTS_OF_INERTIA = tuple(
-    Attribute(name, 'non_negative', 'kg m^2', f'Moment of inertia {name}.', default='0')
-    for name in ('ixx', 'iyy', 'izz')
-)

@@ -81,8 +81,8 @@ def _check_effects(item: Item, family: ModeFamily) -> None:
     for name in names:
         if item.schema.attribute(name) and item.is_set(name):
             raise item.place.error(
-                f'{name}="{item.texts[name]}" has no effect, as modes="0"',
-                'Take it out, or ask for modes',
+                f'{name}="{item.texts[name]}" has no effect with modes="0"',
+                'Remove it, or add modes',
             )
 
 
@@ -90,13 +90,13 @@ def _check_polynomial(item: Item, family: ModeFamily) -> None:
     if family.shear_correction is not None:
         raise item.place.error(
             'basis="polynomial" has no shear, but shear_correction is given',
-            'Use basis="eigen", or take shear_correction out',
+            'Use basis="eigen", or remove shear_correction',
         )
     if family.boundary.startswith('pinned'):
         raise item.place.error(
-            f'boundary="{family.boundary}" has no effect on polynomials, as the slope of a pinned '
-            'root is taken off',
-            'Use boundary="clamped-free", which gives these polynomials',
+            f'boundary="{family.boundary}" has no effect on polynomials: the slope of a pinned '
+            'root is subtracted',
+            'Use boundary="clamped-free", which has the same polynomials',
         )
 
 
@@ -204,7 +204,7 @@ def check_needs(
     if twisting and item.value('polar') == 0.0:
         raise item.place.error(
             f'{twisting} polar inertia, but polar="0"',
-            'Write polar="..." [m^4], or leave it out for polar = j',
+            'Write polar="..." [m^4], or omit it for polar = j',
         )
     name = 'polar' if item.written('polar') else 'j'
     stationed = item.child('station') is not None and {'polar', 'j'}.intersection(given)
@@ -220,7 +220,7 @@ def _check_places(item: Item, stations: list[Item]) -> None:
     at = [station.value('at') for station in stations]
     if len(at) < 2 or at[0] != 0.0 or at[-1] != 1.0:
         raise item.place.error(
-            f'The stations stand at {" ".join(f"{place:g}" for place in at)}',
+            f'The stations are at {" ".join(f"{place:g}" for place in at)}',
             'Begin with one at="0" and end with one at="1"',
         )
     for before, after in zip(at, at[1:]):
@@ -234,7 +234,7 @@ def _check_places(item: Item, stations: list[Item]) -> None:
         if at.count(place) > most:
             raise item.place.error(
                 f'{at.count(place)} stations stand at="{place:g}"',
-                'Two at one place inside the beam are a step; more have no effect',
+                'Two at one place inside the beam are a step; remove the others',
             )
 
 
@@ -246,16 +246,16 @@ def _along(item: Item, stations: list[Item], name: str) -> Optional[list[float]]
     if item.written(name):
         if all(value is not None for value in own):
             raise item.place.error(
-                f'{name}="{item.texts[name]}" of the beam has no effect, as every station '
+                f'{name}="{item.texts[name]}" of the beam has no effect, since every station '
                 'gives it',
-                'Take it out of <beam>',
+                'Remove it from <beam>',
             )
         return [item.value(name) if value is None else value for value in own]
     for station, value in zip(stations, own):
         if value is None:
             raise station.place.error(
-                f'The station at="{station.texts["at"]}" does not give {name}, as others do',
-                f'Write {name}="..." [{_UNITS[name]}] there, or in <beam> for all that do not',
+                f'The station at="{station.texts["at"]}" omits {name}, which others give',
+                f'Write {name}="..." [{_UNITS[name]}] there, or in <beam> for all others',
             )
     return [value for value in own if value is not None]
 
@@ -297,12 +297,12 @@ def beam_mass(
         return float(item.value('mass'))
     if hub_only:
         raise item.place.error(
-            'The beam has no mass, and inertial="hub" leaves it none of <inertial>',
+            'The beam has no mass, and with inertial="hub" <inertial> is the hub alone',
             'Write mass="..." [kg], density or linear_density',
         )
     if link.inertia is None or link.inertia.mass == 0.0:
         raise item.place.error(
-            'The beam has no mass, and the link has no <inertial> to take it from',
+            'The beam has no mass, and the link has no <inertial>',
             'Write mass="..." [kg], density or linear_density',
         )
     return link.inertia.mass

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Optional
 
 from flexdyn_ros.model.records.base import IDENTITY, Matrix3, Record, Vector3, ZERO
@@ -77,6 +77,11 @@ class Friction(Record):
         """Level at rest: the Stribeck level, or Coulomb's where there is none [N m | N]."""
         return self.coulomb if self.stribeck is None else self.stribeck
 
+    @property
+    def acts(self) -> bool:
+        """Whether any part of it is not zero."""
+        return any(x != 0.0 for x in (self.viscous, self.coulomb, self.breakaway))
+
 
 @dataclass(frozen=True, repr=False)
 class JointDynamics(Record):
@@ -105,6 +110,13 @@ class JointDynamics(Record):
     def elastic(self) -> bool:
         """Whether a spring stands between motor and link side."""
         return self.stiffness is not None or bool(self.spring)
+
+    @property
+    def losses(self) -> Friction:
+        """Friction, with the damping where there is no spring that it acts across."""
+        if self.elastic or self.damping == 0.0:
+            return self.friction
+        return replace(self.friction, viscous=self.friction.viscous + self.damping)
 
     @property
     def reflected_inertia(self) -> float:

@@ -180,7 +180,7 @@ class ClosedMotion:
         off = float(np.abs(closed[places] - q[places]).max(initial=0.0))
         self.problem = ''
         if off > LARGEST_CONTRADICTION:
-            self.problem = f'actuated joints are off by {off:.3g} from where the loops close'
+            self.problem = f'actuated joints differ by {off:.3g} from the nearest closed state'
         self._last = closed
         return closed, qd
 
@@ -238,8 +238,8 @@ class ClosedMotion:
             names = [self._dyn.robot.coordinate_names[k] for k in self._following]
             moved = [name for name, x in zip(names, found.motion) if abs(x) > 1e-6]
             raise FlexdynError(
-                f'The motion of {", ".join(moved)} follows neither from the loops nor from an '
-                'inertia. Give the links of that motion a mass and an inertia.'
+                f'Neither loops nor inertia determine the motion of {", ".join(moved)}. Give '
+                'these links a mass and an inertia.'
             ) from found
 
     def forces(self, sample: JointSample, state: ModalState) -> np.ndarray:

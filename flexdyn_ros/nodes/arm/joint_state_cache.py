@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 import math
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Collection, Mapping, Optional, Sequence
 
 from flexdyn_ros.nodes.arm.plausibility import Bound
 import numpy as np
@@ -16,32 +16,114 @@ WRONG_LENGTH, DUPLICATE_NAMES = 'wrong_length', 'duplicate_names'
 NOT_FINITE, MISSING, IMPLAUSIBLE = 'not_finite', 'missing_value', 'implausible'
 
 
-@dataclass
-class JointEntry:
+@dataclass(kw_only=True)
+class StateEntry:
     """
-    What is known of one joint.
+    The state of one joint, as far as messages have given it.
 
     Attributes:
-        position: [rad | m].
-        velocity: [rad/s | m/s].
         received: Steady time of arrival of the last valid state [s]; None before the first.
         problem: What is wrong with the newest message on this joint, or None.
         left_out: Number of implausible states in a row that have been left out.
     """
 
-    position: float = math.nan
-    velocity: float = math.nan
     received: Optional[float] = None
     problem: Optional[str] = None
     left_out: int = 0
 
+    def accept(self, received: float) -> None:
+        """Note that a valid state has arrived, at a steady time [s]."""
+        self.received, self.problem, self.left_out = received, None, 0
 
-class JointStateCache:
+    def leave_out(self, why: str, patience: int) -> None:
+        """Note that an implausible state is left out; after `patience` it is a problem."""
+        self.left_out += 1
+        if self.left_out > patience:
+            self.problem = why
+
+    def unusable(self, now: float, timeout: float) -> Optional[str]:
+        """Return why the state cannot be used, or None; see `KnownStates.problems`."""
+        if self.problem:
+            return self.problem
+        if self.received is None:
+            return 'never received'
+        age = now - self.received
+        return f'stale for {age:.3g} s' if age > timeout else None
+
+
+@dataclass
+class JointEntry(StateEntry):
+    """
+    The state of one joint with one coordinate.
+
+    Attributes:
+        position: [rad | m].
+        velocity: [rad/s | m/s].
+    """
+
+    position: float = math.nan
+    velocity: float = math.nan
+
+
+class KnownStates:
+    """
+    The states of joints by name, each with its own time of arrival.
+
+    Attributes:
+        names: The joints.
+    """
+
+    def __init__(self, states: Mapping[str, StateEntry], optional: Collection[str]):
+        """
+        Take the states.
+
+        Args:
+            states: By name.
+            optional: Joints whose state may be missing.
+        """
+        self.names = tuple(states)
+        self._states = dict(states)
+        self._optional = frozenset(optional)
+
+    def problems(self, now: float, timeout: float) -> dict[str, str]:
+        """
+        Return, for each joint that is needed and cannot be used now, the reason.
+
+        Args:
+            now: Steady time [s].
+            timeout: Age from which a state is stale [s].
+        """
+        found = {name: state.unusable(now, timeout) for name, state in self._needed.items()}
+        return {name: why for name, why in found.items() if why}
+
+    def left_out(self, now: float, timeout: float) -> tuple[str, ...]:
+        """Return the optional joints that cannot be used now; see `problems`."""
+        return tuple(
+            name for name, state in self._states.items()
+            if name in self._optional and state.unusable(now, timeout)
+        )
+
+    @property
+    def _needed(self) -> dict[str, StateEntry]:
+        return {name: s for name, s in self._states.items() if name not in self._optional}
+
+    @property
+    def complete(self) -> bool:
+        """Whether a valid state of every needed joint has been received at some time."""
+        return all(state.received is not None for state in self._needed.values())
+
+    def age(self, now: float) -> Optional[float]:
+        """Return the age of the oldest needed state [s], or None while one is missing."""
+        if not self.complete:
+            return None
+        return now - min((state.received for state in self._needed.values()), default=now)
+
+
+class JointStateCache(KnownStates):
     """
     Collects joint states from any number of publishers.
 
     Attributes:
-        names: The joints that are needed, in the order of the returned vectors.
         unknown: Names met in messages that are not needed.
         touched: Number of needed joints that the last message named.
         faults: Number of faults by kind.
@@ -69,17 +151,16 @@ class JointStateCache:
             patience: Number of implausible states of a joint in a row that are left out; the
                 next one is a problem.
         """
-        self.names = tuple(names)
+        self.entries = {name: JointEntry() for name in names}
+        super().__init__(self.entries, optional)
         self.unknown: set[str] = set()
         self.touched = 0
         self.faults: Counter[str] = Counter()
         self._bounds = bounds or {}
         self._patience = patience
         self._need_velocity = need_velocity
-        self._entries = {name: JointEntry() for name in self.names}
         self._owner = {name: name for name in self.names}
         self._preferred = dict(preferred or {})
-        self._optional = frozenset(optional)
 
     def update(
         self,
@@ -116,7 +197,7 @@ class JointStateCache:
                 self._owner[other] = joint
         for index, name in enumerate(names):
             if name not in self._owner:
-                self._note_unknown(name)
+                self.unknown |= {name} - self.entries.keys()
                 continue
             joint = self._owner[name]
             self.touched += 1
@@ -125,12 +206,8 @@ class JointStateCache:
             self._store(joint, position, velocity, received)
         return None
 
-    def _note_unknown(self, name: str) -> None:
-        if name not in self._entries:
-            self.unknown.add(name)
-
     def _store(self, joint: str, position, velocity, received: float) -> None:
-        entry = self._entries[joint]
+        entry = self.entries[joint]
         problem = _problem('position', position)
         if problem is None and self._need_velocity:
             problem = _problem('velocity', velocity)
@@ -143,63 +220,20 @@ class JointStateCache:
         implausible = None if bound is None else bound.problem(position, speed)
         if implausible is not None:
             self.faults[IMPLAUSIBLE] += 1
-            entry.left_out += 1
-            if entry.left_out > self._patience:
-                entry.problem = implausible
+            entry.leave_out(implausible, self._patience)
             return
         entry.position, entry.velocity = position, speed
-        entry.received, entry.problem, entry.left_out = received, None, 0
-
-    def problems(self, now: float, timeout: float) -> dict[str, str]:
-        """
-        Return, for each joint that is needed and cannot be used now, the reason.
-
-        Args:
-            now: Steady time [s].
-            timeout: Age from which a state is stale [s].
-        """
-        found = self._unusable(now, timeout)
-        return {name: why for name, why in found.items() if name not in self._optional}
-
-    def _unusable(self, now: float, timeout: float) -> dict[str, str]:
-        found = {}
-        for name, entry in self._entries.items():
-            why = why_unusable(entry.problem, entry.received, now, timeout)
-            if why:
-                found[name] = why
-        return found
-
-    def left_out(self, now: float, timeout: float) -> tuple[str, ...]:
-        """Return the optional joints that cannot be used now; see `problems`."""
-        return tuple(name for name in self._unusable(now, timeout) if name in self._optional)
-
-    @property
-    def _needed(self) -> list[JointEntry]:
-        entries = self._entries.items()
-        return [entry for name, entry in entries if name not in self._optional]
-
-    @property
-    def complete(self) -> bool:
-        """Whether a valid state of every needed joint has been received at some time."""
-        return all(entry.received is not None for entry in self._needed)
-
-    def age(self, now: float) -> Optional[float]:
-        """Return the age of the oldest needed state [s], or None while one is missing."""
-        received = [entry.received for entry in self._needed]
-        known = [time for time in received if time is not None]
-        if len(known) < len(received):
-            return None
-        return now - min(known, default=now)
+        entry.accept(received)
 
     @property
     def positions(self) -> np.ndarray:
         """Last valid positions in the order of `names`, shape (n,) [rad | m]."""
-        return np.array([entry.position for entry in self._entries.values()])
+        return np.array([entry.position for entry in self.entries.values()])
 
     @property
     def velocities(self) -> np.ndarray:
         """Last valid velocities in the order of `names`, shape (n,) [rad/s | m/s]."""
-        return np.array([entry.velocity for entry in self._entries.values()])
+        return np.array([entry.velocity for entry in self.entries.values()])
 
 
 def unfit_length(
@@ -209,25 +243,6 @@ def unfit_length(
     if len(values) in (0, len(names)):
         return None
     return f'{topic} dropped: {label} has {len(values)} elements for {len(names)} names'
-
-
-def why_unusable(
-    problem: Optional[str], received: Optional[float], now: float, timeout: float
-) -> Optional[str]:
-    """
-    Return why the state of a joint cannot be used, or None.
-
-    Args:
-        problem: What is wrong with its newest message, or None.
-        received: Steady time of its last valid state [s]; None before the first.
-        now: Steady time [s].
-        timeout: Age from which a state is stale [s].
-    """
-    if problem:
-        return problem
-    if received is None:
-        return 'never received'
-    return f'stale for {now - received:.3g} s' if now - received > timeout else None
 
 
 def _problem(label: str, value: Optional[float]) -> Optional[str]:

@@ -11,8 +11,8 @@ from flexdyn_ros.nodes.arm.joint_state_cache import (
     DUPLICATE_NAMES,
     IMPLAUSIBLE,
     JointStateCache,
+    KnownStates,
     unfit_length,
-    why_unusable,
     WRONG_LENGTH,
 )
 from flexdyn_ros.nodes.arm.multi_dof_joint import ANY, MultiDofEntry
@@ -24,12 +24,11 @@ JOINT_STATES = 'joint_states'
 MULTI_DOF = 'multi_dof_joint_states'
 
 
-class MeasuredState:
+class MeasuredState(KnownStates):
     """
     Positions and velocities of all joints.
 
     Attributes:
-        names: The names that must be heard, in either topic.
         unknown: Names met in messages that are not needed.
         faults: Number of faults by kind.
         touched: Number of needed joints that the last message named.
@@ -63,9 +62,8 @@ class MeasuredState:
         self.faults: Counter[str] = self._single.faults
         self.touched = 0
         self._order = MessageStamps(plausible.patience)
-        self._optional = frozenset(optional)
         self._entries = {joint.name: MultiDofEntry(joint) for joint in coordinates.multi_dof}
-        self.names = (*self._single.names, *self._entries)
+        super().__init__({**self._single.entries, **self._entries}, optional)
         self.unknown = self._single.unknown
         self._stamps: dict[str, int] = {}
         self._newest = ''
@@ -170,53 +168,14 @@ class MeasuredState:
             return self._stamps[JOINT_STATES] == self._stamps[MULTI_DOF]
         return self._newest == JOINT_STATES or not self._single.names
 
-    def problems(self, now: float, timeout: float) -> dict[str, str]:
-        """
-        Return, for each joint that is needed and cannot be used now, the reason.
-
-        Args:
-            now: Steady time [s].
-            timeout: Age from which a state is stale [s].
-        """
-        found = self._single.problems(now, timeout)
-        for name, entry in self._entries.items():
-            why = why_unusable(entry.problem, entry.received, now, timeout)
-            if why and name not in self._optional:
-                found[name] = why
-        return found
-
     def without_left_out(self, now: float, timeout: float) -> tuple[np.ndarray, np.ndarray]:
         """Return `positions` and `velocities`, optional joints that cannot be used now as NaN."""
         q, qd = self.positions, self.velocities
-        for name in self._single.left_out(now, timeout):
-            at, column = self._coordinates.places[name]
+        for name in self.left_out(now, timeout):
+            joint = self._entries[name].joint if name in self._entries else None
+            at, column = self._coordinates.places.get(name) or (joint.positions, joint.velocities)
             q[at] = qd[column] = np.nan
-        for name, entry in self._entries.items():
-            if name in self._optional and why_unusable(
-                entry.problem, entry.received, now, timeout
-            ):
-                q[entry.joint.positions] = np.nan
-                qd[entry.joint.velocities] = np.nan
         return q, qd
-
-    @property
-    def _needed(self) -> list[MultiDofEntry]:
-        entries = self._entries.items()
-        return [entry for name, entry in entries if name not in self._optional]
-
-    @property
-    def complete(self) -> bool:
-        """Whether a valid state of every needed joint has been received at some time."""
-        heard = all(entry.received is not None for entry in self._needed)
-        return heard and self._single.complete
-
-    def age(self, now: float) -> Optional[float]:
-        """Return the age of the oldest needed state [s], or None while one is missing."""
-        if not self.complete:
-            return None
-        received = [entry.received for entry in self._needed]
-        ages = [now - time for time in received if time is not None]
-        return max([*ages, self._single.age(now) or 0.0])
 
     @property
     def positions(self) -> np.ndarray:

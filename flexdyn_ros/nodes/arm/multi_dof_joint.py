@@ -16,6 +16,7 @@ from typing import Any, Optional
 
 from flexdyn_ros.dynamics.assemble import planar_axes
 from flexdyn_ros.model.records.joint import Joint
+from flexdyn_ros.nodes.arm.joint_state_cache import StateEntry
 from flexdyn_ros.nodes.arm.plausibility import LARGEST_POSITION, Plausible
 from flexdyn_ros.simulation.configuration import quaternion_matrix
 import numpy as np
@@ -183,7 +184,7 @@ UNIT_TOLERANCE = 1e-2  # by which the length of a quaternion may differ from 1
 
 
 @dataclass
-class MultiDofEntry:
+class MultiDofEntry(StateEntry):
     """
     What is known of one joint with a transform.
 
@@ -191,16 +192,11 @@ class MultiDofEntry:
         joint: The joint.
         q: Its last valid positions.
         qd: Its last valid velocities.
-        received: Steady time of their arrival [s]; None before the first.
-        problem: What is wrong with the newest message on this joint, or None.
     """
 
     joint: MultiDofJoint
     q: Optional[np.ndarray] = None
     qd: Optional[np.ndarray] = None
-    received: Optional[float] = None
-    problem: Optional[str] = None
-    left_out: int = 0
 
     def take(
         self,
@@ -234,18 +230,15 @@ class MultiDofEntry:
             return True
         fast = np.abs(moving).max() > plausible.velocity
         if fast or np.abs(_numbers(transform.translation)).max() > LARGEST_POSITION:
-            self.left_out += 1
-            if self.left_out > plausible.patience:
-                self.problem = 'the motion is implausible'
+            self.leave_out('the motion is implausible', plausible.patience)
             return False
-        self.problem, self.left_out = None, 0
         turn = transform.rotation
         quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
         quaternion /= np.linalg.norm(quaternion)
         place = _numbers(transform.translation)
         self.q = self.joint.positions_of(place, quaternion, self.q)
         self.qd = self.joint.velocities_of(self.q, moving[:3], moving[3:])
-        self.received = received
+        self.accept(received)
         return True
 
 

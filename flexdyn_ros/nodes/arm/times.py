@@ -149,7 +149,7 @@ class MessageStamps:
             self.repeated = content == last.content
             if self.repeated:
                 return None
-            return STANDS_STILL, f'the stamp stands still at {stamp / NANOSECONDS:.9g} s'
+            return STANDS_STILL, f'the stamp repeats at {stamp / NANOSECONDS:.9g} s'
         if stamp < last.stamp and last.backwards < self._patience:
             last.backwards += 1
             back = (last.stamp - stamp) / NANOSECONDS

@@ -71,8 +71,8 @@ class GravityFrame:
             self.problem = None
         except TransformUnknown as error:
             if self._rotation is None:
-                raise GravityUnknown(f'gravity is not known: {error}') from error
-            self.problem = f'the last known direction of gravity is used: {error}'
+                raise GravityUnknown(f'gravity is unknown: {error}') from error
+            self.problem = f'the last direction of gravity is in force: {error}'
         return self._rotation @ gravity
 
 
@@ -164,7 +164,7 @@ class ImuGravity:
             known = frame in self._robot.frame_names
             if not known or holding_link(self._robot, frame, (root,)) is None:
                 self.problem = (
-                    f'{TOPIC} ignored: frame_id "{name}" must be a link that fixed joints hold '
+                    f'{TOPIC} ignored: frame_id "{name}" must be a link that fixed joints connect '
                     f'to {root}')
                 return None
             self._frames[name] = pose_in(self._robot, root, frame)[0]
@@ -182,11 +182,11 @@ class ImuGravity:
             GravityUnknown: No message has stated a direction yet.
         """
         if self._direction is None:
-            raise GravityUnknown(f'gravity is not known: {self.problem or f"no {TOPIC} yet"}')
+            raise GravityUnknown(f'gravity is unknown: {self.problem or f"no {TOPIC} yet"}')
         age = time.monotonic() - self._received
         if age > self._timeout:
             self.problem = (
-                f'the last known direction of gravity is used: {TOPIC} is stale for {age:.3g} s')
+                f'the last direction of gravity is in force: {TOPIC} is stale for {age:.3g} s')
         return np.linalg.norm(gravity) * self._direction
 
 

@@ -145,7 +145,7 @@ def _one_of(items, allowed):
 
 
 def _unique(items):
-    return None if len(set(items)) == len(items) else 'must not name anything twice'
+    return None if len(set(items)) == len(items) else 'must not contain duplicates'
 
 
 def _empty_or_size(items, size):

@@ -145,7 +145,7 @@ class RobotNode(GuardedCallbacks, ABC):
         """Load the description and set up; return whether that worked."""
         text = self.description
         if not text:
-            return self._refuse('no robot_description yet, neither as parameter nor as topic')
+            return self._refuse('no robot_description yet, neither as parameter nor on the topic')
         extension = self.parameters['extension_file'] or None
         self.parameters.needs_configure = False
         try:

@@ -30,9 +30,9 @@ def payload_problem(values: Values, robot: Optional[Robot]) -> Optional[str]:
     """
     link = values['payload.link']
     if link and robot is not None and link not in robot.frame_names:
-        return f'payload.link "{link}" is no link of {robot.name}'
+        return f'payload.link "{link}" is not a link of {robot.name}'
     problem = inertia_problem(values['payload.mass'], inertia_matrix(values['payload.inertia']))
-    return None if problem is None else f'payload.inertia cannot be: {problem}'
+    return None if problem is None else f'payload.inertia is impossible: {problem}'
 
 
 def inertia_matrix(moments) -> np.ndarray:

@@ -110,7 +110,7 @@ class TorqueTerms:
             acceleration: Where accelerations come from, such as "zero until a reference comes".
         """
         if mode == 'gravity':
-            return 'Published torque contains: gravity of the undeformed arm, nothing else.'
+            return 'Published torque contains: gravity of the undeformed arm alone.'
         contained = ', '.join(self.names) or 'nothing'
         missing = ', '.join(name for name in vars(self) if name not in self.names) or 'nothing'
         deflection = {
@@ -119,7 +119,7 @@ class TorqueTerms:
             'flexible_hybrid': 'with the modes integrated along the joint motion',
         }[mode]
         return (
-            f'Published torque contains: {contained}; left out: {missing}; {deflection}; '
+            f'Published torque contains: {contained}; omitted: {missing}; {deflection}; '
             f'accelerations: {acceleration}.'
         )
 
