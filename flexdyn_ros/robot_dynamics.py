@@ -352,7 +352,13 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """Return gravity's energy, zero at the root frame's origin, and elastic energy [J]."""
         return self._evaluate('potential_energy', (q,), out=out)
 
-    def dissipated_power(self, qd: Any, out: Out = None) -> Any:
+    @overload
+    def dissipated_power(self, qd: ArrayLike, out: None = None) -> float: ...
+
+    @overload
+    def dissipated_power(self, qd: ArrayLike, out: np.ndarray) -> np.ndarray: ...
+
+    def dissipated_power(self, qd: ArrayLike, out: Out = None) -> Energy:
         """
         Return the power that joints' losses and all damping take [W], a float.
 
