@@ -352,6 +352,21 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """Return gravity's energy, zero at the root frame's origin, and elastic energy [J]."""
         return self._evaluate('potential_energy', (q,), out=out)
 
+    @overload
+    def dissipated_power(self, qd: ArrayLike, out: None = None) -> float: ...
+
+    @overload
+    def dissipated_power(self, qd: ArrayLike, out: np.ndarray) -> np.ndarray: ...
+
+    def dissipated_power(self, qd: ArrayLike, out: Out = None) -> Energy:
+        """
+        Return the power that joints' losses and all damping take [W], a float.
+
+        It is qd^T (friction_vector + the damping part of elastic_vector), zero or more. `out`
+        has shape ().
+        """
+        return self._evaluate('dissipated_power', (qd,), out=out)
+
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches = None,
         out: Outs = None,
