@@ -5,6 +5,7 @@ import math
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.beam import tip_inertia
 from model_texts import flexdyn, inertial, joint, link, robot
 import numpy as np
 import pytest
@@ -159,3 +160,43 @@ def test_segments_need_mass():
     )
     with pytest.raises(ModelError, match='segments need mass'):
         fd.load_robot(text, extension=flexdyn(part))
+
+
+@pytest.mark.parametrize('kind', ['revolute', 'prismatic', 'planar', 'fixed', 'elastic', 'rotor'])
+def test_inertia_that_modes_meet_is_a_schur_complement(kind, monkeypatch):
+    """Of the full mass matrix at zero: joints beyond the link eliminated, those before it held."""
+    met = []
+    monkeypatch.setattr(tip_inertia, '_check_modes', lambda link, modal, *_: met.append(modal))
+    drives = {
+        'elastic': '<joint_dynamics joint="k" stiffness="9" rotor_inertia="1"/>',
+        'rotor': '<joint_dynamics joint="k" rotor_inertia="0.02" gear_ratio="2"/>',
+    }
+    joint_type = 'revolute' if kind in drives else kind
+    limit = '<limit lower="-3" upper="3" effort="1" velocity="1"/>'
+    heavy = inertial(2.0, (0.1, 0.05, -0.1), (0.05, 0.06, 0.07), (0.001, 0.002, -0.003))
+    text = robot(
+        link('base', ''), link('boom', BALL), link('a', heavy), link('b', heavy), link('c', heavy),
+        joint('slew', 'base', 'boom', 'continuous'),
+        joint('k', 'boom', 'a', joint_type, f'<origin xyz="{LENGTH} 0.1 0" rpy="0.3 -0.5 0.7"/>'
+              f'<axis xyz="0 0.6 0.8"/>{limit}'),
+        joint('l', 'a', 'b', 'revolute', f'<origin xyz="0.2 0 0.3" rpy="1 0 0.2"/>{limit}'),
+        joint('m', 'boom', 'c', 'revolute',
+              f'<origin xyz="0.6 0 0.1"/><axis xyz="0 1 0"/>{limit}'),
+    )
+    modes = ONE + '<bending axis="z" modes="1"/><torsion modes="1"/>'
+    part = (
+        '<flexible_link link="boom" geometric_stiffening="false">'
+        f'<beam tip="k" {SECTION}>{modes}<point_mass at="0.5" mass="0.3" ixx="0.01"/></beam>'
+        '</flexible_link><payload link="boom" mass="0.4" com="0.9 0.2 0" ixx="0.1" iyy="0.1" '
+        'izz="0.1"/>'
+    )
+    loaded = fd.load_robot(text, extension=flexdyn(part, drives.get(kind, '')))
+    mass = np.asarray(fd.Dynamics(loaded, backend='reference').mass_matrix(np.zeros(loaded.nq)))
+    names = loaded.coordinate_names
+    of_boom = [k for k, name in enumerate(names) if name.startswith('boom/')]
+    beyond = [k for k, name in enumerate(names) if k not in of_boom and name != 'slew']
+    coupling = mass[np.ix_(of_boom, beyond)]
+    schur = mass[np.ix_(of_boom, of_boom)] - coupling @ np.linalg.solve(
+        mass[np.ix_(beyond, beyond)], coupling.T
+    )
+    np.testing.assert_allclose(met[-1], schur, rtol=1e-9, atol=1e-12)

@@ -10,6 +10,9 @@ from flexdyn_ros.model.records.inertia import inertia_problem
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
+if TYPE_CHECKING:
+    from flexdyn_ros.nodes.common.gravity import GravityFrame, ImuGravity
+
 PAYLOAD = ('payload.link', 'payload.mass', 'payload.com', 'payload.inertia')
 
 
@@ -71,10 +74,6 @@ def keep_loads_as_arguments(dyn: Any, carriers: Sequence[str]) -> None:
     """Make gravity and payloads arguments of the code, so that new values need no new code."""
     payloads = [f'payload:{link}' for link in carriers]
     dyn.compile('gravity_vector', arguments=['gravity', *payloads])
-
-
-if TYPE_CHECKING:
-    from flexdyn_ros.nodes.common.gravity import GravityFrame, ImuGravity
 
 
 class RunTimeModel:
