@@ -75,7 +75,7 @@ def test_version_is_that_of_the_package(folder):
     assert (run.returncode, run.stdout) == (0, f'flexdyn {flexdyn_ros.__version__}\n')
 
 
-# Words, exit code and what the sentence says: 1 for the model, 2 for the call.
+# Words, exit code and sentence: 1 for the model, 2 for the call.
 WRONG = [
     ([], 2, 'COMMAND'),
     (['fly', 'arm.urdf'], 2, "invalid choice: 'fly'"),

@@ -13,7 +13,7 @@ import pytest
 
 
 def test_results_are_written_and_summed_up(folder):
-    """CSV, npz and plots of the run that was asked for; the JSON says where."""
+    """CSV, npz and plots of the run that was asked for; the JSON names the files."""
     run = flexdyn(
         'simulate', 'flexible.urdf', '--t-end', '0.02', '--dt', '0.001', '--q0', 'shoulder=0.3',
         'upper_arm/bending_y1=0.01', '--qd0', 'elbow=-1', '--torque', 'shoulder=2.5', '--out',
@@ -52,7 +52,7 @@ def test_text_ends_with_the_folder(folder):
 
 
 def test_modes_may_follow_statically(folder):
-    """The joints move alone; what is said of modes then is refused."""
+    """The joints move alone; arguments for modes are then refused."""
     call = ('simulate', 'flexible.urdf', '--t-end', '0.1', '--dt', '0.05', '--modes',
             'quasi_static', '--no-plots', '--out', 'slow', '--torque', 'shoulder=2.5',
             '--q0', 'shoulder=0.3')

@@ -146,8 +146,8 @@ def test_a_point_at_the_tip_leaves_one_mode():
 
 
 def test_modes_that_static_shapes_are_not():
-    _refused('3 modes are asked for', '<bending axis="y" modes="3"/>')
-    _refused('2 modes are asked for', '<torsion modes="2"/>')
+    _refused('3 modes are requested', '<bending axis="y" modes="3"/>')
+    _refused('2 modes are requested', '<torsion modes="2"/>')
     _refused('holds the tip', '<bending axis="y" modes="1" boundary="clamped-pinned"/>')
     _refused('nothing with mass hangs on it', ONE, '')
 

@@ -47,7 +47,7 @@ def torque(gravity):
 
 
 def told(statuses, level, words):
-    """Return whether diagnostics have told something at a level."""
+    """Return whether diagnostics contain words at a level."""
     return any(
         s.status[0].level == level and words in s.status[0].message for s in statuses)
 

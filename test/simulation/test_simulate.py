@@ -143,7 +143,7 @@ def test_undamped_flexible_pendulum_conserves_energy(flexible):
 
 
 def test_runs_stop_at_divergence_and_keep_the_motion(flexible):
-    """Above the stability limit the error says so, and what the limit is."""
+    """Above the stability limit the error names the limit."""
     limit = step_limit(flexible, np.zeros(5))
     mass = flexible.mass_matrix(np.zeros(5))
     elastic = np.array([flexible.elastic_vector(e, np.zeros(5)) for e in np.eye(5)]).T
@@ -229,7 +229,7 @@ def test_errors_of_the_torque_itself_pass_through(pendulum):
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self):
         """Say yes."""

@@ -144,8 +144,8 @@ def _check_massless(family: ModeFamily, share: float, place: Place) -> None:
     most = 2 if family.kind.startswith('bending') else 1
     if family.size > most:
         raise place.error(
-            f'{reason}. Static shapes then stand for modes, and {family.kind} has {most} of them, '
-            f'but {family.size} modes are asked for',
+            f'{reason}. Static shapes then replace the modes: {family.kind} has {most} of them, '
+            f'but {family.size} modes are requested',
             f'Write modes="{most}" or less, or {OWN_MASS}',
         )
     if not family.boundary.endswith('-free'):

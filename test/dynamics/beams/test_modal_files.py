@@ -24,7 +24,7 @@ PAYLOAD = (
 
 
 def urdf(inside, options='inertial="total"', extra=PAYLOAD):
-    """Return an arm whose first link bends as `inside` says, with two child joints."""
+    """Return an arm whose first link bends by `inside`, with two child joints."""
     inertial = (
         '<inertial><origin xyz="0.4 0.08 0.03"/><mass value="{}"/><inertia ixx="0.2" ixy="0.001" '
         'ixz="0" iyy="0.6" iyz="0" izz="0.6"/></inertial>'

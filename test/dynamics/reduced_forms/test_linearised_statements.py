@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of linearised small deflections, of which links, and what is refused."""
+"""Statements on linearised small deflections: links, notes and refusals."""
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError, SingularMassMatrix
