@@ -96,7 +96,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(call: argparse.Namespace) -> int:
-    """Simulate, write the results and say where they lie."""
+    """Simulate, write the results and print their paths."""
     from flexdyn_ros.quasi_static.dynamics import QuasiStatic
     from flexdyn_ros.quasi_static.simulation import simulate_quasi_static
     from flexdyn_ros.robot_dynamics import Dynamics

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The states of one robot that meet its loops: gaps, projection, and what is said of them."""
+"""The states of one robot that meet its loops: gaps, projection and messages."""
 
 from __future__ import annotations
 

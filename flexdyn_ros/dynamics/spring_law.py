@@ -5,17 +5,17 @@ Nonlinear springs on one coordinate: a force and the energy that it is the deriv
 Between its points a table is the monotone cubic interpolant of Fritsch and Carlson (Monotone
 piecewise cubic interpolation, SIAM J. Numer. Anal. 17, 1980) with the slopes of Fritsch and
 Butland (A method for constructing local monotone piecewise cubic interpolants, SIAM J. Sci.
-Stat. Comput. 5, 1984): it never overshoots, and where two neighbours are equal it is constant.
+Stat. Comput. 5, 1984), as scipy has it: it never overshoots, and where two neighbours are equal
+it is constant.
 Beyond its ends it is a straight line. Energies are exact integrals, slopes exact derivatives.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Sequence, Union
 
-from flexdyn_ros.dynamics.scalar import Piece, piecewise, PiecewisePolynomial, Scalar
+from flexdyn_ros.dynamics.scalar import piecewise, PiecewisePolynomial, Scalar
 
 
 def monotone_cubic(points: Sequence[tuple[float, float]]) -> PiecewisePolynomial:
@@ -25,50 +25,14 @@ def monotone_cubic(points: Sequence[tuple[float, float]]) -> PiecewisePolynomial
     Args:
         points: Pairs (x, y) with rising x, two or more.
     """
-    slopes = monotone_slopes(points)
-    pieces: list[Piece] = [(points[0][1], slopes[0])]
-    for (left, right), (start, end) in zip(pairwise(points), pairwise(slopes)):
-        width = right[0] - left[0]
-        secant = (right[1] - left[1]) / width
-        # Hermite's cubic through both points with both slopes.
-        bend = (3.0 * secant - 2.0 * start - end) / width
-        twist = (start + end - 2.0 * secant) / width**2
-        pieces.append((left[1], start, bend, twist))
-    pieces.append((points[-1][1], slopes[-1]))
-    return PiecewisePolynomial(tuple(x for x, _ in points), tuple(pieces))
+    # Imported when first needed: most robots have no such spring.
+    from scipy.interpolate import PchipInterpolator
 
-
-def monotone_slopes(points: Sequence[tuple[float, float]]) -> list[float]:
-    """
-    Return the slopes at the points of a table.
-
-    Inside, the weighted harmonic mean of the secants, zero where they differ in sign or one is
-    zero (Fritsch and Butland); at the ends, the slope of the parabola through three points, kept
-    within what monotony allows (Moler, Numerical Computing with MATLAB, 2004, section 3.6).
-    """
-    widths = [right[0] - left[0] for left, right in pairwise(points)]
-    secants = [(b[1] - a[1]) / width for (a, b), width in zip(pairwise(points), widths)]
-    if len(secants) == 1:
-        return [secants[0], secants[0]]
-    slopes = [_end_slope(widths[0], widths[1], secants[0], secants[1])]
-    for k in range(1, len(secants)):
-        before, after = secants[k - 1], secants[k]
-        if before * after <= 0.0:
-            slopes.append(0.0)
-            continue
-        weight, other = 2.0 * widths[k] + widths[k - 1], widths[k] + 2.0 * widths[k - 1]
-        slopes.append((weight + other) / (weight / before + other / after))
-    slopes.append(_end_slope(widths[-1], widths[-2], secants[-1], secants[-2]))
-    return slopes
-
-
-def _end_slope(width: float, next_width: float, secant: float, next_secant: float) -> float:
-    slope = ((2.0 * width + next_width) * secant - width * next_secant) / (width + next_width)
-    if slope * secant <= 0.0:
-        return 0.0
-    if secant * next_secant <= 0.0 and abs(slope) > 3.0 * abs(secant):
-        return 3.0 * secant
-    return slope
+    places, values = zip(*points)
+    cubics = PchipInterpolator(places, values)
+    start, end = cubics.derivative()([places[0], places[-1]]).tolist()
+    inside = (tuple(piece) for piece in cubics.c[::-1].T.tolist())
+    return PiecewisePolynomial(places, ((values[0], start), *inside, (values[-1], end)))
 
 
 @dataclass(frozen=True)

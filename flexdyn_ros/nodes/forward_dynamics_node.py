@@ -27,7 +27,7 @@ import numpy as np
 from std_srvs.srv import SetBool, Trigger
 
 IDLE = 0.02  # real time between two messages while paused [s]
-SILENCE = 5.0  # real time without an answer in lockstep after which the log says so [s]
+SILENCE = 5.0  # real time without an answer in lockstep after which the log reports it [s]
 
 
 class ForwardDynamicsNode(RobotNode):

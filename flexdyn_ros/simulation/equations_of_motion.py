@@ -35,7 +35,7 @@ class EquationsOfMotion:
         dyn: The dynamics.
         map: The configuration beside the velocity.
         loops: What holds the robot's loops; None where it has none.
-        reduction: What a motion's method says beside its name, of reduced forms.
+        reduction: Reduced forms that a motion's method adds to its name.
         law: The torque where it needs no Python; None where it is constant or a function.
         held: Whether a torque function is evaluated by `hold` alone.
         constant: The constant torque, or the one that is held, (nv,).

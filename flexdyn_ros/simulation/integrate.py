@@ -195,7 +195,7 @@ def integrate(
         qd: Initial velocities, (nv,).
         t_end: Duration [s].
         dt: Time step [s].
-        progress: What is told of the fraction done.
+        progress: Receives the fraction done.
         sample_every: Steps a sample.
         torque_period: How long a torque that is held stays [s].
     """

@@ -296,7 +296,7 @@ def _tips_of(dyn: Dynamics) -> tuple[Names, Names, np.ndarray]:
 
 def tip_selection(robot: Robot) -> tuple[Names, Names, np.ndarray]:
     """
-    Say how tip deflections follow from a configuration.
+    Return how tip deflections follow from a configuration.
 
     A family's shapes at the tip, mostly one, times its coordinates sum up to it.
 

@@ -16,6 +16,7 @@ from typing import Optional
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam.body import beam_fraction
 from flexdyn_ros.model.beam.family_shapes import family_shapes
+from flexdyn_ros.model.beam.mass_share import massless_reason, OWN_MASS
 from flexdyn_ros.model.records.base import symmetric_matrix3
 from flexdyn_ros.model.records.beam import Beam, CarriedBody
 from flexdyn_ros.model.records.inertia import Inertia, MassMoments, NO_MASS
@@ -177,6 +178,14 @@ def _carried_bodies(
             moments = carried[joint.name].in_parent(joint.origin)
             bodies.append(_carried_body(beam, fraction, moments))
     bodies = [b for b in bodies if b.at > 0.0 and (b.mass > 0.0 or any(b.inertia))]
+    if not bodies and beam.mass == 0.0:
+        raise ModelError(
+            f'{massless_reason(beam.share or 0.0)}, and nothing with mass hangs on it',
+            file=robot.source,
+            element='beam',
+            name=link.name,
+            advice=f'Give it a child link, payload or point mass, or write {OWN_MASS}',
+        )
     if not bodies:
         raise ModelError(
             'loaded="true" has no effect, since the beam has no load',

@@ -8,6 +8,8 @@ from typing import Optional
 
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.model.beam.inertia import rigid_hub, rigid_remainder, with_carried_bodies
+from flexdyn_ros.model.beam.mass_share import massless_reason, OWN_MASS, shared_inertia
+from flexdyn_ros.model.beam.tip_inertia import check_massless_beams
 from flexdyn_ros.model.extension.beam_reader import read_beam, read_segments
 from flexdyn_ros.model.extension.items import Item, link_name
 from flexdyn_ros.model.extension.joint_reader import (
@@ -17,6 +19,7 @@ from flexdyn_ros.model.extension.joint_reader import (
     with_base_motion,
     with_multi_axis_joints,
 )
+from flexdyn_ros.model.extension.mass_reader import has_own_mass
 from flexdyn_ros.model.extension.modal_reader import read_modal, read_mode_springs
 from flexdyn_ros.model.records.base import symmetric_matrix3
 from flexdyn_ros.model.records.beam import Beam
@@ -69,7 +72,9 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
     cut_off = [link for link in changed.links if link.deflection != 'exact']
     changed = replace(changed, notes=changed.notes + form_notes(cut_off))
-    return with_carried_bodies(replace(changed, loops=read_loops(extension, changed)))
+    changed = with_carried_bodies(replace(changed, loops=read_loops(extension, changed)))
+    check_massless_beams(changed)
+    return changed
 
 
 def _links(
@@ -108,10 +113,7 @@ def _beam_link(
 ) -> Link:
     hub_only = item.value('inertial') == 'hub'
     beam = read_beam(beam_item, link, robot, hub_only)
-    hub = link.inertia
-    if hub is not None and not hub_only:
-        hub, note = rigid_hub(hub, beam, beam_item.place)
-        notes.extend([note] if note else [])
+    beam, hub = _parted(link.inertia, beam, beam_item, hub_only, notes)
     _check_options(item, beam)
     stiffening = item.value('geometric_stiffening')
     return Link(
@@ -166,11 +168,27 @@ def _segmented_link(
             )
     hub_only = item.value('inertial') == 'hub'
     segments = read_segments(segments_item, link, robot, hub_only)
-    hub = link.inertia
-    if hub is not None and not hub_only:
-        hub, note = rigid_hub(hub, segments.beam, segments_item.place)
-        notes.extend([note] if note else [])
-    return Link(link.name, hub, segments=segments)
+    beam, hub = _parted(link.inertia, segments.beam, segments_item, hub_only, notes)
+    if beam.mass == 0.0:
+        raise segments_item.place.error(
+            f'{massless_reason(beam.share or 0.0)}, and segments need mass',
+            f'Describe the link by <beam>, or write {OWN_MASS}',
+        )
+    return Link(link.name, hub, segments=replace(segments, beam=beam))
+
+
+def _parted(
+    inertial: Optional[Inertia], beam: Beam, item: Item, hub_only: bool, notes: list[str]
+) -> tuple[Beam, Optional[Inertia]]:
+    """Return the beam and the rigid part of a link with this <inertial>."""
+    if inertial is None or hub_only:
+        return beam, inertial
+    if not has_own_mass(item):
+        fit = item.schema.name == 'beam' and item.value('distribution') == 'fit'
+        return shared_inertia(inertial, beam, item.place, fit)
+    hub, note = rigid_hub(inertial, beam, item.place)
+    notes.extend([note] if note else [])
+    return beam, hub
 
 
 def _check_options(item: Item, beam: Beam) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension.items import Item
 from flexdyn_ros.model.extension.joint_reader import read_friction
+from flexdyn_ros.model.extension.mass_reader import beam_mass, has_own_mass
 from flexdyn_ros.model.extension.section_reader import (
-    beam_mass,
     check_needs,
     check_sections,
     NEEDS,
@@ -109,10 +109,27 @@ def _check_effects(item: Item, families: tuple[ModeFamily, ...]) -> None:
                 f'{name}="{item.texts[name]}" has no effect, since the beam has no modes',
                 'Remove it, or add modes',
             )
+    if item.is_set('distribution'):
+        _check_fit(item)
     if item.is_set('interpolation') and item.child('station') is None:
         raise item.place.error(
             f'interpolation="{item.texts["interpolation"]}" has no effect without stations',
             'Write <station> elements, or remove it',
+        )
+
+
+def _check_fit(item: Item) -> None:
+    """Refuse to fit a distribution that is given."""
+    if has_own_mass(item):
+        raise item.place.error(
+            'distribution="fit" has no effect, as the beam has a mass of its own',
+            'Take one of them out',
+        )
+    if item.child('station') is not None:
+        raise item.place.error(
+            'distribution="fit" contradicts the stations, along which mass is distributed like '
+            'the area',
+            'Take one of them out',
         )
 
 

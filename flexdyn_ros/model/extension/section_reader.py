@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Collection, Optional, Sequence
 
 from flexdyn_ros.model.extension.items import Item
+from flexdyn_ros.model.extension.mass_reader import beam_mass, refuse_second_mass
 from flexdyn_ros.model.records.beam import ModeFamily, Station
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.section import relative_area
@@ -143,7 +144,7 @@ def read_sections(item: Item, link: Link, length: float, hub_only: bool) -> Beam
         share = [1.0] * len(at) if areas is None else [area / mean for area in areas]
         density = [mass / length * part for part in share]
     else:
-        _refuse_second_mass(item)
+        refuse_second_mass(item)
         mass = length * relative_area(at, density, law)
     if values['polar'] is None:
         values['polar'] = values['j']
@@ -258,51 +259,3 @@ def _along(item: Item, stations: list[Item], name: str) -> Optional[list[float]]
                 f'Write {name}="..." [{_UNITS[name]}] there, or in <beam> for all others',
             )
     return [value for value in own if value is not None]
-
-
-def _refuse_second_mass(item: Item) -> None:
-    for name in ('mass', 'density'):
-        if item.written(name):
-            raise item.place.error(
-                f'The mass is given twice, by {name} and linear_density', 'Keep one of them'
-            )
-
-
-def beam_mass(
-    item: Item, link: Link, length: float, hub_only: bool, area: Optional[float] = None
-) -> float:
-    """
-    Return the mass of a beam [kg]: written in one of three ways, or that of <inertial>.
-
-    Args:
-        item: The <beam> or <segments> element.
-        link: The link as the URDF has it.
-        length: Of the beam [m].
-        hub_only: Whether <inertial> describes the hub alone.
-        area: Mean area of the cross-section [m^2]; the written one where None.
-    """
-    area = item.value('area') if area is None else area
-    given = [name for name in ('mass', 'density', 'linear_density') if item.written(name)]
-    if len(given) > 1:
-        raise item.place.error(
-            f'The mass is given twice, by {" and ".join(given)}', 'Keep one of them'
-        )
-    if item.written('density'):
-        if area is None:
-            raise item.place.error('density needs area', 'Write area="..." [m^2]')
-        return float(item.value('density') * area * length)
-    if item.written('linear_density'):
-        return float(item.value('linear_density') * length)
-    if item.written('mass'):
-        return float(item.value('mass'))
-    if hub_only:
-        raise item.place.error(
-            'The beam has no mass, and with inertial="hub" <inertial> is the hub alone',
-            'Write mass="..." [kg], density or linear_density',
-        )
-    if link.inertia is None or link.inertia.mass == 0.0:
-        raise item.place.error(
-            'The beam has no mass, and the link has no <inertial>',
-            'Write mass="..." [kg], density or linear_density',
-        )
-    return link.inertia.mass

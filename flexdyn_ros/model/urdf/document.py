@@ -193,7 +193,7 @@ class _Arguments(dict[str, str]):
         self.asked: set[str] = set()
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether the argument is given; used where a file declares it."""
+        """Return whether the argument is given; called where a file declares it."""
         self.asked.add(str(name))
         return super().__contains__(name)
 
@@ -204,7 +204,7 @@ class _Arguments(dict[str, str]):
 
 
 def _start_xacro_at(xacro: Any, file: str) -> None:
-    """Tell xacro where the text lies; the function's name differs between its versions."""
+    """Set the file name of the text in xacro; the function's name differs between its versions."""
     if hasattr(xacro, 'init_stacks'):
         xacro.init_stacks(file)
     else:

@@ -51,7 +51,7 @@ class ClosedMotion:
 
     Attributes:
         names: Further coordinates that no force acts on, such as those of a floating base.
-        follows: The joints whose motion the loops determine, by the name that states tell them.
+        follows: The joints whose motion the loops determine, by their name in states.
         bound: Names of the modes that the loops leave no motion of their own.
         problem: What is wrong with the last positions, or empty.
     """

@@ -24,7 +24,7 @@ def seconds(time: Any) -> float:
 
 class Watchdog:
     """
-    Tells whether an input has fallen silent.
+    Detects an input that has stopped.
 
     Attributes:
         timeout: Age from which the input is stale [s]; 0 or less means never.

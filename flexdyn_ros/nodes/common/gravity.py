@@ -18,18 +18,18 @@ from sensor_msgs.msg import Imu
 
 
 class GravityUnknown(FlexdynError):
-    """No transform has told yet how the arm is turned against gravity."""
+    """No transform to the frame of gravity has arrived yet."""
 
 
 class GravityFrame:
     """
     Turns gravity from a frame of TF to the arm's root frame.
 
-    While TF does not tell, the last known rotation stays.
+    While TF has no transform, the last rotation stays in force.
 
     Attributes:
         frame: The frame that gravity is given in; empty for the root frame.
-        problem: Why TF does not tell at present, or None.
+        problem: Why TF has no transform at present, or None.
     """
 
     def __init__(self, node: Node, frame: str, timeout: float):
@@ -48,7 +48,7 @@ class GravityFrame:
         self._topics = TransformTopics(node) if frame else None
 
     def check(self) -> None:
-        """Raise FlexdynError where transforms are needed and cannot be heard."""
+        """Raise FlexdynError where transforms are needed and cannot be received."""
         if self._topics is not None:
             self._topics.check('gravity_frame')
 

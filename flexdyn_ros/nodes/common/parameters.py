@@ -100,7 +100,7 @@ class ParameterSpecification:
         Return a value in the declared type.
 
         Whole numbers pass for doubles and a single number for an array of one, so that
-        "gravity: [0, 0, -10]" and "kp: 100" mean what they say.
+        "gravity: [0, 0, -10]" and "kp: 100" are accepted.
 
         Raises:
             ValueError: The value is of another type.

@@ -173,7 +173,7 @@ class RobotNode(GuardedCallbacks, ABC):
         return True
 
     def _refuse_for(self, error: Exception) -> bool:
-        """Tell why a transition failed; rclpy would swallow it, and it must be heard."""
+        """Log why a transition failed; rclpy would swallow the exception."""
         expected = isinstance(error, (FlexdynError, OSError))
         return self._refuse(str(error) if expected else traceback.format_exc())
 

@@ -103,7 +103,7 @@ class TorqueTerms:
 
     def sentence(self, mode: str, acceleration: str) -> str:
         """
-        Return the line that says what the torque contains.
+        Return the line on the terms of the torque.
 
         Args:
             mode: Mode of the node.
