@@ -16,13 +16,13 @@ column names: our time over that of the same work, or the other code's time over
 
 """
 TAIL = """\
-The three-link arm is that of `codes_three_links` ([validation](validation.md)): 2 s from rest under
-a constant force at its tip. "At equal error" takes each code's fastest setting of those listed in
-`benchmarks/simulation/three_links.py` whose tip is within 1 mm, at 2 s, of three modes a link at
-0.25 ms. MuJoCo's arm is in pieces behind hinges (`integrator="RK4"`, contacts and constraints
-off). Exudyn's is `ObjectANCFCable2D` with the settings of `validation/other_codes/exudyn_run.py`;
-the time is that of its solver, its sensor included. Exudyn's reduced solids (FFRF) are not
-measured here.
+The three-link arm is that of `codes_three_links` ([validation](validation.md)): 2 s from rest
+under a constant force at its tip. "At equal error" takes each code's fastest setting of those
+listed in `benchmarks/simulation/three_links.py` whose tip is within 1 mm, at 2 s, of three modes a
+link at 0.25 ms. MuJoCo's arm is in pieces behind hinges (`integrator="RK4"`, contacts and
+constraints off). Exudyn's is `ObjectANCFCable2D` with the settings of
+`validation/other_codes/exudyn_run.py`; the time is that of its solver, its sensor included.
+Exudyn's reduced solids (FFRF) are not measured here.
 
 """
 

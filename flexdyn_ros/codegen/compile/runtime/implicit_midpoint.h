@@ -239,7 +239,8 @@ static int implicit_step(simulation *s, double t, double h)
     const double *v0 = s->state + nq, *v = s->stage + nq;
     double *room = method->memory;
     double *inverse = room, *mobility = room + nv * nv, *matrix = room + 2 * nv * nv;
-    double *box = room + 3 * nv * nv, *change = box + nv * nv + 2 * nv, *theta = change + nv, *force = theta + nv, *gap = force + nv;
+    double *box = room + 3 * nv * nv, *change = box + nv * nv + 2 * nv;
+    double *theta = change + nv, *force = theta + nv, *gap = force + nv;
     double *end = gap + nv, *levels = end + nv, *loose = levels + nv, *bound = loose + nv;
     double *impulse = bound + nv, *velocity = impulse + nv, *mass = velocity + nv;
     double moved = INFINITY;

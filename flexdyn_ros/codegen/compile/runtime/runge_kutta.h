@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps of an explicit Runge-Kutta method, a table of numbers (simulation/tableaus.py); the same in
- * Python is simulation/runge_kutta.py. It follows stepping.h.
+ * Steps of an explicit Runge-Kutta method, a table of numbers (simulation/tableaus.py); the same
+ * in Python is simulation/runge_kutta.py. It follows stepping.h.
  */
 /* The rate of a state under s->tau; return whether it can be relied on. */
 static int state_rate(simulation *s, const double *state, double *rate)
