@@ -12,10 +12,6 @@ import pytest
 WIDTH = 99
 ARCHITECTURE = ROOT / 'docs' / 'architecture.md'
 DOCUMENTS = sorted((ROOT / 'docs').glob('*.md'))
-LONG = pytest.mark.xfail(strict=True, reason='lines are long; once they are not, drop this mark')
-WRAPPED = [
-    pytest.param(path, marks=LONG if path.name == 'integrators.md' else ()) for path in DOCUMENTS
-]
 PROSE = [ROOT / name for name in ('README.md', 'CONTRIBUTING.md', 'CHANGELOG.rst')] + DOCUMENTS
 # A component computes, returns, raises or ignores. These words make a speaker of it.
 PRIVATE = re.compile(
@@ -83,7 +79,7 @@ def test_the_picture_of_the_architecture_is_current():
     assert drawn.count('<rect') > 15
 
 
-@pytest.mark.parametrize('path', WRAPPED, ids=lambda path: path.name)
+@pytest.mark.parametrize('path', DOCUMENTS, ids=lambda path: path.name)
 def test_lines_of_documents_are_at_most_99_columns(path):
     found = [(number, line) for number, line in lines_of_prose(path) if len(line) > WIDTH]
     assert not found
