@@ -183,7 +183,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             return self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches, out=out)
         tau = self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches)
         closed, at = self._closed, self._position(q)
-        loading = closed.loading(None, loop_forces)
+        loading = closed.inputs(None, loop_forces)
         return deliver(self._sound(
             'inverse_dynamics', {'tau': tau}, (),
             lambda: closed.torques(self._backend, at, tau, loading),
@@ -240,7 +240,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
         closed = self._closed
-        loading = None if closed is None else closed.loading(loop_accelerations, loop_forces)
+        loading = None if closed is None else closed.inputs(loop_accelerations, loop_forces)
 
         def accelerations() -> Any:
             if closed is None:
@@ -276,7 +276,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             )
         at, rate, given = self._vectors(('q', 'qd', 'joint_qdd'), (q, qd, joint_qdd))
         closed, loads = self._closed, self._checked(wrenches)
-        loading = closed.loading(loop_accelerations, loop_forces)
+        loading = closed.inputs(loop_accelerations, loop_forces)
         tau, qdd = self._sound(
             'hybrid_dynamics', {'q': at, 'qd': rate, 'joint_qdd': given}, loads,
             lambda: closed.hybrid(self._backend, at, rate, given, loads, loading),

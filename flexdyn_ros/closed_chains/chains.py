@@ -6,8 +6,8 @@ from __future__ import annotations
 import logging
 from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence
 
-from flexdyn_ros.closed_chains.gaps import loop_gaps
-from flexdyn_ros.closed_chains.loading import Loading
+from flexdyn_ros.closed_chains.constraint_errors import constraint_errors
+from flexdyn_ros.closed_chains.loop_inputs import LoopInputs
 from flexdyn_ros.closed_chains.solve import (
     attainable_forces,
     constrained_motion,
@@ -60,17 +60,17 @@ class ClosedChains(ClosedStates):
         super().__init__(robot)
         self._modes = list(range(robot.n_joints, robot.nv))
         self._n_free = 6 * len(robot.loops) - self._n
-        self._nothing = Loading(robot, None, None)
+        self._nothing = LoopInputs(robot, None, None)
         self._seen_rank: Optional[int] = None
-        self._said: set[str] = set()
+        self._warned: set[str] = set()
 
-    def loading(
+    def inputs(
         self, accelerations: Optional[Mapping], forces: Optional[Mapping]
-    ) -> Loading:
-        """Return what is given about the loops; see `Loading`."""
+    ) -> LoopInputs:
+        """Return what is given about the loops; see `LoopInputs`."""
         if accelerations is None and forces is None:
             return self._nothing
-        return Loading(self.robot, accelerations, forces)
+        return LoopInputs(self.robot, accelerations, forces)
 
     # Equations ----------------------------------------------------------------------------
 
@@ -82,16 +82,17 @@ class ClosedChains(ClosedStates):
         )
 
     def _tolerance(self, poses: Any) -> float:
-        gaps = loop_gaps(self.robot.loops, poses)
-        return tolerance_of(float(np.abs(gaps).max(initial=0.0)))
+        return tolerance_of(constraint_errors(self.robot.loops, poses))
 
-    def _pushed(self, backend: Any, q: list, loading: Loading) -> tuple[Any, Any]:
+    def _free_forces(
+        self, backend: Any, q: list, inputs: LoopInputs, a: np.ndarray
+    ) -> tuple[Any, np.ndarray]:
         """Return the generalised forces in free directions, and A with what follows A's."""
-        if not loading.pushes:
-            return 0.0, None
+        if inputs.forces is None and inputs.coupling is None:
+            return 0.0, a
         free = np.reshape(backend.loop_free_jacobian(q), (self._n_free, self._nv))
-        force = 0.0 if loading.forces is None else free.T @ loading.forces
-        return force, None if loading.coupling is None else loading.coupling.T @ free
+        force = 0.0 if inputs.forces is None else free.T @ inputs.forces
+        return force, a if inputs.coupling is None else a + inputs.coupling.T @ free
 
     # Motion -------------------------------------------------------------------------------
 
@@ -102,7 +103,7 @@ class ClosedChains(ClosedStates):
         qd: list,
         tau: Any,
         wrenches: Iterable = (),
-        loading: Optional[Loading] = None,
+        inputs: Optional[LoopInputs] = None,
         rank: Optional[int] = None,
         correction: Optional[np.ndarray] = None,
         base: Optional[Sequence[float]] = None,
@@ -116,7 +117,7 @@ class ClosedChains(ClosedStates):
             qd: Velocity, (nv,).
             tau: Generalised forces, (nv,).
             wrenches: Of the environment.
-            loading: What is given about the loops.
+            inputs: What is given about the loops.
             rank: Rank of the constraints where it is known.
             correction: Forces on frame1 in the constrained directions that the constraint
                 forces leave their effect to, (n,).
@@ -126,43 +127,28 @@ class ClosedChains(ClosedStates):
             SingularMassMatrix: If a motion that the loops allow meets no inertia.
         """
         mass, bias, a, gamma, poses = self._equations(backend, q, qd, wrenches)
-        loading = loading or self._nothing
-        push, follow = self._pushed(backend, q, loading)
-        force = np.asarray(tau) - bias + push
-        map_ = a if follow is None else a + follow
+        inputs = inputs or self._nothing
+        free_force, jacobian = self._free_forces(backend, q, inputs, a)
+        force = np.asarray(tau) - bias + free_force
         qdd, start = np.zeros(self._nv), 0
         if base is not None:
             start = len(base)
             qdd[:start] = base
         moving = slice(start, None)
-        own, seen = mass[moving, moving], a[:, moving]
-        given, c = mass @ qdd, loading.accelerations - gamma - a @ qdd
-        known = spaces(seen, rank, RANK_TOLERANCE if rank else self._tolerance(poses))
-        try:
-            if correction is not None:
-                c = c + seen @ np.linalg.solve(own, seen.T @ correction)
-            if follow is None:
-                qdd[moving], f = constrained_motion(own, (force - given)[moving], known, c)
-            else:
-                qdd[moving], f = coupled_motion(
-                    own, (force - given)[moving], seen, map_[:, moving], c
-                )
-        except NoInertiaLeft as found:
-            motion = np.zeros(self._nv)
-            motion[moving] = found.motion
-            raise self._singular(motion) from found
-        except np.linalg.LinAlgError as found:
-            motion = np.zeros(self._nv)
-            motion[moving] = np.linalg.eigh(own)[1][:, 0]
-            raise self._singular(motion) from found
+        given, c = mass @ qdd, inputs.accelerations - gamma - a @ qdd
+        known = spaces(a[:, moving], rank, RANK_TOLERANCE if rank else self._tolerance(poses))
+        qdd[moving], f = self._solve(
+            moving, mass[moving, moving], (force - given)[moving], a, jacobian, known, c,
+            correction,
+        )
         if rank is None:
             self._notice(known, c)
-        left = mass[:start] @ qdd - (force - tau)[:start] - map_.T[:start] @ f
+        left = mass[:start] @ qdd - (force - tau)[:start] - jacobian.T[:start] @ f
         return Motion(qdd, f, known.rank, left)
 
     def hybrid(
         self, backend: Any, q: list, qd: list, joint_qdd: list, wrenches: Iterable,
-        loading: Loading,
+        inputs: LoopInputs,
     ) -> tuple[np.ndarray, np.ndarray]:
         """
         Return joint torques (n_joints,) and modal accelerations (n_modes,).
@@ -171,40 +157,65 @@ class ClosedChains(ClosedStates):
         and a free base move as the loops and their own equations have it.
         """
         mass, bias, a, gamma, poses = self._equations(backend, q, qd, wrenches)
-        push, follow = self._pushed(backend, q, loading)
+        free_force, jacobian = self._free_forces(backend, q, inputs, a)
         qdd = np.zeros(self._nv)
-        led = self._actuated + self._prescribed
-        qdd[led] = np.asarray(joint_qdd)[led]
-        moving = [k for k in range(self._nv) if k not in led]
-        c = loading.accelerations - gamma
+        given = self._actuated + self._prescribed
+        qdd[given] = np.asarray(joint_qdd)[given]
+        moving = [k for k in range(self._nv) if k not in given]
+        c = inputs.accelerations - gamma
         if moving:
             c_left = c - a @ qdd
-            force = (push - bias - mass @ qdd)[moving]
-            block = mass[np.ix_(moving, moving)]
+            force = (free_force - bias - mass @ qdd)[moving]
             known = spaces(a[:, moving], None, self._tolerance(poses))
-            try:
-                if follow is None:
-                    own, _ = constrained_motion(block, force, known, c_left)
-                else:
-                    own, _ = coupled_motion(
-                        block, force, a[:, moving], (a + follow)[:, moving], c_left
-                    )
-            except NoInertiaLeft as found:
-                motion = np.zeros(self._nv)
-                motion[moving] = found.motion
-                raise self._singular(motion) from found
-            qdd[moving] = own
+            qdd[moving], _ = self._solve(
+                moving, mass[np.ix_(moving, moving)], force, a, jacobian, known, c_left
+            )
         off = np.abs(c - a @ qdd).max(initial=0.0)
         if off > CONTRADICTION * max(1.0, np.abs(c).max(initial=0.0), np.abs(qdd).max()):
-            self._say(
+            self._warn(
                 'hybrid', 'the prescribed accelerations of the actuated joints contradict the '
                 'loops; they are met in the least-squares sense'
             )
-        tau = self._torques(mass @ qdd + bias - push, a if follow is None else a + follow)
+        tau = self._torques(mass @ qdd + bias - free_force, jacobian)
         return tau[: self.robot.n_joints], qdd[self.robot.n_joints :]
 
+    def _solve(
+        self, moving: Any, mass: np.ndarray, force: np.ndarray, a: np.ndarray,
+        jacobian: np.ndarray, known: Spaces, c: np.ndarray,
+        correction: Optional[np.ndarray] = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return the accelerations of the moving coordinates, and the constraint forces.
+
+        Args:
+            moving: Places of these coordinates in velocities.
+            mass: Their mass matrix.
+            force: Generalised forces on them.
+            a: Constraint Jacobian, (n, nv).
+            jacobian: Of the forces that come with unit constraint forces; a for these alone.
+            known: Spaces of a over the moving coordinates.
+            c: Accelerations that the constraints ask for, (n,).
+            correction: See `motion`.
+
+        Raises:
+            SingularMassMatrix: A motion that the loops allow meets no inertia.
+        """
+        seen = a[:, moving]
+        try:
+            if correction is not None:
+                c = c + seen @ np.linalg.solve(mass, seen.T @ correction)
+            if jacobian is a:
+                return constrained_motion(mass, force, known, c)
+            return coupled_motion(mass, force, seen, jacobian[:, moving], c)
+        except (NoInertiaLeft, np.linalg.LinAlgError) as found:
+            motion = np.zeros(self._nv)
+            motion[moving] = (
+                found.motion if isinstance(found, NoInertiaLeft) else np.linalg.eigh(mass)[1][:, 0]
+            )
+            raise self._singular(motion) from found
+
     def torques(
-        self, backend: Any, q: list, rest: Any, loading: Optional[Loading] = None
+        self, backend: Any, q: list, rest: Any, inputs: Optional[LoopInputs] = None
     ) -> np.ndarray:
         """
         Return the generalised forces of a motion, (nv,), of which the loops take their part.
@@ -217,20 +228,20 @@ class ClosedChains(ClosedStates):
             backend: Evaluates the Jacobian.
             q: Configuration, (nq,).
             rest: Generalised forces of the motion as if the loops were open, (nv,).
-            loading: What is given about the loops.
+            inputs: What is given about the loops.
 
         Raises:
             UnattainableMotion: If the actuated joints cannot make the motion.
         """
         rest, a = np.asarray(rest, dtype=float), self.jacobian(backend, q)
-        push, follow = self._pushed(backend, q, loading) if loading else (0.0, None)
-        return self._torques(rest - push, a if follow is None else a + follow)
+        free_force, jacobian = self._free_forces(backend, q, inputs or self._nothing, a)
+        return self._torques(rest - free_force, jacobian)
 
-    def _torques(self, rest: np.ndarray, map_: np.ndarray) -> np.ndarray:
+    def _torques(self, rest: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
         floating = [] if self._prescribed else self._base
         groups = [self._passive, floating, self._modes, self._actuated, self._prescribed]
-        f = attainable_forces(rest, map_, groups)
-        tau = rest - map_.T @ f
+        f = attainable_forces(rest, jacobian, groups)
+        tau = rest - jacobian.T @ f
         if self._passive:
             left = np.abs(tau[self._passive])
             worst = int(np.argmax(left))
@@ -246,7 +257,7 @@ class ClosedChains(ClosedStates):
         """Warn once of dependent constraints."""
         if known.rank < self._n and (self._seen_rank is None or known.rank < self._seen_rank):
             first = self._seen_rank is None
-            self._say(
+            self._warn(
                 f'rank {known.rank}',
                 f'{self._n} constraints of the loops have rank {known.rank}'
                 + (': some repeat others, or the configuration is singular' if first else
@@ -257,16 +268,16 @@ class ClosedChains(ClosedStates):
         self._seen_rank = max(self._seen_rank or 0, known.rank)
         off = np.abs(known.contradiction(c)).max(initial=0.0)
         if off > CONTRADICTION * max(1.0, np.abs(c).max(initial=0.0)):
-            self._say(
+            self._warn(
                 'contradiction',
                 f'the loops ask for accelerations that contradict each other by {off:.3g} '
                 '[m/s^2 | rad/s^2], and are met in the least-squares sense; the velocity may not '
                 'meet them (Dynamics.project)',
             )
 
-    def _say(self, what: str, sentence: str) -> None:
-        if what not in self._said:
-            self._said.add(what)
+    def _warn(self, what: str, sentence: str) -> None:
+        if what not in self._warned:
+            self._warned.add(what)
             _LOGGER.warning('Robot "%s": %s.', self.robot.name, sentence)
 
     def _singular(self, motion: np.ndarray) -> SingularMassMatrix:

@@ -10,7 +10,7 @@ from flexdyn_ros.model.check import Finding, NOTE, WARNING
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 import numpy as np
 
-# Gaps above this [m | rad] are reported.
+# Constraint errors above this [m | rad] are reported.
 OPEN = 1e-9
 
 
@@ -18,7 +18,7 @@ def loop_findings(dyn: Any) -> list[Finding]:
     """Return what is doubtful in a robot's loops at the closed configuration nearest to zero."""
     robot = dyn.robot
     zero = robot.neutral_configuration()
-    gaps = dyn.loop_gaps(zero)
+    errors = dyn.loop_gaps(zero)
     findings = []
     try:
         q, _ = dyn.project(zero, np.zeros(robot.nv))
@@ -30,14 +30,14 @@ def loop_findings(dyn: Any) -> list[Finding]:
                 'start simulations from another state',
             )
         ]
-    worst = int(np.argmax(np.abs(gaps)))
-    if abs(gaps[worst]) > OPEN:
+    worst = int(np.argmax(np.abs(errors)))
+    if abs(errors[worst]) > OPEN:
         name, _, direction = robot.constraint_names[worst].rpartition('/')
         unit = 'rad' if direction[0] == 'r' else 'm'
         findings.append(
             Finding(
                 NOTE, 'loop', name,
-                f'with all coordinates at zero it is open by {abs(gaps[worst]):.3g} {unit}',
+                f'with all coordinates at zero it is open by {abs(errors[worst]):.3g} {unit}',
                 'Dynamics.project gives the nearest closed state',
             )
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from flexdyn_ros.closed_chains.gaps import rotation_vector
+from flexdyn_ros.closed_chains.constraint_errors import rotation_vector
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
@@ -21,17 +21,17 @@ class ConfigurationSpace:
 
     def __init__(self, robot: Robot):
         self.nq, self.nv = robot.nq, robot.nv
-        self._turned: list[tuple[int, int]] = []  # first entry in q, of the spin in v
-        self._carried: list[tuple[int, int, int]] = []  # place in q, quaternion, speed in v
+        self._quaternions: list[tuple[int, int]] = []  # first entries in q and in v
+        self._in_child_axes: list[tuple[int, int, int]] = []  # place in q, quaternion, speed in v
         plain: list[tuple[int, int]] = []
         at_q = at_v = 0
         for joint in robot.joints:
             start = joint.quaternion_place
             count = len(joint.coordinate_names)
             if joint.type == 'floating':
-                self._carried.append((at_q, at_q + 3, at_v))
+                self._in_child_axes.append((at_q, at_q + 3, at_v))
             if start is not None:
-                self._turned.append((at_q + start, at_v + start))
+                self._quaternions.append((at_q + start, at_v + start))
             for k in range(count):
                 if start is None or (k >= start + 3):
                     plain.append((at_q + k + (start is not None), at_v + k))
@@ -43,17 +43,18 @@ class ConfigurationSpace:
         self._plain_q = np.array([a for a, _ in plain], dtype=int)
         self._plain_v = np.array([b for _, b in plain], dtype=int)
 
-    def moved(self, q: np.ndarray, way: np.ndarray) -> np.ndarray:
-        """Return the configuration (nq,) that lies `way`, (nv,), from q."""
-        if not self._turned:
-            return q + way
+    def moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Return the configuration (nq,) that lies `step`, (nv,), from q."""
+        if not self._quaternions:
+            return q + step
         result = q.copy()
-        result[self._plain_q] += way[self._plain_v]
-        for at, quaternion, speed in self._carried:
-            result[at : at + 3] += _matrix(q[quaternion : quaternion + 4]) @ way[speed : speed + 3]
-        for at, spin in self._turned:
-            turned = _product(q[at : at + 4], _exponential(way[spin : spin + 3]))
-            result[at : at + 4] = turned / math.sqrt(turned @ turned)
+        result[self._plain_q] += step[self._plain_v]
+        for at, quaternion, speed in self._in_child_axes:
+            rotation = _matrix(q[quaternion : quaternion + 4])
+            result[at : at + 3] += rotation @ step[speed : speed + 3]
+        for at, angular in self._quaternions:
+            rotated = _product(q[at : at + 4], _exponential(step[angular : angular + 3]))
+            result[at : at + 4] = rotated / math.sqrt(rotated @ rotated)
         return result
 
     def offset(self, start: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -62,16 +63,16 @@ class ConfigurationSpace:
 
         Turns are rotation vectors, and a floating joint's shift is in the axes that it has at q.
         """
-        if not self._turned:
+        if not self._quaternions:
             return q - start
         result = np.zeros(self.nv)
         result[self._plain_v] = q[self._plain_q] - start[self._plain_q]
-        for at, quaternion, speed in self._carried:
+        for at, quaternion, speed in self._in_child_axes:
             shift = q[at : at + 3] - start[at : at + 3]
             result[speed : speed + 3] = _matrix(q[quaternion : quaternion + 4]).T @ shift
-        for at, spin in self._turned:
-            turn = _matrix(start[at : at + 4]).T @ _matrix(q[at : at + 4])
-            result[spin : spin + 3] = rotation_vector(turn)
+        for at, angular in self._quaternions:
+            rotation = _matrix(start[at : at + 4]).T @ _matrix(q[at : at + 4])
+            result[angular : angular + 3] = rotation_vector(rotation)
         return result
 
 
@@ -84,11 +85,11 @@ def _matrix(p: np.ndarray) -> np.ndarray:
     ])
 
 
-def _exponential(turn: np.ndarray) -> np.ndarray:
+def _exponential(rotation: np.ndarray) -> np.ndarray:
     """Return the quaternion x y z w of a rotation vector."""
-    half = 0.5 * math.sqrt(turn @ turn)
+    half = 0.5 * math.sqrt(rotation @ rotation)
     factor = 0.5 if half < 1e-9 else 0.5 * math.sin(half) / half
-    return np.array([*(factor * turn), math.cos(half)])
+    return np.array([*(factor * rotation), math.cos(half)])
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -9,8 +9,8 @@ from typing import Any, Iterable, Mapping, Optional
 from flexdyn_ros.arguments import deliver
 from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
-from flexdyn_ros.closed_chains.report import LoopReport
 from flexdyn_ros.closed_chains.solve import spaces
+from flexdyn_ros.closed_chains.states import LoopReport
 from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported, UnknownName
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
@@ -95,12 +95,12 @@ class ClosedChainMethods(CheckedArguments, ABC):
             base = checked_base_acceleration(self.robot, base_acceleration)
         at, rate, force = self._position(q), self._velocity(qd), self._vector('tau', tau)
         closed, loads = self._closed, self._checked(wrenches)
-        loading = closed.loading(loop_accelerations, loop_forces)
+        inputs = closed.inputs(loop_accelerations, loop_forces)
         return deliver(self._sound(
             'constraint_forces',
             {'q': at, 'qd': rate, 'tau': force, 'base_acceleration': base or ()}, loads,
             lambda: closed.motion(
-                self._backend, at, rate, force, loads, loading, base=base
+                self._backend, at, rate, force, loads, inputs, base=base
             ).forces,
         ), out)
 
@@ -126,19 +126,19 @@ class ClosedChainMethods(CheckedArguments, ABC):
         at, rest = self._position(q), self._vector('forces', forces)
         if self._closed is None:
             return deliver(rest, out)
-        closed, loading = self._closed, self._closed.loading(None, loop_forces)
+        closed, inputs = self._closed, self._closed.inputs(None, loop_forces)
         return deliver(self._sound(
             'actuated_forces', {'q': at, 'forces': rest}, (),
-            lambda: closed.torques(self._backend, at, rest, loading),
+            lambda: closed.torques(self._backend, at, rest, inputs),
         ), out)
 
     def loop_gaps(self, q: ArrayLike, out: Out = None) -> np.ndarray:
-        """Return how far each constraint is from being met, (n_constraints,) [rad | m]."""
+        """Return the constraint errors of the loops, (n_constraints,) [rad | m]."""
         if self._closed is None:
             return deliver([], out)
         at, closed = self._position(q), self._closed
         return deliver(self._sound(
-            'loop_gaps', {'q': at}, (), lambda: closed.gaps(self._backend, at)
+            'loop_gaps', {'q': at}, (), lambda: closed.constraint_errors(self._backend, at)
         ), out)
 
     def loop_jacobian(self, q: ArrayLike, out: Out = None) -> np.ndarray:

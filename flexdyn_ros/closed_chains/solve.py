@@ -19,9 +19,9 @@ import numpy as np
 
 # Singular values of A below this fraction of the largest one count as zero.
 RANK_TOLERANCE = 1e-9
-# Constraints that repeat each other do so on closed configurations only: a gap of g [m | rad]
-# makes their singular values grow to about g over the lengths of links, which this allows for.
-TOLERANCE_OF_GAP, LARGEST_TOLERANCE = 10.0, 1e-3
+# Constraints that repeat each other do so on closed configurations only: an error e [m | rad]
+# makes their singular values grow to about e over the lengths of links, which this allows for.
+TOLERANCE_OF_ERROR, LARGEST_TOLERANCE = 10.0, 1e-3
 # Of M on the null space: a pivot below this fraction of the largest meets no inertia.
 PIVOT_TOLERANCE = 1e-14
 
@@ -105,9 +105,10 @@ def spaces(
     return Spaces(u[:, :rank], s[:rank], vt[:rank].T, vt[rank:].T)
 
 
-def tolerance_of(gap: float) -> float:
-    """Return the tolerance of the rank where loops are open by a gap [m | rad]."""
-    return max(RANK_TOLERANCE, min(LARGEST_TOLERANCE, TOLERANCE_OF_GAP * gap))
+def tolerance_of(errors: np.ndarray) -> float:
+    """Return the tolerance of the rank where the loops have constraint errors [m | rad]."""
+    largest = float(np.abs(errors).max(initial=0.0))
+    return max(RANK_TOLERANCE, min(LARGEST_TOLERANCE, TOLERANCE_OF_ERROR * largest))
 
 
 def constrained_motion(

@@ -1,22 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The states of one robot that meet its loops: gaps, projection and messages."""
+"""The states of one robot that meet its loops: constraint errors, projection and messages."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Iterable, Optional
 
 from flexdyn_ros.closed_chains.configuration import ConfigurationSpace
-from flexdyn_ros.closed_chains.gaps import loop_gaps
+from flexdyn_ros.closed_chains.constraint_errors import constraint_errors
 from flexdyn_ros.closed_chains.projection import Projection, quick_correction
-from flexdyn_ros.closed_chains.report import LoopReport
-from flexdyn_ros.closed_chains.solve import Spaces, spaces, tolerance_of
+from flexdyn_ros.closed_chains.solve import RANK_TOLERANCE, Spaces, spaces, tolerance_of
 from flexdyn_ros.errors import ArgumentError, LoopsCannotClose, UnknownName
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
-# Below this gap [m | rad] one set of spaces leads to the nearest closed configuration.
+# Below this constraint error [m | rad] one set of spaces leads to the nearest closed state.
 NEARLY_CLOSED = 1e-6
+
+
+@dataclass(frozen=True)
+class LoopReport:
+    """
+    The loops of a robot at one configuration.
+
+    Attributes:
+        constraints: Names of the constraints, `<loop>/tx` and so on.
+        rank: Number of independent ones here.
+        usual_rank: The same at closed configurations near by.
+        degrees_of_freedom: Independent motions that the loops leave, modes counted.
+        actuated: Number of actuated joint coordinates.
+        dependent: Names of the constraints that take part in a dependence.
+        largest_gap: Largest constraint error [m | rad].
+    """
+
+    constraints: tuple[str, ...]
+    rank: int
+    usual_rank: int
+    degrees_of_freedom: int
+    actuated: int
+    dependent: tuple[str, ...]
+    largest_gap: float
+
+    @property
+    def redundant(self) -> int:
+        """Number of constraints that repeat others, near by too."""
+        return len(self.constraints) - self.usual_rank
+
+    @property
+    def singular(self) -> bool:
+        """Whether constraints are dependent here that are independent near by."""
+        return self.rank < self.usual_rank
+
+    def __str__(self) -> str:
+        """Return a sentence or two."""
+        text = (
+            f'{len(self.constraints)} constraints of rank {self.rank}, '
+            f'{self.degrees_of_freedom} degrees of freedom, {self.actuated} of the joint '
+            'coordinates actuated'
+        )
+        if self.redundant:
+            text += (
+                f'; {self.redundant} of them are redundant, and constraint forces are the '
+                'smallest possible'
+            )
+        if self.singular:
+            text += f'; singular here: the rank is {self.usual_rank} at nearby configurations'
+        return text
 
 
 class ClosedStates:
@@ -40,9 +90,9 @@ class ClosedStates:
         self._moving = np.arange(len(self._prescribed), robot.nv)
         self._nv, self._n = robot.nv, len(robot.constraint_names)
 
-    def gaps(self, backend: Any, q: Any) -> np.ndarray:
-        """Return the gaps of the constraints, (n,) [m | rad]."""
-        return loop_gaps(self.robot.loops, backend.loop_poses(list(q)))
+    def constraint_errors(self, backend: Any, q: Any) -> np.ndarray:
+        """Return the constraint errors, (n,) [m | rad]."""
+        return constraint_errors(self.robot.loops, backend.loop_poses(list(q)))
 
     def jacobian(self, backend: Any, q: Any) -> np.ndarray:
         """Return the constraint Jacobian A, (n, nv)."""
@@ -60,7 +110,7 @@ class ClosedStates:
             q: Configuration, (nq,).
             qd: Velocity, (nv,).
             hold: Coordinates that stay as they are.
-            targets: Gaps to reach, (n,); zero when None.
+            targets: Constraint errors to reach, (n,); zero when None.
             rates: Their rates.
 
         Raises:
@@ -74,15 +124,15 @@ class ClosedStates:
         moving = np.array([k for k in self._moving if names[k] not in held], dtype=int)
         goal = np.zeros(self._n) if targets is None else targets
 
-        def gaps(at: np.ndarray) -> np.ndarray:
-            return self.gaps(backend, at) - goal
+        def errors(at: np.ndarray) -> np.ndarray:
+            return self.constraint_errors(backend, at) - goal
 
-        if not held and np.abs(gaps(q)).max(initial=0.0) < NEARLY_CLOSED:
+        if not held and np.abs(errors(q)).max(initial=0.0) < NEARLY_CLOSED:
             near = self._corrected(backend, q, qd, None, targets, rates)
             if near is not None:
                 return near
         projection = Projection(
-            self.space, gaps, lambda at: self.jacobian(backend, at), moving
+            self.space, errors, lambda at: self.jacobian(backend, at), moving
         )
         closed = projection.nearest(q)
         if closed is None:
@@ -114,12 +164,12 @@ class ClosedStates:
         """Return the nearest closed state by a few steps from close by, or None."""
         goal = 0.0 if targets is None else targets
 
-        def gaps(at: np.ndarray) -> np.ndarray:
-            return self.gaps(backend, at) - goal
+        def errors(at: np.ndarray) -> np.ndarray:
+            return self.constraint_errors(backend, at) - goal
 
         a = self.jacobian(backend, q)
-        known = self._spaces(a, rank, gaps(q) if rank is None else None)
-        closed = quick_correction(self.space, gaps, known, q, max(1.0, np.abs(a).max()))
+        known = self._spaces(a, rank, errors(q) if rank is None else None)
+        closed = quick_correction(self.space, errors, known, q, max(1.0, np.abs(a).max()))
         if closed is None:
             return None
         if closed is not q:
@@ -129,12 +179,12 @@ class ClosedStates:
         return closed, qd + known.particular(wanted)
 
     def _spaces(
-        self, a: np.ndarray, rank: Optional[int] = None, gaps: Optional[np.ndarray] = None
+        self, a: np.ndarray, rank: Optional[int] = None, errors: Optional[np.ndarray] = None
     ) -> Spaces:
         """Return the spaces of A over what moves, a prescribed base left out."""
         held = len(self._prescribed)
-        gap = 0.0 if gaps is None else float(np.abs(gaps).max(initial=0.0))
-        known = spaces(a[:, held:], rank, tolerance_of(gap))
+        tolerance = RANK_TOLERANCE if errors is None else tolerance_of(errors)
+        known = spaces(a[:, held:], rank, tolerance)
         if not held:
             return known
         still = np.zeros((held, self._nv))
@@ -149,9 +199,9 @@ class ClosedStates:
         usual = known.rank
         rng = np.random.default_rng(0)
         for _ in range(3):
-            way = known.free @ rng.normal(size=known.free.shape[1])
-            norm = np.linalg.norm(way)
-            near = self.space.moved(q, 0.03 * way / norm if norm else way)
+            step = known.free @ rng.normal(size=known.free.shape[1])
+            norm = np.linalg.norm(step)
+            near = self.space.moved(q, 0.03 * step / norm if norm else step)
             try:
                 near, _ = self.project(backend, near, np.zeros(self._nv))
             except LoopsCannotClose:
@@ -163,11 +213,11 @@ class ClosedStates:
         return LoopReport(
             names, known.rank, usual, len(self._moving) - known.rank, len(self._actuated),
             dependent,
-            float(np.abs(self.gaps(backend, q)).max(initial=0.0)),
+            float(np.abs(self.constraint_errors(backend, q)).max(initial=0.0)),
         )
 
-    def _open(self, gaps: np.ndarray, held: bool) -> LoopsCannotClose:
-        by_name = dict(zip(self.robot.constraint_names, (float(x) for x in gaps)))
+    def _open(self, errors: np.ndarray, held: bool) -> LoopsCannotClose:
+        by_name = dict(zip(self.robot.constraint_names, (float(x) for x in errors)))
         worst = max(by_name, key=lambda name: abs(by_name[name]))
         advice = (
             'Hold fewer coordinates, or start nearer to where the loop closes' if held else

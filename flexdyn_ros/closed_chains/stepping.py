@@ -5,11 +5,11 @@ Loops along a simulated motion: accelerations that meet them, and what holds the
 Integration leaves the constraints, which are met in accelerations only. Three ways hold them:
 
 - "projection" brings the state of every step back to the nearest one that meets the loops;
-- "force" pushes frame1 back with f = -kp gap - kd rate, beside the constraint forces, which take
+- "force" pushes frame1 back with f = -kp error - kd rate, beside the constraint forces, which take
   no account of it (van der Merwe, Multi-body dynamics of robotic structures, 1995, eq. 5.75; it
   acts on the tip, so that it counts against the force that the tip exerts);
-- "baumgarte" asks for relative accelerations of -kp gap - kd rate (J. Baumgarte, Stabilization of
-  constraints and integrals of motion in dynamical systems, 1972).
+- "baumgarte" asks for relative accelerations of -kp error - kd rate (J. Baumgarte, Stabilization
+  of constraints and integrals of motion in dynamical systems, 1972).
 
 "none" lets them drift.
 """
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from typing import Any, Callable, Mapping, Optional, Protocol, Sequence, Union
 
-from flexdyn_ros.closed_chains.driven_gaps import DrivenGaps
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
 
@@ -44,6 +43,56 @@ class RungeKuttaMethod(Protocol):
     @property
     def c(self) -> Sequence[float]:
         """Return the times of the stages as fractions of the step."""
+
+
+class PrescribedErrors:
+    """
+    Constraint errors and their rates that prescribed accelerations of loops ask for.
+
+    They are the double integral of these accelerations, taken by the same Runge-Kutta method as
+    the motion, so that what holds the drift does not spoil the method's order.
+
+    Attributes:
+        offset: Errors at the start of the step, or after `end_step` at its end, (n,) [m | rad].
+        rate: Their rates there, (n,) [m/s | rad/s].
+    """
+
+    def __init__(self, size: int):
+        """Start with `size` closed constraints at rest."""
+        self.offset, self.rate = np.zeros(size), np.zeros(size)
+        self._stages: list[tuple[np.ndarray, np.ndarray]] = []
+        self._end = (self.offset, self.rate)
+
+    def begin_step(
+        self,
+        h: float,
+        a: Sequence[Sequence[float]],
+        b: Sequence[float],
+        accelerations: Sequence[np.ndarray],
+    ) -> None:
+        """
+        Prepare the stages of a step.
+
+        Args:
+            h: Length of the step [s].
+            a: Coefficients of the method, a row a stage.
+            b: Weights of the stages.
+            accelerations: What is prescribed at each stage's time, (n,) each.
+        """
+        self._stages = []
+        for row in (*a, b):
+            rate = self.rate + h * sum(w * g for w, g in zip(row, accelerations))
+            offset = self.offset + h * sum(w * r for w, (_, r) in zip(row, self._stages))
+            self._stages.append((offset, rate))
+        self._end = self._stages.pop()
+
+    def at(self, stage: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return errors and their rates at a stage, (n,) each; zero if nothing is prescribed."""
+        return self._stages[stage] if self._stages else (self.offset, self.rate)
+
+    def end_step(self) -> None:
+        """Move on to the end of the step."""
+        self.offset, self.rate = self._end
 
 
 class LoopMotion:
@@ -83,9 +132,9 @@ class LoopMotion:
         self._dyn, self._closed = dyn, dyn.closed_chains
         self._forces = forces
         self._accelerations = accelerations
-        self._driven = DrivenGaps(len(dyn.robot.constraint_names))
+        self._prescribed = PrescribedErrors(len(dyn.robot.constraint_names))
         self._rank: Optional[int] = None
-        self._loadings = [self._loading(0.0)]
+        self._inputs = [self._inputs_at(0.0)]
 
     def _checked_gains(self, gains: Any) -> Optional[tuple[float, float]]:
         usual = GAINS[self.drift]
@@ -124,18 +173,18 @@ class LoopMotion:
                 )
         return self._dyn.project(q, qd)
 
-    def _loading(self, t: float) -> Any:
+    def _inputs_at(self, t: float) -> Any:
         given = self._accelerations
-        return self._closed.loading(given(t) if callable(given) else given, self._forces)
+        return self._closed.inputs(given(t) if callable(given) else given, self._forces)
 
     def begin_step(self, t: float, h: float, method: RungeKuttaMethod) -> None:
         """Prepare a step from t to t + h [s]: what is prescribed at its stages."""
         if self._accelerations is None:
-            self._loadings = [self._loadings[0]] * len(method.c)
+            self._inputs = [self._inputs[0]] * len(method.c)
             return
-        self._loadings = [self._loading(t + c * h) for c in method.c]
-        self._driven.begin_step(
-            h, method.a, method.b, [loading.accelerations for loading in self._loadings]
+        self._inputs = [self._inputs_at(t + c * h) for c in method.c]
+        self._prescribed.begin_step(
+            h, method.a, method.b, [inputs.accelerations for inputs in self._inputs]
         )
 
     def acceleration(
@@ -148,21 +197,21 @@ class LoopMotion:
         The rank is found at the step's first stage, a closed state, and kept: states inside a
         step are a little open, which makes repeated constraints look independent.
         """
-        loading, backend = self._loadings[stage], self._dyn.equations
+        inputs, backend = self._inputs[stage], self._dyn.equations
         if stage == 0:
             self._rank = None
-        push = None
+        correction = None
         if self._gains is not None:
             kp, kd = self._gains
-            offset, rate = self._driven.at(stage)
-            gap = self._closed.gaps(backend, q) - offset
-            gap_rate = self._closed.jacobian(backend, q) @ qd - rate
-            push = -kp * gap - kd * gap_rate
-        if push is not None and self.drift == 'baumgarte':
-            loading = loading.faster(push)
-            push = None
+            offset, rate = self._prescribed.at(stage)
+            error = self._closed.constraint_errors(backend, q) - offset
+            error_rate = self._closed.jacobian(backend, q) @ qd - rate
+            correction = -kp * error - kd * error_rate
+        if correction is not None and self.drift == 'baumgarte':
+            inputs = inputs.with_accelerations(correction)
+            correction = None
         found = self._closed.motion(
-            backend, list(q), list(qd), tau, (), loading, self._rank, push, base
+            backend, list(q), list(qd), tau, (), inputs, self._rank, correction, base
         )
         if stage == 0:
             self._rank = found.rank
@@ -173,17 +222,17 @@ class LoopMotion:
     ) -> np.ndarray:
         """Return the wrench that moves a prescribed base, (6,), in its axes [N, N m]."""
         return self._closed.motion(
-            self._dyn.equations, list(q), list(qd), tau, (), self._loading(t), base=base
+            self._dyn.equations, list(q), list(qd), tau, (), self._inputs_at(t), base=base
         ).reaction
 
     def end_step(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the state at the end of the step, brought back where asked."""
         if self._accelerations is not None:
-            self._driven.end_step()
+            self._prescribed.end_step()
         if self.drift != 'projection':
             return q, qd
         rank = 0 if self._rank is None else self._rank
-        driven = self._driven
+        prescribed = self._prescribed
         return self._closed.corrected(
-            self._dyn.equations, q, qd, rank, driven.offset, driven.rate
+            self._dyn.equations, q, qd, rank, prescribed.offset, prescribed.rate
         )

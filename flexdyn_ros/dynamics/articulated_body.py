@@ -206,9 +206,9 @@ def _outward(
         for index, value in zip(step.coordinates, known):
             accelerations[index] = value
         linear, angular = twist
-        for (slide, turn), value in zip(step.columns, known):
-            linear = linear if slide is None else add(linear, scale(value, slide))
-            angular = angular if turn is None else add(angular, scale(value, turn))
+        for (translation, rotation), value in zip(step.columns, known):
+            linear = linear if translation is None else add(linear, scale(value, translation))
+            angular = angular if rotation is None else add(angular, scale(value, rotation))
         twists.append((linear, angular))
     return accelerations
 
@@ -217,7 +217,7 @@ def _floors(rigid: BlockInertia, columns: list[Column], n_modes: int) -> list[fl
     """Return the pivots at or below which a coordinate meets no inertia; floats only."""
     if not isinstance(rigid.linear[0][0], float) or not isinstance(rigid.angular[0][0], float):
         return [0.0] * (len(columns) + n_modes)
-    turn = sum(abs(rigid.angular[k][k]) for k in range(3))
-    push = sum(abs(rigid.linear[k][k]) for k in range(3))
-    floors = [PIVOT_TOLERANCE * (push if angular is None else turn) for _, angular in columns]
+    rotary = sum(abs(rigid.angular[k][k]) for k in range(3))
+    mass = sum(abs(rigid.linear[k][k]) for k in range(3))
+    floors = [PIVOT_TOLERANCE * (mass if angular is None else rotary) for _, angular in columns]
     return floors + [0.0] * n_modes

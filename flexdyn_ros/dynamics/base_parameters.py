@@ -47,7 +47,7 @@ OWN_ERROR = 4.0 * UNIT_ROUND_OFF
 EXACT = (0.0, 1.0, -1.0)
 
 
-class Bounded(OuterScalar):
+class ErrorBounded(OuterScalar):
     """
     A number with a bound on its rounding error.
 
@@ -62,25 +62,25 @@ class Bounded(OuterScalar):
         self.value = value
         self.error = error
 
-    def __add__(self, other: Union[Bounded, float]) -> Bounded:
-        other = _bounded(other)
-        return _rounded(self.value + other.value, self.error + other.error)
+    def __add__(self, other: Union[ErrorBounded, float]) -> ErrorBounded:
+        other = _error_bounded(other)
+        return _with_round_off(self.value + other.value, self.error + other.error)
 
     __radd__ = __add__
 
-    def __neg__(self) -> Bounded:
-        return Bounded(-self.value, self.error)
+    def __neg__(self) -> ErrorBounded:
+        return ErrorBounded(-self.value, self.error)
 
-    def __sub__(self, other: Union[Bounded, float]) -> Bounded:
-        return self + -_bounded(other)
+    def __sub__(self, other: Union[ErrorBounded, float]) -> ErrorBounded:
+        return self + -_error_bounded(other)
 
-    def __rsub__(self, other: float) -> Bounded:
+    def __rsub__(self, other: float) -> ErrorBounded:
         return -self + other
 
-    def __mul__(self, other: Union[Bounded, float]) -> Bounded:
-        other = _bounded(other)
+    def __mul__(self, other: Union[ErrorBounded, float]) -> ErrorBounded:
+        other = _error_bounded(other)
         error = abs(self.value) * other.error + self.error * (abs(other.value) + other.error)
-        return _rounded(self.value * other.value, error)
+        return _with_round_off(self.value * other.value, error)
 
     __rmul__ = __mul__
 
@@ -95,16 +95,16 @@ class Bounded(OuterScalar):
         return 0.0 if self.is_round_off else self.value
 
 
-def _bounded(x: Union[Bounded, float]) -> Bounded:
-    return x if isinstance(x, Bounded) else Bounded(x)
+def _error_bounded(x: Union[ErrorBounded, float]) -> ErrorBounded:
+    return x if isinstance(x, ErrorBounded) else ErrorBounded(x)
 
 
-def _rounded(value: float, error: float) -> Bounded:
+def _with_round_off(value: float, error: float) -> ErrorBounded:
     """Return the result of one operation: exact where it is zero, rounded otherwise."""
-    return Bounded(value, error + UNIT_ROUND_OFF * abs(value))
+    return ErrorBounded(value, error + UNIT_ROUND_OFF * abs(value))
 
 
-NO_MOMENT: Vector = (Bounded(0.0), Bounded(0.0), Bounded(0.0))
+NO_MOMENT: Vector = (ErrorBounded(0.0), ErrorBounded(0.0), ErrorBounded(0.0))
 
 
 @dataclass
@@ -153,15 +153,16 @@ class Moments:
 
     def seen_from(self, rotation: Matrix, position: Vector) -> Moments:
         """Return the moments in a frame where this one stands at rotation and position."""
-        turn = tuple(tuple(x if x in EXACT else Bounded(x, OWN_ERROR) for x in row)
-                     for row in rotation)
+        bounded = tuple(
+            tuple(x if x in EXACT else ErrorBounded(x, OWN_ERROR) for x in row) for row in rotation
+        )
         shift = _with_error(position, _size(position))
-        first = apply(turn, self.first_moment)
+        first = apply(bounded, self.first_moment)
         half = outer(shift, add(first, scale(0.5 * self.mass, shift)))
         return Moments(
             self.mass,
             add(first, scale(self.mass, shift)),
-            add_matrices(symmetric_congruence(turn, self.second_moment), symmetric_sum(half)),
+            add_matrices(symmetric_congruence(bounded, self.second_moment), symmetric_sum(half)),
         )
 
     def given_to(self, body: Body) -> Body:
@@ -230,7 +231,7 @@ def _movable(body: Body, own: Moments) -> Optional[Moments]:
     return None
 
 
-def _axisymmetric(body: Body, own: Moments) -> Optional[Bounded]:
+def _axisymmetric(body: Body, own: Moments) -> Optional[ErrorBounded]:
     """Return t where a revolute body's moments are t (1 - axis axis^T) and nothing else."""
     if body.joint.type != 'revolute' or any(x.value for x in own.first_moment):
         return None
@@ -240,19 +241,19 @@ def _axisymmetric(body: Body, own: Moments) -> Optional[Bounded]:
     return spread if plain and spread.value else None
 
 
-def _disc(axis: Vector, spread: Bounded) -> Matrix:
+def _disc(axis: Vector, spread: ErrorBounded) -> Matrix:
     """Return the second moments of a disc about an axis: spread (1 - axis axis^T)."""
     return scale_matrix(spread, subtract_matrices(IDENTITY, outer(axis, axis)))
 
 
 def _with_error(values: Vector, size: float) -> Vector:
     """Return numbers whose errors are those of sums of a size; a zero is one."""
-    return tuple(Bounded(x, OWN_ERROR * size if x else 0.0) for x in values)
+    return tuple(ErrorBounded(x, OWN_ERROR * size if x else 0.0) for x in values)
 
 
 def _cleaned(values: Vector) -> Vector:
     """Return bounded numbers, those that are nothing but rounding errors made zero."""
-    return tuple(Bounded(x.number, x.error) for x in values)
+    return tuple(ErrorBounded(x.number, x.error) for x in values)
 
 
 def _cleaned_matrix(rows: Matrix) -> Matrix:

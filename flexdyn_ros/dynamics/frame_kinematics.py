@@ -39,10 +39,10 @@ def body_twists(tree: Multibody, places: list[Placement], qd: list) -> list[Twis
         linear, angular = carry_twist(
             place, twists[place.body.parent], parent.mode_rates(qd)
         )
-        slide, turn = combine_columns(place.columns, axis_rates(place.body.joint, qd))
+        velocity, omega = combine_columns(place.columns, axis_rates(place.body.joint, qd))
         twists.append((
-            linear if slide is None else add(linear, slide),
-            angular if turn is None else add(angular, turn),
+            linear if velocity is None else add(linear, velocity),
+            angular if omega is None else add(angular, omega),
         ))
     return twists
 
@@ -75,15 +75,15 @@ def _root_columns(
             parent = tree.bodies[place.body.parent]
             base, corner = found[place.body.parent]
             arm = subtract(tip, add(corner, apply(base, place.node.position)))
-            for k, (move, turn) in enumerate(zip(place.node.translation, place.node.angular)):
-                omega = apply(base, turn)
-                own = (add(apply(base, move), cross(omega, arm)), omega)
+            for k, (linear, angular) in enumerate(zip(place.node.translation, place.node.angular)):
+                omega = apply(base, angular)
+                own = (add(apply(base, linear), cross(omega, arm)), omega)
                 _add_column(columns, parent.velocity_modes + k, own)
         arm = subtract(tip, origin)
         for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
             omega = ZERO if angular is None else apply(rotation, angular)
-            slide = ZERO if linear is None else apply(rotation, linear)
-            own = (slide if angular is None else add(slide, cross(omega, arm)), omega)
+            velocity = ZERO if linear is None else apply(rotation, linear)
+            own = (velocity if angular is None else add(velocity, cross(omega, arm)), omega)
             for term in axis:
                 _add_column(columns, term.velocity_index, _scaled(term.multiplier, own))
     return columns

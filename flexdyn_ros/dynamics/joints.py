@@ -119,7 +119,7 @@ def multi_axis_product(
     joint: JointMotion,
     columns: tuple[Column, ...],
     rates: list,
-    slide: Optional[Vector],
+    velocity: Optional[Vector],
     omega: Optional[Vector],
 ) -> Column:
     """
@@ -127,16 +127,16 @@ def multi_axis_product(
 
     Column k turns and slides with all later axes m, so that its rate is the sum of
     qd_m S_k x S_m, a product of twists (van der Merwe, eqs. 5.69 and 5.71, with the sign that
-    differentiation gives), and omega x slide leads from the rate of a velocity in body axes to
+    differentiation gives), and omega x velocity leads from the rate of a velocity in body axes to
     the origin's acceleration. The three columns of a quaternion keep their place in the body.
     """
-    linear = None if slide is None or omega is None else cross(omega, slide)
+    linear = None if velocity is None or omega is None else cross(omega, velocity)
     angular: Optional[Vector] = None
     before: Column = (None, None)
-    for number, ((move, turn), rate) in enumerate(zip(columns, rates)):
+    for number, ((translation, rotation), rate) in enumerate(zip(columns, rates)):
         own = (
-            None if move is None else scale(rate, move),
-            None if turn is None else scale(rate, turn),
+            None if translation is None else scale(rate, translation),
+            None if rotation is None else scale(rate, rotation),
         )
         if not joint.quaternion or number >= 3:
             swept = _vector_sum(_cross(before[1], own[0]), _cross(before[0], own[1]))
@@ -217,40 +217,40 @@ def axis_rates(joint: JointMotion, rates: list) -> list[Scalar]:
 
 
 def velocity_product(
-    joint: JointMotion, columns: tuple[Column, ...], rates: list, slide: Optional[Vector],
+    joint: JointMotion, columns: tuple[Column, ...], rates: list, velocity: Optional[Vector],
     omega: Optional[Vector],
 ) -> Column:
     """
     Return the acceleration that a joint's own velocity adds in body axes; None for none.
 
-    A floating joint has omega x slide, since its linear velocity is given in axes that turn with
-    the body; a multi-axis joint has more.
+    A floating joint has omega x velocity, since its linear velocity is given in axes that turn
+    with the body; a multi-axis joint has more.
 
     Args:
         joint: The joint.
         columns: Its motion columns.
         rates: Velocity of each of its axes.
-        slide: Its linear velocity, the columns combined; None for none.
+        velocity: Its linear velocity, the columns combined; None for none.
         omega: Its angular velocity.
     """
     if joint.type == 'floating':
-        return cross(omega, slide), None
+        return cross(omega, velocity), None
     if joint.type == 'multi_axis':
-        return multi_axis_product(joint, columns, rates, slide, omega)
+        return multi_axis_product(joint, columns, rates, velocity, omega)
     return None, None
 
 
 def combine_columns(columns: tuple[Column, ...], rates: list) -> Column:
     """Return the relative velocity of a body for given axis rates."""
-    slide = omega = None
+    velocity = omega = None
     for (linear, angular), rate in zip(columns, rates):
         if linear is not None:
             part = scale(rate, linear)
-            slide = part if slide is None else add(slide, part)
+            velocity = part if velocity is None else add(velocity, part)
         if angular is not None:
             part = scale(rate, angular)
             omega = part if omega is None else add(omega, part)
-    return slide, omega
+    return velocity, omega
 
 
 def frame_axis(joint: JointMotion) -> Optional[int]:
@@ -272,8 +272,8 @@ def project_on_axis(column: Column, wrench: tuple[Vector, Vector]) -> Scalar:
 
 
 def _position(joint: JointMotion, q: list) -> Scalar:
-    moved = _sum(term.multiplier * q[term.position_index] for term in joint.terms[0])
-    return moved + joint.offset if joint.offset else moved
+    displacement = _sum(term.multiplier * q[term.position_index] for term in joint.terms[0])
+    return displacement + joint.offset if joint.offset else displacement
 
 
 def _sum(values) -> Scalar:

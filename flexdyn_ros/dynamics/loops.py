@@ -83,8 +83,8 @@ def _jacobian(
         for own, other in zip(*(zip(*rows) for rows in jacobians)):
             (linear, angular), (base, base_omega) = (own[:3], own[3:]), (other[:3], other[3:])
             omega = subtract(angular, base_omega)
-            slide = subtract(subtract(linear, base), cross(base_omega, arm))
-            columns.append(_components(loop, first, second, omega, slide, wanted))
+            velocity = subtract(subtract(linear, base), cross(base_omega, arm))
+            columns.append(_components(loop, first, second, omega, velocity, wanted))
         found += [[column[k] for column in columns] for k in range(len(wanted))]
     return found
 
@@ -94,19 +94,19 @@ def _components(
     first: FrameMotion,
     second: FrameMotion,
     omega: Vector,
-    slide: Vector,
+    linear: Vector,
     wanted: tuple[int, ...],
 ) -> list[Scalar]:
     """Return the wanted directions of a relative velocity that is given in root axes."""
     rotation = apply_transposed(second.rotation, omega)
-    move = apply_transposed(second.rotation, slide)
+    translation = apply_transposed(second.rotation, linear)
     found = []
     for k in wanted:
         if k == _single_rotation(loop):
             one, other = _axis(first, k), _axis(second, k)
             found.append(dot(add(one, other), omega) / (1.0 + dot(one, other)))
         else:
-            found.append(rotation[k] if k < 3 else move[k - 3])
+            found.append(rotation[k] if k < 3 else translation[k - 3])
     return found
 
 
@@ -121,19 +121,19 @@ def loop_bias(
         speed = subtract(first.velocity, second.velocity)
         omega = subtract(first.angular_velocity, second.angular_velocity)
         # d^2/dt^2 of R^T arm and d/dt of R^T omega, R the rotation of frame2.
-        slide = subtract(first.acceleration, second.acceleration)
-        slide = subtract(slide, cross(second.angular_acceleration, arm))
-        slide = subtract(slide, scale(2.0, cross(second.angular_velocity, speed)))
-        slide = add(slide, cross(second.angular_velocity, cross(second.angular_velocity, arm)))
+        linear = subtract(first.acceleration, second.acceleration)
+        linear = subtract(linear, cross(second.angular_acceleration, arm))
+        linear = subtract(linear, scale(2.0, cross(second.angular_velocity, speed)))
+        linear = add(linear, cross(second.angular_velocity, cross(second.angular_velocity, arm)))
         alpha = subtract(first.angular_acceleration, second.angular_acceleration)
         seen = subtract(alpha, cross(second.angular_velocity, omega))
         rotation = apply_transposed(second.rotation, seen)
-        moved = apply_transposed(second.rotation, slide)
+        translation = apply_transposed(second.rotation, linear)
         for k in loop.directions:
             if k == _single_rotation(loop):
                 found.append(_bisector_bias(first, second, k, omega, alpha))
             else:
-                found.append(rotation[k] if k < 3 else moved[k - 3])
+                found.append(rotation[k] if k < 3 else translation[k - 3])
     return found
 
 

@@ -165,20 +165,20 @@ def _node_motion(
     place: Placement, node: NodePlacement, motion: BodyMotion, rates: list, accelerations: list
 ) -> BodyMotion:
     """Return the motion of a deflecting cross-section, in its own axes unless they come later."""
-    slide = combine(rates, node.translation)
-    turning = combine(rates, node.angular)
+    linear = combine(rates, node.translation)
+    angular = combine(rates, node.angular)
     start = add(motion.acceleration, apply(motion.matrix, node.position))
-    start = add(start, scale(2.0, cross(motion.angular_velocity, slide)))
+    start = add(start, scale(2.0, cross(motion.angular_velocity, linear)))
     start = add(start, combine(accelerations, node.translation))
     if node.axial.terms:
         drawn = weighted(node.node.shortening, amplitude_biases(node.axial, rates))
         start = add(start, scale(drawn, node.axial.direction))
-    alpha = add(motion.angular_acceleration, cross(motion.angular_velocity, turning))
+    alpha = add(motion.angular_acceleration, cross(motion.angular_velocity, angular))
     alpha = add(alpha, combine(accelerations, node.angular))
     if not node.node.linear and node.node.axis is None:
         vector_rate = combine(rates, node.node.rotation)
         alpha = add(alpha, vector_angular_bias(node.rotation_vector, vector_rate))
-    omega = add(motion.angular_velocity, turning)
+    omega = add(motion.angular_velocity, angular)
     if place.through is not None:
         # The body stands here: nothing needs the matrix before its joint has turned the axes.
         return BodyMotion(omega, alpha, start, motion.matrix)
@@ -196,8 +196,8 @@ def _joint_motion(place: Placement, motion: BodyMotion, qd: list, qdd: list) -> 
     """Return the motion of a body behind its joint, in its own axes."""
     joint = place.body.joint
     rates = axis_rates(joint, qd)
-    slide, turn = combine_columns(place.columns, rates)
-    slide_rate, turn_rate = combine_columns(place.columns, axis_rates(joint, qdd))
+    linear, angular = combine_columns(place.columns, rates)
+    linear_rate, angular_rate = combine_columns(place.columns, axis_rates(joint, qdd))
     if place.through is None:
         rotation = place.rotation
         start = add(motion.acceleration, apply(motion.matrix, place.position))
@@ -206,14 +206,14 @@ def _joint_motion(place: Placement, motion: BodyMotion, qd: list, qdd: list) -> 
     start = apply_transposed(rotation, start)
     omega = apply_transposed(rotation, motion.angular_velocity)
     alpha = apply_transposed(rotation, motion.angular_acceleration)
-    own, own_turn = velocity_product(joint, place.columns, rates, slide, turn)
-    if slide is not None:
-        start = add(start, add(scale(2.0, cross(omega, slide)), slide_rate))
-        start = start if own is None else add(start, own)
-    if turn is not None:
-        alpha = add(alpha, add(cross(omega, turn), turn_rate))
-        alpha = alpha if own_turn is None else add(alpha, own_turn)
-        omega = add(omega, turn)
+    linear_bias, angular_bias = velocity_product(joint, place.columns, rates, linear, angular)
+    if linear is not None:
+        start = add(start, add(scale(2.0, cross(omega, linear)), linear_rate))
+        start = start if linear_bias is None else add(start, linear_bias)
+    if angular is not None:
+        alpha = add(alpha, add(cross(omega, angular), angular_rate))
+        alpha = alpha if angular_bias is None else add(alpha, angular_bias)
+        omega = add(omega, angular)
     return BodyMotion(omega, alpha, start, acceleration_matrix(omega, alpha))
 
 

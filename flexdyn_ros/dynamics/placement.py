@@ -18,7 +18,7 @@ from flexdyn_ros.dynamics.foreshortening import (
     amplitudes,
     weighted,
 )
-from flexdyn_ros.dynamics.joints import Column, frame_axis, joint_motion
+from flexdyn_ros.dynamics.joints import Column, frame_axis, joint_motion, project_on_axis
 from flexdyn_ros.dynamics.multibody import AxialInertia, Body, BodyNode, Multibody
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
@@ -133,19 +133,19 @@ def _placement(tree: Multibody, body: Body, q: list) -> Placement:
     node, extra = None, None
     if body.node is not None:
         node = _node_placement(body.node, tree.bodies[body.parent], q)
-        if _turns_together(body):
+        if _shares_axis(body):
             # Two turns about one axis are one: the joint takes the node's angle too.
             extra = dot(node.rotation_vector, apply(body.rotation, body.joint.axis))
             node.rotation = IDENTITY
-    turn, shift, columns = joint_motion(body.joint, q, extra)
-    rotation = body.rotation if turn is None else multiply(body.rotation, turn)
+    joint_rotation, shift, columns = joint_motion(body.joint, q, extra)
+    rotation = body.rotation if joint_rotation is None else multiply(body.rotation, joint_rotation)
     position = body.position
     if shift is not None:
         position = add(position, apply(body.rotation, shift))
-    return Placement(body, node, position, rotation, turn, columns)
+    return Placement(body, node, position, rotation, joint_rotation, columns)
 
 
-def _turns_together(body: Body) -> bool:
+def _shares_axis(body: Body) -> bool:
     """Return whether a joint turns about the one axis, and at the point, its node turns about."""
     if body.joint.type != 'revolute' or body.node.linear or any(body.position):
         return False
@@ -213,9 +213,8 @@ def carry_wrench(place: Placement, wrench: Wrench) -> tuple[Wrench, list[Scalar]
             force, moment = apply(node.rotation, force), apply(node.rotation, moment)
     if node is None:
         return (force, moment), []
-    modal = [
-        dot(move, force) + dot(turn, moment) for move, turn in zip(node.translation, node.angular)
-    ]
+    columns = zip(node.translation, node.angular)
+    modal = [project_on_axis(column, (force, moment)) for column in columns]
     return (force, add(moment, cross(node.position, force))), modal
 
 

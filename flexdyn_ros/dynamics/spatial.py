@@ -209,7 +209,7 @@ def about_axis(axis: Vector, angle: Scalar) -> Matrix:
     )
 
 
-def rotate_tensor(turn: Matrix, axis: int, m: Matrix) -> Matrix:
+def rotate_tensor(rotation: Matrix, axis: int, m: Matrix) -> Matrix:
     """
     Return R m R^T of a symmetric m for a rotation R about frame axis number `axis`.
 
@@ -217,11 +217,11 @@ def rotate_tensor(turn: Matrix, axis: int, m: Matrix) -> Matrix:
     operations than two matrix products, and keep the trace to the letter.
     """
     i, j, k = (axis + 1) % 3, (axis + 2) % 3, axis
-    c, s = turn[i][i], turn[j][i]
+    c, s = rotation[i][i], rotation[j][i]
     e = s * (m[i][i] - m[j][j]) + 2.0 * c * m[i][j]
-    moved = s * e
+    exchanged = s * e
     rows = [[m[k][k]] * 3 for _ in range(3)]
-    rows[i][i], rows[j][j] = m[i][i] - moved, m[j][j] + moved
+    rows[i][i], rows[j][j] = m[i][i] - exchanged, m[j][j] + exchanged
     rows[i][j] = rows[j][i] = c * e - m[i][j]
     rows[i][k] = rows[k][i] = c * m[i][k] - s * m[j][k]
     rows[j][k] = rows[k][j] = s * m[i][k] + c * m[j][k]

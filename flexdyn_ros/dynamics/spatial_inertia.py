@@ -217,10 +217,10 @@ class FlexibleInertia:
         else:
             at_node = inertia.rotated(node.rotation, tensor)
         columns = list(zip(node.translation, node.angular))
-        for k, (move, turn) in enumerate(columns):
-            force, moment = at_node.momentum(move, turn)
-            for i, (other_move, other_turn) in enumerate(columns):
-                power = dot(other_move, force) + dot(other_turn, moment)
+        for k, (translation, rotation) in enumerate(columns):
+            force, moment = at_node.momentum(translation, rotation)
+            for i, (other_translation, other_rotation) in enumerate(columns):
+                power = dot(other_translation, force) + dot(other_rotation, moment)
                 self.modal[i][k] = self.modal[i][k] + power
             self.forces[k] = add(self.forces[k], force)
             self.moments[k] = add(self.moments[k], add(moment, cross(node.position, force)))

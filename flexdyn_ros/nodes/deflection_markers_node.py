@@ -187,7 +187,7 @@ class DeflectionMarkersNode(RobotNode):
         if self.quasi_static is None:
             return None
         self.source = 'quasi_static'
-        self.run_time_model.turn_gravity()
+        self.run_time_model.update_gravity()
         q, qd = self.measured.without_left_out(now, self.parameters['timeout'])
         return self.quasi_static.at(JointSample(0.0, q, qd, np.zeros_like(qd))).delta
 

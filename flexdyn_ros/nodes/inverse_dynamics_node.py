@@ -218,7 +218,7 @@ class InverseDynamicsNode(RobotNode):
             self.apply_settings()
         if self.changes.take():
             self.cycle.shaping.change()
-        self.run_time_model.turn_gravity()
+        self.run_time_model.update_gravity()
 
     def _report_work(self) -> None:
         saturated = self.cycle.saturated

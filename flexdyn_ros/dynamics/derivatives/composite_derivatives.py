@@ -90,19 +90,19 @@ class CompositeDerivatives:
             response = self._bodies.response(index, variation)
             self._enter(index, kind, x, response)
             if kind == POSITION:
-                self._enter_turned_axes(index, x, along)
+                self._enter_own_rotation(index, x, along)
                 response = response.plus(_moved(column, self._bodies.wrenches[index]))
             self._enter_inward(index, kind, x, self._bodies.carry(index, response))
 
-    def _enter_turned_axes(self, index: int, x: int, along: CalculusDirection) -> None:
+    def _enter_own_rotation(self, index: int, x: int, along: CalculusDirection) -> None:
         """Add what a wrench does on axes that turn with their own joint, as planar ones do."""
         place = self._places[index]
-        for axis, (slide, turn) in zip(place.body.joint.terms, place.columns):
-            turned = (
-                None if slide is None else slope(slide, along),
-                None if turn is None else slope(turn, along),
+        for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
+            slopes = (
+                None if linear is None else slope(linear, along),
+                None if angular is None else slope(angular, along),
             )
-            power = project_on_axis(turned, self._bodies.wrenches[index])
+            power = project_on_axis(slopes, self._bodies.wrenches[index])
             self._add(POSITION, axis[0].velocity_index, x, power)
 
     def _columns_of_modes(self, index: int, kind: int) -> None:
@@ -190,8 +190,9 @@ class CompositeDerivatives:
 
 def _moved(column: Column, wrench: Wrench) -> Response:
     """Return how a wrench in body axes looks from a parent while its body moves along a column."""
-    slide, turn = column
+    linear, angular = column
     force, moment = wrench
-    changed = ZERO if turn is None else cross(turn, force)
-    turned = ZERO if turn is None else cross(turn, moment)
-    return Response(changed, turned if slide is None else add(turned, cross(slide, force)), [])
+    force_rate = ZERO if angular is None else cross(angular, force)
+    moment_rate = ZERO if angular is None else cross(angular, moment)
+    moment_rate = moment_rate if linear is None else add(moment_rate, cross(linear, force))
+    return Response(force_rate, moment_rate, [])

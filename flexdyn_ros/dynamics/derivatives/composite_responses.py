@@ -178,8 +178,8 @@ class CompositeResponses:
             velocity = self._steps[index][0].velocity
             response = response.moving(velocity, rigid.mass, apply(node.rotation, moment))
             self.modal_coriolis[parent] = [
-                add(row, response.row(move, turn))
-                for row, move, turn in zip(
+                add(row, response.row(linear, angular))
+                for row, linear, angular in zip(
                     self.modal_coriolis[parent], node.translation, node.angular
                 )
             ]

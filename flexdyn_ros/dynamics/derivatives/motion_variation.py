@@ -82,13 +82,12 @@ def stages(place: Placement, omega: Vector, mode_rates: list, qd: list) -> list[
     found = []
     node = place.node
     if node is not None:
-        slide = combine(mode_rates, node.translation)
-        velocity = _velocity(omega, node.position, slide)
+        velocity = _velocity(omega, node.position, combine(mode_rates, node.translation))
         found.append(Stage(node.rotation, node.position, velocity))
-        turning = combine(mode_rates, node.angular)
-        omega = apply_transposed(node.rotation, add(omega, turning))
-    slide, _ = combine_columns(place.columns, axis_rates(place.body.joint, qd))
-    own = None if slide is None else apply(place.rotation, slide)
+        angular = combine(mode_rates, node.angular)
+        omega = apply_transposed(node.rotation, add(omega, angular))
+    linear, _ = combine_columns(place.columns, axis_rates(place.body.joint, qd))
+    own = None if linear is None else apply(place.rotation, linear)
     found.append(Stage(place.rotation, place.position, _velocity(omega, place.position, own)))
     return found
 
@@ -179,12 +178,12 @@ def response_over_joint(
         mass: Of the body with all that it carries.
         first_moment: The same, in the body's frame.
     """
-    turned = response.rotated(step.rotation, _turned(place, response.map))
+    turned = response.rotated(step.rotation, _rotated(place, response.map))
     moment = apply(step.rotation, first_moment)
     return turned.moving(step.velocity, mass, moment).shifted(step.position)
 
 
-def _turned(place: Placement, m: Matrix) -> Matrix:
+def _rotated(place: Placement, m: Matrix) -> Matrix:
     """Return R m R^T for the rotation of a body on its parent."""
     axis = frame_axis(place.body.joint)
     if place.joint_rotation is None or axis is None:
@@ -192,7 +191,7 @@ def _turned(place: Placement, m: Matrix) -> Matrix:
     return congruence(place.body.rotation, rotate_matrix(place.joint_rotation, axis, m))
 
 
-def rotate_matrix(turn: Matrix, axis: int, m: Matrix) -> Matrix:
+def rotate_matrix(rotation: Matrix, axis: int, m: Matrix) -> Matrix:
     """
     Return R m R^T of any matrix m for a rotation R about frame axis number `axis`.
 
@@ -200,11 +199,11 @@ def rotate_matrix(turn: Matrix, axis: int, m: Matrix) -> Matrix:
     becomes m_ii - s e, c e - m_ji, c e - m_ij, m_jj + s e.
     """
     i, j, k = (axis + 1) % 3, (axis + 2) % 3, axis
-    c, s = turn[i][i], turn[j][i]
+    c, s = rotation[i][i], rotation[j][i]
     e = s * (m[i][i] - m[j][j]) + c * (m[i][j] + m[j][i])
-    moved, mixed = s * e, c * e
+    exchanged, mixed = s * e, c * e
     rows = [[m[k][k]] * 3 for _ in range(3)]
-    rows[i][i], rows[j][j] = m[i][i] - moved, m[j][j] + moved
+    rows[i][i], rows[j][j] = m[i][i] - exchanged, m[j][j] + exchanged
     rows[i][j], rows[j][i] = mixed - m[j][i], mixed - m[i][j]
     rows[i][k], rows[j][k] = c * m[i][k] - s * m[j][k], s * m[i][k] + c * m[j][k]
     rows[k][i], rows[k][j] = c * m[k][i] - s * m[k][j], s * m[k][i] + c * m[k][j]

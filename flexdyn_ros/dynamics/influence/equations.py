@@ -58,8 +58,8 @@ def mass_matrix(model: InfluenceModel, q: list) -> list[list[Scalar]]:
         first = place.body.velocity_modes
         for number, (i, (linear, angular)) in enumerate(columns):
             force, moment, modal = inertia.momentum(linear, angular)
-            for j, (move, turn) in columns[: number + 1]:
-                shared = dot(move, force) + dot(turn, moment)
+            for j, (other_linear, other_angular) in columns[: number + 1]:
+                shared = dot(other_linear, force) + dot(other_angular, moment)
                 matrix[i][j] = matrix[i][j] + shared
                 if i != j:
                     matrix[j][i] = matrix[j][i] + shared
@@ -214,12 +214,12 @@ def frame_motion(
     place = places[frame.body]
     arm = apply(place.rotation, frame.position)
     twist = twist_of(place.jacobian(add(place.origin, arm)), qd)
-    way = []
+    path = []
     while place.body.parent >= 0:
-        way.append(place)
+        path.append(place)
         place = places[place.body.parent]
     motion = LinkMotion(ZERO, ZERO, ZERO)
-    for link in reversed(way):
+    for link in reversed(path):
         motion = propagated_motion(motion, link, qd)
     alpha = motion.angular_acceleration
     linear = add(motion.acceleration, swept(motion.angular_velocity, alpha, arm))

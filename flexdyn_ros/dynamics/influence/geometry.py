@@ -54,13 +54,13 @@ class Influence(NamedTuple):
 
     Attributes:
         coordinate: Its place in qd.
-        slide: Translation for a unit rate, S of a translational joint or psi_t; None for none.
-        rotation: Rotation for a unit rate, S of a rotational joint or psi_r; None for none.
+        translation: For a unit rate, S of a translational joint or psi_t; None for none.
+        rotation: For a unit rate, S of a rotational joint or psi_r; None for none.
         origin: Where it acts [m].
     """
 
     coordinate: int
-    slide: Optional[Vector]
+    translation: Optional[Vector]
     rotation: Optional[Vector]
     origin: Vector
 
@@ -113,8 +113,8 @@ class LinkPlace:
     def jacobian(self, point: Vector) -> Columns:
         """Return the Jacobian of a point that is rigid with the body's frame, (7) to (12)."""
         columns: Columns = {}
-        for coordinate, slide, rotation, origin in self.influences:
-            linear, angular = slide or ZERO, rotation or ZERO
+        for coordinate, translation, rotation, origin in self.influences:
+            linear, angular = translation or ZERO, rotation or ZERO
             if rotation is not None:
                 linear = add(linear, cross(rotation, subtract(point, origin)))
             known = columns.get(coordinate)
@@ -138,13 +138,13 @@ def link_places(tree: Multibody, q: list, qd: Optional[list] = None) -> list[Lin
         if body.parent < 0:
             places.append(LinkPlace(body))
             continue
-        walk = _Walk(places[body.parent], q, qd)
+        path = _Outward(places[body.parent], q, qd)
         if body.node is not None:
-            walk.ride(body.node)
-        walk.go(body.position)
-        walk.turn(body.rotation)
-        walk.joint(body.joint)
-        places.append(walk.arrive(body))
+            path.to_node(body.node)
+        path.go(body.position)
+        path.rotate(body.rotation)
+        path.joint(body.joint)
+        places.append(path.arrive(body))
     return places
 
 
@@ -152,26 +152,26 @@ def place_on_section(
     place: LinkPlace, node: BodyNode, offset: Vector, q: list, qd: Optional[list]
 ) -> LinkPlace:
     """Return the place of what rides on a body's cross-section, `offset` beside its node."""
-    walk = _Walk(place, q, qd)
-    walk.ride(node)
-    walk.go(offset)
-    return walk.arrive(place.body)
+    path = _Outward(place, q, qd)
+    path.to_node(node)
+    path.go(offset)
+    return path.arrive(place.body)
 
 
-class _Walk:
-    """A way outward along the chain, from the origin of a body."""
+class _Outward:
+    """A path outward along the chain, from the origin of a body."""
 
     def __init__(self, start: LinkPlace, q: list, qd: Optional[list]):
         self._start, self._q, self._qd = start, q, qd
         self._rotation, self._point, self._arm = start.rotation, start.origin, ZERO
         self._steps: list[Step] = []
 
-    def go(self, way: Vector) -> None:
+    def go(self, vector: Vector) -> None:
         """Go along a vector that is given in the axes reached."""
-        way = apply(self._rotation, way)
-        self._arm, self._point = add(self._arm, way), add(self._point, way)
+        vector = apply(self._rotation, vector)
+        self._arm, self._point = add(self._arm, vector), add(self._point, vector)
 
-    def turn(self, rotation: Optional[Matrix]) -> None:
+    def rotate(self, rotation: Optional[Matrix]) -> None:
         """Go over to axes that are turned."""
         if rotation is not None:
             self._rotation = multiply(self._rotation, rotation)
@@ -199,16 +199,16 @@ class _Walk:
         self._steps.append(Step(self._arm, tuple(found), sweeps, bias, angular_bias))
         self._arm = ZERO
 
-    def ride(self, node: BodyNode) -> None:
+    def to_node(self, node: BodyNode) -> None:
         """Go to a cross-section of the body and turn with it (1), (2)."""
         body = self._start.body
         modes, axial = body.mode_values(self._q), body.modal.axial
         e = axial.direction
-        moves, place = list(node.translation), node.position
+        translations, place = list(node.translation), node.position
         if axial.terms:
             place = add(place, scale(weighted(node.shortening, amplitudes(axial, modes)), e))
             drawn = along_modes(node.shortening, amplitude_gradients(axial, modes))
-            moves = [add(move, scale(rate, e)) for move, rate in zip(moves, drawn)]
+            translations = [add(t, scale(rate, e)) for t, rate in zip(translations, drawn)]
         self.go(add(place, combine(modes, node.translation)))
         theta = combine(modes, node.rotation)
         biases: tuple[Optional[Vector], Optional[Vector]] = (None, None)
@@ -220,16 +220,16 @@ class _Walk:
                 vector_angular_bias(theta, combine(rates, node.rotation)),
             )
         names = range(body.velocity_modes, body.velocity_modes + body.n_modes)
-        turns = [vector_angular_velocity(theta, column) for column in node.rotation]
-        self._act(zip(names, moves), zip(names, turns), biases=biases)
-        self.turn(by_vector(theta))
+        rotations = [vector_angular_velocity(theta, column) for column in node.rotation]
+        self._act(zip(names, translations), zip(names, rotations), biases=biases)
+        self.rotate(by_vector(theta))
 
     def joint(self, joint: JointMotion) -> None:
         """Pass a joint, the body's axes reached behind it."""
         start = joint.position_start
         if joint.type == 'revolute':
             self._act(rotations=_driven(joint.terms[0], joint.axis))
-            self.turn(about_axis(joint.axis, self._drive(joint)))
+            self.rotate(about_axis(joint.axis, self._drive(joint)))
         elif joint.type == 'prismatic':
             self.go(scale(self._drive(joint), joint.axis))
             self._act(slides=_driven(joint.terms[0], joint.axis))
@@ -239,11 +239,11 @@ class _Walk:
             self.go(combine(values[:2], (first, second)))
             names = _indices(joint)
             self._act(zip(names, (first, second)), [(names[2], joint.axis)])
-            self.turn(about_axis(joint.axis, values[2]))
+            self.rotate(about_axis(joint.axis, values[2]))
         elif joint.type == 'floating':
             x, y, z = self._q[start : start + 3]
             self.go((x, y, z))
-            self.turn(by_quaternion(*self._q[start + 3 : start + 7]))
+            self.rotate(by_quaternion(*self._q[start + 3 : start + 7]))
             names = _indices(joint)
             self._act(zip(names[:3], IDENTITY), zip(names[3:], IDENTITY), sweeps=True)
         elif joint.type == 'multi_axis':
@@ -253,7 +253,7 @@ class _Walk:
         """Pass a joint of several axes: its turns one after the other, then its slides."""
         if joint.quaternion:
             start = joint.position_start
-            self.turn(by_quaternion(*self._q[start : start + 4]))
+            self.rotate(by_quaternion(*self._q[start : start + 4]))
             self._act(rotations=zip(_indices(joint)[:3], IDENTITY))
         slides = []
         for name, terms in zip(joint.axes, joint.terms):
@@ -263,7 +263,7 @@ class _Walk:
                 self.go(scale(self._q[term.position_index], axis))
             elif not joint.quaternion:
                 self._act(rotations=[(term.velocity_index, axis)])
-                self.turn(about_axis(axis, self._q[term.position_index]))
+                self.rotate(about_axis(axis, self._q[term.position_index]))
         if slides:
             self._act(slides=slides)
 

@@ -116,21 +116,21 @@ def propagated_motion(motion: LinkMotion, place: LinkPlace, qd: list) -> LinkMot
     omega, alpha, start = motion
     for step in place.steps:
         start = add(start, swept(omega, alpha, step.arm))
-        slide, turn = ZERO, ZERO
-        for coordinate, move, axis, _ in step.influences:
-            if move is not None:
-                slide = add(slide, scale(qd[coordinate], move))
-            if axis is not None:
-                turn = add(turn, scale(qd[coordinate], axis))
-        start = add(start, scale(2.0, cross(omega, slide)))
+        linear, angular = ZERO, ZERO
+        for coordinate, translation, rotation, _ in step.influences:
+            if translation is not None:
+                linear = add(linear, scale(qd[coordinate], translation))
+            if rotation is not None:
+                angular = add(angular, scale(qd[coordinate], rotation))
+        start = add(start, scale(2.0, cross(omega, linear)))
         if step.sweeps:
-            start = add(start, cross(turn, slide))
+            start = add(start, cross(angular, linear))
         if step.linear_bias is not None:
             start = add(start, step.linear_bias)
-        alpha = add(alpha, cross(omega, turn))
+        alpha = add(alpha, cross(omega, angular))
         if step.angular_bias is not None:
             alpha = add(alpha, step.angular_bias)
-        omega = add(omega, turn)
+        omega = add(omega, angular)
     return LinkMotion(omega, alpha, add(start, swept(omega, alpha, place.arm)))
 
 
@@ -151,16 +151,16 @@ def printed_motion(motion: LinkMotion, inner: Twist, outer: Twist) -> LinkMotion
 def twist_of(columns: Columns, rates: list) -> Twist:
     """Return J times rates: linear and angular part (7)."""
     linear, angular = ZERO, ZERO
-    for coordinate, (move, turn) in columns.items():
-        linear = add(linear, scale(rates[coordinate], move))
-        angular = add(angular, scale(rates[coordinate], turn))
+    for coordinate, (translation, rotation) in columns.items():
+        linear = add(linear, scale(rates[coordinate], translation))
+        angular = add(angular, scale(rates[coordinate], rotation))
     return linear, angular
 
 
 def project(columns: Columns, modes: int, load: Load, tau: list) -> None:
     """Add J^T (force, moment) to tau (13), and modal forces from place `modes` on."""
-    for coordinate, (move, turn) in columns.items():
-        power = dot(move, load.force) + dot(turn, load.moment)
+    for coordinate, (linear, angular) in columns.items():
+        power = dot(linear, load.force) + dot(angular, load.moment)
         tau[coordinate] = tau[coordinate] + power
     for k, force in enumerate(load.modal, start=modes):
         tau[k] = tau[k] + force

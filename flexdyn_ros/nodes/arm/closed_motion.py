@@ -203,8 +203,7 @@ class ClosedMotion:
             self._closed(between, rest)
 
     def _spaces(self, q: np.ndarray, a: np.ndarray) -> Spaces:
-        gap = float(np.abs(self._dyn.loop_gaps(q)).max(initial=0.0))
-        return spaces(a[:, self._following], None, tolerance_of(gap))
+        return spaces(a[:, self._following], None, tolerance_of(self._dyn.loop_gaps(q)))
 
     def _accelerations(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """Return qdd with those of what follows; of what leads, the nearest that loops allow."""

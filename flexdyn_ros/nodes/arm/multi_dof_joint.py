@@ -111,8 +111,8 @@ class PlanarJoint(MultiDofJoint):
 
     def twist(self, q: np.ndarray, qd: np.ndarray) -> Pair:
         """Return the velocity in child axes, and the rate about the normal."""
-        turn = quaternion_matrix(self.pose(q)[1])
-        return turn.T @ (qd[:2] @ self._plane), qd[2] * self._normal
+        rotation = quaternion_matrix(self.pose(q)[1])
+        return rotation.T @ (qd[:2] @ self._plane), qd[2] * self._normal
 
     def positions_of(
         self, position: np.ndarray, quaternion: np.ndarray, last: Optional[np.ndarray]
@@ -125,8 +125,8 @@ class PlanarJoint(MultiDofJoint):
 
     def velocities_of(self, q: np.ndarray, linear: np.ndarray, angular: np.ndarray) -> np.ndarray:
         """Return the velocities along the axes of the plane, and the rate about the normal."""
-        turn = quaternion_matrix(self.pose(q)[1])
-        return np.append(self._plane @ (turn @ linear), angular @ self._normal)
+        rotation = quaternion_matrix(self.pose(q)[1])
+        return np.append(self._plane @ (rotation @ linear), angular @ self._normal)
 
 
 class BallJoint(MultiDofJoint):
@@ -156,9 +156,9 @@ class BallJoint(MultiDofJoint):
         self, position: np.ndarray, quaternion: np.ndarray, last: Optional[np.ndarray]
     ) -> np.ndarray:
         """Return the quaternion with the sign of the last one, and the slides."""
-        turned = quaternion_matrix(quaternion).T @ position
+        in_child_axes = quaternion_matrix(quaternion).T @ position
         continued = _continued(quaternion, None if last is None else last[:4])
-        return np.append(continued, turned[self._slides])
+        return np.append(continued, in_child_axes[self._slides])
 
     def velocities_of(self, q: np.ndarray, linear: np.ndarray, angular: np.ndarray) -> np.ndarray:
         """Return the angular velocity, and the rates of the slides."""
@@ -232,8 +232,8 @@ class MultiDofEntry(StateEntry):
         if fast or np.abs(_numbers(transform.translation)).max() > LARGEST_POSITION:
             self.leave_out('the motion is implausible', plausible.patience)
             return False
-        turn = transform.rotation
-        quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
+        rotation = transform.rotation
+        quaternion = np.array([rotation.x, rotation.y, rotation.z, rotation.w])
         quaternion /= np.linalg.norm(quaternion)
         place = _numbers(transform.translation)
         self.q = self.joint.positions_of(place, quaternion, self.q)
@@ -249,8 +249,8 @@ def _numbers(*vectors: Any) -> np.ndarray:
 def _transform_problem(transform: Any) -> Optional[str]:
     if transform is None:
         return 'transform is missing'
-    turn = transform.rotation
-    numbers = [*_numbers(transform.translation, turn), turn.w]
+    rotation = transform.rotation
+    numbers = [*_numbers(transform.translation, rotation), rotation.w]
     if not all(map(math.isfinite, numbers)):
         return f'transform is {numbers}'
     if abs(math.hypot(*numbers[3:]) - 1.0) > UNIT_TOLERANCE:

@@ -52,7 +52,7 @@ class GravityFrame:
         if self._topics is not None:
             self._topics.check('gravity_frame')
 
-    def turned(self, gravity: np.ndarray, root: str) -> np.ndarray:
+    def in_root_frame(self, gravity: np.ndarray, root: str) -> np.ndarray:
         """
         Return gravity in the root frame, shape (3,) [m/s^2].
 
@@ -145,8 +145,8 @@ class ImuGravity:
     def _down(self, message: Imu) -> Optional[np.ndarray]:
         """Return the unit vector of gravity in axes of the IMU, or None."""
         if _has_orientation(message):
-            turn = message.orientation
-            quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
+            orientation = message.orientation
+            quaternion = np.array([orientation.x, orientation.y, orientation.z, orientation.w])
             return -quaternion_matrix(quaternion / np.linalg.norm(quaternion))[2]
         a = message.linear_acceleration
         measured = np.array([a.x, a.y, a.z])
@@ -170,7 +170,7 @@ class ImuGravity:
             self._frames[name] = pose_in(self._robot, root, frame)[0]
         return self._frames[name]
 
-    def turned(self, gravity: np.ndarray, root: str) -> np.ndarray:
+    def in_root_frame(self, gravity: np.ndarray, root: str) -> np.ndarray:
         """
         Return gravity in the root frame, shape (3,) [m/s^2].
 
@@ -191,6 +191,6 @@ class ImuGravity:
 
 
 def _has_orientation(message: Imu) -> bool:
-    turn = message.orientation
-    length = np.linalg.norm([turn.x, turn.y, turn.z, turn.w])
+    orientation = message.orientation
+    length = np.linalg.norm([orientation.x, orientation.y, orientation.z, orientation.w])
     return message.orientation_covariance[0] >= 0.0 and abs(length - 1.0) < UNIT_TOLERANCE

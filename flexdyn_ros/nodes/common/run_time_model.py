@@ -130,14 +130,14 @@ class RunTimeModel:
         self._dyn.set_gravity(self._given)
         self._set = np.full(3, np.nan)
 
-    def turn_gravity(self) -> None:
+    def update_gravity(self) -> None:
         """
         Set gravity as the root frame sees it now.
 
         Raises:
             FlexdynError: No transform of the root frame has arrived yet.
         """
-        gravity = self.gravity_frame.turned(self._given, self._root)
+        gravity = self.gravity_frame.in_root_frame(self._given, self._root)
         if not np.array_equal(gravity, self._set):
             self._dyn.set_gravity(gravity)
             self._set = gravity

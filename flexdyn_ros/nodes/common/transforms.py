@@ -20,7 +20,7 @@ class TransformUnknown(FlexdynError):
 
 
 @dataclass(frozen=True)
-class Turn:
+class FrameTransform:
     """
     Where a frame is in its parent.
 
@@ -42,7 +42,7 @@ class TransformTree:
 
     def __init__(self):
         """Know nothing yet."""
-        self._turns: dict[str, Turn] = {}
+        self._transforms: dict[str, FrameTransform] = {}
 
     def take(self, message: Any, received: Optional[float]) -> None:
         """
@@ -53,14 +53,14 @@ class TransformTree:
             received: Steady time of arrival [s]; None for static transforms.
         """
         for stamped in message.transforms:
-            turn = stamped.transform.rotation
-            quaternion = np.array([turn.x, turn.y, turn.z, turn.w])
+            rotation = stamped.transform.rotation
+            quaternion = np.array([rotation.x, rotation.y, rotation.z, rotation.w])
             place = stamped.transform.translation
             position = np.array([place.x, place.y, place.z])
             unit = abs(np.linalg.norm(quaternion) - 1.0) < UNIT_TOLERANCE
             if unit and np.isfinite(position).all():
                 parent = stamped.header.frame_id
-                self._turns[stamped.child_frame_id] = Turn(
+                self._transforms[stamped.child_frame_id] = FrameTransform(
                     parent, quaternion_matrix(quaternion), position, received)
 
     def rotation(self, target: str, source: str, now: float, timeout: float) -> np.ndarray:
@@ -93,16 +93,16 @@ class TransformTree:
         Raises:
             TransformUnknown: The frames are not connected, or a transform between them is stale.
         """
-        above = {name: (turn, at, age) for name, turn, at, age in self._ancestors(source, now)}
-        for ancestor, turn, position, oldest in self._ancestors(target, now):
+        above = {found[0]: found for found in self._ancestors(source, now)}
+        for ancestor, rotation, position, oldest in self._ancestors(target, now):
             if ancestor in above:
-                source_turn, source_position, other = above[ancestor]
+                _, source_rotation, source_position, other = above[ancestor]
                 if max(oldest, other) > timeout:
                     raise TransformUnknown(
                         f'the transform from {source} to {target} is stale for '
                         f'{max(oldest, other):.3g} s'
                     )
-                return turn.T @ source_turn, turn.T @ (source_position - position)
+                return rotation.T @ source_rotation, rotation.T @ (source_position - position)
         raise TransformUnknown(f'TF does not connect {source} to {target}')
 
     def links_above(self, frame: str, now: float) -> list[str]:
@@ -117,14 +117,14 @@ class TransformTree:
         while frame not in met:
             yield frame, rotation, position, oldest
             met.add(frame)
-            turn = self._turns.get(frame)
-            if turn is None:
+            step = self._transforms.get(frame)
+            if step is None:
                 return
-            rotation = turn.rotation @ rotation
-            position = turn.rotation @ position + turn.position
-            if turn.received is not None:
-                oldest = max(oldest, now - turn.received)
-            frame = turn.parent
+            rotation = step.rotation @ rotation
+            position = step.rotation @ position + step.position
+            if step.received is not None:
+                oldest = max(oldest, now - step.received)
+            frame = step.parent
 
 
 def holding_link(robot: Robot, frame: str, links: Container[str]) -> Optional[str]:

@@ -248,11 +248,11 @@ class SimulationOutput:
         message.header.stamp = stamp
         for joint in self._coordinates.multi_dof:
             own = q[joint.positions]
-            position, turn = joint.pose(own)
+            position, rotation = joint.pose(own)
             linear, angular = joint.twist(own, qd[joint.velocities])
             message.joint_names.append(joint.name)
-            message.transforms.append(
-                Transform(translation=vector_message(position), rotation=turn_message(turn)))
+            message.transforms.append(Transform(
+                translation=vector_message(position), rotation=quaternion_message(rotation)))
             message.twist.append(
                 Twist(linear=vector_message(linear), angular=vector_message(angular)))
         return message
@@ -268,9 +268,9 @@ class SimulationOutput:
 def pose_message(transform: np.ndarray) -> Pose:
     """Return a homogeneous transform, shape (4, 4), as a message."""
     x, y, z = (float(value) for value in transform[:3, 3])
-    turn = Rotation.from_matrix(transform[:3, :3]).as_quat()
-    turn = -turn if turn[3] < 0.0 else turn
-    return Pose(position=Point(x=x, y=y, z=z), orientation=turn_message(turn))
+    quaternion = Rotation.from_matrix(transform[:3, :3]).as_quat()
+    quaternion = -quaternion if quaternion[3] < 0.0 else quaternion
+    return Pose(position=Point(x=x, y=y, z=z), orientation=quaternion_message(quaternion))
 
 
 def vector_message(vector: np.ndarray) -> Vector3:
@@ -279,7 +279,7 @@ def vector_message(vector: np.ndarray) -> Vector3:
     return Vector3(x=x, y=y, z=z)
 
 
-def turn_message(turn: np.ndarray) -> Quaternion:
+def quaternion_message(quaternion: np.ndarray) -> Quaternion:
     """Return a quaternion x, y, z, w as a message."""
-    x, y, z, w = (float(value) for value in turn)
+    x, y, z, w = (float(value) for value in quaternion)
     return Quaternion(x=x, y=y, z=z, w=w)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far each loop is from being closed, in its constrained directions."""
+"""Constraint errors of the loops: how far each is from being closed, in its directions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from flexdyn_ros.model.records.robot import DIRECTIONS, Loop
 import numpy as np
 
 
-def loop_gaps(loops: Sequence[Loop], poses: Sequence[Sequence[float]]) -> np.ndarray:
+def constraint_errors(loops: Sequence[Loop], poses: Sequence[Sequence[float]]) -> np.ndarray:
     """
-    Return the gap in each constrained direction, (n_constraints,) [m | rad].
+    Return the constraint errors, one a constrained direction, (n_constraints,) [m | rad].
 
     The place of frame1's origin in frame2, and of its rotation: with three or one constrained
     rotations the rotation vector, with two the turn that takes the axis of the third one to
@@ -22,23 +22,23 @@ def loop_gaps(loops: Sequence[Loop], poses: Sequence[Sequence[float]]) -> np.nda
         loops: The loops.
         poses: Of each, nine entries of frame1's rotation in frame2 by rows, then the place [m].
     """
-    gaps: list[float] = []
+    errors: list[float] = []
     for loop, pose in zip(loops, poses):
         directions = [DIRECTIONS.index(name) for name in loop.constrain]
-        turns = [k for k in directions if k < 3]
-        turn = _turn(pose, turns) if turns else (0.0, 0.0, 0.0)
-        gaps += [turn[k] if k < 3 else pose[9 + k - 3] for k in directions]
-    return np.array(gaps)
+        rotations = [k for k in directions if k < 3]
+        rotation = _rotation_vector(pose, rotations) if rotations else (0.0, 0.0, 0.0)
+        errors += [rotation[k] if k < 3 else pose[9 + k - 3] for k in directions]
+    return np.array(errors)
 
 
-def _turn(pose: Sequence[float], turns: list[int]) -> Any:
-    if len(turns) == 2:
-        free = ({0, 1, 2} - set(turns)).pop()
-        return _axis_turn(pose[free], pose[3 + free], pose[6 + free], free)
+def _rotation_vector(pose: Sequence[float], rotations: list[int]) -> Any:
+    if len(rotations) == 2:
+        free = ({0, 1, 2} - set(rotations)).pop()
+        return _axis_rotation(pose[free], pose[3 + free], pose[6 + free], free)
     return rotation_vector(np.reshape(pose[:9], (3, 3)))
 
 
-def _axis_turn(x: float, y: float, z: float, axis: int) -> Sequence[float]:
+def _axis_rotation(x: float, y: float, z: float, axis: int) -> Sequence[float]:
     """Return the rotation vector that takes frame axis number `axis` to (x, y, z)."""
     normal = ((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0))[axis]
     size = math.hypot(*normal)

@@ -12,7 +12,7 @@ from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 
-class Loading:
+class LoopInputs:
     """
     What is given about loops besides their closing.
 
@@ -42,18 +42,18 @@ class Loading:
         self.accelerations = np.zeros(n)
         self.forces: Optional[np.ndarray] = None
         self.coupling: Optional[np.ndarray] = None
-        given = _by_loop(robot, 'loop_accelerations', accelerations)
-        pushed = _by_loop(robot, 'loop_forces', forces)
+        prescribed = _checked_by_loop(robot, 'loop_accelerations', accelerations)
+        applied = _checked_by_loop(robot, 'loop_forces', forces)
         row = column = 0
         n_free = 6 * len(robot.loops) - n
         for loop in robot.loops:
             size, free = len(loop.constrain), len(loop.free)
-            if loop.name in given:
+            if loop.name in prescribed:
                 name = f'loop_accelerations["{loop.name}"]'
-                values = real_vector(name, given[loop.name], size)
+                values = real_vector(name, prescribed[loop.name], size)
                 self.accelerations[row : row + size] = values
-            if loop.name in pushed:
-                name, value = f'loop_forces["{loop.name}"]', pushed[loop.name]
+            if loop.name in applied:
+                name, value = f'loop_forces["{loop.name}"]', applied[loop.name]
                 if np.ndim(value) == 2:
                     if self.coupling is None:
                         self.coupling = np.zeros((n_free, n))
@@ -65,19 +65,14 @@ class Loading:
                     self.forces[column : column + free] = real_vector(name, value, free)
             row, column = row + size, column + free
 
-    def faster(self, accelerations: np.ndarray) -> Loading:
+    def with_accelerations(self, accelerations: np.ndarray) -> LoopInputs:
         """Return the same with accelerations added, (n,)."""
-        changed = copy(self)
-        changed.accelerations = self.accelerations + accelerations
-        return changed
-
-    @property
-    def pushes(self) -> bool:
-        """Whether there are forces in free directions."""
-        return self.forces is not None or self.coupling is not None
+        shifted = copy(self)
+        shifted.accelerations = self.accelerations + accelerations
+        return shifted
 
 
-def _by_loop(robot: Robot, argument: str, values: Optional[Mapping]) -> Mapping:
+def _checked_by_loop(robot: Robot, argument: str, values: Optional[Mapping]) -> Mapping:
     if values is None:
         return {}
     if not isinstance(values, Mapping):
