@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether a simulated motion keeps its energy balance, and which step would.
+Energy balance of a simulated motion, and the step that keeps it.
 
-Kinetic and potential energy gained are work less losses; what is left is the error of the method.
+The energy gained equals work less losses. The residual is the error of the method.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Imbalance:
         residual: Largest energy that is neither work nor losses [J].
         kinetic: Largest kinetic energy [J].
         time: Of the sample after which the residual changes most [s].
-        coordinate: What asks for a shorter step: a mode, spring or joint.
-        step: The step that would do, if the error falls with the method's order [s].
+        coordinate: The mode, spring or joint that needs a shorter step.
+        step: A sufficient step, if the error falls with the method's order [s].
     """
 
     residual: float
@@ -50,8 +50,8 @@ class Imbalance:
         return (
             f'The energy balance of the simulated motion is off by {self.residual:.3g} J, with '
             f'{self.kinetic:.3g} J of kinetic energy at most. "{self.coordinate}", near t = '
-            f'{self.time:.4g} s, asks for a shorter step: dt={self.step:.2g} would do. '
-            'Trajectory.residual has the error over time; energy_tolerance sets what is accepted.'
+            f'{self.time:.4g} s, needs a shorter step: about dt={self.step:.2g}. '
+            'Trajectory.residual is the error over time; energy_tolerance is the accepted one.'
         )
 
 
