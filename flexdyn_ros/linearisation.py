@@ -57,11 +57,11 @@ def linearise(
     a[nv:, :nv], a[nv:, nv:], b[nv:] = by_position, by_rate, by_force[:, :n_joints]
     rate = np.asarray(qd, dtype=float)
     for start, floating in _quaternions(dyn.robot):
-        turns = slice(start, start + 3)
-        a[turns, turns] = -_skew(rate[turns])
+        angular = slice(start, start + 3)
+        a[angular, angular] = -_skew(rate[angular])
         if floating:
-            slides = slice(start - 3, start)
-            a[slides, slides], a[slides, turns] = -_skew(rate[turns]), -_skew(rate[slides])
+            linear = slice(start - 3, start)
+            a[linear, linear], a[linear, angular] = -_skew(rate[angular]), -_skew(rate[linear])
     return a, b
 
 

@@ -22,7 +22,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from flexdyn_ros.demo import plan
 from flexdyn_ros.demo.recording import Recording, write_report
 from flexdyn_ros.nodes.arm.times import NANOSECONDS, nanoseconds
-from flexdyn_ros.nodes.common.process import bounded
+from flexdyn_ros.nodes.common.process import time_limit
 from flexdyn_ros.nodes.common.robot_node import STOP_LIMIT
 from flexdyn_ros.nodes.common.topics import LATCHED
 from geometry_msgs.msg import PoseArray
@@ -180,7 +180,7 @@ def main() -> int:
     except ExternalShutdownException:
         code = 0
     finally:
-        with bounded(STOP_LIMIT, code):
+        with time_limit(STOP_LIMIT, code):
             driver.destroy_node()
             rclpy.try_shutdown()
     return code

@@ -44,8 +44,8 @@ class BodyNode:
     @property
     def axis(self) -> Optional[int]:
         """Number of the one frame axis that all modes turn it about, or None."""
-        turned = {k for column in self.rotation for k, x in enumerate(column) if x != 0.0}
-        return turned.pop() if len(turned) == 1 else None
+        axes = {k for column in self.rotation for k, x in enumerate(column) if x != 0.0}
+        return axes.pop() if len(axes) == 1 else None
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ class DeflectionMarkersNode(RobotNode):
         sample = JointSample(0.0, positions, rest, rest)
         self._poses(positions, np.zeros(self.coordinates.n_modes))
         if self.robot.loops:
-            self.base.released(sample, ModalState.zero(self.coordinates.n_modes))
+            self.base.completed(sample, ModalState.zero(self.coordinates.n_modes))
         if self.quasi_static is not None:
             self.run_time_model.set_gravity()
             # If the arm buckles at rest, the drawing reports it.
@@ -198,7 +198,7 @@ class DeflectionMarkersNode(RobotNode):
             return q
         rest = np.zeros_like(modes)
         sample = JointSample(0.0, q, 0.0 * qd, 0.0 * qd)
-        return self.base.released(sample, ModalState(modes, rest, rest)).q
+        return self.base.completed(sample, ModalState(modes, rest, rest)).q
 
     def _poses(self, positions: np.ndarray, modes: np.ndarray) -> dict[str, np.ndarray]:
         q = self.coordinates.configuration(positions, modes)

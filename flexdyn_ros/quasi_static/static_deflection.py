@@ -11,15 +11,18 @@ from __future__ import annotations
 from typing import Any, Callable, Optional
 
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.quasi_static.free_play import FreePlay
+from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 import numpy as np
+from scipy.optimize import brentq
 
 # Deflections below this size need not be resolved further [m | rad].
 SMALLEST_DEFLECTION = 1e-6
 MAX_ITERATIONS = 30
 # Of a deflection: loads that cancel leave more of it than steps can resolve.
 ROUNDING = 1e-7
+# Deflections at which a spring is asked what it carries, smallest first [m | rad].
+DECADES = tuple(10.0**k for k in range(-6, 4))
 
 Residual = Callable[[np.ndarray], np.ndarray]
 
@@ -35,13 +38,85 @@ class DeflectionNotFound(FlexdynError):
         )
 
 
+class Backlash:
+    """
+    The modes whose elastic force has no slope at rest: a table's dead zone, a cubic alone.
+
+    Attributes:
+        modes: Their places among the modes.
+    """
+
+    def __init__(self, dyn: Dynamics, stiffness: np.ndarray):
+        """
+        Find them.
+
+        Args:
+            dyn: The dynamics.
+            stiffness: Derivative of the elastic forces by the modal positions at rest, (m, m).
+
+        Raises:
+            FlexdynError: A mode has no elastic force at any deflection.
+        """
+        robot = dyn.robot
+        self._dyn = dyn
+        self._rest = robot.neutral_configuration()
+        self._zero = np.zeros(robot.nv)
+        self.modes = [k for k, row in enumerate(stiffness) if not np.any(row)]
+        free = [
+            robot.mode_names[k] for k in self.modes
+            if not all(any(sign * self._force(k, sign * x) > 0.0 for x in DECADES)
+                       for sign in (-1.0, 1.0))
+        ]
+        if free:
+            raise FlexdynError(
+                f'Modes {", ".join(free)} have no stiffness, so that they have no quasi-static '
+                'deflection. Give them a stiffness, or hold them: mode "rigid" of the node.'
+            )
+
+    def _force(self, mode: int, deflection: float) -> float:
+        """Return the elastic force of a mode at its own deflection, the others at rest."""
+        robot = self._dyn.robot
+        q = self._rest.copy()
+        q[robot.nq - robot.n_modes + mode] = deflection
+        return float(self._dyn.elastic_vector(q, self._zero)[robot.n_joints + mode])
+
+    def loaded_deflection(self, loads: np.ndarray, delta: np.ndarray) -> np.ndarray:
+        """
+        Return a deflection at which each of these modes carries its load by itself.
+
+        Args:
+            loads: Force on each mode, (m,) [N | N m].
+            delta: Deflection of all modes, (m,) [m | rad].
+
+        Raises:
+            FlexdynError: A spring cannot carry its load.
+        """
+        delta = delta.copy()
+        for mode in self.modes:
+            delta[mode] = self._deflection(mode, float(loads[mode]))
+        return delta
+
+    def _deflection(self, mode: int, load: float) -> float:
+        if load == 0.0:
+            return 0.0
+        sign = np.sign(load)
+        for far in DECADES:
+            if sign * self._force(mode, sign * far) >= abs(load):
+                end = sign * far
+                return float(brentq(lambda x: self._force(mode, x) - load, 0.0, end, xtol=1e-15))
+        raise FlexdynError(
+            f'The spring of {self._dyn.robot.mode_names[mode]} cannot carry {load:.4g}: let the '
+            'table of its <spring> or <mode_spring> reach higher forces.'
+        )
+
+
 class StaticDeflection:
     """
     Finds static deflections of one robot.
 
     Attributes:
         stiffness: Derivative of the elastic forces by the modal positions at rest, (m, m).
-        free_play: The modes without stiffness at rest.
+        backlash: The modes without stiffness at rest.
     """
 
     def __init__(self, dyn: Any, tolerance: float = 1e-9):
@@ -59,7 +134,7 @@ class StaticDeflection:
         modes = slice(robot.n_joints, None)
         rest = robot.neutral_configuration()
         self.stiffness = stiffness_matrix(dyn, rest)[modes, modes]
-        self.free_play = FreePlay(dyn, self.stiffness)
+        self.backlash = Backlash(dyn, self.stiffness)
         self._tolerance = tolerance
 
     def find(self, residual: Residual, start: Optional[np.ndarray] = None) -> np.ndarray:
@@ -76,12 +151,12 @@ class StaticDeflection:
         delta = np.zeros(len(self.stiffness)) if start is None else start
         if not len(delta):
             return delta
-        jacobian, play = self.stiffness, self.free_play
-        if play.modes:
-            # Inside the play Newton's step is not defined: start where the springs bear.
+        jacobian, backlash = self.stiffness, self.backlash
+        if backlash.modes:
+            # Inside the backlash Newton's step is not defined: start where the springs bear.
             slack = delta.copy()
-            slack[play.modes] = 0.0
-            delta = play.carrying(-residual(slack), delta)
+            slack[backlash.modes] = 0.0
+            delta = backlash.loaded_deflection(-residual(slack), delta)
             jacobian = _jacobian(residual, delta)
         return self._iterate(residual, delta, jacobian)
 

@@ -58,8 +58,8 @@ def test_gravity_is_held_where_the_loops_put_the_passive_joints(four_bar):
 def test_a_whole_turn_in_one_jump_stays_on_its_branch(four_bar):
     """The passive joints come back to where they were, turned round with the crank or not."""
     follower = ClosedMotion(four_bar, ArmCoordinates(four_bar.robot))
-    start = follower.released(crank(0.3), ModalState.zero(0)).q
-    turned = follower.released(crank(0.3 + 2 * np.pi), ModalState.zero(0)).q
+    start = follower.completed(crank(0.3), ModalState.zero(0)).q
+    turned = follower.completed(crank(0.3 + 2 * np.pi), ModalState.zero(0)).q
     np.testing.assert_allclose(turned - start, [2 * np.pi, -2 * np.pi, 0.0], atol=1e-9)
 
 
@@ -70,7 +70,7 @@ def test_measured_passive_joints_tell_the_branch(four_bar):
     assert np.abs(other - q).max() > 0.5
     measured = JointSample(0.0, other, np.zeros(3), np.zeros(3))
     follower = ClosedMotion(four_bar, ArmCoordinates(four_bar.robot))
-    moved = follower.released(measured, ModalState.zero(0))
+    moved = follower.completed(measured, ModalState.zero(0))
     np.testing.assert_allclose(moved.q, other, atol=1e-9)
 
 
@@ -114,7 +114,7 @@ def test_a_joint_that_the_loops_do_not_tell_must_be_measured():
     given[:, 0], given[:2, at] = (0.5, 1.0, 2.0), (0.7, -1.5)
     sample = JointSample(0.0, *given)
     torque = forward.torque(sample)
-    moved = forward.base.released(sample, ModalState.zero(0))
+    moved = forward.base.completed(sample, ModalState.zero(0))
     assert (moved.q[at], moved.qd[at]) == (0.7, -1.5)
     assert np.count_nonzero(torque) == 1
     driven = dyn.forward_dynamics(moved.q, moved.qd, torque)
@@ -135,7 +135,7 @@ def test_a_free_body_recoils_from_the_mechanism_that_it_carries():
     qd, qdd = np.full(9, NAN), np.full(9, NAN)
     qd[:7], qdd[6] = [0.1, 0.0, -0.2, 0.3, 0.2, 0.1, 2.0], 3.0
     sample = JointSample(0.0, q, qd, qdd)
-    torque, moved = forward.torque(sample), forward.base.released(sample, ModalState.zero(0))
+    torque, moved = forward.torque(sample), forward.base.completed(sample, ModalState.zero(0))
     np.testing.assert_allclose(torque[:6], np.zeros(6), atol=1e-8)
     driven = dyn.forward_dynamics(moved.q, moved.qd, torque)
     np.testing.assert_allclose(driven, moved.qdd, rtol=1e-7, atol=1e-7)
@@ -147,7 +147,7 @@ def test_at_the_quasi_static_deflection_the_mechanism_stays_at_rest(bent_four_ba
     dyn = bent_four_bar
     forward = FeedForward(dyn, 'flexible_quasi_static')
     torque = forward.torque(crank(0.5, 0.0, 0.0))
-    moved = forward.base.released(crank(0.5, 0.0, 0.0), forward.state)
+    moved = forward.base.completed(crank(0.5, 0.0, 0.0), forward.state)
     q = np.concatenate((moved.q, forward.state.delta))
     assert np.abs(forward.state.delta).max() > 1e-3
     tau = np.concatenate((torque, np.zeros(2)))
@@ -165,7 +165,7 @@ def test_the_deflection_has_the_least_energy_of_all_closed_ones(bent_four_bar):
 
     def energy(delta):
         state = ModalState(delta, np.zeros(2), np.zeros(2))
-        closed = forward.base.released(crank(0.5, 0.0, 0.0), state).q
+        closed = forward.base.completed(crank(0.5, 0.0, 0.0), state).q
         return dyn.potential_energy(np.concatenate((closed, delta)))
 
     lowest = energy(best)
@@ -181,7 +181,7 @@ def test_vibrating_modes_agree_with_hybrid_dynamics(bent_four_bar):
         s, c = np.sin(6 * time), np.cos(6 * time)
         sample = crank(0.3 * (1 - c), 1.8 * s, 10.8 * c, time)
         torque = forward.torque(sample)
-        moved, state = forward.base.released(sample, forward.state), forward.state
+        moved, state = forward.base.completed(sample, forward.state), forward.state
         tau, modal = dyn.hybrid_dynamics(
             np.concatenate((moved.q, state.delta)), np.concatenate((moved.qd, state.rate)),
             [sample.qdd[0], 0.0, 0.0],
@@ -199,7 +199,7 @@ def test_motors_of_a_delta_with_a_bending_arm_hold_it_at_rest():
     sample = JointSample(0.0, q, np.zeros(15), np.zeros(15))
     torque = forward.torque(sample)
     assert np.count_nonzero(torque) == 3
-    at = np.concatenate((forward.base.released(sample, forward.state).q, forward.state.delta))
+    at = np.concatenate((forward.base.completed(sample, forward.state).q, forward.state.delta))
     assert np.abs(forward.state.delta).max() > 1e-4
     still = dyn.forward_dynamics(at, np.zeros(17), [*torque, 0.0, 0.0])
     np.testing.assert_allclose(still, np.zeros(17), atol=1e-5)

@@ -222,18 +222,18 @@ def _loop(item: Item, robot: Robot) -> Loop:
 
 
 def _moves(first: str, second: str, robot: Robot) -> bool:
-    """Return whether a joint or a mode lies on the way between two links."""
+    """Return whether a joint or a mode lies on the path between two links."""
     parents = {joint.child: joint for joint in robot.joints}
 
     def path(link: str) -> list[str]:
-        way = [link]
-        while way[-1] in parents:
-            way.append(parents[way[-1]].parent)
-        return way
+        links = [link]
+        while links[-1] in parents:
+            links.append(parents[links[-1]].parent)
+        return links
 
     one, other = path(first), path(second)
     common = next(link for link in one if link in other)
-    between = [parents[link] for way in (one, other) for link in way[: way.index(common)]]
+    between = [parents[link] for links in (one, other) for link in links[: links.index(common)]]
     return any(j.type != 'fixed' or robot.link(j.parent).mode_names for j in between)
 
 

@@ -148,15 +148,14 @@ def bent_segments(
     """
     angles, distances = np.asarray(angles, float), np.asarray(distances, float)
     batch = angles.shape[:-1]
-    turns = angles.reshape(*batch, segments.count - 1, len(segments.directions))
+    joints = _rotations(segments, angles.reshape(*batch, segments.count - 1, -1))
     at, rotation = np.zeros((*batch, 3)), np.broadcast_to(np.eye(3), (*batch, 3, 3))
     places, rotations, start = [], [], 0.0
     for number in range(segments.count):
         if number:
             at = at + (segments.ends[number] - start) * rotation[..., 0]
             start = segments.ends[number]
-            for k, axis in enumerate(segments.directions):
-                rotation = rotation @ _turn(axis, turns[..., number - 1, k])
+            rotation = rotation @ joints[..., number - 1, :, :]
         last = number == segments.count - 1
         end = np.inf if last else segments.ends[number + 1]
         inside = (distances > start) | (number == 0)
@@ -176,26 +175,17 @@ def tip_deflection(segments: PseudoRigidSegments, angles: np.ndarray) -> np.ndar
         segments: The segments.
         angles: The link's modal coordinates in their order, (..., m) [rad].
     """
+    from scipy.spatial.transform import Rotation
+
     places, rotations = bent_segments(segments, angles, np.array([segments.beam.length]))
-    turned = rotations[..., 0, :, :]
-    sine = 0.5 * np.stack([
-        turned[..., 2, 1] - turned[..., 1, 2],
-        turned[..., 0, 2] - turned[..., 2, 0],
-        turned[..., 1, 0] - turned[..., 0, 1],
-    ], axis=-1)
-    cosine = 0.5 * (np.trace(turned, axis1=-2, axis2=-1) - 1.0)
-    size = np.linalg.norm(sine, axis=-1)
-    angle = np.arctan2(size, cosine)
-    scale = np.divide(angle, size, out=np.ones_like(size), where=size > 0.0)
-    return np.concatenate([places[..., 0, 1:], (scale * sine[..., 0])[..., None]], axis=-1)
+    twist = Rotation.from_matrix(rotations.reshape(-1, 3, 3)).as_rotvec()[:, 0]
+    return np.concatenate([places[..., 0, 1:], twist.reshape(*places.shape[:-2], 1)], axis=-1)
 
 
-def _turn(axis: str, angle: np.ndarray) -> np.ndarray:
-    """Return rotations about a beam axis, (..., 3, 3)."""
-    first, second = {'x': (1, 2), 'y': (2, 0), 'z': (0, 1)}[axis]
-    matrix = np.zeros((*angle.shape, 3, 3))
-    matrix[..., :, :] = np.eye(3)
-    matrix[..., first, first] = matrix[..., second, second] = np.cos(angle)
-    matrix[..., second, first] = np.sin(angle)
-    matrix[..., first, second] = -np.sin(angle)
-    return matrix
+def _rotations(segments: PseudoRigidSegments, angles: np.ndarray) -> np.ndarray:
+    """Return rotations of the passive joints, (..., 3, 3), for their angles, (..., axes) [rad]."""
+    from scipy.spatial.transform import Rotation  # first needed here: robots start without it
+
+    axes = ''.join(segments.directions).upper()
+    found = Rotation.from_euler(axes, angles.reshape(-1, len(axes)))
+    return found.as_matrix().reshape(*angles.shape[:-1], 3, 3)

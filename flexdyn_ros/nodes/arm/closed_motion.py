@@ -31,8 +31,8 @@ import numpy as np
 
 # Farthest that actuated joints go at once where passive joints are not measured [rad | m]: close
 # enough for the passive ones to stay on their side of a dead point.
-LONGEST_WAY = 0.2
-MOST_WAYS = 200
+LONGEST_STEP = 0.2
+MOST_INTERPOLATED = 200
 # Of passive joints towards contradicting actuated ones [rad | m].
 SMALLEST_STEP, MOST_STEPS = 1e-10, 20
 # Offsets of actuated joints from closed loops that are worth a warning [rad | m].
@@ -77,10 +77,10 @@ class ClosedMotion:
         joints = list(enumerate(robot.joint_names))
         self._passive = [k for k, name in joints[base:] if name not in motors]
         free = coordinates.columns(names)
-        self._following = sorted({*self._passive, *free})
-        self._leading = [k for k, _ in joints[base:] if k not in self._following]
-        self._leading_places = [
-            q for q, v in coordinates.places.values() if v in self._leading
+        self._dependent = sorted({*self._passive, *free})
+        self._independent = [k for k, _ in joints[base:] if k not in self._dependent]
+        self._independent_places = [
+            q for q, v in coordinates.places.values() if v in self._independent
         ]
         self._modes = slice(coordinates.n_joints, None)
         self._space = ConfigurationSpace(robot)
@@ -94,10 +94,10 @@ class ClosedMotion:
         least = None
         for size in (0.0, 0.03, 0.03, 0.1):
             if size:
-                way = np.zeros(robot.nq)
-                way[self._leading_places] = size * rng.normal(size=len(self._leading_places))
+                start, places = self._last.copy(), self._independent_places
+                start[places] += size * rng.normal(size=len(places))
                 try:
-                    at = self._dyn.project(self._last + way, np.zeros(robot.nv))[0]
+                    at = self._dyn.project(start, np.zeros(robot.nv))[0]
                 except LoopsCannotClose:
                     continue
             a = self._dyn.loop_jacobian(at)
@@ -107,18 +107,20 @@ class ClosedMotion:
         known, a = least
         limit = INDEPENDENT * max(1.0, np.abs(a).max())
         loose = np.abs(known.free).max(axis=1, initial=0.0) > INDEPENDENT
-        told = {k for k, free in zip(self._passive, loose) if not free}
-        single = tuple(name for name, (_, v) in self._coordinates.places.items() if v in told)
+        determined = {k for k, free in zip(self._passive, loose) if not free}
+        single = tuple(
+            name for name, (_, v) in self._coordinates.places.items() if v in determined
+        )
         multi = tuple(
             joint.name for joint in self._coordinates.multi_dof
-            if set(range(robot.nv)[joint.velocities]) <= told
+            if set(range(robot.nv)[joint.velocities]) <= determined
         )
         self.follows = single + multi
         bound = np.abs(known.contradiction(a[:, self._modes])).max(axis=0, initial=0.0) > limit
         self.bound = tuple(name for name, is_bound in zip(robot.mode_names, bound) if is_bound)
-        off = np.abs(known.contradiction(a[:, self._leading])).max(initial=0.0)
-        self._dependent = bool(off > limit)
-        moving = {*self._passive, *(self._leading if self._dependent else ())}
+        off = np.abs(known.contradiction(a[:, self._independent])).max(initial=0.0)
+        self._overdetermined = bool(off > limit)
+        moving = {*self._passive, *(self._independent if self._overdetermined else ())}
         self._hold = [
             name for k, name in enumerate(robot.coordinate_names) if k not in moving
         ]
@@ -128,7 +130,7 @@ class ClosedMotion:
         """Joint positions of the last closed state, shape (n_positions,)."""
         return self._last[: self._coordinates.n_positions].copy()
 
-    def released(self, sample: JointSample, state: ModalState) -> JointSample:
+    def completed(self, sample: JointSample, state: ModalState) -> JointSample:
         """
         Return the sample with the motion that passive joints and free coordinates take.
 
@@ -159,24 +161,24 @@ class ClosedMotion:
         qdd = np.nan_to_num(join(sample.qdd, state.acceleration))
         unknown = np.isnan(q)
         if unknown.any():
-            self._walk(q, unknown)
+            self._approach(q, unknown)
             q[unknown] = self._last[unknown]
         q, qd = self._closed(q, qd)
         return q, qd, self._accelerations(q, qd, qdd)
 
     def _closed(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest closed state and remember it."""
-        if self._dependent:
-            # What leads is off a little: passive joints come as near as they can, then all move.
+        if self._overdetermined:
+            # Passive joints come as near as they can, then all joints move.
             for _ in range(MOST_STEPS):
-                gaps = self._dyn.loop_gaps(q)
-                way = self._of_passive(q, -gaps)
-                q = self._space.moved(q, way)
-                if np.abs(way).max(initial=0.0) < SMALLEST_STEP:
+                errors = self._dyn.loop_gaps(q)
+                step = self._of_passive(q, -errors)
+                q = self._space.moved(q, step)
+                if np.abs(step).max(initial=0.0) < SMALLEST_STEP:
                     break
             qd = qd + self._of_passive(q, -self._dyn.loop_jacobian(q) @ qd)
         closed, qd = self._dyn.project(q, qd, hold=self._hold)
-        places = self._leading_places
+        places = self._independent_places
         off = float(np.abs(closed[places] - q[places]).max(initial=0.0))
         self.problem = ''
         if off > LARGEST_CONTRADICTION:
@@ -185,56 +187,56 @@ class ClosedMotion:
         return closed, qd
 
     def _of_passive(self, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """Return the motion of passive joints that gives the gaps' wanted rates, (nv,)."""
-        way = np.zeros(self._dyn.robot.nv)
-        way[self._passive] = spaces(
+        """Return the motion of passive joints for wanted rates of constraint errors, (nv,)."""
+        step = np.zeros(self._dyn.robot.nv)
+        step[self._passive] = spaces(
             self._dyn.loop_jacobian(q)[:, self._passive]).particular(wanted)
-        return way
+        return step
 
-    def _walk(self, q: np.ndarray, unknown: np.ndarray) -> None:
-        """Take the last state near to where the actuated joints are in q, in short ways."""
-        rest, places = np.zeros(self._dyn.robot.nv), self._leading_places
+    def _approach(self, q: np.ndarray, unknown: np.ndarray) -> None:
+        """Take the last state near to where the actuated joints are in q, in short steps."""
+        rest, places = np.zeros(self._dyn.robot.nv), self._independent_places
         start = self._last[places]
-        way = np.where(unknown[places], 0.0, q[places] - start)
-        count = min(MOST_WAYS, math.ceil(np.abs(way).max(initial=0.0) / LONGEST_WAY))
+        step = np.where(unknown[places], 0.0, q[places] - start)
+        count = min(MOST_INTERPOLATED, math.ceil(np.abs(step).max(initial=0.0) / LONGEST_STEP))
         for k in range(1, count):
             between = self._last.copy()
-            between[places] = start + k / count * way
+            between[places] = start + k / count * step
             self._closed(between, rest)
 
     def _spaces(self, q: np.ndarray, a: np.ndarray) -> Spaces:
-        return spaces(a[:, self._following], None, tolerance_of(self._dyn.loop_gaps(q)))
+        return spaces(a[:, self._dependent], None, tolerance_of(self._dyn.loop_gaps(q)))
 
     def _accelerations(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """Return qdd with those of what follows; of what leads, the nearest that loops allow."""
-        following, leading = self._following, self._leading
+        """Return qdd with those of dependent joints; of others, the nearest that loops allow."""
+        dependent, independent = self._dependent, self._independent
         a = self._dyn.loop_jacobian(q)
         known = self._spaces(q, a)
         qdd = qdd.copy()
-        qdd[following] = 0.0
+        qdd[dependent] = 0.0
         c = -self._dyn.loop_bias(q, qd) - a @ qdd
         left = known.contradiction(c)
         if np.abs(left).max(initial=0.0) > INDEPENDENT * max(1.0, np.abs(c).max(initial=0.0)):
-            qdd[leading] += np.linalg.lstsq(
-                known.contradiction(a[:, leading]), left, rcond=INDEPENDENT)[0]
+            qdd[independent] += np.linalg.lstsq(
+                known.contradiction(a[:, independent]), left, rcond=INDEPENDENT)[0]
             c = -self._dyn.loop_bias(q, qd) - a @ qdd
         if not known.free.shape[1]:
-            qdd[following] = known.particular(c)
+            qdd[dependent] = known.particular(c)
             return qdd
         mass = self._dyn.mass_matrix(q)
         force = -self._dyn.bias_vector(q, qd) - mass @ qdd
-        qdd[following] = self._response(mass, force[following], known, c)[0]
+        qdd[dependent] = self._response(mass, force[dependent], known, c)[0]
         return qdd
 
     def _response(
         self, mass: np.ndarray, force: np.ndarray, known: Spaces, c: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return accelerations of what follows, and constraint forces."""
-        own = mass[np.ix_(self._following, self._following)]
+        """Return accelerations of dependent joints, and constraint forces."""
+        own = mass[np.ix_(self._dependent, self._dependent)]
         try:
             return constrained_motion(own, force, known, c)
         except NoInertiaLeft as found:
-            names = [self._dyn.robot.coordinate_names[k] for k in self._following]
+            names = [self._dyn.robot.coordinate_names[k] for k in self._dependent]
             moved = [name for name, x in zip(names, found.motion) if abs(x) > 1e-6]
             raise FlexdynError(
                 f'Neither loops nor inertia determine the motion of {", ".join(moved)}. Give '
@@ -246,7 +248,7 @@ class ClosedMotion:
         q, qd, qdd = self._motion(sample, state)
         rest = self._dyn.bias_vector(q, qd) + self._dyn.inertia_vector(q, qdd)
         a = self._dyn.loop_jacobian(q)
-        return rest - a.T @ self._spaces(q, a).reaction(rest[self._following])
+        return rest - a.T @ self._spaces(q, a).reaction(rest[self._dependent])
 
     def condensed(self, mass: np.ndarray, rows: slice, q: np.ndarray) -> np.ndarray:
         """
@@ -265,8 +267,8 @@ class ClosedMotion:
         columns = []
         for unit in np.eye(len(mass))[rows]:
             own, f = self._response(
-                mass, -(mass @ unit)[self._following], known, -a @ unit)
-            unit[self._following] = own
+                mass, -(mass @ unit)[self._dependent], known, -a @ unit)
+            unit[self._dependent] = own
             columns.append((mass @ unit - a.T @ f)[rows])
         return np.array(columns).T
 

@@ -87,7 +87,7 @@ class ModalEquations:
     def mass(self, sample: JointSample, delta: np.ndarray) -> np.ndarray:
         """Return the mass matrix of the modes, whatever is free following them, (m, m)."""
         zero = np.zeros_like(delta)
-        moved = self._base.released(sample, ModalState(delta, zero, zero))
+        moved = self._base.completed(sample, ModalState(delta, zero, zero))
         q = self._coordinates.configuration(moved.q, delta)
         return self._base.condensed(self._dyn.mass_matrix(q), self._modes, q)
 

@@ -41,7 +41,7 @@ class FreeBase:
         self._dyn = dyn
         self._coordinates = coordinates
 
-    def released(self, sample: JointSample, state: ModalState) -> JointSample:
+    def completed(self, sample: JointSample, state: ModalState) -> JointSample:
         """
         Return the sample with the accelerations that the free coordinates take.
 
@@ -67,7 +67,7 @@ class FreeBase:
         return self._dyn.inverse_dynamics(
             self._coordinates.configuration(sample.q, state.delta),
             join(sample.qd, state.rate),
-            join(self.released(sample, state).qdd, state.acceleration),
+            join(self.completed(sample, state).qdd, state.acceleration),
         )
 
     def condensed(self, mass: np.ndarray, rows: slice, q: np.ndarray) -> np.ndarray:

@@ -62,7 +62,7 @@ class _Times(ctypes.Structure):
 
 
 @contextmanager
-def bounded(seconds: float, code: int) -> Iterator[None]:
+def time_limit(seconds: float, code: int) -> Iterator[None]:
     """
     End the process, without more ado, if the block takes longer.
 

@@ -16,7 +16,7 @@ from flexdyn_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from flexdyn_ros.nodes.common.guarded_callbacks import GuardedCallbacks, spin
 from flexdyn_ros.nodes.common.node_parameters import NodeParameters
 from flexdyn_ros.nodes.common.parameters import node_specifications
-from flexdyn_ros.nodes.common.process import bounded, log_through
+from flexdyn_ros.nodes.common.process import log_through, time_limit
 from flexdyn_ros.nodes.common.run_time_model import Values
 from flexdyn_ros.nodes.common.topics import DescriptionTopic
 import rclpy
@@ -265,7 +265,7 @@ def run_node(make: Callable[[], RobotNode], args: Optional[list[str]] = None) ->
     finally:
         if node is not None:
             node.end()
-        with bounded(STOP_LIMIT, code):
+        with time_limit(STOP_LIMIT, code):
             if node is not None:
                 node.destroy_node()
             rclpy.try_shutdown()

@@ -219,7 +219,7 @@ class ArmSimulator:
         sample = JointSample(0.0, q[: self.coordinates.n_positions], rest, rest)
         base = what_follows(self._dyn, self.coordinates, self.coordinates.undriven(self.joints))
         bent = QuasiStaticArm(ModalEquations(self._dyn, self.coordinates, base)).at(sample)
-        return self.coordinates.configuration(base.released(sample, bent).q, bent.delta)
+        return self.coordinates.configuration(base.completed(sample, bent).q, bent.delta)
 
     def _closed_start(self, q: np.ndarray, held: Sequence[str]) -> np.ndarray:
         """Return the nearest closed configuration, commanded joints held if that can be."""

@@ -129,7 +129,7 @@ class FeedForward:
     def torque_with(self, sample: JointSample, state: ModalState) -> np.ndarray:
         """Return the joint torques for a joint sample and a modal state, shape (n_joints,)."""
         self.state = state
-        join, moved = self.coordinates.join, self.base.released(sample, state)
+        join, moved = self.coordinates.join, self.base.completed(sample, state)
         at = self.coordinates.configuration(moved.q, state.delta)
         total = self.terms.sum(
             self._dyn,
@@ -155,7 +155,7 @@ class FeedForward:
         state = ModalState.zero(self.coordinates.n_modes)
         if self._dyn.robot.loops:
             rest = np.zeros(self.coordinates.n_joints)
-            q = self.base.released(JointSample(0.0, q, rest, rest), state).q
+            q = self.base.completed(JointSample(0.0, q, rest, rest), state).q
         at = self.coordinates.configuration(q, state.delta)
         gravity = self._dyn.actuated_forces(at, self._dyn.gravity_vector(at))
         return gravity[: self.coordinates.n_joints]

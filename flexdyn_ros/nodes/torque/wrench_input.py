@@ -104,10 +104,10 @@ class WrenchInput:
                 f'{TOPIC} ignored: frame_id "{name}" must be fixed to one of the wrench_links '
                 f'({allowed}), and the wrench finite', throttle_duration_sec=1.0)
             return
-        link, turn, position = placed
-        force = turn @ force
+        link, rotation, position = placed
+        force = rotation @ force
         self._wrenches[link] = MeasuredWrench(
-            force, turn @ moment + np.cross(position, force), now)
+            force, rotation @ moment + np.cross(position, force), now)
 
     def _place(
         self, name: str, frame: str, now: float
@@ -155,13 +155,13 @@ class WrenchInput:
         if self._node.robot.loops:
             rest = np.zeros(coordinates.n_joints)
             sample = JointSample(0.0, positions, rest, rest)
-            positions = feed_forward.base.released(sample, undeformed).q
+            positions = feed_forward.base.completed(sample, undeformed).q
         q = coordinates.configuration(positions, undeformed.delta)
         for link, into in feed_forward.wrenches.items():
             into[:] = 0.0
             if link in young:
-                turn = self._node.dyn.frame_pose(q, link)[:3, :3]
-                into[:3], into[3:] = turn @ young[link].force, turn @ young[link].moment
+                rotation = self._node.dyn.frame_pose(q, link)[:3, :3]
+                into[:3], into[3:] = rotation @ young[link].force, rotation @ young[link].moment
         stepped = set(young) != self._counted
         self._counted = set(young)
         return stepped

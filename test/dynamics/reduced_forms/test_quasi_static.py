@@ -96,7 +96,7 @@ def test_the_node_finds_the_same_deflection():
     assert_agree(state.delta, deflection, 1e-8)
 
 
-def test_segments_mode_springs_and_free_play():
+def test_segments_mode_springs_and_backlash():
     """Modes of every kind: a chain, a hardening spring and a gear with backlash."""
     robot = fd.load_robot(ELASTIC.format(more='').replace(
         f'stiffness="{SPRING}" damping="3" rotor_inertia="{ROTOR}"/>',

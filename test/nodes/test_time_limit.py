@@ -10,8 +10,8 @@ import pytest
 SCRIPT = """
 import ctypes
 import time
-from flexdyn_ros.nodes.common.process import bounded
-with bounded(0.3, 5):
+from flexdyn_ros.nodes.common.process import time_limit
+with time_limit(0.3, 5):
     print('begun')
     if {hang}:
         ctypes.PyDLL(None).sleep(60)
