@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: bench bench-codegen soak lines bounds counts studies validate help setup setup-test setup-validate demo test test-all test-faults lint test-arm64 test-oldest build colcon-test clean
+.PHONY: bench bench-codegen bench-simulation soak lines bounds counts studies validate help setup setup-test setup-validate demo test test-all test-faults lint test-arm64 test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
@@ -69,6 +69,9 @@ validate: setup-validate ## every published case and other codes beside our numb
 
 bench-codegen: setup-test ## speed of compiled code against Pinocchio, into docs/benchmarks.md (minutes)
 	@$(ENV) python -m benchmarks.codegen
+
+bench-simulation: setup-test ## wall time of simulated motions against their dynamics and other codes, into docs/simulation_speed.md (minutes)
+	@$(ENV) python -m benchmarks.simulation
 
 bench: setup ## rate of the inverse dynamics node (minutes)
 	@$(ENV) python -m benchmarks.node_rate

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the numbers that users pass in: shape, finiteness, and what to say otherwise."""
+"""Checks of the arguments of users: shape, finiteness, and errors."""
 
 from __future__ import annotations
 

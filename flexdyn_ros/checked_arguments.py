@@ -17,7 +17,7 @@ Wrenches = Optional[Mapping[str, Any]]
 
 class CheckedArguments:
     """
-    Turns what users pass in into what backends take, or says what is wrong with it.
+    Converts arguments of users for the backends, or raises an error that names the fault.
 
     Attributes:
         robot: The robot.

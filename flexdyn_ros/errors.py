@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The errors of the package: each keeps its data and says what to do next."""
+"""The errors of the package: each keeps its data and names the remedy."""
 
 from difflib import get_close_matches
 from typing import Iterable, Optional

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, Callable, ClassVar, Iterable, Mapping, Optional, Sequence
 
 from flexdyn_ros.arguments import deliver, targets
 from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.codegen.backends.generated import Backend, GeneratedBackend
-from flexdyn_ros.codegen.backends.variants import CompiledAhead
+from flexdyn_ros.codegen.backends.variants import CompiledAhead, ordered_wrenches
+from flexdyn_ros.codegen.compile.program import NativeFunction
 from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters, ChosenParameters
 from flexdyn_ros.codegen.tracing.functions import read_function, Request
 from flexdyn_ros.direct_calls import call_directly, forget_direct_calls, is_direct
@@ -127,6 +129,28 @@ class Evaluation(CheckedArguments):
         choices += [None] if frame is None and method == 'auto' else []
         for choice in choices:
             call_directly(self, written, kernel, choice, None)
+
+    def native(self, name: str, wrenches: Wrenches = None) -> Optional[NativeFunction]:
+        """
+        Return a function under the present loads as other compiled code calls it.
+
+        Args:
+            name: One of `FUNCTIONS`, about no frame and no parameters.
+            wrenches: Constant wrenches, see `Dynamics`; they become constants of the function.
+
+        Returns:
+            None where the backend is not "c", a subclass replaces the method, or loops take part.
+        """
+        backend = self._backend
+        replaced = getattr(type(self), name) is not self._written[name]
+        if replaced or self._closed is not None or not isinstance(backend, GeneratedBackend):
+            return None
+        loads = ordered_wrenches(self._checked(wrenches))
+        found = backend.native(Request(name), tuple((each.frame, each.axes) for each in loads))
+        if found is None or not loads:
+            return found
+        numbers = [x for each in loads for x in (*each.force, *each.moment)]
+        return replace(found, constants=(*numbers, *found.constants))
 
     def _vectors(self, names: Sequence[str], given: Sequence[Any]) -> list[list[float]]:
         """Return vectors checked, in the order of their names."""

@@ -58,14 +58,14 @@ _NAME = 'flexdyn_ros.dds_domain.{}'
 
 
 def steers_network(variable: str) -> bool:
-    """Tell whether an environment variable can change whom ROS programs talk to, and how."""
+    """Return whether an environment variable can change the communication of ROS programs."""
     return variable not in NEUTRAL and (
         variable in NETWORK_VARIABLES or variable.startswith(NETWORK_PREFIXES)
     )
 
 
 def is_foreign(variable: str) -> bool:
-    """Tell whether an environment variable can steer ROS, DDS or Python's imports."""
+    """Return whether an environment variable can affect ROS, DDS or Python's imports."""
     return (
         steers_network(variable)
         or variable in (*PATH_VARIABLES, *NEUTRAL, *OTHER_VARIABLES)

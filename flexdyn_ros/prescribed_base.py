@@ -35,7 +35,7 @@ def checked_base_acceleration(robot: Robot, value: Any) -> Floats:
     if robot.base_motion != 'prescribed':
         raise ArgumentError(
             'base_acceleration',
-            f'is given, and the base is {robot.base_motion}; write <base motion="prescribed"/>',
+            f'is given, but the base is {robot.base_motion}; write <base motion="prescribed"/>',
         )
     return real_vector('base_acceleration', value, BASE_COORDINATES)
 

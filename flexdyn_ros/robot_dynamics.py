@@ -352,6 +352,21 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """Return gravity's energy, zero at the root frame's origin, and elastic energy [J]."""
         return self._evaluate('potential_energy', (q,), out=out)
 
+    @overload
+    def dissipated_power(self, qd: ArrayLike, out: None = None) -> float: ...
+
+    @overload
+    def dissipated_power(self, qd: ArrayLike, out: np.ndarray) -> np.ndarray: ...
+
+    def dissipated_power(self, qd: ArrayLike, out: Out = None) -> Energy:
+        """
+        Return the power that joints' losses and all damping take [W], a float.
+
+        It is qd^T (friction_vector + the damping part of elastic_vector), zero or more. `out`
+        has shape ().
+        """
+        return self._evaluate('dissipated_power', (qd,), out=out)
+
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches = None,
         out: Outs = None,
@@ -502,7 +517,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         if method == 'recursive' and self._formulation != RECURSIVE:
             raise ArgumentError(
                 'method', f'is "{method}", and formulation="{self._formulation}" solves with the '
-                'mass matrix; leave it out or use "cholesky"',
+                'mass matrix; omit it or use "cholesky"',
             )
 
     def _new_backend(self) -> Backend:
@@ -523,7 +538,7 @@ def require_dynamics(value: object) -> None:
     """Raise ArgumentError unless these are the dynamics of a robot."""
     if isinstance(value, Dynamics):
         return
-    advice = 'expected a Dynamics, as Dynamics(robot) makes it'
+    advice = 'expected a Dynamics: pass Dynamics(robot)'
     if isinstance(value, Robot):
         advice = 'expected its Dynamics: pass Dynamics(robot)'
     elif isinstance(getattr(value, 'dyn', None), Dynamics):
@@ -542,7 +557,7 @@ def _checked_approximations(
         if backend not in ('auto', 'reference'):
             raise ArgumentError(
                 'formulation', f'is "{INFLUENCE}", which is not compiled, and backend is '
-                f'"{backend}"; leave backend out or use backend="reference"',
+                f'"{backend}"; omit backend or use backend="reference"',
             )
     elif any(found):
         raise ArgumentError(

@@ -53,10 +53,26 @@ _INERTIA = """\
 
 Without `<inertial>` the beam provides the whole inertia of the link.
 
-With `inertial="total"` (the default) `<inertial>` describes the whole undeformed link. The
-difference `<inertial>` minus beam is a rigid body fixed in the link frame, the hub. If it is not
-physical but within 1 percent, the beam's values are used, and a note reports this. The 1 percent
-are of the mass, of mass times beam length, and of the largest moment of inertia. A larger
+A beam without `mass`, `density` and `linear_density` takes the largest share of the mass of
+`<inertial>` whose remainder is still a real body. The share is 1 / lambda_max(J^-1 B), and at
+most 1. J is the pseudo-inertia of the link, B that of the beam at the mass of the link, both 4x4
+(Wensing, Kim and Slotine 2018, "Linear matrix inequalities for physically consistent inertial
+parameter identification"). The remainder is a rigid body fixed in the link frame. Mass, centre of
+mass and inertia of the undeformed link are exactly those of `<inertial>`. `flexdyn check` and
+`flexdyn info` print the share. An `<inertial>` that no real body has is an error.
+`distribution="fit"` makes the share larger, as the mass per length may be linear, up to twice its
+mean at one end. The stiffness stays uniform.
+
+Below a share of 5 percent the beam is massless, and the whole `<inertial>` is the rigid body. The
+beam then bends by the static shapes of a force and of a moment at its tip. Bending has at most two
+modes an axis, torsion and stretch one each. Frequencies and damping ratios refer to what the beam
+carries. Modes that move no mass are an error: a wrist about the axis of bending, for example,
+cancels the second mode. `<segments>` need a share of 5 percent.
+
+With a mass and `inertial="total"` (the default) `<inertial>` describes the whole undeformed link,
+too. The difference `<inertial>` minus beam is a rigid body fixed in the link frame, the hub. If it
+is not physical but within 1 percent, the beam's values are used, and a note reports this. The 1
+percent are of the mass, of mass times beam length, and of the largest moment of inertia. A larger
 difference is an error.
 
 With `inertial="hub"` `<inertial>` is the hub itself. Point masses are always added. `<segments>`

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Print a Python that can make the environment, or say how to get one. PYTHON=... overrides.
+# Print a Python that can make the environment, or how to get one. PYTHON=... overrides.
 set -euo pipefail
 
 fail() { printf 'flexdyn_ros: %s\n' "$@" >&2; exit 1; }

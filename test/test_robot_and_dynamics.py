@@ -62,7 +62,7 @@ def test_a_robot_is_asked_for(objects, name, given, message):
 @pytest.mark.parametrize(('given', 'message'), [
     ('robot', r'"dyn" is of type Robot, expected its Dynamics: pass Dynamics\(robot\)'),
     ('quasi_static', '"dyn" is of type QuasiStatic, .*: pass its attribute "dyn"'),
-    ('text', r'"dyn" is of type str, expected a Dynamics, as Dynamics\(robot\) makes it'),
+    ('text', r'"dyn" is of type str, expected a Dynamics: pass Dynamics\(robot\)'),
     ('nothing', '"dyn" is of type NoneType, expected a Dynamics'),
 ])
 def test_dynamics_are_asked_for(objects, name, given, message):

@@ -20,9 +20,9 @@ from validation.run import Outcome, run_cases
 from validation.words import difference_text, expected_text, note_text, ours_text, verdict_text
 
 _DESCRIPTION = """\
-Run cases of the publications that this package rests on, and comparisons with other codes, and say
-of each quantity what is expected, what we find, and whether they agree within the tolerance that
-the printed digits allow. Every line of docs/validation.md can be run again by its name.
+Run cases of the publications that this package rests on, and comparisons with other codes. The
+output gives expected and computed value of each quantity, and whether they agree within the
+tolerance of the printed digits. Every line of docs/validation.md can be run by its name.
 """
 _EXAMPLES = """\
 examples:
@@ -69,7 +69,7 @@ def build_parser() -> CommandParser:
 
 
 def run(call: argparse.Namespace) -> int:
-    """List or run cases; the exit code says whether all came out."""
+    """List or run cases; the exit code is 0 if all meet their source."""
     if not call.listed:
         _check(call)
     known = list(cases().values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A case of the validation, its rows, and what is said of each."""
+"""A case of the validation, its rows and their verdicts."""
 
 from __future__ import annotations
 
@@ -199,4 +199,4 @@ class Case:
 
 
 def no_progress(fraction: float) -> None:
-    """Take the fraction done, and tell nobody."""
+    """Ignore the fraction done."""

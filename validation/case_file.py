@@ -6,13 +6,13 @@ The project's own file of cases: one YAML a source, in the folder `cases`.
     publication: Authors, title, year
     about: What is worth knowing of the source; shown above its table
     cases:
-      a_name:                       # what `flexdyn validate` is told
+      a_name:                       # the name for `python -m validation`
         title: What it is about
         place: Place in the source
         cost: quick                 # or slow
         needs: [exudyn]             # modules without which nothing of it runs
         inputs: {...}               # numbers that its code starts from
-        kind: printed               # of rows that say nothing else
+        kind: printed               # of rows without a kind
         rows:
           a_key:
             quantity: Deflection of the tip
@@ -81,7 +81,7 @@ def sources() -> dict[str, dict[str, Any]]:
 
 def case_entry(name: str) -> dict[str, Any]:
     """
-    Return what the file says of a case.
+    Return the entry of a case in the file.
 
     Raises:
         UnknownName: No file has it.

@@ -79,7 +79,7 @@ def run_case(
     Args:
         case: The case.
         folder: Where pictures go; None draws none.
-        progress: Is told the fraction done.
+        progress: Receives the fraction done.
     """
     start = time.monotonic()
     missing = [module for module in case.needs if find_spec(module) is None]
@@ -120,7 +120,7 @@ def run_cases(
         chosen: The cases.
         folder: Where pictures go; None draws none.
         jobs: How many run side by side, each in a process of its own; slow ones start first.
-        running: Is told the fraction done of each case that runs, again and again.
+        running: Receives the fraction done of each running case, repeatedly.
     """
     if jobs == 1:
         for case in chosen:

@@ -11,7 +11,7 @@ from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 import numpy as np
 
-# Colours that readers with colour blindness tell apart (Okabe and Ito 2008).
+# Colours that remain distinct under colour blindness (Okabe and Ito 2008).
 COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000')
 
 
@@ -29,7 +29,7 @@ def frequencies_hz(
 
     Args:
         robot: A robot whose nq is nv.
-        keep: Tells by name which coordinates move; the others are locked.
+        keep: Selects by name the coordinates that move; the others are locked.
         q: The configuration, (nq,); all zero when None.
     """
     dyn = reference(robot)

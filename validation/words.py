@@ -73,7 +73,7 @@ def numbers_text(value: Union[Numbers, None]) -> str:
 
 
 def number_text(value: Optional[float], digits: int = 7) -> str:
-    """Return a number with as many digits as say something."""
+    """Return a number with its significant digits."""
     if value is None:
         return ''
     if value == round(value) and abs(value) < 1e7:

@@ -71,7 +71,7 @@ def compare_statements(
 def _compared(
     ours: Callable[[], float], theirs: Callable[[], float], rounds: int
 ) -> Comparison:
-    """Return what rounds of two measurements say."""
+    """Return the statistics of rounds of two measurements."""
     enabled = gc.isenabled()
     gc.disable()
     try:

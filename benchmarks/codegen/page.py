@@ -23,6 +23,8 @@ over rounds, with the middle half of the rounds in brackets. Times are medians, 
 round in brackets. The arm has seven joints ([cobot7](../urdf/README.md)), is rigid and has no
 friction. Results are compared before they are timed.
 
+"""
+COLUMNS = """\
 | case | ours, median (least) | peer | peer, median | ratio | required | met |
 |---|---|---|---|---|---|---|
 """
@@ -58,13 +60,18 @@ class Line:
 
 def page(lines: list[Line]) -> str:
     """Return the page."""
+    return HEAD + table(lines) + '\n\n' + machine()
+
+
+def table(lines: list[Line]) -> str:
+    """Return the results as a table."""
     rows = [
         f'| {line.name} | {_time(line.ours)} ({_time(line.least)}) | {line.peer} | '
         f'{"" if line.theirs is None else _time(line.theirs)} | {_ratio(line)} | {line.wanted} | '
         f'{"" if line.met is None else "yes" if line.met else "**no**"} |'
         for line in lines
     ]
-    return HEAD + '\n'.join(rows) + '\n\n' + machine()
+    return COLUMNS + '\n'.join(rows)
 
 
 def machine() -> str:

@@ -10,7 +10,7 @@ TARGET = Path(__file__).resolve().parents[2] / 'docs' / 'derivatives.md'
 
 
 def main() -> int:
-    """Write the page and say where it lies."""
+    """Write the page and print its path."""
     TARGET.write_text(page(lambda what: print(f'  {what} ...', file=sys.stderr)))
     print(f'Written: {TARGET}')
     return 0

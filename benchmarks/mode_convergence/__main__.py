@@ -45,7 +45,7 @@ First frequency with the body at the tip, relative error:
 
 
 def main() -> int:
-    """Write page and plot and say where they lie."""
+    """Write page and plot and print their paths."""
     (DOCS / 'mode_convergence.md').write_text(page())
     figure().savefig(DOCS / 'mode_convergence.png', dpi=110)
     print(f'Written: {DOCS}/mode_convergence.md and .png')

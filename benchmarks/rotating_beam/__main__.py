@@ -48,7 +48,7 @@ the beam three modes are needed.
 
 
 def main() -> int:
-    """Write page and plot and say where they lie."""
+    """Write page and plot and print their paths."""
     (DOCS / 'geometric_stiffening.md').write_text(page())
     figure().savefig(DOCS / 'geometric_stiffening.png', dpi=110)
     print(f'Written: {DOCS}/geometric_stiffening.md and .png')

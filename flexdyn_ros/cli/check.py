@@ -8,7 +8,7 @@ Links: inertias that no rigid body has (mass [kg], principal moments [kg m^2], f
 relative to the largest moment), inertia that contradicts the mass, moduli that no material has.
 Joints: joints that move no mass, limits without effort. Beams: beams too short for their modes,
 links or springs that buckle under the weight at zero configuration. Loops: loops that do not close
-near the zero configuration.
+near the zero configuration. Notes give the share of <inertial> that beams without a mass take.
 
 Errors are models that forward dynamics refuses, and impossible rigid bodies; they give exit code
 1. Warnings give exit code 0, and 1 with --strict. Notes report decisions of the reader.

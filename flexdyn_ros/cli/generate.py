@@ -57,7 +57,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(call: argparse.Namespace) -> int:
-    """Write the files and say where they are."""
+    """Write the files and print their paths."""
     from flexdyn_ros.codegen import generate
 
     robot = load(call)

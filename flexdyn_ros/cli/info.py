@@ -3,8 +3,9 @@
 `flexdyn info`: what a robot consists of and what its torque contains.
 
 Sizes, joints, links, masses, gravity and payloads of a robot, its flexible parts, and the terms of
-its torque. Masses in [kg], lengths in [m], angles in [rad], limits in [rad | m],
-[N m | N] and [rad/s | m/s].
+its torque. The share is the part of the mass of <inertial> that a beam without a mass can take;
+below 0.05 the beam is massless. Masses in [kg], lengths in [m], angles in [rad], limits in
+[rad | m], [N m | N] and [rad/s | m/s].
 
 Examples:
   flexdyn info arm.urdf
@@ -72,6 +73,8 @@ def summarise(robot: 'Robot') -> dict[str, Any]:
                 'mass': float(link.mass),
                 'modes': list(link.mode_names),
                 'beam_length': link.undeformed_beam.length if link.undeformed_beam else None,
+                'beam_mass': link.undeformed_beam.mass if link.undeformed_beam else None,
+                'beam_share': link.undeformed_beam.share if link.undeformed_beam else None,
             }
             for link in robot.links
         ],
@@ -111,7 +114,7 @@ def _joint(joint: 'Joint') -> dict[str, Any]:
 
 
 def torque_terms(robot: 'Robot') -> list[str]:
-    """Say in words what the torque of this robot contains."""
+    """Return the terms of the torque of this robot in words."""
     terms = ['inertia of all links', 'Coriolis and centrifugal']
     if any(robot.gravity_vector):
         terms.append('gravity')
@@ -166,9 +169,10 @@ def _text(summary: dict[str, Any]) -> str:
     if summary['joints']:
         lines += ['', heading('joints'), _joint_table(summary['joints'])]
     lines += ['', heading('links'), table(
-        ('link', 'mass [kg]', 'bends', 'beam length [m]'),
+        ('link', 'mass [kg]', 'bends', 'beam length [m]', 'beam mass [kg]', 'share'),
         [
-            (link['name'], link['mass'], _modes(link), link['beam_length'])
+            (link['name'], link['mass'], _modes(link), link['beam_length'], link['beam_mass'],
+             link['beam_share'])
             for link in summary['links']
         ],
     )]

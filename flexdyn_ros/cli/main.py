@@ -110,7 +110,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence and say where help is; inherited by subcommands."""
+    """A parser whose errors are one sentence that points to the help; inherited by subcommands."""
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str], namespace: Optional[argparse.Namespace] = None

@@ -79,7 +79,7 @@ def add_parser(
 
 
 def is_xacro_argument(word: str) -> bool:
-    """Tell whether a word of the call is name:=value."""
+    """Return whether a word of the call is name:=value."""
     return _XACRO_ARGUMENT.fullmatch(word) is not None
 
 

@@ -18,10 +18,12 @@ Examples:
 from __future__ import annotations
 
 import argparse
+from contextlib import contextmanager
 from pathlib import Path
 import sys
 import time
-from typing import Any, Optional, TYPE_CHECKING
+from typing import Any, Iterator, Optional, TYPE_CHECKING
+import warnings
 
 from flexdyn_ros.cli.options import (
     add_json,
@@ -31,15 +33,15 @@ from flexdyn_ros.cli.options import (
     positive,
     print_json,
 )
-from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import ArgumentError, FileNotWritten, FlexdynError
 from flexdyn_ros.terminal import paint
 
 if TYPE_CHECKING:
     from flexdyn_ros.simulation import SimulationDiverged, Trajectory
 
-METHODS = ('rk2', 'rk4', 'rk10')  # those of `simulate`, which is imported only when it runs
+# Those of `simulate`, which is imported only when it runs.
+METHODS = ('auto', 'rk2', 'rk4', 'rk10', 'implicit')
 _DEFAULT_STEP = 1e-3  # [s]
-_SAFETY = 0.5  # of the stability limit, where that is the smaller step
 
 
 def add_parser(subparsers: Any) -> None:
@@ -54,8 +56,13 @@ def add_parser(subparsers: Any) -> None:
         help='time step [s] (default: 0.001, or half of the stability limit if that is less)',
     )
     parser.add_argument(
-        '--method', choices=METHODS, default='rk4',
-        help='Runge-Kutta method, named by its order (default: rk4)',
+        '--force', action='store_true', help='run a --dt beyond the stability limit all the same'
+    )
+    parser.add_argument(
+        '--method', choices=METHODS, default='auto',
+        help='Runge-Kutta method, named by its order, or the implicit one with dry friction that '
+        'holds (default: auto, which is rk4, or implicit where friction, damping or a spring of a '
+        'joint asks for shorter steps)',
     )
     parser.add_argument(
         '--modes', choices=('dynamic', 'quasi_static'), default='dynamic',
@@ -89,13 +96,13 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(call: argparse.Namespace) -> int:
-    """Simulate, write the results and say where they lie."""
+    """Simulate, write the results and print their paths."""
     from flexdyn_ros.quasi_static.dynamics import QuasiStatic
     from flexdyn_ros.quasi_static.simulation import simulate_quasi_static
     from flexdyn_ros.robot_dynamics import Dynamics
     from flexdyn_ros.simulation import simulate, SimulationDiverged
     from flexdyn_ros.simulation.configuration import ConfigurationMap
-    from flexdyn_ros.simulation.stability import step_limit
+    from flexdyn_ros.simulation.method_choice import choose
     import numpy as np
 
     robot = load(call)
@@ -112,31 +119,36 @@ def run(call: argparse.Namespace) -> int:
     dynamic = call.modes == 'dynamic'
     if not dynamic:
         _refuse_modal_values(robot, call)
-    limit = step_limit(dyn, q0, call.method) if dynamic else None
-    dt = call.dt or min(_DEFAULT_STEP, _SAFETY * limit if limit else _DEFAULT_STEP)
-    if limit is not None and dt > limit:
-        _warn(
-            f'dt = {dt:g} s is above the stability limit of {limit:.3g} s of the highest natural '
-            'frequency; the motion will probably diverge.'
-        )
+    dt, limit = call.dt or _DEFAULT_STEP, None
+    method = 'rk4' if call.method == 'auto' else call.method
+    if dynamic:
+        chosen = choose(dyn, q0, call.dt, call.method, call.force)
+        dt, method = chosen.dt, chosen.tableau.name
+        limit = None if chosen.limit is None else chosen.limit.step
     start = time.perf_counter()
     try:
         if dynamic:
-            trajectory = simulate(
-                dyn, q0, qd0, torque, call.t_end, dt, call.method, base_acceleration=base,
-                drift=call.drift,
-            )
+            with _shown_imbalance():
+                trajectory = simulate(
+                    dyn, q0, qd0, torque, call.t_end, dt, method, base_acceleration=base,
+                    drift=call.drift, force=call.force,
+                )
         else:
             joints = QuasiStatic(dyn)
             own = slice(robot.n_joints)
             trajectory = simulate_quasi_static(
                 joints, q0[: joints.n_positions], qd0[own], torque[own], call.t_end, dt,
-                call.method, base_acceleration=base,
+                method, base_acceleration=base,
             )
     except SimulationDiverged as error:
-        _write(error.trajectory, folder, plots=False)
-        _warn(f'the motion before the divergence is in {folder}')
+        _keep(error, folder, 'the divergence')
         error.exit_code = 2 if _step_too_large(error, dt) else 1  # type: ignore[attr-defined]
+        raise
+    except KeyboardInterrupt as error:
+        _keep(error, folder, 'the interrupt')
+        raise
+    except FlexdynError as error:
+        _keep(error, folder, 'the error')
         raise
     wall = time.perf_counter() - start
     files = _write(trajectory, folder, plots=not call.no_plots)
@@ -147,6 +159,15 @@ def run(call: argparse.Namespace) -> int:
     else:
         _print(summary)
     return 0
+
+
+@contextmanager
+def _shown_imbalance() -> Iterator[None]:
+    """Show the warning of an energy balance that is not kept as one of the command line."""
+    with warnings.catch_warnings(record=True) as caught:
+        yield
+    for each in caught:
+        _warn(str(each.message))
 
 
 def _refuse_modal_values(robot: Any, call: argparse.Namespace) -> None:
@@ -206,11 +227,30 @@ def _folder(name: str) -> Path:
     return folder
 
 
+def _keep(error: BaseException, folder: Path, event: str) -> None:
+    """Write the motion that an error carries, if it has any."""
+    motion = getattr(error, 'trajectory', None)
+    if motion is not None and len(motion):
+        _write(motion, folder, plots=False)
+        _warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}')
+
+
 def _write(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
-    files = [
-        trajectory.to_csv(folder / 'trajectory.csv'),
-        trajectory.save_npz(folder / 'trajectory.npz'),
-    ]
+    """Write the files; one that cannot be written does not keep the other from its place."""
+    files, failed = [], None
+    # The smaller file first: a disk that is nearly full may still take it.
+    for write, name in (
+        (trajectory.save_npz, 'trajectory.npz'), (trajectory.to_csv, 'trajectory.csv'),
+    ):
+        try:
+            files.append(write(folder / name))
+        except FileNotWritten as error:
+            failed = failed or error
+    if failed is not None:
+        for path in files:
+            _warn(f'{path} is written')
+        raise failed
+    files.reverse()
     if plots:
         from flexdyn_ros.simulation.plot import save_plots
 

@@ -254,7 +254,7 @@ class ClosedChains(ClosedStates):
     # Words --------------------------------------------------------------------------------
 
     def _notice(self, known: Spaces, c: np.ndarray) -> None:
-        """Say once what of the constraints is dependent."""
+        """Warn once of dependent constraints."""
         if known.rank < self._n and (self._seen_rank is None or known.rank < self._seen_rank):
             first = self._seen_rank is None
             self._warn(

@@ -10,7 +10,7 @@ from flexdyn_ros.model.check import Finding, NOTE, WARNING
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 import numpy as np
 
-# Constraint errors above this [m | rad] are said.
+# Constraint errors above this [m | rad] are reported.
 OPEN = 1e-9
 
 

@@ -22,7 +22,7 @@ ByLoop = Optional[Mapping[str, Any]]
 
 class ClosedChainMethods(CheckedArguments, ABC):
     """
-    What `Dynamics` knows about loops.
+    The methods of `Dynamics` for loops.
 
     Where they are taken, `loop_accelerations` maps a loop's name to accelerations of frame1
     against frame2 in its constrained directions [rad/s^2 | m/s^2], zero where none are given, and
@@ -59,7 +59,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
             hold: Names of coordinates that stay as they are.
 
         Raises:
-            LoopsCannotClose: If no state near by closes the loops; it says by how much.
+            LoopsCannotClose: If no nearby state closes the loops; it holds the gaps.
         """
         at, rate = np.array(self._position(q)), np.array(self._velocity(qd))
         if self._closed is None:
@@ -208,7 +208,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         return deliver(np.linalg.inv(mobility), out)
 
     def _need_loops(self, *given: ByLoop) -> None:
-        """Refuse what is said about loops where there are none."""
+        """Refuse arguments about loops for robots without loops."""
         for values in given:
             for name in values or () if self._closed is None else ():
                 raise UnknownName('loop', name, ())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The states of one robot that meet its loops: constraint errors, projection, and reports."""
+"""The states of one robot that meet its loops: constraint errors, projection and messages."""
 
 from __future__ import annotations
 

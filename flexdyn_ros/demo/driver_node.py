@@ -131,7 +131,7 @@ class Driver(Node):
             self._show(stamp)
 
     def _may_begin(self) -> bool:
-        """Return whether simulator and inverse dynamics listen, and the simulator is heard."""
+        """Return whether simulator and inverse dynamics are connected in both directions."""
         if not self._connected and self._controlling and self.recording.hears_simulator():
             self._connected = all(
                 publisher.get_subscription_count() >= 1

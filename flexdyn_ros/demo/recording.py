@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All that was heard during one run, and the report on it: report.json, data.csv, data.npz."""
+"""The recorded messages of one run, and the report: report.json, data.csv, data.npz."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Recording:
         self._rows.setdefault(topic, {})[stamp] = row
 
     def hears_simulator(self) -> bool:
-        """Return whether something has been heard on each topic of the simulator."""
+        """Return whether each topic of the simulator has delivered a message."""
         return all(self.counts.get(topic) for topic in SIMULATOR)
 
     @property

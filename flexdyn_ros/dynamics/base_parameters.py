@@ -153,8 +153,9 @@ class Moments:
 
     def seen_from(self, rotation: Matrix, position: Vector) -> Moments:
         """Return the moments in a frame where this one stands at rotation and position."""
-        bounded = tuple(tuple(x if x in EXACT else ErrorBounded(x, OWN_ERROR) for x in row)
-                     for row in rotation)
+        bounded = tuple(
+            tuple(x if x in EXACT else ErrorBounded(x, OWN_ERROR) for x in row) for row in rotation
+        )
         shift = _with_error(position, _size(position))
         first = apply(bounded, self.first_moment)
         half = outer(shift, add(first, scale(0.5 * self.mass, shift)))

@@ -62,7 +62,7 @@ def result_shape(
     Args:
         kind: "force" and "acceleration" (nv,), "joint force" (n_joints,), "modal acceleration"
             (n_modes,), "matrix" (nv, nv), "parameter matrix" (nv, n_parameters), "pose" (4, 4),
-            "jacobian" (6, nv), "twist" (6,) or "energy" ().
+            "jacobian" (6, nv), "twist" (6,), "energy" or "power" ().
         nv: Number of velocity coordinates.
         n_joints: How many of them are joints'.
         n_parameters: Number of parameters.
@@ -71,7 +71,7 @@ def result_shape(
         'force': (nv,), 'acceleration': (nv,), 'joint force': (n_joints,),
         'modal acceleration': (nv - n_joints,), 'matrix': (nv, nv),
         'parameter matrix': (nv, n_parameters), 'pose': (4, 4), 'jacobian': (6, nv),
-        'twist': (6,), 'energy': (),
+        'twist': (6,), 'energy': (), 'power': (),
     }[kind]
 
 
@@ -162,6 +162,9 @@ FUNCTIONS: dict[str, Function] = {
     'kinetic_energy': Function(
         ('q', 'qd'), (('kinetic_energy', 'energy'),), 'the kinetic energy [J]',
         uses_inertia=True,
+    ),
+    'dissipated_power': Function(
+        ('qd',), (('dissipated_power', 'power'),), 'the power that friction and damping take [W]',
     ),
     'potential_energy': Function(
         ('q',), (('potential_energy', 'energy'),), "gravity's and elastic energy [J]",

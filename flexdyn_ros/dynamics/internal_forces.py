@@ -63,6 +63,20 @@ def friction_forces(tree: Multibody, qd: list) -> list[Scalar]:
     return forces
 
 
+def dissipated_power(tree: Multibody, qd: list) -> Scalar:
+    """Return the power that joints' losses and the damping of modes and springs take [W]."""
+    power: Scalar = 0.0
+    for rate, loss in zip(qd, friction_forces(tree, qd)):
+        power = power + rate * loss
+    for body in tree.bodies:
+        rates = body.mode_rates(qd)
+        for rate, row in zip(rates, body.modal.damping if rates else ()):
+            power = power + rate * _row(row, rates)
+    for spring in tree.springs:
+        power = power + spring.damping * qd[spring.velocity_index] * qd[spring.velocity_index]
+    return power
+
+
 def _friction(term: FrictionTerm, velocity: Scalar) -> Scalar:
     """
     Return viscous + (coulomb + (stribeck - coulomb) exp(-(v / v_s)^2)) tanh(v / v_0).

@@ -16,9 +16,9 @@ from flexdyn_ros.dynamics.scalar import (
     exp,
     OuterScalar,
     piecewise,
-    PiecewisePolynomial,
     Scalar,
     sin,
+    Spline,
     stumpff,
     tanh,
 )
@@ -118,7 +118,7 @@ class PowerSeries(OuterScalar):
         curvature = 0.5 * (order * slope(order + 2) - slope(order + 1))
         return self._function(stumpff(order, u), slope(order), curvature)
 
-    def piecewise(self, function: PiecewisePolynomial) -> PowerSeries:
+    def piecewise(self, function: Spline) -> PowerSeries:
         """Return a piecewise polynomial; at a knot it is continued from above."""
         x, first = self.terms[0], function.derivative()
         return self._function(

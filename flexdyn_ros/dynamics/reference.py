@@ -20,7 +20,7 @@ from flexdyn_ros.dynamics.derivatives.state_derivatives import (
 from flexdyn_ros.dynamics.energy import kinetic_energy, potential_energy
 from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics, RECURSIVE
 from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.dynamics.internal_forces import elastic_forces, friction_forces
+from flexdyn_ros.dynamics.internal_forces import dissipated_power, elastic_forces, friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
 from flexdyn_ros.dynamics.loops import loop_bias, loop_free_jacobian, loop_jacobian, loop_poses
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix
@@ -286,6 +286,10 @@ class ReferenceBackend:
     def elastic_vector(self, q: Floats, qd: Floats) -> Floats:
         """Return stiffness and damping forces of modes and springs, (nv,)."""
         return elastic_forces(self._tree, q, qd)
+
+    def dissipated_power(self, qd: Floats) -> float:
+        """Return the power that friction and damping take [W]."""
+        return dissipated_power(self._tree, qd)
 
     def frame_pose(self, q: Floats, frame: str) -> list[Floats]:
         """Return the homogeneous transform of a link's frame in the root frame, (4, 4)."""

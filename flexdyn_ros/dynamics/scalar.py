@@ -30,7 +30,7 @@ Piece = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class PiecewisePolynomial:
+class Spline:
     """
     One polynomial below the first knot, one between each two, one above the last.
 
@@ -61,14 +61,14 @@ class PiecewisePolynomial:
         """Whether it is zero everywhere."""
         return not any(self.pieces)
 
-    def derivative(self) -> PiecewisePolynomial:
+    def derivative(self) -> Spline:
         """Return the derivative; at a knot where it jumps, its value is that above."""
-        return PiecewisePolynomial(
+        return Spline(
             self.knots,
             tuple(tuple(k * c for k, c in enumerate(piece))[1:] for piece in self.pieces),
         )
 
-    def integral(self) -> PiecewisePolynomial:
+    def integral(self) -> Spline:
         """Return the continuous integral that is zero at zero."""
         raised = [(0.0, *(c / (k + 1) for k, c in enumerate(piece))) for piece in self.pieces]
         start = bisect_right(self.knots, 0.0)
@@ -84,7 +84,7 @@ class PiecewisePolynomial:
             outer = horner(raised[number], knot - self.origin(number))
             constants[number] = constants[number + 1] - outer
         pieces = tuple((c, *piece[1:]) for c, piece in zip(constants, raised))
-        return PiecewisePolynomial(self.knots, pieces)
+        return Spline(self.knots, pieces)
 
 
 def _trimmed(piece: Piece) -> Piece:
@@ -127,7 +127,7 @@ def tanh(x: Scalar) -> Scalar:
     return math.tanh(x) if isinstance(x, (float, int)) else x.tanh()
 
 
-def piecewise(function: PiecewisePolynomial, x: Scalar) -> Scalar:
+def piecewise(function: Spline, x: Scalar) -> Scalar:
     """Return a piecewise polynomial of x: the one function that branches on its argument."""
     return function.at(x) if isinstance(x, (float, int)) else x.piecewise(function)
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Sequence, Union
 
-from flexdyn_ros.dynamics.scalar import piecewise, PiecewisePolynomial, Scalar
+from flexdyn_ros.dynamics.scalar import piecewise, Scalar, Spline
 
 
-def monotone_cubic(points: Sequence[tuple[float, float]]) -> PiecewisePolynomial:
+def monotone_cubic(points: Sequence[tuple[float, float]]) -> Spline:
     """
     Return the monotone cubic interpolant of a table, straight beyond its ends.
 
@@ -32,7 +32,7 @@ def monotone_cubic(points: Sequence[tuple[float, float]]) -> PiecewisePolynomial
     cubics = PchipInterpolator(places, values)
     start, end = cubics.derivative()([places[0], places[-1]]).tolist()
     inside = (tuple(piece) for piece in cubics.c[::-1].T.tolist())
-    return PiecewisePolynomial(places, ((values[0], start), *inside, (values[-1], end)))
+    return Spline(places, ((values[0], start), *inside, (values[-1], end)))
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class TableLaw:
         integral: Its integral from zero [J].
     """
 
-    table: PiecewisePolynomial
-    integral: PiecewisePolynomial
+    table: Spline
+    integral: Spline
 
     @classmethod
     def through(cls, points: Sequence[tuple[float, float]]) -> TableLaw:

@@ -74,12 +74,13 @@ def _inertia_remarks(
         links = [name for j, _ in moved for name in _links_beyond(j, robot)]
         shown = ', '.join(f'"{name}"' for name in links[:6]) + (', ...' if len(links) > 6 else '')
         return [(
-            'error', f'all links that it moves are without mass ({shown})',
+            'error', f'no link that it moves has mass ({shown})',
             'Give one of them an <inertial>, or make the joint fixed; forward dynamics needs it',
         )]
     if sum(m * m * _smallest_inertia(j, carried[j.name]) for j, m in moved) <= negligible:
         return [(
-            'warning', 'with all joints at zero, it moves no inertia about its axis',
+            'warning', 'with all joints at zero, the links that it moves have no inertia about '
+                       'its axis',
             'Check the <inertia> and <origin> of the links that it moves',
         )]
     return []
@@ -156,7 +157,7 @@ def spring_remarks(points: Sequence[tuple[float, float]], of: str = '') -> Itera
         if first[0] == 0.0 and first[1] == second[1]:
             message = f'the spring table{of} opposes no deflection {side} zero'
         elif first[0] == 0.0:
-            message = f'the spring table{of} ends at zero and goes on straight {side} it'
+            message = f'the spring table{of} ends at zero and continues straight {side} it'
         elif first[1] == second[1]:
             stays = f'the force stays {first[1]:g}'
             message = f'the spring table{of} grows no stiffer {where}: {stays}'

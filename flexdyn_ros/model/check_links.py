@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Iterator
+from typing import Iterator, Optional
 
 from flexdyn_ros.model.beam.inertia import link_moments
 from flexdyn_ros.model.check_joints import Remark, spring_remarks
@@ -43,6 +43,8 @@ class LinkReport:
         failed: Tests that failed: "mass", "positive" (a negative principal moment),
             "triangle" (the largest moment exceeds the sum of the others).
         excess: By how much the worst test failed, relative to the largest moment.
+        beam_share: Largest share of the mass of `<inertial>` that the beam can take; None where
+            there is no beam or it has a mass of its own.
     """
 
     name: str
@@ -50,6 +52,7 @@ class LinkReport:
     principal_moments: tuple[float, float, float]
     failed: tuple[str, ...] = ()
     excess: float = 0.0
+    beam_share: Optional[float] = None
 
 
 def link_report(link: Link) -> LinkReport:
@@ -61,8 +64,10 @@ def link_report(link: Link) -> LinkReport:
         matrix = whole.about_com()
     moments = principal_moments(whole.mass, matrix)
     failed = failed_tests(whole.mass, moments)
+    beam = link.undeformed_beam
     return LinkReport(
-        link.name, whole.mass, moments, tuple(failed), max(failed.values(), default=0.0)
+        link.name, whole.mass, moments, tuple(failed), max(failed.values(), default=0.0),
+        None if beam is None else beam.share,
     )
 
 
@@ -90,6 +95,7 @@ def link_remarks(link: Link, report: LinkReport, robot: Robot, size: float) -> I
     yield from _segment_remarks(link)
     yield from _mode_spring_remarks(link)
     yield from _boundary_remarks(link, robot)
+    yield from _share_remarks(link)
 
 
 def reach(robot: Robot) -> float:
@@ -115,7 +121,7 @@ def _inertia_remarks(report: LinkReport, size: float) -> Iterator[Remark]:
     if report.mass > 0.0 and not any(moments):
         yield (
             'warning', f'a mass of {report.mass:.4g} kg without any moment of inertia',
-            'It is treated as a point mass; write its <inertia> if it has one',
+            'It is treated as a point mass; otherwise write its <inertia>',
         )
     if report.mass > 0.0 and any(moments) and not report.failed:
         radius = (sum(moments) / (2.0 * report.mass)) ** 0.5
@@ -208,9 +214,9 @@ def _mode_spring_remarks(link: Link) -> Iterator[Remark]:
         order, highest = powers[-1] if powers else (1, 1.0)
         if order > 1 and (order % 2 == 0 or highest < 0.0):
             yield (
-                'warning', f'the polynomial of "{spring.mode}" drives large deflections further '
-                f'out: its highest power is {highest:g} x^{order}',
-                'End with a positive coefficient of an odd power, or keep deflections small',
+                'warning', f'the polynomial of "{spring.mode}" increases large deflections: its '
+                f'highest power is {highest:g} x^{order}',
+                'Write a positive coefficient of an odd power last, or keep deflections small',
             )
 
 
@@ -234,6 +240,26 @@ def _boundary_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
                 'note', f'the modes of {family.kind} are those of a pinned root, but {held}',
                 'With a root that is held, boundary="clamped-free" converges faster',
             )
+
+
+def _share_remarks(link: Link) -> Iterator[Remark]:
+    """Yield the share of `<inertial>` that a link's beam takes."""
+    beam = link.undeformed_beam
+    if beam is None or beam.share is None:
+        return
+    share = f'{100.0 * beam.share:.3g} percent'
+    if beam.mass == 0.0:
+        yield (
+            'note', f'the beam is massless and bends by static shapes, as it can take only '
+            f'{share} of the mass of <inertial>',
+            'Its modes move what hangs on it; write mass="..." and inertial="hub" where '
+            '<inertial> is the rigid part alone',
+        )
+    else:
+        yield (
+            'note', f'the beam takes {share} of the mass of <inertial>, {beam.mass:.4g} kg',
+            'The rest is a rigid body at the root; write mass="..." to choose another share',
+        )
 
 
 def _at_tip(link: Link, robot: Robot) -> list[str]:

@@ -109,7 +109,7 @@ def _extension(source: Source, folder: Optional[Path]) -> Document:
     if local_name(root) == 'robot':
         if not any(local_name(element) == 'flexdyn' for element in root):
             raise Place(document.source, 'robot').error(
-                'The extension has no <flexdyn> under <robot>', 'Write one, or leave it out'
+                'The extension has no <flexdyn> under <robot>', 'Write one, or omit the extension'
             )
     elif local_name(root) != 'flexdyn':
         raise Place(document.source, local_name(root)).error(

@@ -35,7 +35,7 @@ def payload_body(mass: Any, com: Any, inertia: Any) -> Inertia:
         raise ArgumentError('inertia', 'is not symmetric')
     problem = inertia_problem(mass, moments, ('positive',))
     if problem is not None:
-        raise ArgumentError('inertia', f'cannot be: {problem}')
+        raise ArgumentError('inertia', f'is impossible: {problem}')
     doubt = inertia_problem(mass, moments, ('triangle',))
     if doubt is not None:
         _logger.warning('The inertia of a payload is doubtful: %s.', doubt)

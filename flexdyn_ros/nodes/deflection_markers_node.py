@@ -105,7 +105,7 @@ class DeflectionMarkersNode(RobotNode):
             self.base.completed(sample, ModalState.zero(self.coordinates.n_modes))
         if self.quasi_static is not None:
             self.run_time_model.set_gravity()
-            # Where the arm buckles at rest, drawing says so if it comes to that.
+            # If the arm buckles at rest, the drawing reports it.
             with suppress(FlexdynError):
                 self.quasi_static.at(sample)
             self.quasi_static.reset()
@@ -169,7 +169,7 @@ class DeflectionMarkersNode(RobotNode):
             self.diagnostics.report(ERROR, f'nothing drawn: {error}')
             return
         if modes is None:
-            self.diagnostics.report(WARN, 'nothing drawn: waiting for modal_states')
+            self.diagnostics.report(WARN, 'no markers: waiting for modal_states')
             return
         self._publish_markers(modes)
         if self.transforms:

@@ -27,7 +27,7 @@ import numpy as np
 from std_srvs.srv import SetBool, Trigger
 
 IDLE = 0.02  # real time between two messages while paused [s]
-SILENCE = 5.0  # real time without an answer in lockstep after which the log says so [s]
+SILENCE = 5.0  # real time without an answer in lockstep after which the log reports it [s]
 
 
 class ForwardDynamicsNode(RobotNode):
@@ -94,7 +94,7 @@ class ForwardDynamicsNode(RobotNode):
         swinging = self.swing.set_arm(
             self.robot, self.simulator, p['swing.amplitude'], p['swing.period'])
         if swinging:
-            self.get_logger().info(f'~/swing_reference lets {", ".join(swinging)} swing.')
+            self.get_logger().info(f'~/swing_reference swings {", ".join(swinging)}.')
         controlled = 'with' if any(gains) else 'without'
         self.get_logger().info(
             f'Simulating {self.robot}; commands drive {", ".join(joints)}, '
@@ -163,7 +163,7 @@ class ForwardDynamicsNode(RobotNode):
 
     def _tell_silence(self, lockstep: Lockstep) -> None:
         other = lockstep.other_stamp
-        met = '' if other is None else f'; the last one that came is stamped {_seconds(other)}'
+        met = '' if other is None else f'; the last one received is stamped {_seconds(other)}'
         self.get_logger().info(
             f'lockstep: waiting for {" and ".join(lockstep.unanswered)} with the stamp of the '
             f'state, {_seconds(self.stamp)}{met}',

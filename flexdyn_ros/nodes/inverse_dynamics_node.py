@@ -78,7 +78,7 @@ class InverseDynamicsNode(RobotNode):
         self.inputs.set_arm(self.feed_forward, limits, plausible)
         if follows:
             self.get_logger().info(
-                f'joint_states may leave out {", ".join(follows)}: the loops tell their motion.')
+                f'joint_states may omit {", ".join(follows)}: the loops determine their motion.')
         model = RunTimeModel(self.dyn, self.inputs.gravity, p['frame_prefix'])
         self.run_time_model = model
         self.changes = ModelChanges(self, self.feed_forward, model, self.free_coordinates)
@@ -86,8 +86,8 @@ class InverseDynamicsNode(RobotNode):
         self.cycle.output.set_joints(self.robot, self.joints)
         if self.feed_forward.base.names:
             self.get_logger().info(
-                f'No force acts on {", ".join(self.feed_forward.base.names)}: they accelerate as '
-                'the motion of the arm makes them.'
+                f'No force acts on {", ".join(self.feed_forward.base.names)}: they accelerate '
+                'freely with the motion of the arm.'
             )
         model.set_gravity()
         self.feed_forward.prepare()

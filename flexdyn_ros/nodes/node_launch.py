@@ -101,7 +101,7 @@ def node_launch_description(
         DeclareLaunchArgument(
             'clock_topic',
             default_value='/clock',
-            description='where simulated time comes from or goes to; relative: in the namespace',
+            description='topic of simulated time; relative: in the namespace',
         ),
         *arguments,
         node(UnlessCondition(from_topic), {'robot_description': description_parameter()}),

@@ -64,11 +64,12 @@ class QuasiStatic:
         self.dyn, self.robot = dyn, dyn.robot
         if self.robot.loops:
             raise NotYetSupported(
-                'The quasi-static form of a robot with loops is not computed yet',
+                'The quasi-static form of a robot with loops is not supported yet',
                 file=self.robot.source,
                 element='loop',
                 name=self.robot.loops[0].name,
-                advice='Use Dynamics, or mode flexible_quasi_static of inverse_dynamics_node',
+                advice='Use Dynamics, or torque_model flexible_quasi_static of '
+                       'inverse_dynamics_node',
             )
         self.n_positions = self.robot.nq - self.robot.n_modes
         self._static = StaticDeflection(dyn, TOLERANCE)

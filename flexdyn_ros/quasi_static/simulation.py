@@ -13,8 +13,10 @@ from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.integrate import integrate
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.progress import Progress
+from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Trajectory
-from flexdyn_ros.simulation.tableaus import find_tableau, Tableau
+from flexdyn_ros.simulation.stability import StepLimit
+from flexdyn_ros.simulation.tableaus import find_tableau, IMPLICIT, Tableau
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -63,7 +65,7 @@ def simulate_quasi_static(
     if not isinstance(quasi_static, QuasiStatic):
         raise ArgumentError(
             'quasi_static',
-            f'is of type {type(quasi_static).__name__}, expected what QuasiStatic(dyn) makes',
+            f'is of type {type(quasi_static).__name__}, expected QuasiStatic(dyn)',
         )
     robot = quasi_static.robot
     equations = _JointMotion(quasi_static, torque, base_acceleration)
@@ -71,7 +73,10 @@ def simulate_quasi_static(
     start = np.concatenate((finite_vector(q0, quasi_static.n_positions, 'q0'), rest))
     q = equations.map.checked(start, 'q0')
     qd = np.concatenate((finite_vector(qd0, robot.n_joints, 'qd0'), rest))
-    return integrate(equations, find_tableau(method), q, qd, t_end, dt, progress)
+    tableau = find_tableau(method)
+    if tableau is IMPLICIT:
+        raise ArgumentError('method', 'is "implicit", and joints alone take an explicit method')
+    return integrate(equations, tableau, q, qd, t_end, dt, progress)
 
 
 class _JointMotion(EquationsOfMotion):
@@ -82,6 +87,7 @@ class _JointMotion(EquationsOfMotion):
     ):
         super().__init__(quasi_static.dyn, None, base_acceleration)
         self.reduction += ', modes quasi-static'
+        self.quadratures = Quadratures(self.dyn, None, balanced=False)
         self._joints = quasi_static
         self._torque: Optional[JointTorqueFunction] = torque if callable(torque) else None
         self._held = None if callable(torque) else self._whole(torque)
@@ -142,6 +148,6 @@ class _JointMotion(EquationsOfMotion):
             tau[:BASE_COORDINATES] = self.dyn.inverse_dynamics(bent, qd, whole)[:BASE_COORDINATES]
         return bent, qd, tau
 
-    def step_limit(self, q: np.ndarray, tableau: Tableau) -> Optional[float]:
+    def step_limit(self, q: np.ndarray, tableau: Tableau) -> Optional[StepLimit]:
         """Return None: vibrations bound no step."""
         return None

@@ -8,11 +8,15 @@ is the angular velocity in body axes, and a floating joint's linear velocity is 
 
 from __future__ import annotations
 
+from typing import Any
+from weakref import WeakKeyDictionary
+
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.joint import Joint
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
+_maps: WeakKeyDictionary[Any, ConfigurationMap] = WeakKeyDictionary()
 _QUATERNION_TOLERANCE = 1e-3  # a quaternion typed with four digits is accepted and normalised
 
 
@@ -29,6 +33,10 @@ class ConfigurationMap:
         velocity_names: Names of the velocity coordinates, (nv,).
         velocity_units: Units of the velocities, "rad/s" or "m/s", (nv,).
         effort_units: Units of the generalised forces, "N m" or "N", (nv,).
+        plain_q: Entries of q whose rates are velocities, (n,).
+        plain_v: Those velocities' entries in v, (n,).
+        floating: First entries of each floating joint in q and in v.
+        quaternions: First entries of each quaternion in q, and of its angular velocity in v.
     """
 
     def __init__(self, robot: Robot):
@@ -40,17 +48,17 @@ class ConfigurationMap:
         self.effort_units = tuple('N m' if unit == 'rad' else 'N' for unit in units)
         names: list[str] = []
         configuration_units: list[str] = []
-        self._floating: list[tuple[int, int]] = []  # first entry in q, first entry in v
-        self._quaternions: list[tuple[int, int]] = []  # first entry in q, of the spin in v
+        self.floating: list[tuple[int, int]] = []
+        self.quaternions: list[tuple[int, int]] = []
         plain_q: list[int] = []
         plain_v: list[int] = []
         v = 0
         for joint in robot.joints:
             at = joint.quaternion_place
             if joint.type == 'floating':
-                self._floating.append((len(names), v))
+                self.floating.append((len(names), v))
             if at is not None:
-                self._quaternions.append((len(names) + at, v + at))
+                self.quaternions.append((len(names) + at, v + at))
             own = list(range(v, v + len(joint.coordinate_names)))
             if at is not None:
                 own[at:at + 3] = [-1] * 4
@@ -69,8 +77,16 @@ class ConfigurationMap:
             v += 1
         self.names = tuple(names)
         self.units = tuple(configuration_units)
-        self._plain_q = np.array(plain_q, dtype=int)
-        self._plain_v = np.array(plain_v, dtype=int)
+        self.plain_q = np.array(plain_q, dtype=int)
+        self.plain_v = np.array(plain_v, dtype=int)
+
+    @classmethod
+    def of(cls, dyn: Any) -> ConfigurationMap:
+        """Return the mapping of a robot, made once for its dynamics."""
+        found = _maps.get(dyn)
+        if found is None:
+            found = _maps[dyn] = cls(dyn.robot)
+        return found
 
     def rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """
@@ -79,13 +95,13 @@ class ConfigurationMap:
         A quaternion p = (x, y, z, w) moves with p (omega, 0) / 2, omega in body axes (Diebel 2006,
         equation 162, there with w first), and a floating joint's position with R(p) v.
         """
-        if not self._quaternions:
+        if not self.quaternions:
             return v
         rate = np.empty(self.nq)
-        rate[self._plain_q] = v[self._plain_v]
-        for i, j in self._floating:
+        rate[self.plain_q] = v[self.plain_v]
+        for i, j in self.floating:
             rate[i:i + 3] = quaternion_matrix(q[i + 3:i + 7]) @ v[j:j + 3]
-        for i, j in self._quaternions:
+        for i, j in self.quaternions:
             x, y, z, w = q[i:i + 4]
             wx, wy, wz = v[j:j + 3]
             rate[i] = 0.5 * (w * wx + y * wz - z * wy)
@@ -96,7 +112,7 @@ class ConfigurationMap:
 
     def normalise(self, q: np.ndarray) -> np.ndarray:
         """Scale the quaternions in q, (nq,), to unit length, in place, and return q."""
-        for i, _ in self._quaternions:
+        for i, _ in self.quaternions:
             norm = np.sqrt(q[i:i + 4] @ q[i:i + 4])
             if norm > 0.0:
                 q[i:i + 4] /= norm
@@ -110,7 +126,7 @@ class ConfigurationMap:
             ArgumentError: A quaternion is not of unit length within 0.1 percent.
         """
         q = np.array(q, dtype=float)
-        for i, _ in self._quaternions:
+        for i, _ in self.quaternions:
             norm = float(np.linalg.norm(q[i:i + 4]))
             if abs(norm - 1.0) > _QUATERNION_TOLERANCE:
                 joint = self.names[i][:-len('/qx')]

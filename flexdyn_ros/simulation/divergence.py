@@ -8,6 +8,7 @@ from typing import Optional
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.stability import StepLimit
 from flexdyn_ros.simulation.tableaus import Tableau
 
 
@@ -24,28 +25,28 @@ class SimulationDiverged(FlexdynError):
 
     def __init__(
         self, trajectory: Trajectory, coordinate: str, method: Tableau, dt: float,
-        step_limit: Optional[float],
+        limit: Optional[StepLimit],
     ):
         self.time = float(trajectory.t[-1])
         self.coordinate = coordinate
-        self.step_limit = step_limit
+        self.step_limit = None if limit is None else limit.step
         self.trajectory = trajectory
-        if step_limit is None:
-            advice = 'Try a smaller dt'
-        elif dt > step_limit:
+        if limit is None:
+            advice = 'Use a smaller dt'
+        elif dt > limit.step:
             advice = (
-                f'Use a dt below {step_limit:.3g} s, which {method.name} needs for the highest '
-                'natural frequency of this robot'
+                f'Use a dt below {limit.step:.3g} s, which {method.name} needs for the '
+                f'{limit.cause}'
             )
-        elif not method.imaginary_limit and step_limit < math.inf:
+        elif not method.imaginary_limit and limit.step < math.inf:
             advice = (
-                f'{method.name} lets undamped vibrations grow at any dt: use method="rk4", which '
-                'does not within its limit, or a dt so small that they grow little'
+                f'{method.name} amplifies undamped vibrations at any dt: use method="rk4", or a '
+                'much smaller dt'
             )
         else:
             advice = (
-                f'dt is within the limit of {step_limit:.3g} s for small vibrations, so look at '
-                'the torque and the initial state, or try a smaller dt'
+                f'dt is within the limit of {limit.step:.3g} s for small vibrations: check the '
+                'torque and the initial state, or use a smaller dt'
             )
         super().__init__(
             f'The simulation diverged after t = {self.time:.6g} s: coordinate "{coordinate}" '

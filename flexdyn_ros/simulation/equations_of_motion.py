@@ -5,19 +5,22 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional, Union
 
+from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import ArgumentError, LoopsCannotClose, SingularMassMatrix
 from flexdyn_ros.simulation.arguments import finite_vector
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.prescribed import BaseAcceleration, PrescribedBase
-from flexdyn_ros.simulation.stability import step_limit
+from flexdyn_ros.simulation.quadratures import Quadratures
+from flexdyn_ros.simulation.stability import find_limit, StepLimit
 from flexdyn_ros.simulation.tableaus import Tableau
+from flexdyn_ros.simulation.torque_laws import TorqueLaw
 import numpy as np
 from numpy.typing import ArrayLike
 
 TorqueFunction = Callable[[float, np.ndarray, np.ndarray], ArrayLike]
-Torque = Union[None, ArrayLike, TorqueFunction]
+Torque = Union[None, ArrayLike, TorqueFunction, TorqueLaw]
 
 _HUGE = 1e8  # a coordinate or rate beyond it [m, rad, /s] means that the motion has diverged
 
@@ -32,36 +35,81 @@ class EquationsOfMotion:
         dyn: The dynamics.
         map: The configuration beside the velocity.
         loops: What holds the robot's loops; None where it has none.
-        reduction: What a motion's method says beside its name, of reduced forms.
+        reduction: Reduced forms that a motion's method adds to its name.
+        law: The torque where it needs no Python; None where it is constant or a function.
+        held: Whether a torque function is evaluated by `hold` alone.
+        constant: The constant torque, or the one that is held, (nv,).
+        quadratures: Integrals beside the motion.
+        wrenches: Constant wrenches on frames, or None.
+        on_base: Whether the base's motion is prescribed.
     """
 
-    def __init__(self, dyn: Any, torque: Torque, base_acceleration: BaseAcceleration):
+    def __init__(
+        self, dyn: Any, torque: Torque, base_acceleration: BaseAcceleration, held: bool = False,
+        wrenches: Wrenches = None,
+    ):
         """
         Check what is given; the arguments are those of `simulate`.
+
+        Args:
+            dyn: The dynamics.
+            torque: The torque.
+            base_acceleration: The acceleration of a prescribed base.
+            held: Whether a torque function is evaluated by `hold` alone.
+            wrenches: Constant wrenches on frames, of a robot without loops.
 
         Raises:
             ArgumentError: A constant torque or acceleration does not fit the robot.
         """
-        self.map = ConfigurationMap(dyn.robot)
+        self.map = ConfigurationMap.of(dyn)
         self.reduction = ''.join(f', {form}' for form in dyn.robot.reduced_forms)
         self.loops: Optional[LoopMotion] = None
         self.dyn = dyn
-        self._base = PrescribedBase.of(dyn, base_acceleration)
-        self._function: Optional[TorqueFunction] = torque if callable(torque) else None
-        self._constant = np.zeros(self.map.nv)
-        if torque is not None and self._function is None:
-            self._constant = self._checked(torque)
-        self._constant.setflags(write=False)
+        self.wrenches = wrenches or None
+        self._base = PrescribedBase.of(dyn, base_acceleration, self.wrenches)
+        self.on_base = self._base is not None
+        self.law = torque if isinstance(torque, TorqueLaw) else None
+        self.function: Optional[TorqueFunction] = torque if callable(torque) else None
+        self.held = held and self.function is not None
+        self.constant = np.zeros(self.map.nv)
+        if self.law is not None:
+            self._check_law(self.law)
+        elif torque is not None and self.function is None:
+            self.constant = self._checked(torque)
+        self.constant.setflags(write=False)
+        self.quadratures = Quadratures(dyn, self.law, not self.on_base, self.wrenches)
+
+    def _check_law(self, law: TorqueLaw) -> None:
+        if law.width != self.map.nv:
+            raise ArgumentError(
+                'torque', f'gives {law.width} generalised forces, and the robot has {self.map.nv}'
+            )
+        if self._base is not None:
+            for k in law.of_v.tolist():
+                self._base.refuse_torque(np.eye(self.map.nv)[k])
+            if law.table is not None:
+                for row in law.table.coefficients.reshape(-1, self.map.nv):
+                    self._base.refuse_torque(row)
 
     def torque(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Return the generalised forces, (nv,), at one instant."""
-        if self._function is None:
-            return self._constant
+        if self.law is not None:
+            return self.law.torque(t, q, qd, self.quadratures.integral)
+        if self.function is None or self.held:
+            return self.constant
+        return self._evaluated(t, q, qd)
+
+    def hold(self, t: float, q: np.ndarray, qd: np.ndarray) -> None:
+        """Evaluate a torque function and hold what it returns."""
+        self.constant = self._evaluated(t, q, qd)
+
+    def _evaluated(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        assert self.function is not None
         self.require_finite(q, qd)
         q.setflags(write=False)
         qd.setflags(write=False)
         try:
-            return self._checked(self._function(t, q, qd))
+            return self._checked(self.function(t, q, qd))
         except ArgumentError as error:
             if error.argument != 'torque':
                 raise
@@ -101,7 +149,7 @@ class EquationsOfMotion:
                     return self.loops.acceleration(q, qd, tau, stage, base)
                 if self._base is not None:
                     return self._base.acceleration(t, q, qd, tau)
-                return np.asarray(self.dyn.forward_dynamics(q, qd, tau))
+                return np.asarray(self.dyn.forward_dynamics(q, qd, tau, self.wrenches))
         except SingularMassMatrix as error:
             if np.max(np.abs(np.concatenate((q, qd))), initial=0.0) > _HUGE:
                 raise self.divergence(q, qd) from error
@@ -115,9 +163,9 @@ class EquationsOfMotion:
         """Return configuration, velocity and forces at one instant, as they are recorded."""
         return q, qd, self.with_base_wrench(t, q, qd, tau)
 
-    def step_limit(self, q: np.ndarray, tableau: Tableau) -> Optional[float]:
-        """Return the largest stable time step about q [s], None where unknown."""
-        return step_limit(self.dyn, q, tableau)
+    def step_limit(self, q: np.ndarray, tableau: Tableau) -> Optional[StepLimit]:
+        """Return the largest stable time step about q, None where unknown."""
+        return find_limit(self.dyn, q, tableau)
 
     def with_base_wrench(
         self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray

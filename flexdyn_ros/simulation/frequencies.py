@@ -22,15 +22,15 @@ def stiffness_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
 
     Only modes carry stiffness: their coordinates are the last n_modes ones of q and of v.
     """
-    robot = dyn.robot
-    stiffness = np.zeros((robot.nv, robot.nv))
-    rest = np.zeros(robot.nv)
-    for k in range(robot.n_modes):
+    nv, n_modes = dyn.robot.nv, dyn.robot.n_modes
+    stiffness = np.zeros((nv, nv))
+    rest = np.zeros(nv)
+    for k in range(-n_modes, 0):
         forward, backward = np.array(q, dtype=float), np.array(q, dtype=float)
-        forward[robot.nq - robot.n_modes + k] += _STEP
-        backward[robot.nq - robot.n_modes + k] -= _STEP
+        forward[k] += _STEP
+        backward[k] -= _STEP
         difference = dyn.elastic_vector(forward, rest) - dyn.elastic_vector(backward, rest)
-        stiffness[:, robot.n_joints + k] = difference / (2.0 * _STEP)
+        stiffness[:, k] = difference / (2.0 * _STEP)
     return symmetric_part(stiffness)
 
 
@@ -77,26 +77,30 @@ def natural_modes(
     return np.sqrt(np.maximum(squares, 0.0)), np.linalg.solve(lower.T, vectors)
 
 
-def fastest_rates(dyn: Any, q: np.ndarray) -> tuple[float, float]:
+def linearised(
+    dyn: Any, q: np.ndarray, first: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """
-    Return the largest |lambda| of the linearised motion at rest in q, (nq,).
+    Solve for the linearised motion at rest in q, (nq,): M x'' + D x' + K x = 0.
+
+    Args:
+        dyn: The dynamics.
+        q: Configuration, (nq,).
+        first: Velocity coordinates before it are held.
 
     Returns:
-        The largest of the decaying and of the oscillating eigenvalues [1/s], which with a method's
-        real and imaginary limits bound its time step. Friction counts at its steepest, at rest.
+        K and D, (n, n) with n = nv - first, the eigenvalues lambda of the motion, (2 n,) [1/s],
+        and the vectors (x, lambda x) as columns, (2 n, 2 n). Friction counts at its steepest, at
+        rest.
     """
-    nv = dyn.robot.nv
-    if nv == 0:
-        return 0.0, 0.0
-    mass = dyn.mass_matrix(q)
+    nv, free = dyn.robot.nv - first, slice(first, None)
+    stiffness = stiffness_matrix(dyn, q)[free, free]
+    damping = damping_matrix(dyn, q)[free, free]
+    if not (stiffness.any() or damping.any()):
+        return stiffness, damping, np.zeros(2 * nv), np.eye(2 * nv)
+    mass = dyn.mass_matrix(q)[free, free]
     system = np.zeros((2 * nv, 2 * nv))
     system[:nv, nv:] = np.eye(nv)
-    system[nv:, :nv] = -np.linalg.solve(mass, stiffness_matrix(dyn, q))
-    system[nv:, nv:] = -np.linalg.solve(mass, damping_matrix(dyn, q))
-    values = np.linalg.eigvals(system)
-    oscillating = np.abs(values.imag) > np.abs(values.real)
-    sizes = np.abs(values)
-    return (
-        float(max(sizes[~oscillating], default=0.0)),
-        float(max(sizes[oscillating], default=0.0)),
-    )
+    system[nv:, :nv] = -np.linalg.solve(mass, stiffness)
+    system[nv:, nv:] = -np.linalg.solve(mass, damping)
+    return stiffness, damping, *np.linalg.eig(system)

@@ -3,30 +3,40 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 import math
 from typing import Mapping, Optional
+import warnings
 
+from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.closed_chains.stepping import LoopAccelerations, LoopMotion
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
-from flexdyn_ros.simulation.arguments import finite_vector, positive_number
+from flexdyn_ros.simulation.arguments import finite_vector, positive_number, whole_number
 from flexdyn_ros.simulation.divergence import Diverged, SimulationDiverged
+from flexdyn_ros.simulation.energy_balance import EnergyNotKept, find_imbalance
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion, Torque
+from flexdyn_ros.simulation.method_choice import AUTO, choose
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.progress import Progress, ProgressBar
+from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Recorder, Trajectory
-from flexdyn_ros.simulation.runge_kutta import RungeKutta
+from flexdyn_ros.simulation.run import Run
 from flexdyn_ros.simulation.tableaus import find_tableau, Tableau
 import numpy as np
 from numpy.typing import ArrayLike
 
-_MOST_STEPS = 10**8  # a run of more samples does not fit in memory
+_MOST_SAMPLES = 10**8  # more samples do not fit in memory
+# Runs, where the step is left open, until the energy balance is kept.
+_ATTEMPTS = 5
+# What the energy balance may be off, of the largest kinetic energy.
+ENERGY_TOLERANCE = 1e-4
 _ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
 
 
 # Functions that a simulation evaluates, compiled before it starts.
 EVALUATED, ON_BASE = ('forward_dynamics',), ('inverse_dynamics', 'mass_matrix')
-RECORDED = ('kinetic_energy', 'potential_energy')
+RECORDED = ('kinetic_energy', 'potential_energy', 'dissipated_power')
 
 
 def simulate(
@@ -35,20 +45,27 @@ def simulate(
     qd0: ArrayLike,
     torque: Torque,
     t_end: float,
-    dt: float,
-    method: str = 'rk4',
+    dt: Optional[float],
+    method: str = AUTO,
     progress: Progress = None,
     base_acceleration: BaseAcceleration = None,
     drift: str = 'projection',
     drift_gains: Optional[tuple[float, float]] = None,
     loop_accelerations: LoopAccelerations = None,
     loop_forces: Optional[Mapping[str, ArrayLike]] = None,
+    torque_period: Optional[float] = None,
+    sample_every: int = 1,
+    wrenches: Wrenches = None,
+    energy_tolerance: Optional[float] = ENERGY_TOLERANCE,
+    force: bool = False,
 ) -> Trajectory:
     """
     Integrate the motion of a robot from an initial state.
 
     Samples lie dt apart, one a step; the last step is shortened so that the run ends at t_end
-    exactly. Joint limits are not enforced: motion passes through them.
+    exactly. Joint limits are not enforced: motion passes through them. On the backend "c" the
+    steps of a robot without loops and without a prescribed base run without Python, unless the
+    torque is a function that is evaluated at every stage.
 
     Args:
         dyn: The `Dynamics` of the robot.
@@ -56,13 +73,20 @@ def simulate(
         qd0: Initial velocities, (nv,) [rad/s, m/s]; a floating joint's in its body axes.
         torque: Generalised forces, (nv,) [N m, N], held constant; or a callable(t, q, qd) that
             returns them and is evaluated at every stage of every step (its q and qd are
-            read-only); or None for none.
+            read-only); a `TorqueTable` or a `TrackingTorque`; or None for none.
         t_end: Duration [s].
-        dt: Time step [s]. For a stable rk4 run below 2.8 / (2 pi times the highest natural
-            frequency [Hz]).
-        method: "rk2" (midpoint, order 2; undamped vibrations grow with it), "rk4" (classical,
-            order 4) or "rk10" (Hairer 1978, order 10 with 17 stages, for errors near rounding; its
-            step must stay below 1.1 / (2 pi times the highest natural frequency)).
+        dt: Time step [s], below `stability.step_limit`: for rk4 2.8 / (2 pi times the highest
+            natural frequency [Hz]), less where dampers or friction are stiff. None starts with a
+            millisecond, or half of the limit, and runs again with shorter steps until the energy
+            balance is kept.
+        method: "auto" takes "implicit" where dt is beyond the limit of rk4 for the friction,
+            damping or spring of a joint (and there are no loops and no prescribed base), and
+            otherwise "rk4". "implicit" is the midpoint rule (order 2, at any step) with set-valued
+            dry friction, see `implicit_midpoint.py`; the others are explicit, with friction
+            smoothed as in `forward_dynamics`: "rk2" (midpoint, order 2; undamped vibrations grow
+            with it), "rk4" (classical, order 4) or "rk10" (Hairer 1978, order 10 with 17 stages,
+            for errors near rounding; its step must stay below 1.1 / (2 pi times the highest
+            natural frequency)).
         progress: None draws a bar on stderr on runs beyond two seconds on a terminal, True draws
             it on any stderr, False never; a callable receives the fraction done.
         base_acceleration: Of a base with <base motion="prescribed"/>: rates of its six velocity
@@ -76,6 +100,15 @@ def simulate(
             constrained directions, or a callable(t) that returns them; rotations stay small or
             about one axis.
         loop_forces: By loop, forces on frame1 in the free directions.
+        torque_period: How long what a torque function returns is held [s], a multiple of dt, as
+            by a controller of that period; None evaluates it at every stage.
+        sample_every: Steps a sample; the first and the last state are always kept.
+        wrenches: Constant wrenches of the environment by frame, six numbers in root axes [N, N m];
+            see `Dynamics`. For a robot without loops.
+        energy_tolerance: What the energy balance may be off, of the largest kinetic energy. A
+            motion whose residual is larger in some sample draws a warning, `EnergyNotKept`; None
+            for no check. Where the work is not known there is no check.
+        force: Whether to run a dt beyond the limit of an explicit method.
 
     Returns:
         The motion, with the torque and the total energy at each sample; for a prescribed base the
@@ -83,22 +116,62 @@ def simulate(
 
     Raises:
         ArgumentError: An argument has the wrong shape, type or range.
+        StepTooLarge: dt is beyond the method's limit at the start, and `force` is not given; the
+            error names the mode, spring, damper or friction.
         SimulationDiverged: The state stopped being finite; the error keeps the motion so far.
         SingularMassMatrix: Some motion of the robot meets no inertia.
+        Exception: What the torque raises. This error, and KeyboardInterrupt, get an attribute
+            `trajectory`, the motion so far.
     """
     require_dynamics(dyn)
-    tableau = find_tableau(method)
-    equations = EquationsOfMotion(dyn, torque, base_acceleration)
+    if method != AUTO:
+        find_tableau(method)
+    held, loads = torque_period is not None, _checked_wrenches(dyn, wrenches)
+    equations = EquationsOfMotion(dyn, torque, base_acceleration, held, loads)
+    if held and not equations.held:
+        raise ArgumentError('torque_period', 'is given, and the torque is no function')
     q = equations.map.checked(finite_vector(q0, equations.map.nq, 'q0'), 'q0')
     qd = finite_vector(qd0, equations.map.nv, 'qd0')
     if dyn.robot.loops:
         loops = LoopMotion(dyn, drift, drift_gains, loop_accelerations, loop_forces)
         q, qd = loops.start(q, qd)
         equations.loops = loops
+        if drift in ('force', 'baumgarte') or loop_accelerations or loop_forces:
+            equations.quadratures = Quadratures(dyn, equations.law, balanced=False)
     elif drift != 'projection' or drift_gains or loop_accelerations or loop_forces:
-        raise ArgumentError('drift', 'and what is said about loops need a robot with <loop>')
-    dyn.compile(*(EVALUATED if base_acceleration is None else ON_BASE), *RECORDED)
-    return integrate(equations, tableau, q, qd, t_end, dt, progress)
+        raise ArgumentError('drift', 'and other arguments about loops need a robot with <loop>')
+    evaluated = EVALUATED if base_acceleration is None else ON_BASE
+    if loads:
+        dyn.compile(*evaluated, 'external_force_vector', wrenches=loads)
+    dyn.compile(*(() if loads else evaluated), *RECORDED)
+    if dt is not None:
+        dt = positive_number(dt, 'dt', 's')
+    chosen = choose(dyn, q, dt, method, force)
+    tableau, step = chosen.tableau, chosen.dt
+    tolerance = math.inf
+    if energy_tolerance is not None:
+        tolerance = positive_number(energy_tolerance, 'energy_tolerance', '-')
+    for left in reversed(range(1 if dt else _ATTEMPTS)):
+        if held and not dt:
+            period = positive_number(torque_period, 'torque_period', 's')
+            step = period / math.ceil(period / step)
+        equations.quadratures.reset()
+        try:
+            motion = integrate(
+                equations, tableau, q, qd, t_end, step, progress, sample_every, torque_period
+            )
+        except SimulationDiverged:
+            if not left:
+                raise
+            step *= 0.5
+            continue
+        found = find_imbalance(dyn, motion, tableau.order, step, tolerance)
+        if found is None:
+            break
+        step = found.step
+    if found is not None:
+        warnings.warn(str(found), EnergyNotKept, stacklevel=2)
+    return motion
 
 
 def integrate(
@@ -109,6 +182,8 @@ def integrate(
     t_end: float,
     dt: float,
     progress: Progress = None,
+    sample_every: int = 1,
+    torque_period: Optional[float] = None,
 ) -> Trajectory:
     """
     Integrate equations of motion from a state that was checked; see `simulate`.
@@ -120,50 +195,55 @@ def integrate(
         qd: Initial velocities, (nv,).
         t_end: Duration [s].
         dt: Time step [s].
-        progress: What is told of the fraction done.
+        progress: Receives the fraction done.
+        sample_every: Steps a sample.
+        torque_period: How long a torque that is held stays [s].
     """
     t_end, dt = positive_number(t_end, 't_end', 's'), positive_number(dt, 'dt', 's')
     steps = max(1, math.ceil(t_end / dt - _ROUNDING))
-    if steps > _MOST_STEPS:
+    every = whole_number(sample_every, 'sample_every')
+    if steps / every > _MOST_SAMPLES:
         raise ArgumentError(
-            'dt', f'asks for {steps:.3g} steps of {dt:g} s, more than {_MOST_STEPS:.0e}; '
-            'use a larger dt or a shorter t_end'
+            'dt', f'asks for {steps:.3g} steps of {dt:g} s, more than {_MOST_SAMPLES:.0e}; '
+            'use a larger dt or a shorter t_end, or keep fewer samples by sample_every'
         )
+    hold = _steps_of_a_period(torque_period, dt) if equations.held else steps
     name = tableau.name + equations.reduction
-    recorder = Recorder(equations.dyn, equations.map, name, steps + 1)
-    q0 = q
-    integrator = RungeKutta(equations, tableau)
-    bar = ProgressBar(progress)
-    t = 0.0
+    recorder = Recorder(equations.dyn, equations.map, name, steps, every)
+    run = Run(equations, tableau, recorder, (steps, dt, t_end), hold)
+    q0, bar = q, ProgressBar(progress)
     try:
-        for k in range(steps):
-            tau = equations.torque(t, q, qd)
-            _record(recorder, equations, t, q, qd, tau)
-            t_next = t_end if k == steps - 1 else (k + 1) * dt
-            q, qd = integrator.step(t, t_next - t, q, qd, tau)
-            t = t_next
-            bar.update((k + 1) / steps)
-        _record(recorder, equations, t, q, qd, equations.torque(t, q, qd))
+        run.integrate(q, qd, bar)
     except Diverged as cause:
         raise SimulationDiverged(
-            recorder.trajectory(), cause.coordinate, tableau, dt,
-            equations.step_limit(q0, tableau),
+            run.samples(), cause.coordinate, tableau, dt, equations.step_limit(q0, tableau),
         ) from cause.__cause__
+    except BaseException as error:
+        # An interrupt, or an error of the user's torque: what was done so far is not lost.
+        with suppress(AttributeError, TypeError):
+            error.trajectory = run.samples()  # type: ignore[attr-defined]
+        raise
     finally:
-        bar.close(recorder.count / (steps + 1))
-    return recorder.trajectory()
+        bar.close(recorder.count / (recorder.rows(steps) + 1))
+    return run.samples()
 
 
-def _record(
-    recorder: Recorder,
-    equations: EquationsOfMotion,
-    t: float,
-    q: np.ndarray,
-    qd: np.ndarray,
-    tau: np.ndarray,
-) -> None:
-    try:
-        with np.errstate(over='ignore', invalid='ignore'):
-            recorder.add(t, *equations.sample(t, q, qd, tau))
-    except ArithmeticError as error:
-        raise equations.divergence(q, qd) from error
+def _checked_wrenches(dyn: Dynamics, wrenches: Wrenches) -> Optional[dict[str, list[float]]]:
+    """Return a copy of wrenches, or None where there are none."""
+    if wrenches is None:
+        return None
+    if dyn.robot.loops:
+        raise ArgumentError('wrenches', 'are given, and the robot has loops; use loop_forces')
+    dyn.external_force_vector(dyn.robot.neutral_configuration(), wrenches)
+    return {frame: [float(x) for x in wrench] for frame, wrench in wrenches.items()} or None
+
+
+def _steps_of_a_period(period: Optional[float], dt: float) -> int:
+    """Return how many steps a torque is held."""
+    seconds = positive_number(period, 'torque_period', 's')
+    steps = round(seconds / dt)
+    if not steps or abs(steps * dt - seconds) > _ROUNDING * seconds:
+        raise ArgumentError(
+            'torque_period', f'is {seconds:g} s, and must be a multiple of dt, {dt:g} s'
+        )
+    return steps

@@ -11,7 +11,7 @@ from flexdyn_ros.output_files import new_file
 from flexdyn_ros.simulation.record import PathLike, Trajectory
 import numpy as np
 
-# Colours that readers with colour blindness tell apart (Okabe and Ito 2008).
+# Colours that remain distinct under colour blindness (Okabe and Ito 2008).
 _COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000')
 _STYLES = ('-', '--', ':', '-.')
 _LEGEND_ROWS = 14
@@ -149,8 +149,8 @@ def _figure_class() -> Any:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise FlexdynError(
-            'Plots need matplotlib, which is not installed. Install python3-matplotlib or '
-            '"pip install matplotlib", or leave plots out.'
+            'Plots need matplotlib, which is not installed. Install python3-matplotlib or "pip '
+            'install matplotlib", or omit plots.'
         ) from error
 
     def build(**options: Any) -> Any:

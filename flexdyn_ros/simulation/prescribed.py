@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional, Union
 
+from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.prescribed_base import checked_base_acceleration
@@ -18,15 +19,17 @@ BaseAcceleration = Union[None, ArrayLike, BaseFunction]
 class PrescribedBase:
     """The given acceleration of a base, and what follows for the robot on it."""
 
-    def __init__(self, dyn: Any, given: BaseAcceleration):
-        self._dyn = dyn
+    def __init__(self, dyn: Any, given: BaseAcceleration, wrenches: Wrenches):
+        self._dyn, self._wrenches = dyn, wrenches
         self._function: Optional[BaseFunction] = given if callable(given) else None
         self._constant = [0.0] * BASE_COORDINATES
         if given is not None and self._function is None:
             self._constant = checked_base_acceleration(dyn.robot, given)
 
     @classmethod
-    def of(cls, dyn: Any, given: BaseAcceleration) -> Optional[PrescribedBase]:
+    def of(
+        cls, dyn: Any, given: BaseAcceleration, wrenches: Wrenches = None
+    ) -> Optional[PrescribedBase]:
         """
         Return the base of a robot, or None where it is not prescribed.
 
@@ -34,7 +37,7 @@ class PrescribedBase:
             ArgumentError: An acceleration is given for another base, or is not six numbers.
         """
         if dyn.robot.base_motion == 'prescribed':
-            return cls(dyn, given)
+            return cls(dyn, given, wrenches)
         if given is not None:
             checked_base_acceleration(dyn.robot, given)
         return None
@@ -53,7 +56,9 @@ class PrescribedBase:
     ) -> np.ndarray:
         """Return the accelerations of all coordinates, (nv,), the base's as given."""
         given = self.given(t, q, qd)
-        return np.asarray(self._dyn.forward_dynamics(q, qd, tau, base_acceleration=given))
+        return np.asarray(
+            self._dyn.forward_dynamics(q, qd, tau, self._wrenches, base_acceleration=given)
+        )
 
     def given(self, t: float, q: np.ndarray, qd: np.ndarray) -> list[float]:
         """Return the acceleration of the base, (6,), at one instant."""
@@ -69,6 +74,6 @@ class PrescribedBase:
         """Return tau, (nv,), with the wrench that moves the base in its first six entries."""
         qdd = self.acceleration(t, q, qd, tau)
         result = tau.copy()
-        wrench = self._dyn.inverse_dynamics(q, qd, qdd)[:BASE_COORDINATES]
+        wrench = self._dyn.inverse_dynamics(q, qd, qdd, self._wrenches)[:BASE_COORDINATES]
         result[:BASE_COORDINATES] = wrench
         return result

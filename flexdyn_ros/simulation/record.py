@@ -9,6 +9,7 @@ from io import StringIO
 import os
 from pathlib import Path
 from typing import Any, Union
+from weakref import WeakKeyDictionary
 
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.beam.family_shapes import family_shapes
@@ -22,6 +23,8 @@ import numpy as np
 
 # Bytes that a file and all its arrays may take.
 LARGEST = 2**32
+# Arrays that files of version 0.1 do not hold.
+_LATER = ('work', 'dissipated')
 PathLike = Union[str, 'os.PathLike[str]']
 Names = tuple[str, ...]
 
@@ -39,6 +42,9 @@ class Trajectory:
         energy: Kinetic plus potential energy, (T,) [J].
         kinetic: Kinetic energy, (T,) [J].
         potential: Energy of gravity (zero at the root frame's origin) and of deflection, (T,) [J].
+        work: Work of tau and of wrenches since the start, (T,) [J], integrated by the method's
+            stages; not a number where other forces work too, as on a prescribed base.
+        dissipated: Energy that friction and damping took since the start, (T,) [J], likewise.
         tips: Tip deflections of flexible links in beam axes, (T, n_tips) [m, rad]: the sum of a
             family's modal coordinates, as each has unit deflection at the tip; of links in
             segments the true one.
@@ -61,6 +67,8 @@ class Trajectory:
     energy: np.ndarray
     kinetic: np.ndarray
     potential: np.ndarray
+    work: np.ndarray
+    dissipated: np.ndarray
     tips: np.ndarray
     names: Names
     units: Names
@@ -116,6 +124,11 @@ class Trajectory:
             'potential [J]',
         )
 
+    @property
+    def residual(self) -> np.ndarray:
+        """Energy gained beside work and losses since the start, (T,) [J]: integration error."""
+        return np.asarray(self.energy - self.energy[0] - self.work + self.dissipated)
+
     def to_csv(self, path: PathLike) -> Path:
         """Write one line a sample under a line of headings, in full precision; return the path."""
         table = np.column_stack((
@@ -145,7 +158,7 @@ class Trajectory:
     @classmethod
     def load_npz(cls, path: PathLike) -> 'Trajectory':
         """
-        Read what `save_npz` wrote.
+        Read what `save_npz` wrote; of older files work and losses are not a number.
 
         Raises:
             ArgumentError: The file is not such a file. Nothing pickled is read.
@@ -159,8 +172,10 @@ class Trajectory:
                     values[name] = str(array) if array.ndim == 0 else tuple(map(str, array))
         except ValueError as error:
             raise ArgumentError(
-                'path', f'names {path}, which is no trajectory that save_npz wrote: it {error}'
+                'path', f'names {path}, which is not a file of save_npz: it {error}'
             ) from error
+        for name in _LATER:
+            values.setdefault(name, np.full(len(values['t']), np.nan))
         return cls(**values)
 
 
@@ -168,6 +183,8 @@ def _check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
     """Refuse an archive with other arrays than those of a trajectory, or not one row a time."""
     for item in fields(Trajectory):
         if item.name not in shapes:
+            if item.name in _LATER:
+                continue
             raise ValueError(f'does not hold "{item.name}"')
         if item.type == 'np.ndarray' and shapes[item.name][:1] != shapes['t'][:1]:
             raise ValueError(f'holds {item.name} with shape {shapes[item.name]}')
@@ -182,25 +199,37 @@ def load_npz(path: PathLike) -> Trajectory:
 
 class Recorder:
     """
-    Collects the samples of a run.
+    Collects the samples of a run; a compiled loop fills the same rows.
 
     Attributes:
         count: Number of samples so far.
+        every: Steps a sample.
+        t, q, qd, tau, kinetic, potential, work, dissipated: Rows of the samples, see `Trajectory`.
     """
 
-    def __init__(self, dyn: Dynamics, configuration: ConfigurationMap, method: str, samples: int):
-        self.count = 0
+    def __init__(
+        self, dyn: Dynamics, configuration: ConfigurationMap, method: str, steps: int, every: int
+    ):
+        self.count, self.every = 0, every
         self._dyn = dyn
         self._map = configuration
         self._method = method
-        self._t = np.zeros(samples)
-        self._q = np.zeros((samples, configuration.nq))
-        self._qd = np.zeros((samples, configuration.nv))
-        self._tau = np.zeros((samples, configuration.nv))
-        self._kinetic = np.zeros(samples)
-        self._potential = np.zeros(samples)
+        samples = self.rows(steps) + 1
+        self.t = np.zeros(samples)
+        self.q = np.zeros((samples, configuration.nq))
+        self.qd = np.zeros((samples, configuration.nv))
+        self.tau = np.zeros((samples, configuration.nv))
+        self.kinetic, self.potential = np.zeros(samples), np.zeros(samples)
+        self.work, self.dissipated = np.zeros(samples), np.zeros(samples)
 
-    def add(self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> None:
+    def rows(self, step: int) -> int:
+        """Return the number of samples before a step."""
+        return -(-step // self.every)
+
+    def add(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, work: float,
+        dissipated: float,
+    ) -> None:
         """
         Keep one sample and its energies.
 
@@ -212,25 +241,28 @@ class Recorder:
         if not np.isfinite(kinetic + potential):
             raise OverflowError('energy is not finite')
         k = self.count
-        self._t[k], self._q[k], self._qd[k], self._tau[k] = t, q, qd, tau
-        self._kinetic[k], self._potential[k] = kinetic, potential
+        self.t[k], self.q[k], self.qd[k], self.tau[k] = t, q, qd, tau
+        self.kinetic[k], self.potential[k] = kinetic, potential
+        self.work[k], self.dissipated[k] = work, dissipated
         self.count += 1
 
     def trajectory(self) -> Trajectory:
         """Return the samples so far."""
         n = self.count
         robot = self._dyn.robot
-        tip_names, tip_units, selection = tip_selection(robot)
-        q = self._q[:n].copy()
+        tip_names, tip_units, selection = _tips_of(self._dyn)
+        q = self.q[:n].copy()
         chain_names, chain_units, chain_tips = segment_tips(robot, q)
         return Trajectory(
-            t=self._t[:n].copy(),
+            t=self.t[:n].copy(),
             q=q,
-            qd=self._qd[:n].copy(),
-            tau=self._tau[:n].copy(),
-            energy=self._kinetic[:n] + self._potential[:n],
-            kinetic=self._kinetic[:n].copy(),
-            potential=self._potential[:n].copy(),
+            qd=self.qd[:n].copy(),
+            tau=self.tau[:n].copy(),
+            energy=self.kinetic[:n] + self.potential[:n],
+            kinetic=self.kinetic[:n].copy(),
+            potential=self.potential[:n].copy(),
+            work=self.work[:n].copy(),
+            dissipated=self.dissipated[:n].copy(),
             tips=np.hstack([q @ selection.T, chain_tips]),
             names=self._map.names,
             units=self._map.units,
@@ -251,9 +283,20 @@ _TIP_SUFFIX = {'bending_y': ('tip_y', 'm'), 'bending_z': ('tip_z', 'm'),
                'torsion': ('tip_twist', 'rad'), 'axial': ('tip_x', 'm')}
 
 
+_selections: WeakKeyDictionary[Dynamics, tuple[Names, Names, np.ndarray]] = WeakKeyDictionary()
+
+
+def _tips_of(dyn: Dynamics) -> tuple[Names, Names, np.ndarray]:
+    """Return `tip_selection` of a robot, found once for its dynamics."""
+    found = _selections.get(dyn)
+    if found is None:
+        found = _selections[dyn] = tip_selection(dyn.robot)
+    return found
+
+
 def tip_selection(robot: Robot) -> tuple[Names, Names, np.ndarray]:
     """
-    Say how tip deflections follow from a configuration.
+    Return how tip deflections follow from a configuration.
 
     A family's shapes at the tip, mostly one, times its coordinates sum up to it.
 
@@ -263,18 +306,18 @@ def tip_selection(robot: Robot) -> tuple[Names, Names, np.ndarray]:
     names: list[str] = []
     units: list[str] = []
     rows: list[np.ndarray] = []
-    first_mode = robot.nq - robot.n_modes
+    size, first_mode = robot.nq, robot.nq - robot.n_modes
     index = {name: first_mode + k for k, name in enumerate(robot.mode_names)}
     for link in robot.links:
         if link.beam is None:
             continue
         for family in link.beam.families:
             suffix, unit = _TIP_SUFFIX[family.kind]
-            row = np.zeros(robot.nq)
+            row = np.zeros(size)
             at_tip = family_shapes(link.beam, family).sample(np.ones(1)).value[:, 0]
             for name, value in zip(family.names, at_tip):
                 row[index[f'{link.name}/{name}']] = value if abs(value) > _STILL else 0.0
             names.append(f'{link.name}/{suffix}')
             units.append(unit)
             rows.append(row)
-    return tuple(names), tuple(units), np.array(rows).reshape(len(rows), robot.nq)
+    return tuple(names), tuple(units), np.array(rows).reshape(len(rows), size)

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Optional, Protocol
 
 from flexdyn_ros.simulation.configuration import ConfigurationMap
+from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 
@@ -38,21 +39,27 @@ class RungeKutta:
 
     Configuration and velocity are one vector whose rate is (N(q) qd, qdd). Off unit length a
     quaternion's rate is that of the nearest unit one, a smooth field: a method keeps its order.
+    `runtime/stepping.c` does the same steps with the same tableau.
     """
 
-    def __init__(self, equations: Motion, tableau: Tableau):
+    def __init__(
+        self, equations: Motion, tableau: Tableau, quadratures: Optional[Quadratures] = None
+    ):
         """
         Prepare the method.
 
         Args:
             equations: The robot's equations of motion.
             tableau: The method.
+            quadratures: What is integrated beside the motion.
         """
         self._equations, self._tableau = equations, tableau
+        self._quadratures = quadratures
+        more = 0 if quadratures is None else len(quadratures.value)
         self._rows = [np.array(row) for row in tableau.a]
         self._weights = np.array(tableau.b)
-        self._nq = equations.map.nq
-        self._rates = np.zeros((tableau.stages, equations.map.nq + equations.map.nv))
+        self._nq, self._nv = equations.map.nq, equations.map.nv
+        self._rates = np.zeros((tableau.stages, self._nq + self._nv + more))
 
     def step(
         self, t: float, h: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
@@ -70,19 +77,26 @@ class RungeKutta:
         Raises:
             Diverged: The motion has grown beyond what can be computed (`EquationsOfMotion`).
         """
-        equations, tableau, rates, nq = self._equations, self._tableau, self._rates, self._nq
+        equations, tableau, rates = self._equations, self._tableau, self._rates
+        nq, size, more = self._nq, self._nq + self._nv, self._quadratures
         to_rate, normalise = equations.map.rate, equations.map.normalise
         equations.begin_step(t, h, tableau)
-        start = np.concatenate((q, qd))
+        start = np.concatenate((q, qd) if more is None else (q, qd, more.value))
         for stage, (row, c) in enumerate(zip(self._rows, tableau.c)):
             if stage:
                 state = _moved(start, h, row, rates[:stage])
-                q, qd = normalise(state[:nq]), state[nq:]
+                q, qd = normalise(state[:nq]), state[nq:size]
+                if more is not None:
+                    more.value = state[size:]
                 tau = equations.torque(t + c * h, q, qd)
-            rates[stage, nq:] = equations.acceleration(t + c * h, q, qd, tau, stage)
+            rates[stage, nq:size] = equations.acceleration(t + c * h, q, qd, tau, stage)
             rates[stage, :nq] = to_rate(q, qd)
+            if more is not None:
+                rates[stage, size:] = more.rate(t + c * h, q, qd, tau)
         end = _moved(start, h, self._weights, rates)
-        return equations.end_step(normalise(end[:nq]), end[nq:])
+        if more is not None:
+            more.value = end[size:]
+        return equations.end_step(normalise(end[:nq]), end[nq:size])
 
 
 def _moved(start: np.ndarray, h: float, weights: np.ndarray, rates: np.ndarray) -> np.ndarray:

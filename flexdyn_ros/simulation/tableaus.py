@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Butcher tableaus of the explicit Runge-Kutta methods that the simulation offers."""
+"""Butcher tableaus of the Runge-Kutta methods that the simulation offers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+import math
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.simulation.hairer_method import HAIRER_A, HAIRER_B, HAIRER_C
@@ -13,12 +14,12 @@ from flexdyn_ros.simulation.hairer_method import HAIRER_A, HAIRER_B, HAIRER_C
 @dataclass(frozen=True)
 class Tableau:
     """
-    An explicit Runge-Kutta method, k_i = f(t + c_i h, y + h sum_j a_ij k_j), y += h sum_i b_i k_i.
+    A Runge-Kutta method, k_i = f(t + c_i h, y + h sum_j a_ij k_j), y += h sum_i b_i k_i.
 
     Attributes:
         name: The name that `simulate` takes as `method`.
         order: Order of convergence.
-        a: Strictly lower-triangular coefficients, one row a stage.
+        a: Coefficients, one row a stage, strictly lower-triangular of explicit methods.
         b: Weights of the stages.
         c: Times of the stages as fractions of the step.
         real_limit: Largest stable |lambda| h for a decaying motion, lambda < 0.
@@ -78,6 +79,18 @@ RK10 = Tableau(
     imaginary_limit=1.161,
 )
 
+# With the rules of its own that `implicit_midpoint.py` states.
+IMPLICIT = Tableau(
+    name='implicit',
+    order=2,
+    a=((0.5,),),
+    b=(1.0,),
+    c=(0.5,),
+    real_limit=math.inf,
+    imaginary_limit=math.inf,
+)
+
+# The explicit methods.
 TABLEAUS: dict[str, Tableau] = {method.name: method for method in (MIDPOINT, RK4, RK10)}
 
 
@@ -86,11 +99,12 @@ def find_tableau(name: str) -> Tableau:
     Return the tableau of a method.
 
     Args:
-        name: "rk2" (midpoint), "rk4" (classical) or "rk10" (Hairer's with 17 stages).
+        name: "rk2" (midpoint), "rk4" (classical), "rk10" (Hairer's with 17 stages) or "implicit".
 
     Raises:
         ArgumentError: No method has this name.
     """
-    if not isinstance(name, str) or name not in TABLEAUS:
-        raise ArgumentError('method', f'is {name!r}, and must be one of {", ".join(TABLEAUS)}')
-    return TABLEAUS[name]
+    known = {**TABLEAUS, IMPLICIT.name: IMPLICIT}
+    if not isinstance(name, str) or name not in known:
+        raise ArgumentError('method', f'is {name!r}, and must be one of {", ".join(known)}')
+    return known[name]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import Iterable, Optional, Union
 
-from flexdyn_ros.dynamics.scalar import OuterScalar, PiecewisePolynomial, stumpff
+from flexdyn_ros.dynamics.scalar import OuterScalar, Spline, stumpff
 from flexdyn_ros.symbolic.rounding import is_rounding, NumberTable
 
 # What a node is. A CALL is of sin, cos, exp, tanh, stumpffK (Stumpff's c_K) or piecewiseK (the
@@ -101,7 +101,7 @@ class Expression:
         """Return Stumpff's function of this order; see dynamics.scalar.stumpff."""
         return self.graph.call(f'stumpff{order}', self)
 
-    def piecewise(self, function: PiecewisePolynomial) -> Expression:
+    def piecewise(self, function: Spline) -> Expression:
         """Return a piecewise polynomial of it."""
         return self.graph.piecewise(function, self)
 
@@ -155,7 +155,7 @@ class Graph:
 
     def __init__(self) -> None:
         self.nodes: list[Expression] = []
-        self.tables: dict[str, PiecewisePolynomial] = {}
+        self.tables: dict[str, Spline] = {}
         self._known: dict[tuple, Expression] = {}
         self._numbers = NumberTable()
         self.zero = self.constant(0.0)
@@ -193,7 +193,7 @@ class Graph:
             x = inner
         return self._node(CALL, (x,), function)
 
-    def piecewise(self, function: PiecewisePolynomial, x: Expression) -> Expression:
+    def piecewise(self, function: Spline, x: Expression) -> Expression:
         """Return a piecewise polynomial of x; equal polynomials are one function."""
         if function.is_zero:
             return self.zero

@@ -18,7 +18,7 @@ import sysconfig
 import tempfile
 
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.backends.variants import Variants
+from flexdyn_ros.codegen.backends.variants import CompiledAhead, Variants
 from flexdyn_ros.codegen.compile import extension
 from flexdyn_ros.codegen.compile.cache import model_digest
 from flexdyn_ros.codegen.compile.compiled_c import batch_source, call_source, PIVOTS
@@ -105,7 +105,8 @@ def case_of(robot: fd.Robot, dyn: fd.Dynamics, text: str) -> Case:
     (request,) = read_function(robot, text)
     digest, gravity = model_digest(robot), list(robot.gravity_vector)
     payloads = {each.link: each.inertia for each in robot.payloads}
-    variant = Variants(robot, digest, gravity, payloads).variant(request, ())
+    ahead = CompiledAhead()
+    variant = Variants(robot, digest, gravity, payloads, ahead).variant(request, ())
     rng = np.random.default_rng(7)
     samples = []
     for each in variant.inputs:

@@ -75,7 +75,7 @@ def test_version_is_that_of_the_package(folder):
     assert (run.returncode, run.stdout) == (0, f'flexdyn {flexdyn_ros.__version__}\n')
 
 
-# Words, exit code and what the sentence says: 1 for the model, 2 for the call.
+# Words, exit code and sentence: 1 for the model, 2 for the call.
 WRONG = [
     ([], 2, 'COMMAND'),
     (['fly', 'arm.urdf'], 2, "invalid choice: 'fly'"),
@@ -94,7 +94,7 @@ WRONG = [
     (['simulate', 'arm.urdf', '--dt', 'soon'], 2, 'soon'),
     (['simulate', 'arm.urdf', '--t-end', 'inf'], 2, 'inf'),
     (['simulate', 'arm.urdf', '--method', 'euler'], 2, 'euler'),
-    (['simulate', 'arm.urdf', '--out', 'arm.urdf/x'], 2, '"--out" names arm.urdf/x'),
+    (['simulate', 'arm.urdf', '--out', 'arm.urdf/x'], 2, '"--out" is arm.urdf/x'),
     (['generate', 'arm.urdf', '--function', 'inverse'], 2, 'Did you mean'),
     (['generate', 'arm.urdf', '--argument', 'gravty'], 2, '"--argument" names "gravty"'),
     (['generate', 'arm.urdf', '-o', 'arm.urdf/x'], 2, 'arm.urdf'),

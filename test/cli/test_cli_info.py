@@ -75,3 +75,23 @@ def test_reduced_forms_are_asked_for_and_said(folder):
     run = flexdyn('info', 'arm.urdf', '--form', 'linearised', cwd=folder)
     assert run.returncode == 2
     assert '"URDF" has no link with mode shapes' in run.stderr
+
+
+def test_share_of_a_beam_without_mass(folder, tmp_path):
+    """It is printed, in JSON too, by `info` and by `check`; beams with a mass have none."""
+    (tmp_path / 'shared.xml').write_text(
+        '<flexdyn version="1.0"><flexible_link link="forearm"><beam tip="0.3 0 0" young="7e10" '
+        'iz="1e-9"><bending axis="y" modes="1"/></beam></flexible_link></flexdyn>'
+    )
+    (tmp_path / 'arm.urdf').write_text((folder / 'arm.urdf').read_text())
+    call = 'arm.urdf', '--extension', 'shared.xml'
+    found = {}
+    for name in ('info', 'check'):
+        run = flexdyn(name, *call, '--json', cwd=tmp_path)
+        links = {link['name']: link for link in json.loads(run.stdout)['links']}
+        found[name] = links['forearm']['beam_share']
+        assert links['upper_arm']['beam_share'] is None
+    assert 0.05 < found['info'] <= 1.0
+    assert found['check'] == found['info']
+    assert f'{100 * found["info"]:.3g} percent' in flexdyn('check', *call, cwd=tmp_path).stdout
+    assert 'share' in flexdyn('info', *call, cwd=tmp_path).stdout

@@ -34,7 +34,7 @@ def test_check_of_loops_that_do_not_close(capsys, tmp_path):
     report = answer(capsys, 'check', tmp_path / 'open.urdf.xacro')
     (found,) = [f for f in report['findings'] if f['severity'] == 'warning']
     assert (found['element'], found['name']) == ('loop', 'pin')
-    assert 'off by' in found['message']
+    assert 'its error is' in found['message']
     moved = text.replace('rpy="0 ${-angle} 0"', 'rpy="0 ${-angle + 0.05} 0"')
     (tmp_path / 'moved.urdf.xacro').write_text(moved)
     report = answer(capsys, 'check', tmp_path / 'moved.urdf.xacro')
@@ -60,7 +60,7 @@ def test_info_lists_loops_and_axes(capsys):
     assert main(['info', str(URDF / 'hslm.urdf.xacro')]) == 0
     text = capsys.readouterr().out
     assert 'ry rz tx' in text and 'actuated: leg1/tx, leg2/tx, leg3/tx' in text
-    assert 'forces of the loops' in text
+    assert 'constraint forces of loops' in text
 
 
 def test_simulate_starts_closed(capsys, tmp_path):

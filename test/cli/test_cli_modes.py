@@ -133,7 +133,7 @@ def test_canadarm_has_its_published_arm_s_frequencies(folder):
 
 
 def test_text_names_units_and_what_is_left_out(folder):
-    """Tables of coordinates, locked and free vibrations; a rigid robot says so."""
+    """Tables of coordinates, locked and free vibrations; a rigid robot is named."""
     run = flexdyn('modes', 'flexible.urdf', cwd=folder)
     assert run.returncode == 0, run.stderr
     for words in ('frequency [Hz]', 'damping ratio', 'joints locked', 'joints free',
@@ -144,7 +144,7 @@ def test_text_names_units_and_what_is_left_out(folder):
 
 
 def test_links_that_loads_stiffen_are_named(folder):
-    """What frequencies at rest leave out is said, link by link."""
+    """The output names what frequencies at rest omit, link by link."""
     text = FLEXIBLE_ARM.replace('geometric_stiffening="false"', '')
     (folder / 'stiffened.urdf').write_text(text)
     run = flexdyn('modes', 'stiffened.urdf', cwd=folder)

@@ -69,7 +69,7 @@ def test_computed_torques_lie_on_measured_ones_and_a_wrong_sign_is_named(folder,
     assert middle['shouldercomputed'] == pytest.approx(measured(1.5)[0], rel=0.02)
     text = flexdyn('replay', 'arm.urdf', bag, '--no-plots', cwd=folder)
     assert text.returncode == 0
-    assert 'elbow: measured and computed torque have opposite signs' in text.stderr
+    assert 'elbow: Measured and computed torque have opposite signs' in text.stderr
     assert text.stdout.splitlines()[-1] == 'Written to replay.'
 
 

@@ -44,7 +44,7 @@ def test_modes(place):
 
 
 def test_check_and_info(place):
-    """The check says how much too stiff the boom is; info lists what it consists of."""
+    """The check reports the excess stiffness of the boom; info lists its parts."""
     run = flexdyn('check', 'boom.urdf', cwd=place)
     assert run.returncode == 0
     assert '72 percent' in run.stdout + run.stderr

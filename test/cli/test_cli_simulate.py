@@ -2,14 +2,18 @@
 """`flexdyn simulate`."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
-from command import flexdyn
+from command import flexdyn, surroundings
 from flexdyn_ros.simulation.record import load_npz
 import pytest
 
 
 def test_results_are_written_and_summed_up(folder):
-    """CSV, npz and plots of the run that was asked for; the JSON says where."""
+    """CSV, npz and plots of the run that was asked for; the JSON names the files."""
     run = flexdyn(
         'simulate', 'flexible.urdf', '--t-end', '0.02', '--dt', '0.001', '--q0', 'shoulder=0.3',
         'upper_arm/bending_y1=0.01', '--qd0', 'elbow=-1', '--torque', 'shoulder=2.5', '--out',
@@ -48,7 +52,7 @@ def test_text_ends_with_the_folder(folder):
 
 
 def test_modes_may_follow_statically(folder):
-    """The joints move alone; what is said of modes then is refused."""
+    """The joints move alone; arguments for modes are then refused."""
     call = ('simulate', 'flexible.urdf', '--t-end', '0.1', '--dt', '0.05', '--modes',
             'quasi_static', '--no-plots', '--out', 'slow', '--torque', 'shoulder=2.5',
             '--q0', 'shoulder=0.3')
@@ -61,7 +65,7 @@ def test_modes_may_follow_statically(folder):
     assert not motion.qd[:, 2:].any()
     run = flexdyn(*call, 'upper_arm/bending_y1=0.01', cwd=folder)
     assert run.returncode == 2
-    assert 'gives "upper_arm/bending_y1", a mode' in run.stderr
+    assert 'gives a value to the mode "upper_arm/bending_y1"' in run.stderr
 
 
 def test_a_prescribed_base_moves_as_given(folder):
@@ -101,13 +105,16 @@ def test_step_is_chosen_below_the_stability_limit(folder):
 
 
 def test_divergence_is_told_with_the_limit_and_keeps_the_motion(folder):
-    """A step that is too large is a wrong call: exit code 2."""
-    run = flexdyn('simulate', 'flexible.urdf', '--t-end', '100', '--dt', '0.1', '--q0',
-                  'upper_arm/bending_y1=0.01', '--out', 'diverged', cwd=folder)
+    """A step that is too large is a wrong call, and where it is forced too: exit code 2."""
+    call = ('simulate', 'flexible.urdf', '--t-end', '100', '--dt', '0.1', '--q0',
+            'upper_arm/bending_y1=0.01', '--out', 'diverged')
+    run = flexdyn(*call, cwd=folder)
+    assert run.returncode == 2
+    assert 'rk4 is stable up to' in run.stderr and 'mode "upper_arm/bending' in run.stderr
+    run = flexdyn(*call, '--force', cwd=folder)
     assert run.returncode == 2
     assert run.stdout == ''
-    warning, kept, error = run.stderr.splitlines()
-    assert warning.startswith('warning: dt = 0.1 s is above the stability limit')
+    kept, error = run.stderr.splitlines()
     assert 'diverged' in kept
     assert error.startswith('error: The simulation diverged after t = ')
     assert 'Use a dt below' in error
@@ -126,3 +133,40 @@ def test_massless_moving_link_is_refused_by_name(folder):
     assert run.returncode == 1
     assert 'hinge' in run.stderr
     assert 'ghost' in run.stderr
+
+
+def test_an_interrupt_leaves_the_motion_so_far(folder):
+    """Exit code 130, and files that are whole."""
+    first = flexdyn('simulate', 'arm.urdf', '--t-end', '0.01', '--no-plots', cwd=folder)
+    assert first.returncode == 0
+    call = ('simulate', 'arm.urdf', '--t-end', '1e4', '--dt', '1e-3', '--out', 'long')
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'flexdyn_ros', *call], cwd=folder, env=surroundings(),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )
+    try:
+        deadline = time.monotonic() + 60.0
+        while not (folder / 'long').exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(2.0)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=100)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert 'the motion before the interrupt' in error and error.endswith('Interrupted.\n')
+    motion = load_npz(folder / 'long' / 'trajectory.npz')
+    assert 10 < len(motion) < 10**7
+    assert sorted(path.name for path in (folder / 'long').iterdir()) == [
+        'trajectory.csv', 'trajectory.npz']
+
+
+def test_a_full_disk_does_not_take_the_other_file(folder):
+    """The file that fits is written; the error names the other one."""
+    (folder / 'full').mkdir()
+    (folder / 'full' / 'trajectory.csv').symlink_to('/dev/full')
+    run = flexdyn('simulate', 'arm.urdf', '--t-end', '0.01', '--out', 'full', cwd=folder)
+    assert run.returncode == 2
+    assert 'trajectory.csv cannot be written: No space left on device' in run.stderr
+    assert 'trajectory.npz is written' in run.stderr
+    assert len(load_npz(folder / 'full' / 'trajectory.npz')) == 11

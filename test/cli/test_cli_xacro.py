@@ -37,7 +37,7 @@ def test_arguments_of_text_on_stdin(folder):
 @pytest.mark.parametrize(('words', 'code', 'message'), [
     ((CANADARM, 'mods:=1'), 2, 'No xacro argument is called "mods". Did you mean "modes"?'),
     ((CANADARM, 'modes:=1', 'modes:=2'), 2, 'Argument "NAME:=VALUE" gives "modes" twice.'),
-    (('arm.urdf', 'modes:=1'), 2, 'arm.urdf, which is no xacro file'),
+    (('arm.urdf', 'modes:=1'), 2, 'arm.urdf, which is not a xacro file'),
     (('modes:=1',), 2, 'required: URDF'),
     ((CANADARM, 'modes:=two'), 1, 'xacro could not expand'),
 ])

@@ -81,7 +81,7 @@ def request_of(name):
     ('gravity_vector', 40), ('inverse_dynamics_derivatives', 12),
 ])
 def test_sizes_up_to_which_auto_generates(name, most, chains, messages):
-    """Up to there compiled code answers; above the reference, and one warning says what to do."""
+    """Up to there compiled code answers; above the reference, and one warning names the remedy."""
     assert not answered_by_reference(fd.Dynamics(chains(most)), name)
     assert messages() == []
     dyn = fd.Dynamics(chains(most + 1))
@@ -204,7 +204,7 @@ def test_patient_is_deprecated_and_changes_nothing():
 
 
 def test_without_a_compiler(monkeypatch, messages):
-    """Auto is "python", with one line that says so; "c" is an error that says what to do."""
+    """Auto is "python", with one log line; "c" is an error that names the remedy."""
     model = cases.robot('rigid tree')
     monkeypatch.setenv('CC', '/nowhere/cc')
     dyns = [fd.Dynamics(model) for _ in range(2)]
@@ -220,7 +220,7 @@ def test_without_a_compiler(monkeypatch, messages):
 
 @pytest.fixture
 def broken(tmp_path, monkeypatch):
-    """Name a compiler that tells its version and cannot compile."""
+    """Name a compiler that prints its version and cannot compile."""
     script = tmp_path / 'broken'
     script.write_text('#!/bin/sh\n[ "$1" = --version ] && echo broken 1.0 && exit 0\n'
                       'echo "no space left in the universe" >&2\nexit 1\n')

@@ -78,7 +78,7 @@ def test_what_cancels_when_multiplied_out_is_gone():
 
 @pytest.mark.parametrize('name', ['rigid tree', 'flexible chain', 'floating'])
 def test_the_search_keeps_values_and_counts_exactly(name):
-    """To 1e-12; what the network says it costs is what the program costs."""
+    """To 1e-12; the costs of network and program agree."""
     robot = cases.robot(name)
     found = trace(robot, 'inverse_dynamics+mass_matrix')
     network = Network(found.program)

@@ -339,7 +339,7 @@ def test_kernels_through_ctypes_check_lengths(monkeypatch):
 
 
 def test_without_the_headers_of_python(monkeypatch, tmp_path, caplog):
-    """Where gcc is there and Python.h is not, "c" goes through ctypes, and one line says so."""
+    """Where gcc is there and Python.h is not, "c" goes through ctypes, with one log line."""
     model, (q, qd, qdd) = cases.robot('rigid tree'), state('rigid tree')
     expected = fd.Dynamics(model, 'c').inverse_dynamics(q, qd, qdd)
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'cache'))

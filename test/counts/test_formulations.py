@@ -120,7 +120,7 @@ def test_factors_refuse_mimic_joints():
 
 @pytest.mark.parametrize('method', ['inverse dynamics', 'outer links', 'composite bodies'])
 def test_the_method_of_the_mass_matrix_is_selectable(method):
-    """Generated code takes the way that is asked for and says so."""
+    """Generated code takes the requested way and names it."""
     robot = ROBOTS['Puma6']
     q = state(6)[0]
     code = generate(robot, 'mass_matrix', 'python', method=method)

@@ -72,7 +72,7 @@ def test_marks():
 
 
 def test_explanations_stand_under_the_table():
-    """A missed row has a note; an unknown one says that it has none."""
+    """A missed row has a note; an unknown one is marked as unexplained."""
     found = CountRow('x', {'A': Count(1, 0)}, {}, dict)
     found.ours, found.parts = Count(2, 0), {'mass_matrix': Count(1, 1)}
     text = section(Table('name', 'Title', 'Note.', [found]))

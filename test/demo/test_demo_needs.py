@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the demonstration says where something that it needs is missing."""
+"""Messages of the demonstration where a need is missing."""
 
 import os
 from pathlib import Path

@@ -99,7 +99,7 @@ def test_torque_fits_the_motion(finished):
     for run in report['runs']:
         assert run['simulated_time_s'] == pytest.approx(DURATION)
         assert run['real_time_factor'] > 0.0
-        # The feed-forward knows the arm: only the hold over a period of 5 ms is left.
+        # The feed-forward has the exact model: only the hold over a period of 5 ms is left.
         assert run['tracking_error_rad']['largest'] < 2e-4
         assert max(run['largest_modal_coordinate'].values()) > 1e-4
 

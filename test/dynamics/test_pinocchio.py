@@ -70,7 +70,7 @@ def test_there_are_dozens_of_robots():
 
 @pytest.mark.parametrize('name', list(REFUSED))
 def test_wrong_files_are_refused_with_the_reason(name):
-    """A file with a broken mimic or without a name is an error that says so."""
+    """A file with a broken mimic or without a name is an error that names it."""
     with pytest.raises(fd.FlexdynError, match=REFUSED[name]):
         fd.load_robot(robots_folder() / name)
 

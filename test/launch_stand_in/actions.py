@@ -211,7 +211,7 @@ class PythonLaunchDescriptionSource:
 
 
 class IncludeLaunchDescription(Action):
-    """Does what another launch file says."""
+    """Runs another launch file."""
 
     def __init__(
         self,

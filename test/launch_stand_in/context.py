@@ -8,7 +8,7 @@ from typing import Any, Iterable, Optional
 
 
 class LaunchFileError(RuntimeError):
-    """A launch file cannot be resolved; the message says why."""
+    """A launch file cannot be resolved; the message gives the reason."""
 
 
 @dataclass(frozen=True)

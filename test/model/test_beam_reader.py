@@ -118,5 +118,5 @@ def test_default_y_axis_does_not_fail_when_parallel_to_y_within_rounding():
 
 
 def test_tip_beyond_another_branch_is_refused():
-    with pytest.raises(ModelError, match='does not hang on this link'):
+    with pytest.raises(ModelError, match='is not a descendant of this link'):
         load_robot(ARM, extension=flexdyn(beam(tip='buoy')))

@@ -9,7 +9,19 @@ from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.inertia import MassMoments
 from flexdyn_ros.model.records.joint import Pose
 from flexdyn_ros.robot_dynamics import Dynamics
-from model_texts import ARM, arm_with, beam, INERTIAL, inertial, joint, link, one_joint, robot
+from model_texts import (
+    ARM,
+    arm_text_with_upper,
+    arm_with,
+    beam,
+    flexdyn,
+    INERTIAL,
+    inertial,
+    joint,
+    link,
+    one_joint,
+    robot,
+)
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -205,7 +217,7 @@ def test_springs_that_give_way_are_warnings():
         ('-1 -9, 0 0, 1 9', []),
         ('-1 -9, -0.5 0, 0 0, 0.5 0, 1 9', []),
         ('-1 -9, 0 0, 1 9, 2 9', ['no stiffer above its deflection 2: the force stays 9']),
-        ('0 0, 1 9', ['ends at zero and goes on straight below it']),
+        ('0 0, 1 9', ['ends at zero and continues straight below it']),
         ('0 0, 1 0, 2 9', ['opposes no deflection below zero']),
         ('-2 -3, -1 -3, 0 0', ['below its deflection -2', 'straight above it']),
     ):
@@ -277,8 +289,8 @@ def test_clamped_beam_moves_without_a_joint():
 def test_notes_are_reported():
     findings = _findings(one_joint('planar', '<dynamics damping="1"/>'))
     note, = [f for f in findings if f.severity == 'note']
-    assert '<dynamics> is left out' in note.message
-    assert note.advice == 'Use joints with one coordinate if there is friction'
+    assert '<dynamics> is ignored' in note.message
+    assert note.advice == 'Model friction by joints with one coordinate'
 
 
 def test_stout_beam_is_a_warning():
@@ -324,3 +336,18 @@ def test_moving_moments_keeps_the_body():
     assert moved.mass == expected.mass
     np.testing.assert_allclose(moved.first, expected.first, rtol=1e-13)
     np.testing.assert_allclose(moved.inertia, expected.inertia, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize(('inertial_text', 'words'), [
+    (inertial(2.0, (0.4, 0.0, 0.0), (0.02, 0.15, 0.15)), 'takes 63.3 percent of the mass'),
+    (inertial(2.0, (0.0, 0.0, 0.0), (0.02, 0.02, 0.02)), 'massless and bends by static shapes'),
+], ids=['share', 'massless'])
+def test_share_of_a_beam_without_mass_is_a_note(inertial_text, words):
+    part = beam('young="7e10" iz="1e-7"', flexible='')
+    loaded = load_robot(arm_text_with_upper(inertial_text), extension=flexdyn(part))
+    report = check_robot(loaded)
+    note, = (f for f in report.findings if f.name == 'upper')
+    assert note.severity == 'note'
+    assert words in note.message
+    row, = (link for link in report.links if link.name == 'upper')
+    assert row.beam_share == loaded.link('upper').beam.share

@@ -28,7 +28,7 @@ def robot(name, inside='', kind='continuous'):
     ('joint1/tz', AXES, 'floating', 'joint "joint1"'),
 ])
 def test_equal_names_are_refused(name, inside, kind, owner):
-    with pytest.raises(fd.FlexdynError, match=f'a coordinate "{name}", and so has {owner}'):
+    with pytest.raises(fd.FlexdynError, match=f'Both it and {owner}.* have a coordinate "{name}"'):
         robot(name, inside, kind)
 
 

@@ -172,7 +172,7 @@ def test_drive_of_one_axis_of_several():
 @pytest.mark.parametrize('axes, drive, word', [
     ('"rx tz"', '<joint_dynamics joint="mooring/tz" stiffness="10"/>', 'cannot have a spring'),
     ('"rx ry rz" rotation="quaternion"', '<joint_dynamics joint="mooring/rx" damping="1"/>',
-     'no axis that a drive'),
+     'no axis for a drive'),
     ('"rx tz"', '<joint_dynamics joint="mooring/ty" damping="1"/>', 'No joint is called'),
     ('"rx tz"', '<joint_dynamics joint="mooring/tz"/>', 'is empty'),
     ('"rx tz"', '<joint_dynamics joint="mooring" damping="1"/>', 'multi_axis'),
@@ -224,7 +224,7 @@ LATER = {
 
 @pytest.mark.parametrize('element', LATER)
 def test_not_yet_names_its_element(element):
-    with pytest.raises(NotYetSupported, match='not computed yet') as caught:
+    with pytest.raises(NotYetSupported, match='not supported yet') as caught:
         arm_with(LATER[element])
     assert caught.value.element == element
     assert caught.value.advice

@@ -58,7 +58,7 @@ def test_mass_of_stations_by_density_and_line_density():
     (PLAIN, '<bending axis="y" modes="1" basis="polynomial" boundary="pinned-free"/>',
      'slope of a pinned root'),
     (PLAIN, '<bending axis="y" modes="2" basis="polynomial" static_modes="1"/>',
-     'already take a whole tip load'),
+     'already describe any tip force'),
     (PLAIN.replace('shear="2.6e10"', ''), '<bending axis="y" modes="1" shear_correction="0.8"/>',
      'shear_correction needs shear'),
     ('young="7e10" mass="1"', '<axial modes="1"/>', 'axial need area'),
@@ -72,7 +72,7 @@ def test_mass_of_stations_by_density_and_line_density():
     (PLAIN, '<station at="0"/><station at="0.6"/><station at="0.5"/><station at="1"/>',
      'from root to tip'),
     (PLAIN, '<station at="0"/><station at="0"/><station at="1"/>', '2 stations stand at="0"'),
-    (PLAIN, '<station at="0" iy="1"/><station at="1"/>', 'does not give iy'),
+    (PLAIN, '<station at="0" iy="1"/><station at="1"/>', 'omits iy'),
     (PLAIN, '<station at="0" area="1"/><station at="1" area="1"/>', 'every station gives it'),
     (PLAIN, '<station at="0" linear_density="1"/><station at="1" linear_density="1"/>',
      'given twice, by mass and linear_density'),
@@ -98,7 +98,7 @@ def test_each_damping_ratio_is_a_fraction():
 
 
 def test_loaded_beam_that_carries_nothing():
-    with pytest.raises(ModelError, match='carries nothing'):
+    with pytest.raises(ModelError, match='has no load'):
         arm_with(beam(SECTION + ' loaded="true"', link='tool', tip='0.1 0 0',
                       flexible='inertial="hub" geometric_stiffening="false"'))
 

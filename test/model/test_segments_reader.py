@@ -49,7 +49,7 @@ def test_mass_in_three_ways(attributes, mass):
 def test_mass_of_the_inertial_where_none_is_written():
     text = '<flexible_link link="upper" inertial="hub"><segments tip="elbow" count="3" '
     text += f'directions="z" {DATA}/></flexible_link>'
-    with pytest.raises(ModelError, match='leaves it none of <inertial>'):
+    with pytest.raises(ModelError, match='<inertial> is the hub alone'):
         arm_with(text)
 
 

@@ -80,7 +80,7 @@ def test_text_with_an_encoding_declaration():
     ('xacro_arguments', ['modes'], 'not list'),
     ('xacro_arguments', {'modes': None}, 'number or a bool'),
     ('xacro_arguments', {2: 'modes'}, 'number or a bool'),
-    ('xacro_arguments', {'modes': '2'}, 'no xacro file'),
+    ('xacro_arguments', {'modes': '2'}, 'not a xacro file'),
 ])
 def test_wrong_arguments(argument, value, words):
     with pytest.raises(ArgumentError) as caught:

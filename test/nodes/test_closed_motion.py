@@ -97,7 +97,7 @@ def test_more_motors_than_degrees_of_freedom_share_the_torque():
     assert min(abs(torque[0]), abs(torque[2])) > 1e-3
     assert not forward.base.problem
     forward.torque(JointSample(0.0, q + [0.1, NAN, 0.0], qd, qdd))
-    assert 'actuated joints are off by 0.0' in forward.base.problem
+    assert 'actuated joints differ by 0.0' in forward.base.problem
 
 
 def test_a_joint_that_the_loops_do_not_tell_must_be_measured():
@@ -208,7 +208,7 @@ def test_motors_of_a_delta_with_a_bending_arm_hold_it_at_rest():
 def test_bending_that_the_loops_hold_is_refused_by_name():
     text = described('four_bar', modes='1', constrain='rx rz tx ty tz')
     dyn = dynamics(text.replace('bending axis="z"', 'bending axis="y"'))
-    with pytest.raises(NotYetSupported, match='coupler/bending_y1, which the loops hold'):
+    with pytest.raises(NotYetSupported, match='coupler/bending_y1, which the loops prevent'):
         FeedForward(dyn, 'flexible_quasi_static')
     assert abs(FeedForward(dyn, 'rigid').torque(crank(0.5, 0.0, 0.0))[0]) > 1e-2
 

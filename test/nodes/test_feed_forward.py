@@ -234,8 +234,8 @@ def test_link_side_values_of_elastic_joints_are_motor_plus_spring():
 
 def test_the_sentence_names_what_is_in_and_what_is_not():
     sentence = TorqueTerms(friction=False).sentence('rigid', 'zero')
-    assert 'contains: gravity, coriolis, inertia; left out: friction' in sentence
-    assert 'nothing else' in TorqueTerms().sentence('gravity', 'zero')
+    assert 'contains: gravity, coriolis, inertia; omitted: friction' in sentence
+    assert 'gravity of the undeformed arm alone' in TorqueTerms().sentence('gravity', 'zero')
 
 
 def test_a_quintic_motion_meets_both_ends():
@@ -276,7 +276,7 @@ def test_a_flexible_trajectory_has_the_torque_of_the_motion_between_its_points(f
 
 def test_times_that_do_not_increase_are_refused(flexible):
     forward = FeedForward(flexible, 'rigid')
-    with pytest.raises(TrajectoryRefused, match='point 1 does not come later'):
+    with pytest.raises(TrajectoryRefused, match='point 1 is not later than the previous one'):
         TrajectoryFiller(trajectory([0.1, 0.1]), forward, EffortLimits.none, None)
     with pytest.raises(TrajectoryRefused, match='joint_names'):
         TrajectoryFiller(trajectory([0.1], ('shoulder', 'hip')), forward, EffortLimits.none, None)

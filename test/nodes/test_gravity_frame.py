@@ -47,7 +47,7 @@ def torque(gravity):
 
 
 def told(statuses, level, words):
-    """Return whether diagnostics have told something at a level."""
+    """Return whether diagnostics contain words at a level."""
     return any(
         s.status[0].level == level and words in s.status[0].message for s in statuses)
 
@@ -78,7 +78,7 @@ def test_gravity_follows_the_tilt_of_the_base_and_stays_when_tf_falls_silent(pro
         wait_for_torque(
             probe, commands, torque(gravity[angle]), 'torque', lambda angle=angle: send(angle))
     probe.wait_for(
-        lambda: told(statuses, DiagnosticStatus.WARN, 'the last known direction of gravity is'),
+        lambda: told(statuses, DiagnosticStatus.WARN, 'the last direction of gravity is'),
         'the warning', sending(probe))
     assert np.allclose(commands[-1].data, torque(gravity[-0.5]), rtol=1e-9)
 

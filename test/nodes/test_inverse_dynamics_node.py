@@ -96,8 +96,8 @@ def test_terms_can_be_switched_off_while_running_and_the_log_names_them(torque_n
     assert made.commands[-1] == pytest.approx(coriolis)
     made.node._watch()
     log = capfd.readouterr().err
-    assert 'contains: gravity, coriolis, inertia; left out: friction' in log
-    assert 'left out: gravity, friction' in log
+    assert 'contains: gravity, coriolis, inertia; omitted: friction' in log
+    assert 'omitted: gravity, friction' in log
 
 
 def test_a_payload_takes_effect_is_replaced_and_cleared_bit_for_bit(torque_node):

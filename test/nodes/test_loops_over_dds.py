@@ -96,7 +96,7 @@ def test_torques_of_a_four_bar_whose_crank_alone_is_measured(probe, start):
         )
 
     wait(four_bar_motion(dyn, 0.5, 2.0, 0.0), 'measured motion')
-    assert 'joint_states may leave out coupler, rocker' in node.log
+    assert 'joint_states may omit coupler, rocker' in node.log
     references.append(trajectory(('crank',), (0.0, (0.7,), (1.0,), (4.0,))))
     wait(four_bar_motion(dyn, 0.7, 1.0, 4.0), 'desired motion')
     other, still, _ = four_bar_motion(dyn, 0.5, 0.0, 0.0, (-2.0, -2.5))

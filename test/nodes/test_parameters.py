@@ -95,4 +95,4 @@ def test_arrays_are_checked_by_size_and_for_repeated_names():
     assert 'empty or have 3 elements' in three.problem([1.0])
     names = ParameterSpecification('n', 'string_array', [], '', validation={'unique<>': []})
     assert names.problem(['a', 'b']) is None
-    assert 'twice' in names.problem(['a', 'a'])
+    assert 'duplicates' in names.problem(['a', 'a'])

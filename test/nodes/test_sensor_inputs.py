@@ -63,7 +63,7 @@ def test_a_wrench_in_axes_of_its_frame_lowers_the_torque(torque_node, frame):
     made.node.inputs.wrenches._wrenches['fore'].received -= 1.0
     made.state(STATE)
     assert made.commands[-1] == pytest.approx(free)
-    assert '~/wrench stale, not counted: fore' in made.message
+    assert '~/wrench stale, ignored: fore' in made.message
 
 
 def test_a_frame_of_tf_below_a_link_carries_a_wrench(torque_node):
@@ -145,7 +145,7 @@ def test_an_imu_on_the_base_gives_the_direction_of_gravity(torque_node):
         made = torque_node({'robot_description': text, 'gravity_from_imu': True})
         made.state(STATE)
         assert made.commands == []
-        assert 'gravity is not known' in made.message
+        assert 'gravity is unknown' in made.message
         made.node.inputs.gravity._subscription.callback(message)
         made.state(STATE)
         assert made.commands[-1] == pytest.approx(expected)
@@ -157,14 +157,14 @@ def test_an_imu_on_a_moving_link_is_refused_and_a_silent_one_warns(torque_node):
     heard = made.node.inputs.gravity._subscription.callback
     heard(imu('fore', None, (0.0, 0.0, 9.81)))
     made.state(STATE)
-    assert 'must be a link that fixed joints hold to base' in made.message
+    assert 'must be a link that fixed joints connect to base' in made.message
     heard(imu('base', None, (0.0, 0.0, 9.81)))
     heard(imu('base', None, (50.0, 0.0, 9.81)))  # the base is shaken
     made.state(STATE)
     assert made.message == 'working'
     made.node.inputs.gravity._received -= 1.0
     made.state(STATE)
-    assert 'the last known direction of gravity is used' in made.message
+    assert 'the last direction of gravity is in force' in made.message
     assert len(made.commands) == 2
 
 

@@ -32,7 +32,7 @@ class Counter:
 
 
 class Clock:
-    """A clock that a test sets; knows how often it was read."""
+    """A clock that a test sets; it counts its readings."""
 
     def __init__(self):
         """Start at zero."""

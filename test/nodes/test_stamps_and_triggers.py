@@ -46,7 +46,7 @@ def test_a_stamp_that_stands_still_drops_new_values_and_ages_old_ones(torque_nod
     assert made.node.measured._single.entries['elbow'].received == received
     made.state(stamped(5.0, elbow=0.31))
     assert len(made.commands) == 2
-    assert 'the stamp stands still at 5 s' in made.message
+    assert 'the stamp repeats at 5 s' in made.message
     assert dropped(made, 'stamp_stands_still') == 1
 
 

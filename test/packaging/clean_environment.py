@@ -53,7 +53,7 @@ def environment_under(launcher, environment):
 
 
 def assert_isolated(environment, prefix):
-    """Assert that an environment knows the ROS of one prefix, on this machine alone."""
+    """Assert that an environment has the ROS of one prefix, on this machine alone."""
     expected = {
         'AMENT_PREFIX_PATH': str(prefix),
         'FASTDDS_DEFAULT_PROFILES_FILE': str(ROOT / 'flexdyn_ros' / 'fastdds_profile.xml'),

@@ -27,7 +27,7 @@ NOT_ON_PYPI = {'launch', 'launch_ros', 'control_msgs'}
 """What test/launch_stand_in stands in for, and messages that the nodes do without."""
 
 FOR_VALIDATION = {'exudyn', 'ngsolve'}
-"""Codes that `make validate` installs; a case says so where they are missing."""
+"""Codes that `make validate` installs; a case names those that are missing."""
 
 
 def requirements():
@@ -89,7 +89,7 @@ def test_every_module_of_the_tests_can_be_imported():
 
 
 def test_every_reason_for_a_skip_is_stated():
-    """`make test` lists what was skipped; each line tells what would run it."""
+    """`make test` lists skipped tests; each line names the requirement."""
     silent = [
         f'{path}:{node.lineno}'
         for path, node in syntax_nodes('test')

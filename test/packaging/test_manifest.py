@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Manifest, build description, requirements and sources tell the same story."""
+"""Manifest, build description, requirements and sources agree."""
 
 import ast
 import importlib
@@ -44,7 +44,7 @@ def test_every_import_is_declared():
 
 
 def test_other_codes_are_imported_in_functions_of_the_validation_alone():
-    """Without them the package works, and says what a case needs."""
+    """Without them the package works, and names the needs of a case."""
     for path, node in syntax_nodes('flexdyn_ros', 'validation'):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names = {alias.name for alias in node.names} | {getattr(node, 'module', None)}

@@ -178,3 +178,17 @@ def test_simulation_imports_neither_matplotlib_nor_scipy():
     assert run.returncode == 0, run.stderr
     assert 'matplotlib' in run.stdout
     assert 'pip install matplotlib' in run.stdout
+
+
+def test_files_without_work_and_losses_are_read(motion, tmp_path):
+    """Files of the first version; what they lack is not a number."""
+    path = motion.save_npz(tmp_path / 'motion.npz')
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    for name in ('work', 'dissipated'):
+        del arrays[name]
+    np.savez(tmp_path / 'old.npz', **arrays)
+    old = Trajectory.load_npz(tmp_path / 'old.npz')
+    assert (old.q == motion.q).all()
+    assert old.work.shape == old.t.shape and np.isnan(old.work).all()
+    assert np.isnan(old.dissipated).all()

@@ -7,7 +7,8 @@ from fractions import Fraction
 from flexdyn_ros.cli.simulate import METHODS as COMMAND_LINE_METHODS
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.simulation.hairer_method import HAIRER_A, HAIRER_B, HAIRER_C
-from flexdyn_ros.simulation.tableaus import find_tableau, Tableau, TABLEAUS
+from flexdyn_ros.simulation.method_choice import AUTO
+from flexdyn_ros.simulation.tableaus import find_tableau, IMPLICIT, Tableau, TABLEAUS
 import numpy as np
 import pytest
 from rooted_trees import density, ElementaryWeights, trees
@@ -97,4 +98,4 @@ def test_an_unknown_method_is_refused_with_the_known_ones():
 
 def test_the_command_line_offers_every_method():
     """It names them without importing the simulation."""
-    assert COMMAND_LINE_METHODS == tuple(TABLEAUS)
+    assert COMMAND_LINE_METHODS == (AUTO, *TABLEAUS, IMPLICIT.name)

@@ -158,7 +158,7 @@ def reached(outputs, steps):
     (lambda a, b: a / b, 'divides'),
 ])
 def test_functions_that_do_not_suit(make, reason):
-    """The message says what is in the way."""
+    """The message names the obstacle."""
     graph = Graph()
     with pytest.raises(Unsuitable, match=reason):
         supports([make(graph.symbol('a'), graph.symbol('b'))])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of cases and the code that computes them tell the same story."""
+"""The file of cases and the code that computes them agree."""
 
 from flexdyn_ros.errors import UnknownName
 import numpy as np
@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_every_case_has_code_and_every_code_a_case():
-    """`cases` says which are without; there are cases, and modules stand once in the list."""
+    """`cases` lists those without; there are cases, and modules stand once in the list."""
     assert set(cases()) == set(case_names())
     assert len(cases()) >= 2
     assert len(set(MODULES)) == len(MODULES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every quick case comes out as its source says; the slow ones are run by `make validate`."""
+"""Every quick case meets its source; the slow ones are run by `make validate`."""
 
 import pytest
 from validation.registry import cases

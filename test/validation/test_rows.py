@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts of rows, what is said of them, and the page."""
+"""Verdicts of rows, their words, and the page."""
 
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -84,7 +84,7 @@ def test_what_is_not_installed_is_said():
 
 
 def test_side_by_side_as_one_after_another():
-    """In processes of their own; each tells the fraction done."""
+    """In processes of their own; each reports the fraction done."""
     chosen = [cases()[name] for name in ('er_puma_gravity', 'vm_rotation_matrix')]
     seen = set()
     outcomes = {

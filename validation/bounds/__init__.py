@@ -44,7 +44,7 @@ Numbers as factors
 ------------------
 A program for the robot's numbers as they are may multiply by any numbers, such as a reciprocal.
 Let supports then be sets of monomials without numbers. Multiplying by a number leaves a support
-as it is, and what was said of the others holds: the bound for the supports without numbers is
+as it is, and the statement on the others holds: the bound for the supports without numbers is
 one on the steps besides multiplications by numbers.
 
 Formulas

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The linear program below every program without cancellation; the package says why it is."""
+"""The linear program below every program without cancellation; see the package for the proof."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def least_operations(
 
     Args:
         outputs: Supports of the outputs, see `polynomials.supports`.
-        progress: Told what is being done.
+        progress: Receives the name of each step.
 
     Raises:
         Unsuitable: If the linear program becomes too large.

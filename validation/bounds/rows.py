@@ -80,7 +80,7 @@ def bound_of(
     Args:
         label: The row.
         program: Our program.
-        progress: Told what is being done.
+        progress: Receives the name of each step.
 
     Raises:
         Unsuitable: If the bound does not apply to the function.

@@ -19,7 +19,7 @@ from validation.registry import Code
 
 # Where ours is above a published count, and why.
 _BY_HAND = {
-    'Paul, by hand': 'Derived by hand for a simplified Puma, as the source says; ours has its '
+    'Paul, by hand': 'Derived by hand for a simplified Puma, as the source states; ours has its '
     'offsets. It is no generator.',
 }
 _REBUILT = (
@@ -195,7 +195,7 @@ def printed_sums(progress: Progress = no_progress) -> list[Row]:
 
 
 def _claims(cases: dict[str, Any]) -> dict[str, Any]:
-    """Return what the text says of tables 4.14 and 4.15, from their own numbers."""
+    """Return the statements on tables 4.14 and 4.15, from their own numbers."""
     total = {case: sum(entry['FLEXHB']) for case, entry in cases.items()}
     other = {case: sum(entry['FLXDYN']) for case, entry in cases.items() if entry['FLXDYN']}
     shares = [100.0 * total[case] / count for case, count in other.items()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What V-Sim is said to handle: each by the method of kinematic influence and by recursion."""
+"""The features listed for V-Sim, each by kinematic influence and by recursion."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from validation.studies import COLOURS, new_figure, save_figure
 
 METHODS = ('rk2', 'rk4', 'rk10')
 ARMS = ('segments', 'rigid')
-# Segments shiver by a thousandth of a degree. Errors that tell more than nothing of it, and
+# Segments shiver by a thousandth of a degree. Errors small enough to resolve it, and
 # errors that are enough for the arm's swing [deg].
 _USEFUL, _ENOUGH = 3e-4, 5e-4
 
@@ -172,7 +172,7 @@ def draw(folder: Path) -> list[Picture]:
     return [Picture(
         'mm_integrators.png', 'Work against error on the example of Martins and Machado, half a '
         'second of it, and on the same arm with rigid links, five seconds. With segments '
-        'stability sets the step, and RK4 gets by with the fewest evaluations, as the paper says; '
+        'stability sets the step, and RK4 needs the fewest evaluations, as the paper states; '
         'RK10 is ahead only far below the size of any deflection (what RK4 loses at large steps '
         'is the phase of the fastest vibrations). On rigid links, whose motion is smooth, RK10 is '
         'ahead from a thousandth of a degree on. RK2 loses everywhere.',

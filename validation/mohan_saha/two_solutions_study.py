@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs of the Canadarm by both solutions, in single and double precision, have to say."""
+"""Runs of the Canadarm by both solutions, in single and double precision."""
 
 from __future__ import annotations
 

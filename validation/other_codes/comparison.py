@@ -30,7 +30,7 @@ class CodeComparison:
         compare: Callable[[], None],
     ) -> None:
         """
-        Fill a code's rows by `compare`, or say what is missing.
+        Fill a code's rows by `compare`, or return what is missing.
 
         Args:
             code: How the keys of its rows begin.
@@ -59,7 +59,7 @@ class CodeComparison:
 
 
 def first_missing(modules: Iterable[str]) -> Optional[NotRun]:
-    """Return what is said of the first module that is not installed, or None."""
+    """Return the message on the first module that is not installed, or None."""
     for module in modules:
         if find_spec(module) is None:
             return needed(module)

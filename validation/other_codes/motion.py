@@ -14,7 +14,7 @@ SAMPLES = 201
 @dataclass(frozen=True)
 class TipMotion:
     """
-    What a program says of an arm.
+    The results of a program for an arm.
 
     Attributes:
         tip: Place of the tip at the sample times (SAMPLES, 3) [m].

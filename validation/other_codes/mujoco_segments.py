@@ -14,7 +14,7 @@ from validation.other_codes.arm import Arm, Bar, LumpedMass
 from validation.other_codes.motion import SAMPLES, TipMotion
 from validation.other_codes.pieces import hinge_stiffness, pieces
 
-_NOTHING = LumpedMass(0.0, (0.0, 0.0, 0.0))  # said, or the force would not act at the tip
+_NOTHING = LumpedMass(0.0, (0.0, 0.0, 0.0))  # explicit, or the force would not act at the tip
 
 
 def tip_motion(arm: Arm, count: int, dt: float) -> TipMotion:

@@ -72,7 +72,7 @@ def draw(folder: Path) -> list[Picture]:
 
 
 def _static_modes() -> Verdict:
-    """Say how far from MuJoCo's the tip is with residual-static modes, and without."""
+    """Return the tip's distance from MuJoCo's with residual-static modes, and without."""
     alone = ours.Modes(**inputs(NAME)['modes_alone'])
     far, near = (distances(_ours(form), _mujoco()).max() for form in (alone, _best()))
     return Verdict(bool(near < far), f'{near:.2g} m in place of {far:.2g} m')

@@ -38,7 +38,7 @@ def forms_of(robot: Robot) -> dict[str, Robot]:
 
 
 def plain_ticks(axes: Any, places: Iterable[float]) -> None:
-    """Let a logarithmic axis say these numbers and no others."""
+    """Label a logarithmic axis with these numbers and no others."""
     axes.set_xticks(list(places), [f'{x:g}' for x in places])
     axes.set_xticks([], minor=True)
 

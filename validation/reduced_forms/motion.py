@@ -38,7 +38,7 @@ class Swing:
 @dataclass(frozen=True)
 class Course:
     """
-    What a model says of a swing, at equal times.
+    The results of a model for a swing, at equal times.
 
     Attributes:
         t: [s], (N,).
@@ -60,7 +60,7 @@ def vibrating(robot: Robot, frame: str, swing: Swing, steps: int, places: Robot)
         frame: The tip.
         swing: The joints' motion.
         steps: Number of steps.
-        places: The robot that tells where the tip is for the same coordinates.
+        places: The robot that gives the tip's place for the same coordinates.
     """
     dyn, exact = Dynamics(robot, backend='python'), Dynamics(places, backend='python')
     m, h = robot.n_modes, swing.duration / steps

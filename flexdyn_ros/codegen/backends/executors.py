@@ -15,7 +15,7 @@ from flexdyn_ros.codegen.backends.variants import Variant
 from flexdyn_ros.codegen.compile import cache
 from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.compile.compiler import find_compiler
-from flexdyn_ros.codegen.compile.program import CompiledProgram
+from flexdyn_ros.codegen.compile.program import CompiledProgram, NativeFunction
 from flexdyn_ros.codegen.export.python import emit_python
 from flexdyn_ros.codegen.export.schedule import schedule
 from flexdyn_ros.codegen.generate import compile_python
@@ -36,6 +36,9 @@ class Executor(Protocol):
 
     def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
         """Return a function over many samples, see `ctypes_calls.Batch`, or None."""
+
+    def native(self, variant: Variant) -> Optional[NativeFunction]:
+        """Return the function as compiled code calls it, or None."""
 
 
 class PythonExecutor:
@@ -64,6 +67,10 @@ class PythonExecutor:
 
     def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
         """Return None: samples go one by one."""
+        return None
+
+    def native(self, variant: Variant) -> Optional[NativeFunction]:
+        """Return None: nothing is compiled."""
         return None
 
     def _plain(self, variant: Variant) -> Callable[..., Any]:
@@ -110,6 +117,10 @@ class CExecutor:
     def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
         """Return the function of a variant over many samples."""
         return _program(variant).batch()
+
+    def native(self, variant: Variant) -> Optional[NativeFunction]:
+        """Return the function of a variant as compiled code calls it."""
+        return _program(variant).native()
 
 
 def _program(variant: Variant) -> CompiledProgram:

@@ -22,6 +22,7 @@ from flexdyn_ros.codegen.backends.variants import (
 )
 from flexdyn_ros.codegen.compile.cache import model_digest
 from flexdyn_ros.codegen.compile.compiler import CompilationFailed, NoCompiler
+from flexdyn_ros.codegen.compile.program import NativeFunction
 from flexdyn_ros.codegen.tracing.chosen_parameters import ChosenParameters
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.dynamics.functions import FUNCTIONS
@@ -75,6 +76,7 @@ class GeneratedBackend:
         # None where the reference answers, as a coordinate meets no inertia.
         self._functions: dict[Key, Optional[Callable]] = {}
         self._batches: dict[Key, Optional[Batch]] = {}
+        self._natives: dict[Key, Optional[NativeFunction]] = {}
         self._reference: Optional[ReferenceBackend] = None
 
     @property
@@ -149,6 +151,14 @@ class GeneratedBackend:
             self._batches[key] = None if found is None else (found, variant)
         return self._batches.get(key)
 
+    def native(self, request: Request, places: Places = ()) -> Optional[NativeFunction]:
+        """Return a function as compiled code calls it, or None; see `function`."""
+        key = (request, places, 'auto')
+        if key not in self._natives and self._is_generated(request):
+            variant = self._variants.variant(*key)
+            self._natives[key] = self._make(lambda: self._executor.native(variant))
+        return self._natives.get(key)
+
     def compile(self, request: Request, places: Places = (), batch: bool = False) -> None:
         """Make a function now, whatever the size of the robot."""
         if self._robot.nv:
@@ -204,6 +214,7 @@ class GeneratedBackend:
                             '%s', error)
             self._executor = PythonExecutor()
             self._functions.clear()
+            self._natives.clear()
             self._batches.clear()
             return self._make(make)
 

@@ -76,7 +76,7 @@ def batch_source(trace: Trace, quaternions: Sequence[int] = ()) -> str:
                            double *const *out, unsigned char *flags, double *memory)
 
     Each input and result is an array by samples; a stride of zero gives one value to all
-    samples. Flags tell samples whose inputs are not finite (1) or whose results cannot be
+    samples. Flags mark samples whose inputs are not finite (1) or whose results cannot be
     relied on (2). `memory` starts at a multiple of 64 bytes.
 
     Args:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The machine's C compiler: which one, with which flags, and what it says when it fails.
+The machine's C compiler: its choice, its flags and its errors.
 
 $CC names one; otherwise cc, gcc and clang are looked for. $FLEXDYN_CFLAGS is put after the flags
 here. Code is kept per processor, hence
@@ -42,7 +42,7 @@ class CompilationFailed(FlexdynError):
 
     Attributes:
         command: What was run.
-        output: What it said.
+        output: Output of the compiler.
     """
 
     def __init__(self, command: Sequence[str], output: str):
@@ -78,7 +78,7 @@ class Compiler:
 
     Attributes:
         command: How to run it.
-        version: The first line of what `--version` says.
+        version: The first line of the output of `--version`.
     """
 
     command: tuple[str, ...]
@@ -100,7 +100,7 @@ class Compiler:
         Return the shared library made of C source.
 
         Raises:
-            CompilationFailed: With what the compiler said.
+            CompilationFailed: With the output of the compiler.
         """
         folder = cache.build_folder()
         text, library = folder / 'code.c', folder / 'code.so'

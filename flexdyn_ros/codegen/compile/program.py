@@ -60,6 +60,30 @@ class Library:
 
 
 @dataclass(frozen=True)
+class NativeFunction:
+    """
+    A compiled function of one sample, as other compiled code calls it.
+
+        void f(const double *x, double *y, double *work)
+
+    Attributes:
+        address: Of the function.
+        constants: Numbers that follow the packed vectors in x.
+        results: Numbers in y before the pivots.
+        pivots: Numbers in y after the results; a doubtful one leaves them to the reference.
+        memory: Numbers of type double of its work array.
+        handle: What keeps it loaded.
+    """
+
+    address: int
+    constants: tuple[float, ...]
+    results: int
+    pivots: int
+    memory: int
+    handle: ctypes.CDLL
+
+
+@dataclass(frozen=True)
 class CompiledProgram:
     """
     A program that is compiled when first needed.
@@ -94,13 +118,29 @@ class CompiledProgram:
         """
         library = self._load(CALL)
         given = [each for each in self.inputs if each.name not in self.constants]
-        numbers = [x for each in self.inputs for x in self.constants.get(each.name, ())]
         module = extension() or ctypes_calls
         return module.Kernel(
-            library.address, tuple(len(each.symbols) for each in given), tuple(numbers),
+            library.address, tuple(len(each.symbols) for each in given), self._numbers(),
             tuple(output.shape for output in self.outputs), library.pivots, self.quaternions,
             DOUBTFUL_PIVOT, library.memory,
         )
+
+    def native(self) -> NativeFunction:
+        """
+        Return the compiled function of one sample for callers that are compiled themselves.
+
+        Raises:
+            NoCompiler, CompilationFailed: If it cannot be compiled.
+        """
+        library = self._load(CALL)
+        return NativeFunction(
+            library.address, self._numbers(), sum(output.size for output in self.outputs),
+            library.pivots, library.memory, library.handle,
+        )
+
+    def _numbers(self) -> tuple[float, ...]:
+        """Return the constants in the order in which a call packs them."""
+        return tuple(x for each in self.inputs for x in self.constants.get(each.name, ()))
 
     def batch(self) -> Callable[..., None]:
         """Return a function of (count, inputs, strides, outputs, flags, threads)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from flexdyn_ros.codegen.export.schedule import Schedule
 from flexdyn_ros.codegen.export.series import series_coefficients, stumpff_orders
-from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import Spline
 from flexdyn_ros.symbolic.graph import CALL, CONSTANT, Expression, PRODUCT
 from flexdyn_ros.symbolic.program import operation_counts, ordered
 
@@ -59,7 +59,7 @@ def _stumpff_cost(function: str) -> tuple[int, int]:
     return terms - 1, terms - 1
 
 
-def _table_cost(table: PiecewisePolynomial) -> tuple[int, int]:
+def _table_cost(table: Spline) -> tuple[int, int]:
     """Return the operations of the costliest piece, by Horner's rule from its origin on."""
     degrees = [max(len(piece) - 1, 0) for piece in table.pieces]
     costs = [

@@ -12,14 +12,14 @@ from typing import Callable
 
 from flexdyn_ros.codegen.export.schedule import Schedule
 from flexdyn_ros.codegen.export.writer import wrap
-from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import Spline
 
 POLYNOMIAL = 'polynomial'
 WIDTH = 99
 GO_ON = ' &'
 
 
-def tables_of(plan: Schedule) -> list[tuple[str, PiecewisePolynomial]]:
+def tables_of(plan: Schedule) -> list[tuple[str, Spline]]:
     """Return the piecewise polynomials that a program calls, with the names of the functions."""
     tables = plan.trace.program.graph.tables
     return [(name, tables[name]) for name in plan.functions if name in tables]
@@ -68,13 +68,13 @@ def fortran_tables(plan: Schedule, kind: str, number: Callable[[float], str]) ->
     return lines
 
 
-def _described(table: PiecewisePolynomial) -> str:
+def _described(table: Spline) -> str:
     degree = max(len(piece) for piece in table.pieces) - 1
     return f'A piecewise polynomial of degree {degree} with {len(table.knots)} knots.'
 
 
 def _choice(
-    table: PiecewisePolynomial, low: int, high: int, number: Callable[[float], str]
+    table: Spline, low: int, high: int, number: Callable[[float], str]
 ) -> str:
     """Return the pieces from low to high as one conditional expression in C."""
     if low == high:
@@ -87,7 +87,7 @@ def _choice(
     return f'x < {number(table.knots[middle])} ? {below} : {above}'
 
 
-def _piece(table: PiecewisePolynomial, place: int, number: Callable[[float], str]) -> str:
+def _piece(table: Spline, place: int, number: Callable[[float], str]) -> str:
     piece, shifted = table.pieces[place], _shifted(table, place, number)
     if len(piece) > 2:
         return f'{POLYNOMIAL}{len(piece) - 1}({", ".join((shifted, *map(number, piece)))})'
@@ -97,7 +97,7 @@ def _piece(table: PiecewisePolynomial, place: int, number: Callable[[float], str
     return number(piece[0] if piece else 0.0)
 
 
-def _shifted(table: PiecewisePolynomial, place: int, number: Callable[[float], str]) -> str:
+def _shifted(table: Spline, place: int, number: Callable[[float], str]) -> str:
     """Return x less the origin of a piece."""
     origin = table.origin(place)
     if origin == 0.0:
@@ -105,7 +105,7 @@ def _shifted(table: PiecewisePolynomial, place: int, number: Callable[[float], s
     return f'x + {number(-origin)}' if origin < 0.0 else f'x - {number(origin)}'
 
 
-def _python_branch(table: PiecewisePolynomial, low: int, high: int, indent: str) -> list[str]:
+def _python_branch(table: Spline, low: int, high: int, indent: str) -> list[str]:
     if low == high:
         value = _horner([repr(c) for c in table.pieces[low]] or ['0.0'])
         shift, plain = f'{indent}s = {_shifted(table, low, repr)}', f'{indent}return {value}'
@@ -123,7 +123,7 @@ def _python_branch(table: PiecewisePolynomial, low: int, high: int, indent: str)
 
 def _fortran_branch(
     name: str,
-    table: PiecewisePolynomial,
+    table: Spline,
     low: int,
     high: int,
     indent: str,

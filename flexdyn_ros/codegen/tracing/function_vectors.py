@@ -88,8 +88,9 @@ def _output(robot: Robot, request: Request, name: str, kind: str) -> Output:
         return Output(name, (6,), tuple(f'dJ/dt qd, {row}' for row in _twist_entries(frame)))
     if kind.startswith('loop'):
         return _loop_output(robot, name, kind)
-    if kind == 'energy':
-        return Output(name, (), (f'{name.replace("_", " ")} [J]',))
+    if kind in ('energy', 'power'):
+        unit = 'J' if kind == 'energy' else 'W'
+        return Output(name, (), (f'{name.replace("_", " ")} [{unit}]',))
     names = {
         'force': coordinates, 'acceleration': coordinates,
         'joint force': robot.joint_names, 'modal acceleration': robot.mode_names,

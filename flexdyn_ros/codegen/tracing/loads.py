@@ -153,7 +153,7 @@ def _unknown(robot: Robot, text: str) -> ArgumentError:
 
 
 def loaded_tree(robot: Robot, loads: Loads, graph: Graph) -> Multibody:
-    """Return the tree of bodies with symbols where the loads say so; wrenches are apart."""
+    """Return the tree of bodies with symbols for the loads; wrenches are separate."""
     payloads: dict[str, Any] = {
         payload.link: payload.inertia for payload in robot.payloads
     }

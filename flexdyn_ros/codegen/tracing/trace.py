@@ -126,7 +126,7 @@ def _flat(value: Any) -> list:
 
 
 def _distinct(outputs: list[Output], requests: Sequence[Request]) -> tuple[Output, ...]:
-    """Return the outputs with different names, which frames tell apart."""
+    """Return the outputs with different names, distinguished by frames."""
     names = [output.name for output in outputs]
     result, frames = [], [r.frame for r in requests for _ in r.function.outputs] + [None]
     for output, frame in zip(outputs, frames):

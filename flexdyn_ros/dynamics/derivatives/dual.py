@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence, Union
 
-from flexdyn_ros.dynamics.scalar import OuterScalar, PiecewisePolynomial, stumpff
+from flexdyn_ros.dynamics.scalar import OuterScalar, Spline, stumpff
 import numpy as np
 
 
@@ -109,7 +109,7 @@ class Dual:
         slope = 0.5 * (order * stumpff(order + 2, u) - stumpff(order + 1, u))
         return Dual(stumpff(order, u), slope * self.slopes)
 
-    def piecewise(self, function: PiecewisePolynomial) -> Dual:
+    def piecewise(self, function: Spline) -> Dual:
         """Return a piecewise polynomial; at a knot its slope is that above."""
         return Dual(function.at(self.value), function.derivative().at(self.value) * self.slopes)
 

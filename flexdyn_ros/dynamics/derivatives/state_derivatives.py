@@ -26,7 +26,7 @@ def state_derivatives(
 
     Args:
         function: From q and the other vectors to the result.
-        tree: The bodies, which say how positions are displaced.
+        tree: The bodies, which determine how positions are displaced.
         q: Configuration, (nq,).
         vectors: The other arguments, (nv,) each.
     """

@@ -9,7 +9,7 @@ from typing import Optional
 from weakref import WeakKeyDictionary
 
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.model.beam.family_shapes import family_shapes
+from flexdyn_ros.model.beam.family_shapes import bends_statically, family_shapes
 from flexdyn_ros.model.beam.ritz import carried_mass
 from flexdyn_ros.model.modal.body import file_body, ModalBody, ModalNode, Mode
 from flexdyn_ros.model.modal.foreshortening import axial_shapes, AxialShapes, massless
@@ -237,8 +237,9 @@ def _modes(
 
 
 def _shape_words(beam: Beam, family: ModeFamily, number: int) -> str:
-    """Say where the shape of mode `number` (0, 1, ...) of a family comes from."""
+    """Return a sentence on the origin of mode `number` (0, 1, ...) of a family."""
     words = ['polynomial'] if family.basis == 'polynomial' else []
+    words = ['static'] if bends_statically(beam, family) else words
     words += [family.boundary] if family.boundary != 'clamped-free' or not words else []
     if number >= family.count:
         words = ['residual static']

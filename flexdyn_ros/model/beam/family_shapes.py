@@ -10,7 +10,8 @@ stationary b = -m_ra a / m_rr leaves M - m_ar m_ra / m_rr.
 Residual-static modes are the deflections under a force, and a moment, at the free tip, less what
 the kept modes take of them: R f = (K^-1 - Phi (Phi^T K Phi)^-1 Phi^T) f (Craig, Structural
 Dynamics, 1981, section 19.3; with clamped-clamped modes the basis is Craig and Bampton's of 1968).
-So any tip load deflects the beam as statics demands, however few modes are kept.
+So any tip load deflects the beam as statics demands, however few modes are kept. A massless beam
+has no natural modes, and bends by these alone.
 """
 
 from __future__ import annotations
@@ -62,15 +63,21 @@ def family_shapes(beam: Beam, family: ModeFamily) -> FamilyShapes:
     """
     plain = family.boundary == 'clamped-free' and family.basis == 'eigen'
     simple = not (beam.stations or beam.carried or family.shear_correction or family.static_modes)
+    simple = simple and not bends_statically(beam, family)
     if plain and simple:
         return FamilyShapes(lambda x: _closed_forms(family, x), 40 + 8 * family.count)
     problem, kept = _kept(beam, family)
-    if family.static_modes:
+    if len(kept) < family.size:
         kept = np.concatenate((kept, _static(problem, kept, family)))
     kept = _scaled(problem, kept)
     return FamilyShapes(
         lambda x: problem.space.sample(x).combined(kept), max(problem.space.degrees) + 12
     )
+
+
+def bends_statically(beam: Beam, family: ModeFamily) -> bool:
+    """Return whether static shapes stand for natural ones, as the beam has no mass."""
+    return beam.mass == 0.0 and family.basis == 'eigen'
 
 
 def _closed_forms(family: ModeFamily, x: np.ndarray) -> Shape:
@@ -88,6 +95,8 @@ def _kept(beam: Beam, family: ModeFamily) -> tuple[RitzProblem, np.ndarray]:
     problem = ritz_problem(beam, family, order)
     if family.basis == 'polynomial':
         return problem, _polynomials(problem, family)
+    if bends_statically(beam, family):
+        return problem, np.zeros((0, len(problem.tip)))
     rates, kept = _natural(problem, family)
     while family.count and len(problem.tip) < LARGEST:
         order = order + 8 + order // 4
@@ -150,8 +159,8 @@ def _polynomials(problem: RitzProblem, family: ModeFamily) -> np.ndarray:
 
 
 def _static(problem: RitzProblem, kept: np.ndarray, family: ModeFamily) -> np.ndarray:
-    """Return the residual-static modes, made orthogonal to each other, (s, n)."""
-    loads = np.array([problem.tip, problem.tip_rotation][: family.static_modes])
+    """Return the residual-static modes, all that are not kept, made orthogonal, (s, n)."""
+    loads = np.array([problem.tip, problem.tip_rotation][: family.size - len(kept)])
     whole = np.linalg.solve(problem.stiffness, loads.T).T
     rest = whole
     if len(kept):
@@ -160,8 +169,8 @@ def _static(problem: RitzProblem, kept: np.ndarray, family: ModeFamily) -> np.nd
     for load, deflection, left in zip(loads, whole, rest):
         if load @ left < NEGLIGIBLE_WORK * (load @ deflection):
             raise ModelError(
-                f'the kept modes of {family.kind} already take a whole tip load, and leave '
-                'nothing to static_modes',
+                f'the kept modes of {family.kind} already describe any tip force; static_modes '
+                'has no effect',
                 element='beam',
                 advice='Take static_modes out',
             )

@@ -16,6 +16,7 @@ from typing import Optional
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam.body import beam_fraction
 from flexdyn_ros.model.beam.family_shapes import family_shapes
+from flexdyn_ros.model.beam.mass_share import massless_reason, OWN_MASS
 from flexdyn_ros.model.records.base import symmetric_matrix3
 from flexdyn_ros.model.records.beam import Beam, CarriedBody
 from flexdyn_ros.model.records.inertia import Inertia, MassMoments, NO_MASS
@@ -31,29 +32,36 @@ ROUNDING = 1e-9
 AGREEMENT = 0.01
 
 
-def rigid_remainder(
-    inertial: Inertia, bent: Link, place: Place
+def rigid_hub(
+    inertial: Inertia, beam: Beam, place: Place
 ) -> tuple[Optional[Inertia], Optional[str]]:
     """
-    Return <inertial> minus the part that bends, and a note where that part wins over <inertial>.
+    Return <inertial> minus the beam, and a note where the beam's values win over <inertial>.
+
+    See `rigid_remainder`.
+    """
+    return rigid_remainder(inertial, beam_inertia(beam), beam.length, 'beam', place)
+
+
+def rigid_remainder(
+    inertial: Inertia, part: Inertia, length: float, what: str, place: Place
+) -> tuple[Optional[Inertia], Optional[str]]:
+    """
+    Return <inertial> minus a part of the link, and a note where the part wins over <inertial>.
 
     The difference is a rigid body where its pseudo-inertia, made dimensionless by the mass and
     the part's length, is positive semidefinite.
 
     Args:
         inertial: Inertia of the whole undeformed link, in link axes.
-        bent: The link with its beam, segments or modes from a file.
-        place: Where they are described, for errors.
+        part: Inertia of the part, in link axes.
+        length: Of the part [m].
+        what: Its name, "beam" or "file".
+        place: Where it is described, for errors.
 
     Raises:
         ModelError: The difference is not physical and larger than 1 percent.
     """
-    if bent.modal is not None:
-        part, length, what = bent.modal.inertia, bent.modal.size, 'file'
-    else:
-        beam = bent.undeformed_beam
-        assert beam is not None
-        part, length, what = beam_inertia(beam), beam.length, 'beam'
     total, taken = MassMoments.of(inertial), MassMoments.of(part)
     rest, mass = total - taken, max(total.mass, taken.mass)
     scale = np.array([1.0 / length] * 3 + [1.0]) / np.sqrt(mass)
@@ -71,8 +79,8 @@ def rigid_remainder(
     values = f'<inertial>: {_describe(inertial)}; {what}: {_describe(part)}'
     if within:
         return None, (
-            f'Link "{place.name}": the {what} is used and <inertial> is not, as they differ by '
-            f'less than 1 percent ({values}). Make them equal to be rid of this note.'
+            f'Link "{place.name}": the {what} replaces <inertial>, since they differ by less than '
+            f'1 percent ({values}). Equal values avoid this note.'
         )
     raise place.error(
         f'<inertial> minus the {what} is not a physical rigid body. {values}',
@@ -170,13 +178,21 @@ def _carried_bodies(
             moments = carried[joint.name].in_parent(joint.origin)
             bodies.append(_carried_body(beam, fraction, moments))
     bodies = [b for b in bodies if b.at > 0.0 and (b.mass > 0.0 or any(b.inertia))]
-    if not bodies:
+    if not bodies and beam.mass == 0.0:
         raise ModelError(
-            'loaded="true" has no effect, as the beam carries nothing',
+            f'{massless_reason(beam.share or 0.0)}, and nothing with mass hangs on it',
             file=robot.source,
             element='beam',
             name=link.name,
-            advice='Take it out, or give it a point mass, a payload or a child link with mass',
+            advice=f'Give it a child link, payload or point mass, or write {OWN_MASS}',
+        )
+    if not bodies:
+        raise ModelError(
+            'loaded="true" has no effect, since the beam has no load',
+            file=robot.source,
+            element='beam',
+            name=link.name,
+            advice='Remove it, or add a point mass, a payload or a child link with mass',
         )
     return tuple(bodies)
 

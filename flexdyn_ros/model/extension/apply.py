@@ -6,7 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Optional
 
-from flexdyn_ros.model.beam.inertia import rigid_remainder, with_carried_bodies
+from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.model.beam.inertia import rigid_hub, rigid_remainder, with_carried_bodies
+from flexdyn_ros.model.beam.mass_share import massless_reason, OWN_MASS, shared_inertia
+from flexdyn_ros.model.beam.tip_inertia import check_massless_beams
 from flexdyn_ros.model.extension.beam_reader import read_beam, read_segments
 from flexdyn_ros.model.extension.items import Item, link_name
 from flexdyn_ros.model.extension.joint_reader import (
@@ -16,6 +19,7 @@ from flexdyn_ros.model.extension.joint_reader import (
     with_base_motion,
     with_multi_axis_joints,
 )
+from flexdyn_ros.model.extension.mass_reader import has_own_mass
 from flexdyn_ros.model.extension.modal_reader import read_modal, read_mode_springs
 from flexdyn_ros.model.records.base import symmetric_matrix3
 from flexdyn_ros.model.records.beam import Beam
@@ -44,9 +48,9 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         return replace(robot, actuated=tuple(movable))
     robot = with_base_motion(robot, extension.child('base'))
     robot = with_multi_axis_joints(robot, extension)
+    later: list[NotYetSupported] = []
     notes: list[str] = []
-    bent = (_bent_link(item, robot, notes) for item in extension.all('flexible_link'))
-    links = {link.name: link for link in bent}
+    links = _links(robot, extension, notes, later)
     drives: dict[str, Joint] = {}
     for item in extension.all('joint_dynamics'):
         joint = driven_joint(item, {j.name: j for j in robot.joints} | drives, robot)
@@ -61,98 +65,130 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         actuated=read_actuated(extension, robot),
         notes=robot.notes + tuple(notes),
     )
-    _refuse_sid(extension)
+    if later:
+        raise later[0]
     contradiction = contradicting_forms(changed.links)
     if contradiction:
         raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
     cut_off = [link for link in changed.links if link.deflection != 'exact']
     changed = replace(changed, notes=changed.notes + form_notes(cut_off))
-    return with_carried_bodies(replace(changed, loops=read_loops(extension, changed)))
+    changed = with_carried_bodies(replace(changed, loops=read_loops(extension, changed)))
+    check_massless_beams(changed)
+    return changed
 
 
-def _bent_link(item: Item, robot: Robot, notes: list[str]) -> Link:
-    link = robot.link(link_name(item, item.value('link'), robot))
-    described = [child for child in item.children if child.schema.name != 'mode_spring']
-    kinds = [child.schema.name for child in described]
-    if len(kinds) != 1:
-        given = ' and '.join(f'<{kind}>' for kind in kinds) or 'nothing'
-        raise item.place.error(
-            f'The link is described by {given}',
-            'Write exactly one of <beam>, <modal> and <segments>',
-        )
-    if item.value('inertial') == 'hub' and link.inertia is None:
-        raise item.place.error(
-            'inertial="hub" has no effect, as the link has no <inertial>', 'Take it out'
-        )
-    read = {'beam': _beam_link, 'modal': _modal_link, 'segments': _segmented_link}[kinds[0]]
-    bent = read(item, described[0], link, robot, notes)
-    if bent is None:
-        return link
-    if link.inertia is not None and item.value('inertial') == 'total':
-        hub, note = rigid_remainder(link.inertia, bent, described[0].place)
-        notes.extend([note] if note else [])
-        bent = replace(bent, inertia=hub)
-    return replace(bent, mode_springs=read_mode_springs(item, bent))
+def _links(
+    robot: Robot, extension: Item, notes: list[str], later: list[NotYetSupported]
+) -> dict[str, Link]:
+    links = {}
+    for item in extension.all('flexible_link'):
+        link = robot.link(link_name(item, item.value('link'), robot))
+        described = [child for child in item.children if child.schema.name != 'mode_spring']
+        kinds = [child.schema.name for child in described]
+        if len(kinds) != 1:
+            given = ' and '.join(f'<{kind}>' for kind in kinds) or 'nothing'
+            raise item.place.error(
+                f'The link is described by {given}',
+                'Write exactly one of <beam>, <modal> and <segments>',
+            )
+        if item.value('inertial') == 'hub' and link.inertia is None:
+            raise item.place.error(
+                'inertial="hub" has no effect, since the link has no <inertial>', 'Take it out'
+            )
+        child = described[0]
+        if child.schema.name == 'modal':
+            links.update(_modal_link(item, child, link, robot, notes, later))
+        elif child.schema.name == 'segments':
+            links[link.name] = _segmented_link(item, child, link, robot, notes)
+        else:
+            links[link.name] = _beam_link(item, child, link, robot, notes)
+        if link.name in links:
+            bent = links[link.name]
+            links[link.name] = replace(bent, mode_springs=read_mode_springs(item, bent))
+    return links
 
 
-def _beam_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[str]) -> Link:
-    beam = read_beam(given, link, robot, item.value('inertial') == 'hub')
+def _beam_link(
+    item: Item, beam_item: Item, link: Link, robot: Robot, notes: list[str]
+) -> Link:
+    hub_only = item.value('inertial') == 'hub'
+    beam = read_beam(beam_item, link, robot, hub_only)
+    beam, hub = _parted(link.inertia, beam, beam_item, hub_only, notes)
     _check_options(item, beam)
-    return replace(
-        link, beam=beam, rotation=item.value('rotation'), deflection=item.value('deflection'),
-        geometric_stiffening=item.value('geometric_stiffening'),
+    stiffening = item.value('geometric_stiffening')
+    return Link(
+        link.name, hub, beam, item.value('rotation'), stiffening,
+        deflection=item.value('deflection'),
     )
 
 
 def _modal_link(
-    item: Item, given: Item, link: Link, robot: Robot, notes: list[str]
-) -> Optional[Link]:
-    """Return the link with modes of a file; None where the file's format cannot be read yet."""
+    item: Item,
+    modal_item: Item,
+    link: Link,
+    robot: Robot,
+    notes: list[str],
+    later: list[NotYetSupported],
+) -> dict[str, Link]:
     if item.texts.get('geometric_stiffening') == 'true':
         raise item.place.error(
-            'geometric_stiffening="true" needs slopes along a beam, which modal files do not hold',
+            'geometric_stiffening="true" needs slopes along a beam, which modal files lack',
             'Write geometric_stiffening="false", or describe the link by <beam>',
         )
-    modal = read_modal(given, link, robot)
+    modal = read_modal(modal_item, link, robot, later)
     if modal is None:
-        return None
+        return {}
     if not item.written('geometric_stiffening'):
         notes.append(
-            f'Link "{link.name}": modes from a file have no geometric stiffening. Write '
-            'geometric_stiffening="false" to be rid of this note.'
+            f'Link "{link.name}": modes from a file have no geometric stiffening. '
+            'geometric_stiffening="false" avoids this note.'
         )
+    hub = link.inertia
+    if hub is not None and item.value('inertial') == 'total':
+        hub, note = rigid_remainder(hub, modal.inertia, modal.size, 'file', modal_item.place)
+        notes.extend([note] if note else [])
     _check_reduction(item)
-    return replace(
-        link, modal=modal, rotation=item.value('rotation'), deflection=item.value('deflection'),
-        geometric_stiffening=False,
-    )
-
-
-def _refuse_sid(extension: Item) -> None:
-    """Raise NotYetSupported where a modal file has a format that is not computed yet."""
-    for item in extension.all('flexible_link'):
-        for modal in item.all('modal'):
-            if modal.value('format') == 'sid':
-                raise modal.place.not_yet(
-                    'format="sid" is understood but not computed yet',
-                    'Convert the data to format="npz" (docs/modal_files.md)',
-                )
+    return {link.name: Link(
+        link.name, hub, None, item.value('rotation'), False, modal=modal,
+        deflection=item.value('deflection'),
+    )}
 
 
 def _segmented_link(
-    item: Item, given: Item, link: Link, robot: Robot, notes: list[str]
+    item: Item, segments_item: Item, link: Link, robot: Robot, notes: list[str]
 ) -> Link:
     for name, inherent in (
         ('rotation', 'exact'), ('geometric_stiffening', 'true'), ('deflection', 'exact')
     ):
         if item.texts.get(name, inherent) != inherent:
             raise item.place.error(
-                f'{name}="{item.texts[name]}" is impossible with <segments>, whose bodies turn '
-                'exactly and draw the tip in',
-                'Take it out, or describe the link by <beam>',
+                f'{name}="{item.texts[name]}" is impossible with <segments>, which rotate exactly '
+                'and shorten the link',
+                'Remove it, or describe the link by <beam>',
             )
     hub_only = item.value('inertial') == 'hub'
-    return replace(link, segments=read_segments(given, link, robot, hub_only))
+    segments = read_segments(segments_item, link, robot, hub_only)
+    beam, hub = _parted(link.inertia, segments.beam, segments_item, hub_only, notes)
+    if beam.mass == 0.0:
+        raise segments_item.place.error(
+            f'{massless_reason(beam.share or 0.0)}, and segments need mass',
+            f'Describe the link by <beam>, or write {OWN_MASS}',
+        )
+    return Link(link.name, hub, segments=replace(segments, beam=beam))
+
+
+def _parted(
+    inertial: Optional[Inertia], beam: Beam, item: Item, hub_only: bool, notes: list[str]
+) -> tuple[Beam, Optional[Inertia]]:
+    """Return the beam and the rigid part of a link with this <inertial>."""
+    if inertial is None or hub_only:
+        return beam, inertial
+    if not has_own_mass(item):
+        fit = item.schema.name == 'beam' and item.value('distribution') == 'fit'
+        return shared_inertia(inertial, beam, item.place, fit)
+    hub, note = rigid_hub(inertial, beam, item.place)
+    notes.extend([note] if note else [])
+    return beam, hub
 
 
 def _check_options(item: Item, beam: Beam) -> None:
@@ -162,14 +198,14 @@ def _check_options(item: Item, beam: Beam) -> None:
     ):
         if not beam.families and item.texts.get(name, inactive) != inactive:
             raise item.place.error(
-                f'{name}="{item.texts[name]}" has no effect, as the beam has no modes',
-                'Take it out, or ask for modes',
+                f'{name}="{item.texts[name]}" has no effect, since the beam has no modes',
+                'Remove it, or add modes',
             )
     _check_reduction(item)
     if item.value('rotation') == 'linear' and item.texts.get('geometric_stiffening') == 'true':
         raise item.place.error(
             'geometric_stiffening="true" contradicts rotation="linear", King\'s equations, which '
-            'do not draw a bent beam in',
+            'omit foreshortening',
             'Write rotation="exact", or geometric_stiffening="false"',
         )
 
@@ -179,8 +215,8 @@ def _check_reduction(item: Item) -> None:
     if item.value('rotation') == 'linear' and item.value('deflection') != 'exact':
         raise item.place.error(
             f'deflection="{item.value("deflection")}" contradicts rotation="linear", King\'s '
-            'equations, which drop terms of second order that it keeps',
-            'Write one of them',
+            'equations, which drop its terms of second order',
+            'Keep one of them',
         )
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension.items import Item
 from flexdyn_ros.model.extension.joint_reader import read_friction
+from flexdyn_ros.model.extension.mass_reader import beam_mass, has_own_mass
 from flexdyn_ros.model.extension.section_reader import (
-    beam_mass,
     check_needs,
     check_sections,
     NEEDS,
@@ -106,13 +106,30 @@ def _check_effects(item: Item, families: tuple[ModeFamily, ...]) -> None:
     for name in ('loaded', 'loss_factor', 'rayleigh_mass', 'rayleigh_stiffness'):
         if item.is_set(name) and not families:
             raise item.place.error(
-                f'{name}="{item.texts[name]}" has no effect, as the beam has no modes',
-                'Take it out, or ask for modes',
+                f'{name}="{item.texts[name]}" has no effect, since the beam has no modes',
+                'Remove it, or add modes',
             )
+    if item.is_set('distribution'):
+        _check_fit(item)
     if item.is_set('interpolation') and item.child('station') is None:
         raise item.place.error(
             f'interpolation="{item.texts["interpolation"]}" has no effect without stations',
-            'Write <station> elements, or take it out',
+            'Write <station> elements, or remove it',
+        )
+
+
+def _check_fit(item: Item) -> None:
+    """Refuse to fit a distribution that is given."""
+    if has_own_mass(item):
+        raise item.place.error(
+            'distribution="fit" has no effect, as the beam has a mass of its own',
+            'Take one of them out',
+        )
+    if item.child('station') is not None:
+        raise item.place.error(
+            'distribution="fit" contradicts the stations, along which mass is distributed like '
+            'the area',
+            'Take one of them out',
         )
 
 
@@ -173,7 +190,7 @@ def _frame_position(item: Item, frame: str, link: Link, robot: Robot) -> np.ndar
     while at != link.name:
         if at not in parent_joint:
             raise item.place.error(
-                f'The tip link "{frame}" does not hang on this link',
+                f'The tip link "{frame}" is not a descendant of this link',
                 'Name a link further out, a child joint, or "x y z"',
             )
         joint = parent_joint[at]
@@ -198,7 +215,7 @@ def read_segments(item: Item, link: Link, robot: Robot, hub_only: bool) -> Pseud
     """
     frame = beam_frame(item, link, robot)
     if item.value('count') < 2:
-        raise item.place.error('count must be at least 2', 'Write count="5" or the like')
+        raise item.place.error('count must be at least 2', 'Write count="5", for instance')
     mass = beam_mass(item, link, frame.length, hub_only)
     needs = [(name, f'Rotation about {axis} needs') for axis in item.value('directions')
              for name in NEEDS[_KINDS[axis]]]

@@ -136,7 +136,7 @@ def _extension_elements(document: Document) -> list[XmlElement]:
         for inner in element.iter():
             _refuse_misplaced(inner, element, document)
         if name == 'flexible_link':
-            raise place.error(f'<{name}> stands outside <flexdyn>', 'Put it inside <flexdyn>')
+            raise place.error(f'<{name}> is outside <flexdyn>', 'Put it inside <flexdyn>')
         elif SequenceMatcher(None, name.lower(), 'flexdyn').ratio() > _SIMILAR:
             raise place.error(f'<{name}> is unknown', 'Did you mean "flexdyn"?')
     return found
@@ -151,7 +151,7 @@ def _refuse_misplaced(inner: XmlElement, outer: XmlElement, document: Document) 
         )
     if place.element == 'flexdyn':
         raise place.error(
-            f'<flexdyn> stands inside <{local_name(outer)}>', 'Put it directly under <robot>'
+            f'<flexdyn> is inside <{local_name(outer)}>', 'Put it directly under <robot>'
         )
 
 
@@ -217,7 +217,7 @@ def _refuse_text(element: XmlElement, place: Place) -> None:
         if text and text.strip():
             shown = ' '.join(text.split())[:40]
             raise place.error(
-                f'The element holds the text "{shown}"', 'Values go into attributes'
+                f'The element holds the text "{shown}"', 'Write values as attributes'
             )
 
 

@@ -39,7 +39,7 @@ def with_base_motion(robot: Robot, item: Optional[Item]) -> Robot:
     if any(joint.name == BASE_JOINT for joint in robot.joints):
         raise item.place.error(
             f'The robot has a joint "{BASE_JOINT}", and motion="{item.value("motion")}" adds one',
-            'Rename that joint, or take <base> out',
+            'Rename that joint, or remove <base>',
         )
     taken = INERTIAL_FRAME in robot.frame_names
     rest = Link(f'{BASE_JOINT}/{INERTIAL_FRAME}' if taken else INERTIAL_FRAME)
@@ -98,13 +98,13 @@ def driven_joint(item: Item, joints: Mapping[str, Joint], robot: Robot) -> Joint
         return replace(joint, dynamics=read_drive(item, joint))
     if joint.quaternion and axis[0] == 'r':
         raise item.place.error(
-            'A rotation by quaternion has no axis that a drive could turn about',
+            'A rotation by quaternion has no axis for a drive',
             'Write rotation="angles" in its <multi_axis_joint>',
         )
     if item.written('stiffness') or item.child('spring') is not None:
         raise item.place.error(
-            'An axis of a joint of several cannot have a spring',
-            'Use joints of one axis where the drive is elastic',
+            'An axis of a multi-axis joint cannot have a spring',
+            'Use single-axis joints for elastic drives',
         )
     return replace(joint, drives=(*joint.drives, (axis, _drive(item, Friction()))))
 
@@ -124,8 +124,8 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
     if joint.type not in _ONE_COORDINATE:
         raise place.error(
             f'A joint of type "{joint.type}" cannot have <joint_dynamics>',
-            'Only revolute, continuous and prismatic joints have a drive, and single axes of '
-            'joints of several, joint="<joint>/tx"',
+            'Only revolute, continuous and prismatic joints have a drive, and axes of multi-axis '
+            'joints, joint="<joint>/tx"',
         )
     return _drive(item, joint.dynamics.friction)
 
@@ -136,11 +136,11 @@ def _drive(item: Item, losses: Friction) -> JointDynamics:
     friction = item.child('friction')
     spring = item.child('spring')
     if not friction and not spring and set(item.values) == {'joint'}:
-        raise place.error('The element is empty', 'Write an attribute, or take it out')
+        raise place.error('The element is empty', 'Write an attribute, or remove the element')
     if item.is_set('gear_ratio') and item.value('rotor_inertia') == 0.0:
         raise place.error(
             'gear_ratio has no effect without rotor_inertia',
-            'Write rotor_inertia="..." [kg m^2 | kg], or take gear_ratio out',
+            'Write rotor_inertia="..." [kg m^2 | kg], or remove gear_ratio',
         )
     if spring is not None and item.written('stiffness'):
         raise place.error('There are both stiffness and <spring>', 'Keep one of them')
@@ -168,7 +168,7 @@ def read_friction(item: Item) -> Friction:
         if item.written('stribeck_velocity'):
             raise place.error(
                 'stribeck_velocity has no effect without stribeck',
-                'Write stribeck="..." [N m | N], or take stribeck_velocity out',
+                'Write stribeck="..." [N m | N], or remove stribeck_velocity',
             )
     elif not item.written('stribeck_velocity'):
         raise place.error('stribeck needs stribeck_velocity', 'Write it [rad/s | m/s]')
@@ -210,14 +210,12 @@ def _loop(item: Item, robot: Robot) -> Loop:
     reduced = _reduced_link(robot)
     if reduced is not None:
         raise item.place.error(
-            f'Loops need motion that is exact, and link "{reduced.name}" has '
-            f'{reduced.reduced_form}',
-            f'Take {reduced.reduced_form} out of its <flexible_link>',
+            f'Loops need exact motion, and link "{reduced.name}" has {reduced.reduced_form}',
+            f'Remove {reduced.reduced_form} from its <flexible_link>',
         )
     if not _moves(first, second, robot):
         raise item.place.error(
-            f'"{first}" and "{second}" do not move against each other, so that the loop has no '
-            'effect',
+            f'"{first}" and "{second}" cannot move relative to each other: the loop has no effect',
             'Close the loop between links with movable joints or flexible links between them',
         )
     return Loop(item.value('name'), first, second, item.value('constrain'))

@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 from typing import Optional
 
-from flexdyn_ros.errors import did_you_mean
+from flexdyn_ros.errors import did_you_mean, NotYetSupported
 from flexdyn_ros.model.extension.items import Item, joint_name
 from flexdyn_ros.model.modal.files import read_modal_file
 from flexdyn_ros.model.records.base import Vector3
@@ -21,7 +21,9 @@ import numpy as np
 STILL = 1e-6
 
 
-def read_modal(item: Item, link: Link, robot: Robot) -> Optional[ModalData]:
+def read_modal(
+    item: Item, link: Link, robot: Robot, later: list[NotYetSupported]
+) -> Optional[ModalData]:
     """
     Return the modes of a link out of a file; None where its format cannot be read yet.
 
@@ -29,6 +31,7 @@ def read_modal(item: Item, link: Link, robot: Robot) -> Optional[ModalData]:
         item: The <modal> element.
         link: The link as the URDF has it.
         robot: The robot without its extension.
+        later: Gets what cannot be computed yet.
 
     Raises:
         ModelError: The file is missing or wrong, or does not go with the link.
@@ -42,6 +45,12 @@ def read_modal(item: Item, link: Link, robot: Robot) -> Optional[ModalData]:
             f'file="{address}" {error}', 'Correct the path, or give base_dir'
         ) from None
     if item.value('format') == 'sid':
+        later.append(
+            item.place.not_yet(
+                'format="sid" is not supported yet',
+                'Convert the data to format="npz" (docs/modal_files.md)',
+            )
+        )
         return None
     try:
         arrays = read_modal_file(path)
@@ -54,8 +63,8 @@ def read_modal(item: Item, link: Link, robot: Robot) -> Optional[ModalData]:
     for number in modes:
         if number not in known:
             raise item.place.error(
-                f'modes="{item.texts["modes"]}" holds {number}, which the file does not',
-                f'It holds {" ".join(map(str, known))}',
+                f'modes="{item.texts["modes"]}" holds {number}, which the file lacks',
+                f'Modes of the file: {" ".join(map(str, known))}',
             )
     arrays = arrays.with_modes(modes)
     _check_root(item, arrays)
@@ -103,10 +112,9 @@ def _check_root(item: Item, arrays: ModalArrays) -> None:
             if np.any(moved > STILL * np.maximum(largest, 1e-300)):
                 mode = int(arrays.mode_numbers[int(np.argmax(moved > STILL * largest))])
                 raise item.place.error(
-                    f'Mode {mode} {what}s node {arrays.node_ids[k]}, which stands at the parent '
-                    'joint',
-                    'Give shapes relative to the parent joint: phi - phi(0) - psi(0) x r, '
-                    'psi - psi(0), and inertia to go with them',
+                    f'Mode {mode} {what}s node {arrays.node_ids[k]}, which is at the parent joint',
+                    'Give shapes relative to the parent joint (phi - phi(0) - psi(0) x r, psi - '
+                    'psi(0)) and the inertia of these shapes',
                 )
 
 
@@ -139,8 +147,8 @@ def _attachments(
             raise (attach or item).place.error(
                 f'{which} {known[k]} at ({place}) m is {distance[k]:.4g} m away from joint '
                 f'"{joint.name}" at ({there}) m',
-                'Correct the positions (metres, link frame), or raise tolerance, and the joint '
-                'hangs on that node by a rigid arm',
+                'Correct the positions (metres, link frame), or raise tolerance: a rigid arm then '
+                'connects them',
             )
         found.append((joint.origin.position, known[k]))
     return tuple(found)

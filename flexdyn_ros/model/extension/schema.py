@@ -151,7 +151,7 @@ def _ordered_subset(text: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
     words = _distinct(words_of(text), 'direction')
     for word in words:
         if word not in allowed:
-            raise ValueError(f'holds "{word}"; known are {" ".join(allowed)}')
+            raise ValueError(f'holds "{word}"; allowed are {" ".join(allowed)}')
     if list(words) != [word for word in allowed if word in words]:
         raise ValueError(f'must keep the order {" ".join(allowed)}')
     return words

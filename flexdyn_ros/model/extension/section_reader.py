@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Collection, Optional, Sequence
 
 from flexdyn_ros.model.extension.items import Item
+from flexdyn_ros.model.extension.mass_reader import beam_mass, refuse_second_mass
 from flexdyn_ros.model.records.beam import ModeFamily, Station
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.section import relative_area
@@ -81,8 +82,8 @@ def _check_effects(item: Item, family: ModeFamily) -> None:
     for name in names:
         if item.schema.attribute(name) and item.is_set(name):
             raise item.place.error(
-                f'{name}="{item.texts[name]}" has no effect, as modes="0"',
-                'Take it out, or ask for modes',
+                f'{name}="{item.texts[name]}" has no effect with modes="0"',
+                'Remove it, or add modes',
             )
 
 
@@ -90,13 +91,13 @@ def _check_polynomial(item: Item, family: ModeFamily) -> None:
     if family.shear_correction is not None:
         raise item.place.error(
             'basis="polynomial" has no shear, but shear_correction is given',
-            'Use basis="eigen", or take shear_correction out',
+            'Use basis="eigen", or remove shear_correction',
         )
     if family.boundary.startswith('pinned'):
         raise item.place.error(
-            f'boundary="{family.boundary}" has no effect on polynomials, as the slope of a pinned '
-            'root is taken off',
-            'Use boundary="clamped-free", which gives these polynomials',
+            f'boundary="{family.boundary}" has no effect on polynomials: the slope of a pinned '
+            'root is subtracted',
+            'Use boundary="clamped-free", which has the same polynomials',
         )
 
 
@@ -143,7 +144,7 @@ def read_sections(item: Item, link: Link, length: float, hub_only: bool) -> Beam
         share = [1.0] * len(at) if areas is None else [area / mean for area in areas]
         density = [mass / length * part for part in share]
     else:
-        _refuse_second_mass(item)
+        refuse_second_mass(item)
         mass = length * relative_area(at, density, law)
     if values['polar'] is None:
         values['polar'] = values['j']
@@ -204,7 +205,7 @@ def check_needs(
     if twisting and item.value('polar') == 0.0:
         raise item.place.error(
             f'{twisting} polar inertia, but polar="0"',
-            'Write polar="..." [m^4], or leave it out for polar = j',
+            'Write polar="..." [m^4], or omit it for polar = j',
         )
     name = 'polar' if item.written('polar') else 'j'
     stationed = item.child('station') is not None and {'polar', 'j'}.intersection(given)
@@ -220,7 +221,7 @@ def _check_places(item: Item, stations: list[Item]) -> None:
     at = [station.value('at') for station in stations]
     if len(at) < 2 or at[0] != 0.0 or at[-1] != 1.0:
         raise item.place.error(
-            f'The stations stand at {" ".join(f"{place:g}" for place in at)}',
+            f'The stations are at {" ".join(f"{place:g}" for place in at)}',
             'Begin with one at="0" and end with one at="1"',
         )
     for before, after in zip(at, at[1:]):
@@ -234,7 +235,7 @@ def _check_places(item: Item, stations: list[Item]) -> None:
         if at.count(place) > most:
             raise item.place.error(
                 f'{at.count(place)} stations stand at="{place:g}"',
-                'Two at one place inside the beam are a step; more have no effect',
+                'Two at one place inside the beam are a step; remove the others',
             )
 
 
@@ -246,63 +247,15 @@ def _along(item: Item, stations: list[Item], name: str) -> Optional[list[float]]
     if item.written(name):
         if all(value is not None for value in own):
             raise item.place.error(
-                f'{name}="{item.texts[name]}" of the beam has no effect, as every station '
+                f'{name}="{item.texts[name]}" of the beam has no effect, since every station '
                 'gives it',
-                'Take it out of <beam>',
+                'Remove it from <beam>',
             )
         return [item.value(name) if value is None else value for value in own]
     for station, value in zip(stations, own):
         if value is None:
             raise station.place.error(
-                f'The station at="{station.texts["at"]}" does not give {name}, as others do',
-                f'Write {name}="..." [{_UNITS[name]}] there, or in <beam> for all that do not',
+                f'The station at="{station.texts["at"]}" omits {name}, which others give',
+                f'Write {name}="..." [{_UNITS[name]}] there, or in <beam> for all others',
             )
     return [value for value in own if value is not None]
-
-
-def _refuse_second_mass(item: Item) -> None:
-    for name in ('mass', 'density'):
-        if item.written(name):
-            raise item.place.error(
-                f'The mass is given twice, by {name} and linear_density', 'Keep one of them'
-            )
-
-
-def beam_mass(
-    item: Item, link: Link, length: float, hub_only: bool, area: Optional[float] = None
-) -> float:
-    """
-    Return the mass of a beam [kg]: written in one of three ways, or that of <inertial>.
-
-    Args:
-        item: The <beam> or <segments> element.
-        link: The link as the URDF has it.
-        length: Of the beam [m].
-        hub_only: Whether <inertial> describes the hub alone.
-        area: Mean area of the cross-section [m^2]; the written one where None.
-    """
-    area = item.value('area') if area is None else area
-    given = [name for name in ('mass', 'density', 'linear_density') if item.written(name)]
-    if len(given) > 1:
-        raise item.place.error(
-            f'The mass is given twice, by {" and ".join(given)}', 'Keep one of them'
-        )
-    if item.written('density'):
-        if area is None:
-            raise item.place.error('density needs area', 'Write area="..." [m^2]')
-        return float(item.value('density') * area * length)
-    if item.written('linear_density'):
-        return float(item.value('linear_density') * length)
-    if item.written('mass'):
-        return float(item.value('mass'))
-    if hub_only:
-        raise item.place.error(
-            'The beam has no mass, and inertial="hub" leaves it none of <inertial>',
-            'Write mass="..." [kg], density or linear_density',
-        )
-    if link.inertia is None or link.inertia.mass == 0.0:
-        raise item.place.error(
-            'The beam has no mass, and the link has no <inertial> to take it from',
-            'Write mass="..." [kg], density or linear_density',
-        )
-    return link.inertia.mass

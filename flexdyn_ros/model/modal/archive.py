@@ -96,7 +96,7 @@ def read_archive(
 @contextmanager
 def _opened(path: Path, largest: int) -> Iterator[zipfile.ZipFile]:
     if not path.is_file():
-        raise ValueError('is no NumPy .npz archive, but a pipe or device')
+        raise ValueError('is not a NumPy .npz archive, but a pipe or device')
     try:
         file = open(path, 'rb')
     except OSError as error:
@@ -142,7 +142,7 @@ def _headers(archive: zipfile.ZipFile, kinds: str) -> dict[str, ArrayHeader]:
         if member.flag_bits & 1:
             raise ValueError(f'is encrypted: {name} cannot be read')
         if member.compress_type not in _METHODS:
-            raise ValueError(f'holds {name} in a compression that NumPy does not write')
+            raise ValueError(f'holds {name} in a compression that NumPy never writes')
         with _member(archive, name, member) as stream:
             header = _header(name, member, stream, kinds)
         if header.start + header.stored_bytes != member.file_size:
@@ -182,7 +182,7 @@ def _header(
     start = read(len(_MAGIC) + 2)
     version = tuple(start[len(_MAGIC):])
     if start[: len(_MAGIC)] != _MAGIC or version not in ((1, 0), (2, 0)):
-        raise ValueError(f'holds {name}, which is no array of plain numbers')
+        raise ValueError(f'holds {name}, which is not an array of plain numbers')
     width = 2 if version == (1, 0) else 4
     prefix = read(width)
     length = int.from_bytes(prefix, 'little')

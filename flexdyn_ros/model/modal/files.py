@@ -57,7 +57,7 @@ def read_modal_file(path: Path) -> ModalArrays:
     for name, values in given.items():
         _check_range(name, values)
     if given['format_version'] != VERSION:
-        raise ValueError(f'has format_version {given["format_version"]:g}; known is {VERSION}')
+        raise ValueError(f'has format_version {given["format_version"]:g}; supported is {VERSION}')
     numbers = given.get('mode_numbers', np.arange(1, len(given['translation']) + 1))
     for name, values in (('node_ids', given['node_ids']), ('mode_numbers', numbers)):
         if len(np.unique(values)) != len(values) or np.any(values % 1):
@@ -69,7 +69,7 @@ def read_modal_file(path: Path) -> ModalArrays:
             return _arrays(given, numbers)
     except (ArithmeticError, np.linalg.LinAlgError):
         raise ValueError(
-            'holds numbers that are too large, too small or too far apart to compute with'
+            'holds numbers that are too large, too small or too far apart for the computation'
         ) from None
 
 

@@ -103,11 +103,11 @@ def check_matrices(given: dict[str, np.ndarray]) -> None:
     )
     if squares[0] < 1e-9 * squares[-1] or squares[-1] <= 0.0:
         raise ValueError(
-            'holds modes without stiffness (rigid-body modes); take them out and give shapes '
+            'holds modes without stiffness (rigid-body modes); remove them and give shapes '
             'relative to the parent joint'
         )
     if not np.all(np.diag(given['stiffness']) * np.diag(given['modal_mass']) > 0.0):
-        raise ValueError('holds stiffness and modal_mass that are too small to compute with')
+        raise ValueError('holds stiffness and modal_mass that are too small for the computation')
     if 'frequencies' in given:
         ours = np.sqrt(squares) / (2.0 * np.pi)
         theirs = np.sort(given['frequencies'])
@@ -119,7 +119,7 @@ def check_matrices(given: dict[str, np.ndarray]) -> None:
     if 'damping' in given:
         values = np.linalg.eigvalsh(symmetric_part(given['damping']))
         if values[0] < -ROUNDING * np.abs(values).max():
-            raise ValueError('holds damping that gives energy: a negative eigenvalue')
+            raise ValueError('holds damping with a negative eigenvalue, which would add energy')
     if 'damping_ratio' in given and np.any(given['damping_ratio'] < 0.0):
         raise ValueError('holds a negative damping_ratio')
 

@@ -147,6 +147,9 @@ class Beam(SectionProperties):
         loss_factor: Of the material.
         rayleigh_mass: Factor of the modal mass in the damping [1/s].
         rayleigh_stiffness: Factor of the stiffness in the damping [s].
+        share: Largest share of the mass of `<inertial>` that the beam can take, in 0 ... 1; None
+            where it has a mass of its own. The mass is that share of it, or zero where the share
+            is small.
     """
 
     tip: str
@@ -163,6 +166,7 @@ class Beam(SectionProperties):
     loss_factor: float = 0.0
     rayleigh_mass: float = 0.0
     rayleigh_stiffness: float = 0.0
+    share: Optional[float] = None
 
     @property
     def mode_names(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ import numpy as np
 RELATIVE_TOLERANCE = 1e-4
 # Inertia below this fraction of mass times 1 m^2 counts as none.
 NEGLIGIBLE = 1e-12
-ADVICE = 'No rigid body has this inertia: take it from the CAD model again, in kg m^2'
+ADVICE = 'No rigid body has this inertia: export it from the CAD model again, in kg m^2'
 Moments = tuple[float, float, float]
 
 

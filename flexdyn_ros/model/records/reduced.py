@@ -45,13 +45,13 @@ def reduced(
     if not isinstance(form, str) or form not in FORMS:
         advice = did_you_mean(str(form), FORMS)
         if form == 'quasi_static':
-            advice = 'Modes that follow statically are no form of a robot: use QuasiStatic(dyn)'
+            advice = 'Quasi-static modes are not a form of a robot: use QuasiStatic(dyn)'
         raise ArgumentError('form', f'is "{form}", expected one of {tuple(FORMS)}. {advice}')
     chosen = _chosen(robot, links)
     if robot.loops and form != 'exact':
         raise FlexdynError(
-            f'Loop "{robot.loops[0].name}" needs motion that is exact, so that the links of '
-            f'robot "{robot.name}" cannot take the form "{form}".'
+            f'Loop "{robot.loops[0].name}" needs exact motion: the links of robot "{robot.name}" '
+            f'cannot have the form "{form}".'
         )
     deflection, rotation = FORMS[form]
     changed = tuple(
@@ -76,14 +76,14 @@ def contradicting_forms(links: Iterable[Link]) -> str:
     if len(forms) < 2:
         return ''
     given = ' and '.join(f'link "{name}" deflection="{form}"' for form, name in forms.items())
-    return f'The equations of a robot are reduced in one way, and {given}.'
+    return f'A robot can have one reduced form, and {given}.'
 
 
 def form_notes(links: Iterable[Link]) -> tuple[str, ...]:
     """Return the notes about links in reduced forms."""
     return tuple(
-        f'Link "{link.name}" is in a reduced form, {link.reduced_form}: not all terms of its '
-        'equations are there, see docs/reduced_forms.md.'
+        f'Link "{link.name}" is in a reduced form, {link.reduced_form}: it drops terms of the '
+        'equations, see docs/reduced_forms.md.'
         for link in links if link.reduced_form
     )
 
@@ -93,7 +93,7 @@ def _chosen(robot: Robot, links: Optional[Union[str, Sequence[str]]]) -> tuple[s
     bent = [link.name for link in robot.links if _has_shapes(link)]
     if links is None:
         if not bent:
-            raise ArgumentError('robot', 'has no link with mode shapes for a form to reduce')
+            raise ArgumentError('robot', 'has no link with mode shapes')
         return tuple(bent)
     names = (links,) if isinstance(links, str) else tuple(links)
     for name in names:

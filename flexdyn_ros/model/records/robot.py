@@ -222,7 +222,7 @@ def refuse_equal_names(robot: Robot) -> None:
         first = owners.setdefault(name, (element, owner))
         if first != (element, owner):
             raise ModelError(
-                f'It has a coordinate "{name}", and so has {first[0]} "{first[1]}"',
+                f'Both it and {first[0]} "{first[1]}" have a coordinate "{name}"',
                 file=robot.source, element=element, name=owner, advice='Rename one of them',
             )
 

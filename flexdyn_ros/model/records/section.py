@@ -127,7 +127,7 @@ def beam_inertia(beam: Beam) -> Inertia:
     fraction, across = 0.5, beam.mass * beam.length**2 / 12.0
     at, weight = quadrature(beam, _POINTS)
     section = section_at(beam, at)
-    if beam.stations:
+    if beam.stations and beam.mass:
         line = weight * section.linear_density * beam.length
         fraction = float(line @ at) / beam.mass
         across = float(line @ (at - fraction) ** 2) * beam.length**2

@@ -84,7 +84,7 @@ def read_document(
         root = parse_xml(expanded, name)
     elif xacro_arguments:
         raise ArgumentError(
-            'xacro_arguments', f'has values for {name}, which is no xacro file and takes none'
+            'xacro_arguments', f'has values for {name}, which is not a xacro file'
         )
     _drop_namespace(root)
     return Document(root, name, base_dir)
@@ -193,7 +193,7 @@ class _Arguments(dict[str, str]):
         self.asked: set[str] = set()
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether the argument is given; used where a file declares it."""
+        """Return whether the argument is given; called where a file declares it."""
         self.asked.add(str(name))
         return super().__contains__(name)
 
@@ -204,7 +204,7 @@ class _Arguments(dict[str, str]):
 
 
 def _start_xacro_at(xacro: Any, file: str) -> None:
-    """Tell xacro where the text lies; the function's name differs between its versions."""
+    """Set the file name of the text in xacro; the function's name differs between its versions."""
     if hasattr(xacro, 'init_stacks'):
         xacro.init_stacks(file)
     else:
@@ -274,7 +274,7 @@ def _path_of(address: str, base_dir: Optional[Path]) -> Path:
         if path.is_absolute():
             return path
         if base_dir is None:
-            raise ValueError('is relative, and the description came as text; give base_dir')
+            raise ValueError('is relative, and the description is text; pass base_dir')
         return base_dir / path
     if scheme == 'file':
         return Path(unquote(urlsplit(address).path))
@@ -287,4 +287,4 @@ def _path_of(address: str, base_dir: Optional[Path]) -> Path:
                 f'{_SOURCE_PATH}'
             )
         return folder / inside
-    raise ValueError(f'has the unknown scheme "{scheme}://"; known are package:// and file://')
+    raise ValueError(f'has the unknown scheme "{scheme}://"; supported are package:// and file://')

@@ -86,8 +86,8 @@ def clean_urdf(document: Document) -> Element:
     place = Place(source, 'robot')
     if root.tag == 'flexdyn':
         raise Place(source, 'flexdyn').error(
-            'This file has the extension only, and no robot',
-            'Give the URDF as the description and this file as its extension',
+            'This file contains the extension only, and no robot',
+            'Pass the URDF as the description and this file as its extension',
         )
     if root.tag != 'robot':
         raise place.error(
@@ -136,7 +136,7 @@ def _only(element: Element, tag: str, place: Place) -> Optional[Element]:
     """Return the child of this tag; None where there is none and none is needed."""
     found = element.findall(tag)
     if len(found) > 1:
-        raise place.error(f'There are {len(found)} <{tag}> elements where one belongs')
+        raise place.error(f'There are {len(found)} <{tag}> elements; one is allowed')
     if not found and tag in _REQUIRED_ELEMENTS:
         raise place.error(*_REQUIRED_ELEMENTS[tag])
     return found[0] if found else None
@@ -300,8 +300,8 @@ def _dynamics(joint: Any, notes: list[str]) -> JointDynamics:
     )
     if joint.type in ('planar', 'floating') and friction != Friction():
         notes.append(
-            f'Joint "{joint.name}": <dynamics> is left out, as a {joint.type} joint moves in '
-            'metres and radians at once. Use joints with one coordinate if there is friction.'
+            f'Joint "{joint.name}": <dynamics> is ignored, since a {joint.type} joint moves in '
+            'metres and radians. Model friction by joints with one coordinate.'
         )
         return JointDynamics()
     return JointDynamics(friction)

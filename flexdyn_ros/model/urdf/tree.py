@@ -149,7 +149,7 @@ def _leader(joint: Joint, joint_of: dict[str, Joint], source: str) -> Optional[M
         if name in chain:
             shown = ' -> '.join([*chain, name])
             raise place.error(
-                f'<mimic> goes round in a circle: {shown}', 'One of the joints must lead'
+                f'<mimic> forms a cycle: {shown}', 'One of the joints must lead'
             )
         offset += multiplier * follower.mimic.offset
         multiplier *= follower.mimic.multiplier
@@ -157,8 +157,8 @@ def _leader(joint: Joint, joint_of: dict[str, Joint], source: str) -> Optional[M
         chain.append(name)
     if follower.type not in _SINGLE:
         raise place.error(
-            f'<mimic> follows joint "{follower.name}" of type "{follower.type}", which has not '
-            'one coordinate to follow',
+            f'<mimic> follows joint "{follower.name}" of type "{follower.type}", which has no '
+            'single coordinate',
             'Name a revolute, continuous or prismatic joint',
         )
     return Mimic(follower.name, multiplier, offset)

@@ -28,8 +28,8 @@ class ArmCoordinates:
         n_joints: Their number.
         n_positions: Number of joint positions.
         n_modes: Number of modal coordinates.
-        places: Place of each coordinate that one number tells, by its name in joint_states.
-        multi_dof: The joints that a transform tells, depth first.
+        places: Place of each coordinate of one number, by its name in joint_states.
+        multi_dof: The joints measured by a transform, depth first.
         elastic: For each elastic joint: its index among the joint velocities, its index among the
             modes.
     """

@@ -51,7 +51,7 @@ class ClosedMotion:
 
     Attributes:
         names: Further coordinates that no force acts on, such as those of a floating base.
-        follows: The joints whose motion the loops determine, by the name that states tell them.
+        follows: The joints whose motion the loops determine, by their name in states.
         bound: Names of the modes that the loops leave no motion of their own.
         problem: What is wrong with the last positions, or empty.
     """
@@ -182,7 +182,7 @@ class ClosedMotion:
         off = float(np.abs(closed[places] - q[places]).max(initial=0.0))
         self.problem = ''
         if off > LARGEST_CONTRADICTION:
-            self.problem = f'actuated joints are off by {off:.3g} from where the loops close'
+            self.problem = f'actuated joints differ by {off:.3g} from the nearest closed state'
         self._last = closed
         return closed, qd
 
@@ -239,8 +239,8 @@ class ClosedMotion:
             names = [self._dyn.robot.coordinate_names[k] for k in self._dependent]
             moved = [name for name, x in zip(names, found.motion) if abs(x) > 1e-6]
             raise FlexdynError(
-                f'The motion of {", ".join(moved)} follows neither from the loops nor from an '
-                'inertia. Give the links of that motion a mass and an inertia.'
+                f'Neither loops nor inertia determine the motion of {", ".join(moved)}. Give '
+                'these links a mass and an inertia.'
             ) from found
 
     def forces(self, sample: JointSample, state: ModalState) -> np.ndarray:

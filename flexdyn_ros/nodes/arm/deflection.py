@@ -66,12 +66,12 @@ class ModalEquations:
         self._base = base or what_follows(dyn, coordinates)
         if isinstance(self._base, ClosedMotion) and self._base.bound:
             raise NotYetSupported(
-                f'the deflection of {", ".join(self._base.bound)}, which the loops hold as the '
-                'passive joints cannot give way, is not estimated from joint states yet',
+                f'the deflection of {", ".join(self._base.bound)}, which the loops prevent, is '
+                'not estimated from joint states yet',
                 file=dyn.robot.source,
                 element='loop',
                 name=dyn.robot.loops[0].name,
-                advice='Use mode gravity or rigid, deflection from modal_states, and '
+                advice='Use torque_model gravity or rigid, deflection modal_states, and '
                 'initial_deflection zero',
             )
         self._modes = slice(coordinates.n_joints, None)

@@ -48,7 +48,7 @@ class MeasuredState(KnownStates):
         Args:
             coordinates: The coordinates of the robot.
             need_velocity: Whether a joint without velocity is unusable.
-            optional: Joints whose state may be missing, as something else tells it.
+            optional: Joints whose state may be missing, since it follows from others.
             bounds: What is plausible, by joint; None bounds nothing.
             plausible: The same, of joints with a transform, and how often that may not hold.
         """

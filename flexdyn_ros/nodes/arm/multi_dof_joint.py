@@ -167,7 +167,7 @@ class BallJoint(MultiDofJoint):
 
 
 def make_multi_dof_joint(joint: Joint, first_position: int, first_velocity: int) -> MultiDofJoint:
-    """Return the joint of the kind that `joint.type` says; see MultiDofJoint."""
+    """Return the joint of the kind `joint.type`; see MultiDofJoint."""
     kinds: dict[str, type[MultiDofJoint]] = {
         'floating': FloatingJoint, 'planar': PlanarJoint, 'multi_axis': BallJoint}
     return kinds[joint.type](joint, first_position, first_velocity)

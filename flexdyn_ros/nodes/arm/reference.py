@@ -46,8 +46,8 @@ class Reference:
             raise ReferenceRefused('Reference refused: it names a joint more than once.')
         if names and all(name in follows for name in names):
             raise ReferenceRefused(
-                f'Reference refused: the loops move {", ".join(names)} as they have it; name the '
-                'actuated joints.'
+                f'Reference refused: the loops determine {", ".join(names)}; name the actuated '
+                'joints.'
             )
         self._positions_at = [places[name][0] for name in message.joint_names]
         self._columns = [places[name][1] for name in message.joint_names]

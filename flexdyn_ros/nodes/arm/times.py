@@ -24,7 +24,7 @@ def seconds(time: Any) -> float:
 
 class Watchdog:
     """
-    Tells whether an input has fallen silent.
+    Detects an input that has stopped.
 
     Attributes:
         timeout: Age from which the input is stale [s]; 0 or less means never.
@@ -149,7 +149,7 @@ class MessageStamps:
             self.repeated = content == last.content
             if self.repeated:
                 return None
-            return STANDS_STILL, f'the stamp stands still at {stamp / NANOSECONDS:.9g} s'
+            return STANDS_STILL, f'the stamp repeats at {stamp / NANOSECONDS:.9g} s'
         if stamp < last.stamp and last.backwards < self._patience:
             last.backwards += 1
             back = (last.stamp - stamp) / NANOSECONDS

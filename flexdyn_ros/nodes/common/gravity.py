@@ -18,18 +18,18 @@ from sensor_msgs.msg import Imu
 
 
 class GravityUnknown(FlexdynError):
-    """No transform has told yet how the arm is turned against gravity."""
+    """No transform to the frame of gravity has arrived yet."""
 
 
 class GravityFrame:
     """
     Turns gravity from a frame of TF to the arm's root frame.
 
-    While TF does not tell, the last known rotation stays.
+    While TF has no transform, the last rotation stays in force.
 
     Attributes:
         frame: The frame that gravity is given in; empty for the root frame.
-        problem: Why TF does not tell at present, or None.
+        problem: Why TF has no transform at present, or None.
     """
 
     def __init__(self, node: Node, frame: str, timeout: float):
@@ -48,7 +48,7 @@ class GravityFrame:
         self._topics = TransformTopics(node) if frame else None
 
     def check(self) -> None:
-        """Raise FlexdynError where transforms are needed and cannot be heard."""
+        """Raise FlexdynError where transforms are needed and cannot be received."""
         if self._topics is not None:
             self._topics.check('gravity_frame')
 
@@ -71,8 +71,8 @@ class GravityFrame:
             self.problem = None
         except TransformUnknown as error:
             if self._rotation is None:
-                raise GravityUnknown(f'gravity is not known: {error}') from error
-            self.problem = f'the last known direction of gravity is used: {error}'
+                raise GravityUnknown(f'gravity is unknown: {error}') from error
+            self.problem = f'the last direction of gravity is in force: {error}'
         return self._rotation @ gravity
 
 
@@ -164,7 +164,7 @@ class ImuGravity:
             known = frame in self._robot.frame_names
             if not known or holding_link(self._robot, frame, (root,)) is None:
                 self.problem = (
-                    f'{TOPIC} ignored: frame_id "{name}" must be a link that fixed joints hold '
+                    f'{TOPIC} ignored: frame_id "{name}" must be a link that fixed joints connect '
                     f'to {root}')
                 return None
             self._frames[name] = pose_in(self._robot, root, frame)[0]
@@ -182,11 +182,11 @@ class ImuGravity:
             GravityUnknown: No message has stated a direction yet.
         """
         if self._direction is None:
-            raise GravityUnknown(f'gravity is not known: {self.problem or f"no {TOPIC} yet"}')
+            raise GravityUnknown(f'gravity is unknown: {self.problem or f"no {TOPIC} yet"}')
         age = time.monotonic() - self._received
         if age > self._timeout:
             self.problem = (
-                f'the last known direction of gravity is used: {TOPIC} is stale for {age:.3g} s')
+                f'the last direction of gravity is in force: {TOPIC} is stale for {age:.3g} s')
         return np.linalg.norm(gravity) * self._direction
 
 

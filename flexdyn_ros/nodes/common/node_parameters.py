@@ -67,8 +67,8 @@ class NodeParameters:
         for item in self._specifications.values():
             if item.renamed_to and self._values[item.name]:
                 node.get_logger().warning(
-                    f'The parameter "{item.name}" is called "{item.renamed_to}" now; the old name '
-                    'works for one release more.')
+                    f'The parameter "{item.name}" is deprecated; use "{item.renamed_to}". The old '
+                    'name works for one more release.')
                 value = Parameter(item.renamed_to, value=self._values[item.name])
                 node.set_parameters([value])
 

@@ -100,7 +100,7 @@ class ParameterSpecification:
         Return a value in the declared type.
 
         Whole numbers pass for doubles and a single number for an array of one, so that
-        "gravity: [0, 0, -10]" and "kp: 100" mean what they say.
+        "gravity: [0, 0, -10]" and "kp: 100" are accepted.
 
         Raises:
             ValueError: The value is of another type.
@@ -145,7 +145,7 @@ def _one_of(items, allowed):
 
 
 def _unique(items):
-    return None if len(set(items)) == len(items) else 'must not name anything twice'
+    return None if len(set(items)) == len(items) else 'must not contain duplicates'
 
 
 def _empty_or_size(items, size):

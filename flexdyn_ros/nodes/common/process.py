@@ -33,7 +33,7 @@ class LibraryLog(logging.Handler):
 
 
 def log_through(logger: Any) -> None:
-    """Let a node's logger say what the library warns of in this process."""
+    """Forward warnings of the library in this process to a node's logger."""
     library = logging.getLogger('flexdyn_ros')
     for handler in [each for each in library.handlers if isinstance(each, LibraryLog)]:
         library.removeHandler(handler)

@@ -145,7 +145,7 @@ class RobotNode(GuardedCallbacks, ABC):
         """Load the description and set up; return whether that worked."""
         text = self.description
         if not text:
-            return self._refuse('no robot_description yet, neither as parameter nor as topic')
+            return self._refuse('no robot_description yet, neither as parameter nor on the topic')
         extension = self.parameters['extension_file'] or None
         self.parameters.needs_configure = False
         try:
@@ -173,7 +173,7 @@ class RobotNode(GuardedCallbacks, ABC):
         return True
 
     def _refuse_for(self, error: Exception) -> bool:
-        """Tell why a transition failed; rclpy would swallow it, and it must be heard."""
+        """Log why a transition failed; rclpy would swallow the exception."""
         expected = isinstance(error, (FlexdynError, OSError))
         return self._refuse(str(error) if expected else traceback.format_exc())
 

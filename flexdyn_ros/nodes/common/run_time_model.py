@@ -10,6 +10,9 @@ from flexdyn_ros.model.records.inertia import inertia_problem
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
+if TYPE_CHECKING:
+    from flexdyn_ros.nodes.common.gravity import GravityFrame, ImuGravity
+
 PAYLOAD = ('payload.link', 'payload.mass', 'payload.com', 'payload.inertia')
 
 
@@ -30,9 +33,9 @@ def payload_problem(values: Values, robot: Optional[Robot]) -> Optional[str]:
     """
     link = values['payload.link']
     if link and robot is not None and link not in robot.frame_names:
-        return f'payload.link "{link}" is no link of {robot.name}'
+        return f'payload.link "{link}" is not a link of {robot.name}'
     problem = inertia_problem(values['payload.mass'], inertia_matrix(values['payload.inertia']))
-    return None if problem is None else f'payload.inertia cannot be: {problem}'
+    return None if problem is None else f'payload.inertia is impossible: {problem}'
 
 
 def inertia_matrix(moments) -> np.ndarray:
@@ -73,10 +76,6 @@ def keep_loads_as_arguments(dyn: Any, carriers: Sequence[str]) -> None:
     dyn.compile('gravity_vector', arguments=['gravity', *payloads])
 
 
-if TYPE_CHECKING:
-    from flexdyn_ros.nodes.common.gravity import GravityFrame, ImuGravity
-
-
 class RunTimeModel:
     """
     Sets gravity and payload of a dynamics object from parameters.
@@ -95,7 +94,7 @@ class RunTimeModel:
             frame_prefix: Prefix of the root frame's name in TF.
 
         Raises:
-            FlexdynError: Transforms are needed and cannot be heard.
+            FlexdynError: Transforms are needed and cannot be received.
         """
         gravity_frame.check()
         self.gravity_frame = gravity_frame
@@ -107,13 +106,13 @@ class RunTimeModel:
 
     def apply(self, values: Values) -> str:
         """
-        Set the payload that the parameters say, and note their gravity.
+        Set payload and gravity of the parameters.
 
         Args:
             values: Parameter values.
 
         Returns:
-            A sentence that says what is set.
+            A sentence on the values that are set.
         """
         self._given = np.array(values['gravity'] or self._dyn.robot.gravity, dtype=float)
         link = values['payload.link']
@@ -136,7 +135,7 @@ class RunTimeModel:
         Set gravity as the root frame sees it now.
 
         Raises:
-            FlexdynError: No transform has told yet how the root frame is turned.
+            FlexdynError: No transform of the root frame has arrived yet.
         """
         gravity = self.gravity_frame.in_root_frame(self._given, self._root)
         if not np.array_equal(gravity, self._set):

@@ -81,7 +81,7 @@ def subscribe_measured_states(
     """
     Subscribe to joint_states and multi_dof_joint_states.
 
-    Best effort, as sensor data are, so that any publisher is heard. The queues hold one message,
+    Best effort, as sensor data are, so that any publisher matches. The queues hold one message,
     so that the newest is what counts; where several publishers share a topic, a longer one
     (parameter qos_overrides./joint_states.subscription.depth) keeps them from pushing each
     other's messages out.
@@ -153,7 +153,7 @@ class TransformTopics:
     @staticmethod
     def check(need: str) -> None:
         """
-        Raise FlexdynError where transforms cannot be heard.
+        Raise FlexdynError where transforms cannot be received.
 
         Args:
             need: What needs them.

@@ -16,7 +16,7 @@ UNIT_TOLERANCE = 1e-2  # by which the length of a quaternion may differ from 1
 
 
 class TransformUnknown(FlexdynError):
-    """TF does not tell how one frame is turned against another."""
+    """TF has no transform between two frames."""
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ WAIT_FACTOR = 4.0  # on the time that the last answer took [1]
 
 class Lockstep:
     """
-    Tells which answers belong to the state that is out, and when all are there.
+    Matches answers to the current state, and reports when all have arrived.
 
     One thread publishes states (`ask`) and waits; others bring answers. A stamped answer counts
     for the state with the same stamp alone, and only the first one does: whatever is repeated,

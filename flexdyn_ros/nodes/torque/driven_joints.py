@@ -148,8 +148,8 @@ def driven_joints(
     joints = tuple(name for name in actuated_joints(robot) if name not in fingers)
     if not joints or not fingers:
         return actuated_joints(robot)
-    log(f'No torque is published for {", ".join(fingers)}, fingers of a gripper; the parameter '
-        'joints may name them.')
+    log(f'No torque is published for {", ".join(fingers)}, fingers of a gripper. The parameter '
+        'joints can include them.')
     return joints
 
 

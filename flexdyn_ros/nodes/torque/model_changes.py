@@ -81,7 +81,7 @@ class ModelChanges:
         """What diagnostics warn of, or None."""
         if not self.pending:
             return None
-        return f'pending: {self.pending}; the model before is in force'
+        return f'pending: {self.pending}; the previous model is in force'
 
     def start(self) -> None:
         """Go on with what a stop has interrupted."""

@@ -103,14 +103,14 @@ class TorqueTerms:
 
     def sentence(self, mode: str, acceleration: str) -> str:
         """
-        Return the line that says what the torque contains.
+        Return the line on the terms of the torque.
 
         Args:
             mode: Mode of the node.
             acceleration: Where accelerations come from, such as "zero until a reference comes".
         """
         if mode == 'gravity':
-            return 'Published torque contains: gravity of the undeformed arm, nothing else.'
+            return 'Published torque contains: gravity of the undeformed arm alone.'
         contained = ', '.join(self.names) or 'nothing'
         missing = ', '.join(name for name in vars(self) if name not in self.names) or 'nothing'
         deflection = {
@@ -119,7 +119,7 @@ class TorqueTerms:
             'flexible_hybrid': 'with the modes integrated along the joint motion',
         }[mode]
         return (
-            f'Published torque contains: {contained}; left out: {missing}; {deflection}; '
+            f'Published torque contains: {contained}; omitted: {missing}; {deflection}; '
             f'accelerations: {acceleration}.'
         )
 

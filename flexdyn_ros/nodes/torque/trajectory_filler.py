@@ -110,7 +110,7 @@ class TrajectoryFiller:
         missing = [name for name in left_out if name not in feed_forward.base.follows]
         if missing and rest is None:
             raise TrajectoryRefused(
-                f'it omits {", ".join(missing)}, and no joint state has told where they are'
+                f'it omits {", ".join(missing)}, whose joint states are missing too'
             )
         self._columns = coordinates.columns(names)
         self._positions_at = [coordinates.places[name][0] for name in names]
@@ -130,12 +130,12 @@ class TrajectoryFiller:
                 if len(values) != len(self._columns):
                     raise TrajectoryRefused(
                         f'point {number} has {len(values)} {field} for {len(self._columns)} '
-                        'joints, and they are not derived from others'
+                        'joints; they are required'
                     )
                 if not np.all(np.isfinite(values)):
                     raise TrajectoryRefused(f'point {number} has {field} that are not finite')
             if seconds(point.time_from_start) <= time:
-                raise TrajectoryRefused(f'point {number} does not come later than the one before')
+                raise TrajectoryRefused(f'point {number} is not later than the previous one')
             time = seconds(point.time_from_start)
 
     def _sample(self, point) -> JointSample:

@@ -149,7 +149,7 @@ class WrenchInput:
         timeout = self._node.parameters['wrench_timeout']
         young = {link: w for link, w in self._wrenches.items() if now - w.received <= timeout}
         silent = sorted(set(self._wrenches) - set(young))
-        self.problem = f'{TOPIC} stale, not counted: {", ".join(silent)}' if silent else None
+        self.problem = f'{TOPIC} stale, ignored: {", ".join(silent)}' if silent else None
         coordinates = feed_forward.coordinates
         undeformed = ModalState.zero(coordinates.n_modes)
         if self._node.robot.loops:

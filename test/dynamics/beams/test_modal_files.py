@@ -24,7 +24,7 @@ PAYLOAD = (
 
 
 def urdf(inside, options='inertial="total"', extra=PAYLOAD):
-    """Return an arm whose first link bends as `inside` says, with two child joints."""
+    """Return an arm whose first link bends by `inside`, with two child joints."""
     inertial = (
         '<inertial><origin xyz="0.4 0.08 0.03"/><mass value="{}"/><inertia ixx="0.2" ixy="0.001" '
         'ixz="0" iyy="0.6" iyz="0" izz="0.6"/></inertial>'
@@ -222,7 +222,7 @@ WRONG = {
     'whole numbers, each once': _swap('node_ids', lambda v: 0 * v),
     'frequencies': lambda a: a.update(frequencies=np.ones(4)),
     'damping and damping_ratio': lambda a: a.update(damping_ratio=np.ones(4)),
-    'gives energy': _swap('damping', lambda v: -v),
+    'would add energy': _swap('damping', lambda v: -v),
     'must be positive': _swap('mass', lambda v: -v),
     'contradict each other': _swap('modal_first_moment', lambda v: 1e3 * v),
     'modal_product with': _swap('modal_product', lambda v: v + np.eye(4, k=1)[..., None, None]),
@@ -262,7 +262,7 @@ def test_files_that_are_no_archives(tmp_path, content):
 
 
 @pytest.mark.parametrize(('inside', 'words'), [
-    (modal('modes="1 7"'), 'holds 7, which the file does not'),
+    (modal('modes="1 7"'), 'holds 7, which the file lacks'),
     (modal(attach='<attach joint="joint2" node="21"/>'), 'has no node 21'),
     (modal().replace('tolerance="0.2"', 'tolerance="0.01"'), 'joint "joint3"'),
     (modal(attach='<attach joint="joint2" node="30"/>'), 'Node 30 at'),

@@ -4,7 +4,7 @@
 import math
 
 from evaluated_program import evaluate_program
-from flexdyn_ros.dynamics.scalar import piecewise, PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import piecewise, Spline
 from flexdyn_ros.dynamics.spring_law import monotone_cubic
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.graph import Graph
@@ -86,7 +86,7 @@ def test_between_equal_torques_nothing_happens():
 
 def test_derivative_below_a_constant_is_zero():
     """Pieces without coefficients are zero."""
-    step = PiecewisePolynomial((0.0, 1.0), ((2.0,), (2.0, 3.0), (5.0,)))
+    step = Spline((0.0, 1.0), ((2.0,), (2.0, 3.0), (5.0,)))
     slope = step.derivative()
     assert [slope.at(x) for x in (-1.0, 0.5, 2.0)] == [0.0, 3.0, 0.0]
     assert slope.derivative().is_zero and not slope.is_zero

@@ -75,7 +75,7 @@ def parallelogram(third=False):
 
 
 def test_a_singular_configuration_is_found_and_solved(caplog):
-    """Flat, a parallelogram can move two ways; nothing blows up, and it is said."""
+    """Flat, a parallelogram can move two ways; nothing diverges, and a report names it."""
     dyn = reference_dynamics(parallelogram())
     names = dyn.robot.joint_names
     q = np.zeros(3)

@@ -125,7 +125,7 @@ def test_hybrid_dynamics_makes_the_joint_motion(case):
 
 
 def test_prescribed_accelerations_of_the_frames(case):
-    """The closing frames accelerate as told, as far as the rank lets them."""
+    """The closing frames accelerate as prescribed, as far as the rank lets them."""
     robot, dyn, particles, (q, qd, tau) = case
     wanted = np.random.default_rng(1).normal(size=len(robot.constraint_names))
     a = particles.jacobian(q)

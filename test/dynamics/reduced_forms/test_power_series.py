@@ -7,7 +7,7 @@ from evaluated_program import evaluate_program
 from flexdyn_ros.dynamics import scalar
 from flexdyn_ros.dynamics.derivatives.dual import Dual
 from flexdyn_ros.dynamics.power_series import PowerSeries
-from flexdyn_ros.dynamics.scalar import PiecewisePolynomial
+from flexdyn_ros.dynamics.scalar import Spline
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
 import numpy as np
@@ -49,7 +49,7 @@ def test_coefficients(name):
 
 def test_piecewise():
     """A table's polynomial, its slope and its curvature."""
-    table = PiecewisePolynomial((0.0,), ((1.0, 2.0, 3.0), (1.0, -1.0, 0.5)))
+    table = Spline((0.0,), ((1.0, 2.0, 3.0), (1.0, -1.0, 0.5)))
     x = PowerSeries(0.3, 2.0, -1.0)
     value, slope = table.at(0.3), table.derivative().at(0.3)
     curvature = table.derivative().derivative().at(0.3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bent line of links in segments, and what is said of them."""
+"""The bent line of links in segments, and statements on them."""
 
 import flexdyn_ros as fd
 from flexdyn_ros.model.records.segments import bent_segments

@@ -34,7 +34,7 @@ static inline lanes lanes_select(lanes_mask where, lanes yes, lanes no)
     return (lanes)((where & (lanes_mask)yes) | (~where & (lanes_mask)no));
 }
 
-/* As lanes_select, where the sign bit alone tells. */
+/* As lanes_select, by the sign bit alone. */
 static inline lanes lanes_by_sign(lanes_mask signs, lanes yes, lanes no)
 {
 #if LANES == 4

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The planar arm of three slender links beside MuJoCo and Exudyn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from time import perf_counter
+from typing import Callable, Optional
+
+from benchmarks.codegen.page import Line
+import flexdyn_ros as fd
+import numpy as np
+from validation.case_file import inputs
+from validation.other_codes import exudyn_cables, mujoco_segments
+from validation.other_codes.arm import Arm, read_arm
+from validation.other_codes.ours import Modes, urdf
+
+CLOSE = 1e-3  # [m] at the end, for settings of equal error
+OURS = tuple((modes, dt) for modes in (1, 2) for dt in (8e-3, 5e-3, 4e-3, 2.5e-3, 2e-3, 1e-3))
+# Longer steps are unstable, which MuJoCo writes to a file of its own.
+MUJOCO = ((3, 4e-3), (3, 2e-3), (3, 1e-3), (5, 1e-3), (5, 5e-4))
+EXUDYN = tuple((elements, dt) for elements in (2, 4) for dt in (1e-2, 5e-3, 2e-3, 1e-3))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """
+    A code with a discretisation and a step.
+
+    Attributes:
+        name: What it is.
+        run: Moves the arm once; returns the wall time [s] and the tip's place at the end (3,).
+    """
+
+    name: str
+    run: Callable[[], tuple[float, np.ndarray]]
+
+
+def three_links(rounds: int) -> list[Line]:
+    """Return our time beside each code's: at 1 ms, and at equal error."""
+    arm = read_arm(inputs('codes_three_links'))
+    truth = ours(arm, 3, 2.5e-4).run()[1]
+    at_step, best = ours(arm, 2, 1e-3), fastest([ours(arm, *each) for each in OURS], truth)
+    lines = []
+    for module, code, at, settings, wanted in (
+        ('mujoco', mujoco, (5, 1e-3), MUJOCO, (8.0, 8.0)),
+        ('exudyn', cables, (4, 1e-3), EXUDYN, (20.0, 4.0)),
+    ):
+        if find_spec(module) is None:
+            continue
+        lines.append(beside(at_step, code(arm, *at), rounds, wanted[0], 'at the same step: '))
+        other = fastest([code(arm, *each) for each in settings], truth)
+        if best is not None and other is not None:
+            lines.append(beside(best, other, rounds, wanted[1], 'at equal error: '))
+    return lines
+
+
+def beside(mine: Setting, other: Setting, rounds: int, wanted: float, start: str) -> Line:
+    """Return a line of both, run in turns."""
+    times = np.array([[mine.run()[0], other.run()[0]] for _ in range(rounds)])
+    ratios = times[:, 1] / times[:, 0]
+    low, high = np.percentile(ratios, (25, 75))
+    ratio = float(np.median(ratios))
+    return Line(
+        f'three-link arm, 2 s, {start}{mine.name}', float(np.median(times[:, 0])),
+        float(times[:, 0].min()), ratio, (float(low), float(high)), other.name,
+        float(np.median(times[:, 1])), ratio >= wanted, f'at least {wanted:g} times',
+    )
+
+
+def fastest(settings: list[Setting], truth: np.ndarray) -> Optional[Setting]:
+    """Return the fastest setting whose tip ends near the truth, or None."""
+    found = []
+    for setting in settings:
+        try:
+            setting.run()
+            taken, tip = setting.run()
+        except (fd.FlexdynError, ValueError):  # the step is too large
+            continue
+        if np.linalg.norm(tip - truth) < CLOSE:
+            found.append((taken, setting))
+    return min(found, key=lambda each: each[0])[1] if found else None
+
+
+def ours(arm: Arm, modes: int, dt: float) -> Setting:
+    """Return this package with modes of bending a link."""
+    dyn = fd.Dynamics(fd.load_robot(urdf(arm, Modes(modes))), 'c')
+    q = np.concatenate((arm.angles, np.zeros(dyn.robot.n_modes)))
+    wrenches = {'tip': [*arm.tip_force, 0.0, 0.0, 0.0]}
+
+    def run() -> tuple[float, np.ndarray]:
+        start = perf_counter()
+        motion = fd.simulate(
+            dyn, q, np.zeros(dyn.robot.nv), None, arm.t_end, dt, progress=False, wrenches=wrenches
+        )
+        taken = perf_counter() - start
+        return taken, dyn.frame_pose(motion.q[-1], 'tip')[:3, 3]
+
+    return Setting(f'{modes} modes a link, {1e3 * dt:g} ms', run)
+
+
+def mujoco(arm: Arm, count: int, dt: float) -> Setting:
+    """Return MuJoCo with rigid pieces."""
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_string(mujoco_segments.mjcf(arm, count, dt))
+    joints = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, bar.name) for bar in arm.bars]
+    tip = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, 'tip')
+
+    def run() -> tuple[float, np.ndarray]:
+        data = mujoco.MjData(model)
+        for joint, angle in zip(joints, arm.angles):
+            data.qpos[model.jnt_qposadr[joint]] = angle
+        data.xfrc_applied[tip, :3] = arm.tip_force
+        start = perf_counter()
+        mujoco.mj_step(model, data, nstep=round(arm.t_end / dt))
+        taken = perf_counter() - start
+        mujoco.mj_kinematics(model, data)
+        return taken, data.xpos[tip].copy()
+
+    return Setting(f'MuJoCo, {count} pieces a link, {1e3 * dt:g} ms', run)
+
+
+def cables(arm: Arm, elements: int, dt: float) -> Setting:
+    """Return Exudyn with cables in absolute coordinates."""
+    solve = exudyn_cables.run
+
+    def run() -> tuple[float, np.ndarray]:
+        taken = []
+
+        def timed(*arguments: object) -> None:
+            start = perf_counter()
+            solve(*arguments)
+            taken.append(perf_counter() - start)
+
+        exudyn_cables.run = timed
+        try:
+            motion = exudyn_cables.tip_motion(arm, elements, dt)
+        finally:
+            exudyn_cables.run = solve
+        return taken[0], motion.tip[-1]
+
+    return Setting(f'Exudyn, {elements} cables a link, {1e3 * dt:g} ms', run)

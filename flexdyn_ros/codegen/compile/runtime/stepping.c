@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loop over steps. It follows stepping.h, runge_kutta.h and implicit_midpoint.h.
+ */
+
+/* Record and do one step; the state changes only if all of it can be relied on. */
+static int step(simulation *s)
+{
+    const double t = s->next * s->dt;
+    const double h = (s->next == s->steps - 1 ? s->t_end : (s->next + 1) * s->dt) - t;
+    double sum = 0.0;
+    torque(s, t, s->state);
+    if (s->next % s->record.every == 0 && !keep(s, t, s->next / s->record.every))
+        return 0;
+    if (!(s->is_implicit ? implicit_step(s, t, h) : runge_kutta_step(s, t, h)))
+        return 0;
+    for (int64_t k = 0; k < s->size; ++k)
+        sum += s->stage[k] - s->stage[k];
+    if (sum != 0.0 || !normalise(&s->map, s->stage))
+        return 0;
+    memcpy(s->state, s->stage, sizeof(double) * s->size);
+    return 1;
+}
+
+/* What simulation/compiled_steps.py must agree with. */
+const int64_t flexdyn_simulation_size = sizeof(simulation);
+
+/* Do steps from s->next up to `stop`; return whether all were done. */
+int flexdyn_steps(simulation *s, int64_t stop)
+{
+    while (s->next < stop) {
+        if (!step(s))
+            return 0;
+        ++s->next;
+    }
+    return 1;
+}

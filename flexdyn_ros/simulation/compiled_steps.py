@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Steps without Python: the compiled loop of `runtime/stepping.c` on compiled functions of a robot.
+
+The loop is compiled once a machine and kept in the cache. It calls forward dynamics, energies and
+losses by their addresses, and Python is not held meanwhile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_double, c_int64, c_void_p
+from functools import lru_cache
+from typing import Any, Optional
+
+from flexdyn_ros.codegen.compile import cache
+from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT, RUNTIME
+from flexdyn_ros.codegen.compile.compiler import CompilationFailed, find_compiler, NoCompiler
+from flexdyn_ros.codegen.compile.loading import load_library
+from flexdyn_ros.codegen.compile.program import NativeFunction
+from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
+from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
+from flexdyn_ros.simulation.record import Recorder
+from flexdyn_ros.simulation.tableaus import Tableau
+from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
+import numpy as np
+
+# Products and sums stay apart, as in Python.
+FLAGS = ('-O3', '-ffp-contract=off')
+# The functions that the loop calls, by their fields of a `_Simulation`.
+FIELDS = {
+    'forward': 'forward_dynamics', 'kinetic': 'kinetic_energy', 'potential': 'potential_energy',
+    'losses': 'dissipated_power', 'external': 'external_force_vector',
+}
+IMPLICIT_FIELDS = {
+    'mass': 'mass_matrix', 'bias': 'bias_vector', 'friction': 'friction_vector',
+}
+SOURCES = ('stepping.h', 'runge_kutta.h', 'implicit_midpoint.h', 'stepping.c')
+
+
+class _Function(ctypes.Structure):
+    _fields_ = [
+        ('call', c_void_p), ('n_constants', c_int64), ('constants', c_void_p),
+        ('results', c_int64), ('pivots', c_int64),
+    ]
+
+
+class _Polynomial(ctypes.Structure):
+    _fields_ = [
+        ('intervals', c_int64), ('degree', c_int64), ('width', c_int64), ('at', c_void_p),
+        ('coefficients', c_void_p), ('place', c_int64),
+    ]
+
+
+class _Tableau(ctypes.Structure):
+    _fields_ = [('stages', c_int64), ('a', c_void_p), ('b', c_void_p), ('c', c_void_p)]
+
+
+class _Configuration(ctypes.Structure):
+    _fields_ = [
+        *((name, c_int64) for name in ('nq', 'nv', 'plain', 'floating', 'quaternions')),
+        *((name, c_void_p) for name in ('plain_q', 'plain_v', 'floating_at', 'quaternion_at')),
+    ]
+
+
+class _TorqueLaw(ctypes.Structure):
+    _fields_ = [
+        ('constant', c_void_p), ('table', _Polynomial), ('reference', _Polynomial),
+        ('tracked', c_int64), ('integrals', c_int64),
+        *((name, c_void_p) for name in (
+            'of_q', 'of_v', 'kp', 'kd', 'ki', 'values', 'slopes', 'errors',
+        )),
+    ]
+
+
+class _FrictionTerm(ctypes.Structure):
+    _fields_ = [
+        ('index', c_int64),
+        *((name, c_double) for name in (
+            'multiplier', 'coulomb', 'stribeck', 'stribeck_velocity',
+        )),
+    ]
+
+
+class _Implicit(ctypes.Structure):
+    _fields_ = [
+        ('terms', c_int64), ('rubbing', c_int64), ('term', ctypes.POINTER(_FrictionTerm)),
+        *((name, c_void_p) for name in (
+            'at', 'damping', 'springs', 'modal', 'kp', 'kd', 'stiffness', 'last', 'memory',
+        )),
+        *((name, _Function) for name in IMPLICIT_FIELDS),
+    ]
+
+
+class _Samples(ctypes.Structure):
+    _fields_ = [
+        *((name, c_void_p) for name in (
+            't', 'q', 'qd', 'tau', 'kinetic', 'potential', 'work', 'dissipated',
+        )),
+        ('every', c_int64),
+    ]
+
+
+class _Simulation(ctypes.Structure):
+    _fields_ = [
+        ('map', _Configuration), ('method', _Tableau),
+        *((name, _Function) for name in FIELDS),
+        ('law', _TorqueLaw), ('record', _Samples), ('implicit', _Implicit),
+        ('is_implicit', c_int64),
+        *((name, c_double) for name in ('dt', 't_end', 'doubtful')),
+        *((name, c_int64) for name in ('steps', 'next', 'size')),
+        *((name, c_void_p) for name in (
+            'state', 'stage', 'rates', 'tau', 'force', 'x', 'y', 'memory',
+        )),
+    ]
+
+
+def compiled_steps(
+    equations: EquationsOfMotion, tableau: Tableau, recorder: Recorder, steps: int, dt: float,
+    t_end: float, implicit: Optional[ImplicitMidpoint] = None,
+) -> Optional[CompiledSteps]:
+    """
+    Return the compiled loop of a run, or None where it takes Python.
+
+    Python it takes for loops, prescribed bases, modes that follow statically, torque functions
+    evaluated at every stage, nonlinear springs by the implicit method, and other backends than
+    "c".
+    """
+    plain = type(equations) is EquationsOfMotion and equations.loops is None
+    if not plain or equations.on_base or (equations.function and not equations.held):
+        return None
+    if implicit is not None and implicit.changes:
+        return None
+    functions: dict[str, NativeFunction] = {}
+    for field, name in {**FIELDS, **(IMPLICIT_FIELDS if implicit else {})}.items():
+        wrenches = equations.wrenches if field == 'external' else None
+        if field == 'external' and not wrenches:
+            continue
+        found = equations.dyn.native(name, wrenches)
+        if found is None:
+            return None
+        functions[field] = found
+    loop = _loop()
+    if loop is None:
+        return None
+    times = (steps, dt, t_end)
+    return CompiledSteps(equations, tableau, recorder, times, functions, loop, implicit)
+
+
+class CompiledSteps:
+    """The state of a run in the structures of the compiled loop."""
+
+    def __init__(
+        self, equations: EquationsOfMotion, tableau: Tableau, recorder: Recorder,
+        times: tuple[int, float, float], functions: dict[str, NativeFunction], loop: Any,
+        implicit: Optional[ImplicitMidpoint] = None,
+    ):
+        """
+        Fill the structures; see `compiled_steps`.
+
+        Args:
+            equations: The equations of motion, whose quadratures the loop integrates.
+            tableau: The method.
+            recorder: Whose rows the loop fills.
+            times: Number of steps, their length and the duration [s].
+            functions: FIELDS compiled, "external" where there are wrenches.
+            loop: The function `flexdyn_steps`.
+            implicit: The method in Python, where it is the implicit one.
+        """
+        self._implicit = implicit
+        self._loop, self._functions = loop, functions
+        self._kept: list[np.ndarray] = []
+        nq, nv = equations.map.nq, equations.map.nv
+        self._nq, self._nv = nq, nv
+        self._state = np.zeros(nq + nv + len(equations.quadratures.value))
+        size, data = len(self._state), _Simulation()
+        self._data, self._equations = data, equations
+        self._fill_map(equations)
+        coefficients = np.zeros((tableau.stages, tableau.stages))
+        for k, row in enumerate(tableau.a):
+            coefficients[k, : len(row)] = row
+        data.method = _Tableau(
+            tableau.stages, *map(self._numbers, (coefficients, tableau.b, tableau.c))
+        )
+        for field, function in functions.items():
+            owner = data.implicit if field in IMPLICIT_FIELDS else data
+            setattr(owner, field, _Function(
+                function.address, len(function.constants), self._numbers(function.constants),
+                function.results, function.pivots,
+            ))
+        self._constant = np.zeros(nv)
+        self._fill_law(equations.law)
+        if implicit is not None:
+            self._fill_implicit(implicit)
+        for name in ('t', 'q', 'qd', 'tau', 'kinetic', 'potential', 'work', 'dissipated'):
+            setattr(data.record, name, getattr(recorder, name).ctypes.data)
+        data.record.every = recorder.every
+        data.steps, data.dt, data.t_end = times
+        data.size, data.doubtful = size, DOUBTFUL_PIVOT
+        data.state = self._state.ctypes.data
+        called = functions.values()
+        longest = nq + 2 * nv + max(len(each.constants) for each in called)
+        for name, count in (
+            ('stage', size), ('rates', tableau.stages * size), ('tau', nv),
+            ('force', nv), ('x', longest),
+            ('y', max(each.results + each.pivots for each in called)),
+            ('memory', max(each.memory for each in called)),
+        ):
+            setattr(data, name, self._numbers(np.zeros(count + 1)))
+
+    @property
+    def next(self) -> int:
+        """The step to be done next; those before it are done, and their samples kept."""
+        return int(self._data.next)
+
+    def run(
+        self, step: int, stop: int, q: np.ndarray, qd: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Do steps, and return the state after the last one that could be done; see `next`.
+
+        Where some number is not finite or a pivot is in doubt, the loop stops before that step.
+
+        Args:
+            step: The first step.
+            stop: The one after the last.
+            q: Configuration before it, (nq,).
+            qd: Velocity before it, (nv,).
+        """
+        nq, size = self._nq, self._nq + self._nv
+        state, quadratures = self._state, self._equations.quadratures
+        state[:nq], state[nq:size], state[size:] = q, qd, quadratures.value
+        self._constant[:] = self._equations.constant
+        if self._implicit is not None:
+            self._implicit.prepare(q)
+        self._data.next = step
+        self._loop(ctypes.byref(self._data), stop)
+        quadratures.value = state[size:].copy()
+        return state[:nq].copy(), state[nq:size].copy()
+
+    def _numbers(self, values: Any) -> int:
+        """Return the address of numbers, which are kept."""
+        self._kept.append(np.ascontiguousarray(values, dtype=float))
+        return int(self._kept[-1].ctypes.data)
+
+    def _indices(self, values: Any) -> int:
+        self._kept.append(np.ascontiguousarray(values, dtype=np.int64))
+        return int(self._kept[-1].ctypes.data)
+
+    def _fill_map(self, equations: EquationsOfMotion) -> None:
+        own = equations.map
+        self._data.map = _Configuration(
+            own.nq, own.nv, len(own.plain_q), len(own.floating), len(own.quaternions),
+            *map(self._indices, (own.plain_q, own.plain_v, own.floating, own.quaternions)),
+        )
+
+    def _fill_law(self, law: Optional[TorqueLaw]) -> None:
+        data = self._data.law
+        data.constant = self._constant.ctypes.data
+        if law is None:
+            return
+        data.table, data.reference = self._polynomial(law.table), self._polynomial(law.reference)
+        data.tracked, data.integrals = len(law.of_v), law.integrals
+        for name in ('of_q', 'of_v'):
+            setattr(data, name, self._indices(getattr(law, name)))
+        for name in ('kp', 'kd', 'ki'):
+            setattr(data, name, self._numbers(getattr(law, name)))
+        for name in ('values', 'slopes', 'errors'):
+            setattr(data, name, self._numbers(np.zeros(max(law.width, len(law.of_v)))))
+
+    def _fill_implicit(self, method: ImplicitMidpoint) -> None:
+        data, nv = self._data.implicit, self._nv
+        terms = method.levels.terms
+        self._terms = (_FrictionTerm * max(len(terms), 1))(*(
+            _FrictionTerm(
+                each.index, each.multiplier, each.coulomb, each.stribeck, each.stribeck_velocity
+            )
+            for each in terms
+        ))
+        data.terms, data.rubbing, data.term = len(terms), len(method.levels.at), self._terms
+        data.at = self._indices(method.levels.at)
+        data.kp, data.kd = map(self._numbers, method.gains)
+        # These arrays are shared with the method in Python.
+        for name in ('damping', 'springs', 'modal', 'stiffness', 'last'):
+            setattr(data, name, self._numbers(getattr(method, name)))
+        data.memory = self._numbers(np.zeros(5 * nv * nv + 15 * nv))
+        self._data.is_implicit = 1
+
+    def _polynomial(self, given: Optional[PiecewisePolynomial]) -> _Polynomial:
+        if given is None:
+            return _Polynomial()
+        intervals, powers, width = given.coefficients.shape
+        return _Polynomial(
+            intervals, powers - 1, width, self._numbers(given.at),
+            self._numbers(given.coefficients), 0,
+        )
+
+
+@lru_cache(maxsize=1)
+def _loop() -> Any:
+    """Return the function `flexdyn_steps`, or None where it cannot be compiled."""
+    try:
+        compiler = find_compiler()
+        source = ''.join((RUNTIME / name).read_text(encoding='utf-8') for name in SOURCES)
+        entry = cache.entry_name('stepping', compiler.identity, *FLAGS, suffix=cache.LIBRARY)
+        library = load_library(
+            entry, lambda: compiler.build(source, FLAGS), lambda path: ctypes.CDLL(str(path))
+        )
+    except (CompilationFailed, NoCompiler):
+        return None
+    size = c_int64.in_dll(library, 'flexdyn_simulation_size').value
+    assert size == ctypes.sizeof(_Simulation), 'the structures of stepping.h differ'
+    function = library.flexdyn_steps
+    function.argtypes = (ctypes.POINTER(_Simulation), c_int64)
+    function.restype = ctypes.c_int
+    return function

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Energy balance of a simulated motion, and the step that keeps it.
+
+The energy gained equals work less losses. The residual is the error of the method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Any, Optional
+
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
+from flexdyn_ros.simulation.record import Trajectory
+import numpy as np
+
+# Of energies and work: what rounding may leave.
+_ROUNDING = 1e-12
+# Of the tolerance: what a step that is proposed aims at.
+_AIM = 0.25
+
+
+class EnergyNotKept(UserWarning):
+    """A simulated motion does not keep its energy balance to the tolerance."""
+
+
+@dataclass(frozen=True)
+class Imbalance:
+    """
+    An energy balance that is not kept.
+
+    Attributes:
+        residual: Largest energy that is neither work nor losses [J].
+        kinetic: Largest kinetic energy [J].
+        time: Of the sample after which the residual changes most [s].
+        coordinate: The mode, spring or joint that needs a shorter step.
+        step: A sufficient step, if the error falls with the method's order [s].
+    """
+
+    residual: float
+    kinetic: float
+    time: float
+    coordinate: str
+    step: float
+
+    def __str__(self) -> str:
+        """Return the sentences of the warning."""
+        return (
+            f'The energy balance of the simulated motion is off by {self.residual:.3g} J, with '
+            f'{self.kinetic:.3g} J of kinetic energy at most. "{self.coordinate}", near t = '
+            f'{self.time:.4g} s, needs a shorter step: about dt={self.step:.2g}. '
+            'Trajectory.residual is the error over time; energy_tolerance is the accepted one.'
+        )
+
+
+def find_imbalance(
+    dyn: Any, motion: Trajectory, order: int, dt: float, tolerance: float
+) -> Optional[Imbalance]:
+    """
+    Return what is wrong with the energy balance of a motion, or None.
+
+    Args:
+        dyn: The dynamics.
+        motion: The motion.
+        order: Order of the method.
+        dt: Its step [s].
+        tolerance: What is accepted, of the largest kinetic energy.
+    """
+    residual = motion.residual
+    worst, kinetic = float(np.max(np.abs(residual))), float(motion.kinetic.max())
+    sizes = (np.abs(each).max() for each in (motion.energy, motion.work, motion.dissipated))
+    accepted = max(tolerance * kinetic, _ROUNDING * max(sizes))
+    if not worst > accepted:  # nor where work is not known
+        return None
+    k = int(np.argmax(np.abs(np.diff(residual))))
+    step = dt * min(0.5, (_AIM * accepted / worst) ** (1.0 / order))
+    digit = 10.0 ** (math.floor(math.log10(step)) - 1)
+    return Imbalance(
+        worst, kinetic, float(motion.t[k]), _coordinate(dyn, motion.q[k], motion.qd[k], order),
+        math.floor(step / digit) * digit,
+    )
+
+
+def _coordinate(dyn: Any, q: np.ndarray, qd: np.ndarray, order: int) -> str:
+    """
+    Return the coordinate whose motion a method of some order resolves worst.
+
+    That of the natural mode with the largest energy times frequency^order, by its strain; of a
+    robot without stiffness the fastest joint.
+    """
+    robot = dyn.robot
+    names = robot.coordinate_names
+    try:
+        mass, stiffness = dyn.mass_matrix(q), stiffness_matrix(dyn, q)
+        rates, shapes = natural_modes(mass, stiffness)
+    except (ArithmeticError, FlexdynError, np.linalg.LinAlgError):
+        rates = np.zeros(0)
+    if not rates.any():
+        return names[int(np.argmax(np.abs(qd)))]
+    bent = np.zeros(robot.nv)
+    bent[robot.n_joints:] = q[robot.nq - robot.n_modes:]
+    momentum, position = shapes.T @ mass @ qd, rates * (shapes.T @ mass @ bent)
+    shape = shapes[:, int(np.argmax((momentum**2 + position**2) * rates**order))]
+    return names[int(np.argmax(np.abs(shape * (stiffness @ shape))))]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which method and step a simulation takes where they are left open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Optional
+import warnings
+
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.simulation.stability import find_limit, StepLimit, StepTooLarge
+from flexdyn_ros.simulation.tableaus import find_tableau, IMPLICIT, RK4, Tableau
+import numpy as np
+
+AUTO = 'auto'
+# Where the step is left open [s], and of the limit of the method.
+_USUAL_STEP, _SAFETY = 1e-3, 0.5
+# Of the limit, from which a step is beyond it: the limit is that of the motion linearised at rest.
+_BEYOND = 1.01
+
+
+class StepBeyondLimit(UserWarning):
+    """A step is beyond the limit of the only method that runs a robot."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """
+    A method with its step.
+
+    Attributes:
+        tableau: The method.
+        dt: The step [s].
+        limit: The method's limit at the start; None where it is not known.
+    """
+
+    tableau: Tableau
+    dt: float
+    limit: Optional[StepLimit]
+
+
+def choose(
+    dyn: Any, q: np.ndarray, dt: Optional[float], method: str, force: bool = False
+) -> Choice:
+    """
+    Return the method and the step of a run.
+
+    Args:
+        dyn: The dynamics.
+        q: Configuration at the start, (nq,).
+        dt: The step [s], or None.
+        method: A method's name, or "auto": "implicit" where the step, or a millisecond, is beyond
+            the limit of rk4 for what acts in a joint, and otherwise "rk4".
+        force: Whether a step beyond the limit is taken all the same.
+
+    Raises:
+        ArgumentError: There is no such method, or it does not run this robot.
+        StepTooLarge: The step is beyond the limit. By "auto" on a prescribed base, for what acts
+            in a joint, it is the warning `StepBeyondLimit`.
+    """
+    robot = dyn.robot
+    supported = not (robot.loops or robot.base_motion == 'prescribed')
+    tableau = RK4 if method == AUTO else find_tableau(method)
+    if tableau is IMPLICIT and not supported:
+        raise ArgumentError(
+            'method', 'is "implicit", which runs robots without loops and prescribed bases'
+        )
+    limit = find_limit(dyn, q, tableau)
+    stiff = limit is not None and limit.in_joints and (dt or _USUAL_STEP) > limit.step
+    if method == AUTO and supported and stiff:
+        tableau = IMPLICIT
+        limit = find_limit(dyn, q, tableau)
+    # The motions that loops leave are slower, by an amount that is not known.
+    if dt and limit and dt > _BEYOND * limit.step and not force and not robot.loops:
+        error = StepTooLarge(dt, tableau.name, limit)
+        if method != AUTO or not limit.in_joints:
+            raise error
+        # There is no other method for this base, and smoothed friction stays bounded.
+        warnings.warn(str(error), StepBeyondLimit, stacklevel=3)
+    step = dt or min(_USUAL_STEP, _SAFETY * limit.step if limit else _USUAL_STEP)
+    return Choice(tableau, step, limit)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run: steps in blocks of the compiled loop where there is one, and in Python elsewhere."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Union
+
+from flexdyn_ros.simulation.compiled_steps import compiled_steps
+from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
+from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
+from flexdyn_ros.simulation.progress import ProgressBar
+from flexdyn_ros.simulation.record import Recorder, Trajectory
+from flexdyn_ros.simulation.runge_kutta import RungeKutta
+from flexdyn_ros.simulation.tableaus import IMPLICIT, Tableau
+import numpy as np
+
+# Python takes part, for interrupts and progress, about as often as this [s].
+_INTERVAL = 0.05
+_FIRST_BLOCK = 64  # steps
+
+
+class Run:
+    """
+    A run from its first step to its last.
+
+    A step that the compiled loop cannot do, since a number is not finite or a pivot is in doubt,
+    is done in Python, which decides or raises.
+    """
+
+    def __init__(
+        self, equations: EquationsOfMotion, tableau: Tableau, recorder: Recorder,
+        times: tuple[int, float, float], hold: int,
+    ):
+        """
+        Prepare.
+
+        Args:
+            equations: The equations of motion.
+            tableau: The method.
+            recorder: What keeps the samples.
+            times: Number of steps, their length and the duration [s].
+            hold: Steps for which a torque that is held stays.
+        """
+        self._equations, self._recorder, self._hold = equations, recorder, hold
+        self._steps, self._dt, self._t_end = times
+        implicit = ImplicitMidpoint(equations) if tableau is IMPLICIT else None
+        self._integrator: Union[RungeKutta, ImplicitMidpoint] = implicit or RungeKutta(
+            equations, tableau, equations.quadratures
+        )
+        self._compiled = compiled_steps(equations, tableau, recorder, *times, implicit)
+
+    def integrate(self, q: np.ndarray, qd: np.ndarray, bar: ProgressBar) -> None:
+        """
+        Do all steps.
+
+        Args:
+            q: Initial configuration, (nq,).
+            qd: Initial velocities, (nv,).
+            bar: What shows the progress.
+
+        Raises:
+            Diverged: The motion has grown beyond what can be computed.
+        """
+        equations, steps, hold = self._equations, self._steps, self._hold
+        k, block = 0, _FIRST_BLOCK
+        while k < steps:
+            if equations.held and k % hold == 0:
+                equations.hold(k * self._dt, q, qd)
+            if self._compiled is not None:
+                stop = min(k + block, k - k % hold + hold, steps)
+                start = perf_counter()
+                q, qd = self._compiled.run(k, stop, q, qd)
+                taken = perf_counter() - start
+                block = max(1, min(2 * block, int(block * _INTERVAL / max(taken, 1e-6))))
+                self._recorder.count = self._recorder.rows(self._compiled.next)
+                whole, k = self._compiled.next == stop, self._compiled.next
+                bar.update(k / steps)
+                if whole:
+                    continue
+            q, qd = self._step(k, q, qd)
+            k += 1
+            bar.update(k / steps)
+        if equations.held and k % hold == 0:
+            equations.hold(self._t_end, q, qd)
+        self._record(self._t_end, q, qd, equations.torque(self._t_end, q, qd))
+
+    def samples(self) -> Trajectory:
+        """Return the motion so far."""
+        if self._compiled is not None:  # it may have been interrupted on its way back
+            done = self._recorder.rows(self._compiled.next)
+            self._recorder.count = max(self._recorder.count, done)
+        return self._recorder.trajectory()
+
+    def _step(
+        self, k: int, q: np.ndarray, qd: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Record the state before a step and do it in Python."""
+        t = k * self._dt
+        end = self._t_end if k == self._steps - 1 else (k + 1) * self._dt
+        tau = self._equations.torque(t, q, qd)
+        if k % self._recorder.every == 0:
+            self._record(t, q, qd, tau)
+        return self._integrator.step(t, end - t, q, qd, tau)
+
+    def _record(self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> None:
+        equations = self._equations
+        try:
+            with np.errstate(over='ignore', invalid='ignore'):
+                sample = equations.sample(t, q, qd, tau)
+                integrals = equations.quadratures
+                self._recorder.add(t, *sample, integrals.work, integrals.dissipated)
+        except ArithmeticError as error:
+            raise equations.divergence(q, qd) from error

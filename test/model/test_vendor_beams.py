@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every vendor's link bends by a beam without a mass, and the rigid robot is unchanged."""
+
+import flexdyn_ros as fd
+from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.records.inertia import inertia_problem
+from model_texts import flexdyn
+import numpy as np
+from oracles.vendor_robots import robots_folder, vendor_urdfs
+import pytest
+
+pytestmark = pytest.mark.oracle
+
+FOLDERS = sorted({path.relative_to(robots_folder()).parts[0] for path in vendor_urdfs()})
+# Shortest beam [m]: joints closer than this are one place.
+SHORTEST = 0.02
+# Links that can spare no mass, and whose children have none.
+NOTHING_CARRIED = {('romeo_description', 'l_wrist')}
+
+
+def _cases(folder):
+    """Yield each file's robot with its links that have a physical <inertial> and a tip."""
+    seen = set()
+    for path in vendor_urdfs():
+        if path.relative_to(robots_folder()).parts[0] != folder:
+            continue
+        try:
+            rigid = fd.load_robot(path)
+        except ModelError:
+            continue
+        tips = []
+        for joint in rigid.joints:
+            inertia = rigid.link(joint.parent).inertia
+            key = inertia, joint.origin.position
+            if inertia is None or not inertia.mass or key in seen or not joint.coordinate_names:
+                continue
+            if np.linalg.norm(joint.origin.position) < SHORTEST:
+                continue
+            if inertia_problem(inertia.mass, np.array(inertia.matrix)) is None:
+                seen.add(key)
+                tips.append(joint)
+        if tips:
+            yield path, rigid, tips
+
+
+def _smallest(mass):
+    """Return the smallest eigenvalue of a mass matrix whose diagonal is scaled to one."""
+    diagonal = np.diag(mass)
+    if diagonal.min() <= 0.0:
+        return 0.0
+    scale = 1.0 / np.sqrt(diagonal)
+    return np.linalg.eigvalsh(scale[:, None] * mass * scale)[0]
+
+
+def _mass_matrix(robot, q):
+    return np.asarray(fd.Dynamics(robot, backend='reference').mass_matrix(q))
+
+
+def _bent(path, joint):
+    part = (
+        f'<flexible_link link="{joint.parent}"><beam tip="{joint.name}" young="7e10" iy="1e-7" '
+        'iz="1e-7"><bending axis="y" modes="1"/><bending axis="z" modes="1"/></beam>'
+        '</flexible_link>'
+    )
+    return fd.load_robot(path, extension=flexdyn(part))
+
+
+@pytest.mark.parametrize('folder', FOLDERS)
+def test_every_link_bends_and_the_rigid_mass_matrix_stays(folder):
+    for path, rigid, tips in _cases(folder):
+        q = rigid.neutral_configuration()
+        before = _mass_matrix(rigid, q)
+        for joint in tips:
+            try:
+                bent = _bent(path, joint)
+            except ModelError as error:
+                assert 'nothing with mass hangs on it' in str(error)
+                assert (folder, joint.parent) in NOTHING_CARRIED
+                continue
+            after = _mass_matrix(bent, [*q, 0.0, 0.0])
+            kept = after[: len(before), : len(before)]
+            size = np.abs(before).max()
+            np.testing.assert_allclose(kept, before, atol=1e-9 * size, rtol=1e-9)
+            # Where the rigid robot itself has massless joints, no beam gives them mass.
+            if _smallest(before) > 1e-9:
+                assert _smallest(after) > 1e-9, joint.parent

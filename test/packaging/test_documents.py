@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Documents and messages: width of lines, a current picture, and plain technical English."""
+
+import ast
+import importlib.util
+import re
+
+from clean_environment import ROOT
+from flexdyn_ros.cli.main import build_parser
+import pytest
+
+WIDTH = 99
+ARCHITECTURE = ROOT / 'docs' / 'architecture.md'
+DOCUMENTS = sorted((ROOT / 'docs').glob('*.md'))
+PROSE = [ROOT / name for name in ('README.md', 'CONTRIBUTING.md', 'CHANGELOG.rst')] + DOCUMENTS
+# A component computes, returns, raises or ignores. These words make a speaker of it.
+PRIVATE = re.compile(
+    r'\b(tells?|told|says?|said|knows|counts for nothing|goe?s by|whose turn|nothing is'
+    r'|nobody|somebody|to be rid of|what is not)\b',
+    re.IGNORECASE,
+)
+LOG_CALLS = {'debug', 'info', 'warning', 'warn', 'error', 'exception', 'fatal', 'critical'}
+
+
+def lines_of_prose(path):
+    """Yield number and text of the lines outside of code, tables and pictures."""
+    in_code = False
+    for number, line in enumerate(path.read_text(encoding='utf-8').splitlines(), 1):
+        fence = line.lstrip().startswith('```')
+        in_code ^= fence
+        if not (fence or in_code or line.startswith(('|', '    ', '!['))):
+            yield number, line
+
+
+def private_words(text):
+    """Return the private words of a text, apart from code in backquotes."""
+    return [found.group() for found in PRIVATE.finditer(re.sub(r'`[^`]*`', '', text))]
+
+
+def strings(node):
+    """Yield the text of every string below a node of the syntax tree."""
+    for child in ast.walk(node):
+        if isinstance(child, ast.Constant) and isinstance(child.value, str):
+            yield child.value
+
+
+def messages(path):
+    """Yield line and text of what a module logs, warns of and raises."""
+    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+        if isinstance(node, ast.Raise) and node.exc is not None:
+            yield node.lineno, ' '.join(strings(node.exc))
+        elif isinstance(node, ast.Call):
+            name = getattr(node.func, 'attr', getattr(node.func, 'id', ''))
+            if name in LOG_CALLS or name.endswith(('Error', 'warn', '_note')):
+                yield node.lineno, ' '.join(strings(node))
+
+
+def parsers(parser):
+    """Yield a parser and those of its subcommands."""
+    yield parser
+    for action in parser._subparsers._group_actions if parser._subparsers else ():
+        for each in action.choices.values():
+            yield from parsers(each)
+
+
+def test_the_architecture_is_short():
+    lines = ARCHITECTURE.read_text(encoding='utf-8').splitlines()
+    assert len(lines) <= 250
+    assert max(map(len, lines)) <= WIDTH
+
+
+def test_the_picture_of_the_architecture_is_current():
+    path = ROOT / 'scripts' / 'architecture_picture.py'
+    spec = importlib.util.spec_from_file_location('architecture_picture', path)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    drawn = script.PICTURE.read_text(encoding='utf-8')
+    assert drawn == script.picture(), 'run scripts/env.sh python scripts/architecture_picture.py'
+    assert drawn.count('<rect') > 15
+
+
+@pytest.mark.parametrize('path', DOCUMENTS, ids=lambda path: path.name)
+def test_lines_of_documents_are_at_most_99_columns(path):
+    found = [(number, line) for number, line in lines_of_prose(path) if len(line) > WIDTH]
+    assert not found
+
+
+@pytest.mark.parametrize('path', PROSE, ids=lambda path: path.name)
+def test_documents_have_no_private_words(path):
+    lines = list(lines_of_prose(path))
+    assert len(lines) > 5
+    # Phrases run over the ends of lines.
+    assert not private_words(' '.join(line for _, line in lines))
+
+
+def test_help_of_the_commands_has_no_private_words():
+    every = list(parsers(build_parser()))
+    assert len(every) > 8
+    found = {each.prog: private_words(each.format_help()) for each in every}
+    assert not {prog: words for prog, words in found.items() if words}
+
+
+def test_messages_have_no_private_words():
+    found, count = [], 0
+    for path in sorted((ROOT / 'flexdyn_ros').rglob('*.py')):
+        for line, text in messages(path):
+            count += bool(text)
+            words = private_words(text)
+            if words:
+                found.append(f'{path.relative_to(ROOT)}:{line}: {words}')
+    assert count > 300
+    assert not found
+
+
+def test_private_words_are_found():
+    assert private_words('The node says so. Nothing is\npublished.'.replace('\n', ' ')) == [
+        'says', 'Nothing is',
+    ]
+    assert not private_words('The node raises `SaysError`.')
+    tree = 'raise ValueError(f"the file tells {name}")'
+    assert 'tells' in ' '.join(strings(ast.parse(tree)))

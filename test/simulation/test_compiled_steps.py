@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps without Python: the same numbers as in Python, for each kind of torque and of joint."""
+
+import signal
+import threading
+
+from codegen.compiled import needs_compiler
+import flexdyn_ros as fd
+from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.simulation import SimulationDiverged, TorqueTable, TrackingTorque
+from flexdyn_ros.simulation.runge_kutta import RungeKutta
+import numpy as np
+import pytest
+from simulated_robots import FLEXIBLE_PENDULUM, PENDULUM, TUMBLER
+
+pytestmark = needs_compiler
+# Two joints with all kinds of losses, one of them elastic, one carried by a planar joint.
+LOSSES = """
+<robot name="losses">
+  <link name="base"/>
+  <link name="cart"><inertial><mass value="3"/><inertia ixx="0.1" iyy="0.1" izz="0.2"
+    ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="arm"><inertial><origin xyz="0.3 0 0"/><mass value="1"/><inertia ixx="0.01" iyy="0.03"
+    izz="0.03" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="floor" type="planar"><parent link="base"/><child link="cart"/>
+    <axis xyz="0 0 1"/></joint>
+  <joint name="swing" type="continuous"><parent link="cart"/><child link="arm"/>
+    <axis xyz="0 1 0"/></joint>
+  <flexdyn version="1.0">
+    <joint_dynamics joint="swing" stiffness="40" damping="0.3" rotor_inertia="1e-3" gear_ratio="5">
+      <friction viscous="0.2" coulomb="0.1" stribeck="0.15" stribeck_velocity="0.1"/>
+    </joint_dynamics>
+  </flexdyn>
+</robot>
+"""
+RECORDED = ('t', 'q', 'qd', 'tau', 'kinetic', 'potential', 'work', 'dissipated', 'tips')
+TEXTS = {
+    'rigid': PENDULUM, 'floating': TUMBLER, 'flexible': FLEXIBLE_PENDULUM, 'losses': LOSSES,
+}
+
+
+@pytest.fixture(scope='module', params=sorted(TEXTS))
+def robot(request):
+    """Return each of the robots."""
+    return fd.load_robot(TEXTS[request.param])
+
+
+def forbid_python(monkeypatch):
+    """Let a step in Python fail."""
+    def step(*_):
+        raise AssertionError('a step was done in Python')
+
+    monkeypatch.setattr(RungeKutta, 'step', step)
+
+
+def start(robot, seed=1):
+    """Return a state and a torque that move everything."""
+    generator = np.random.default_rng(seed)
+    q = np.array(robot.neutral_configuration())
+    q[robot.nq - robot.n_modes:] = 0.01 * generator.normal(size=robot.n_modes)
+    return q, 0.3 * generator.normal(size=robot.nv), generator.normal(size=(5, robot.nv))
+
+
+def followed(robot):
+    """Return the joint coordinates that are their own rates' integrals."""
+    return [name for name in robot.joint_names if not name.startswith('free/')]
+
+
+def torques(robot):
+    """Return the kinds of torque that need no Python."""
+    _, _, values = start(robot)
+    t = np.array([0.0, 0.004, 0.011, 0.013, 0.02])
+    found = {'none': None, 'constant': values[0]}
+    for interpolation in ('linear', 'cubic', 'hold'):
+        found[interpolation] = TorqueTable(t, values, interpolation)
+    joints = followed(robot)
+    if joints:
+        q = 0.1 * values[:, : len(joints)]
+        found['pid'] = TrackingTorque(
+            robot, t, q, feed_forward=values, kp=30.0, kd=2.0, ki=50.0, joints=joints
+        )
+        found['pd'] = TrackingTorque(robot, t, q, 10.0 * q, kp=30.0, joints=joints)
+    return found
+
+
+@pytest.mark.parametrize('backend', ['python', 'reference'])
+def test_compiled_steps_give_the_numbers_of_python(robot, backend, monkeypatch):
+    """All kinds of torque and all methods, to 1e-12 of the largest number."""
+    plain, compiled = fd.Dynamics(robot, backend), fd.Dynamics(robot, 'c')
+    q, qd, _ = start(robot)
+    for kind, torque in torques(robot).items():
+        method = {'linear': 'rk10', 'cubic': 'rk2'}.get(kind, 'rk4')
+        expected = fd.simulate(plain, q, qd, torque, 0.0255, 1e-3, method)
+        with monkeypatch.context() as patch:
+            forbid_python(patch)
+            found = fd.simulate(compiled, q, qd, torque, 0.0255, 1e-3, method)
+        for name in RECORDED:
+            ours, theirs = getattr(found, name), getattr(expected, name)
+            scale = max(np.abs(theirs).max(initial=0.0), 1e-3)
+            assert np.abs(ours - theirs).max(initial=0.0) < 1e-12 * scale, (kind, name)
+
+
+def test_loads_that_changed_reach_the_compiled_steps(monkeypatch):
+    """A payload and another gravity are constants of the compiled functions."""
+    forbid_python(monkeypatch)
+    robot = fd.load_robot(FLEXIBLE_PENDULUM)
+    ends = []
+    for backend in ('c', 'reference'):
+        dyn = fd.Dynamics(robot, backend)
+        dyn.set_payload('tip', 0.3, (0.02, 0.0, 0.01), np.diag((1e-3, 2e-3, 2e-3)))
+        dyn.set_gravity((1.0, 0.0, -3.0))
+        if backend == 'c':
+            ends.append(fd.simulate(dyn, [0.2, 0, 0, 0, 0], np.zeros(5), None, 0.02, 1e-3))
+    with pytest.raises(AssertionError, match='in Python'):
+        fd.simulate(dyn, [0.2, 0, 0, 0, 0], np.zeros(5), None, 0.02, 1e-3)
+    q = ends[0].q[5], ends[0].qd[5]
+    assert ends[0].potential[5] == pytest.approx(dyn.potential_energy(q[0]), rel=1e-12)
+    assert ends[0].kinetic[5] == pytest.approx(dyn.kinetic_energy(*q), rel=1e-12)
+
+
+def test_constant_wrenches_push_and_work(monkeypatch):
+    """As the torques -J^T w in a function of the state, with their work, in Python and without."""
+    robot = fd.load_robot(FLEXIBLE_PENDULUM)
+    wrenches = {'tip': [1.0, 0.5, -0.3, 0.1, 0.0, 0.2], 'arm': [0, 0.2, 0.1, 0, 0.1, 0]}
+    plain, compiled = fd.Dynamics(robot, 'python'), fd.Dynamics(robot, 'c')
+    compiled.set_payload('tip', 0.3, (0.02, 0.0, 0.01), np.diag((1e-3, 2e-3, 2e-3)))
+    plain.set_payload('tip', 0.3, (0.02, 0.0, 0.01), np.diag((1e-3, 2e-3, 2e-3)))
+    state = ([0.2, 0, 0, 0, 0], np.zeros(5))
+    expected = fd.simulate(
+        plain, *state, lambda t, q, qd: -plain.external_force_vector(q, wrenches), 0.02, 1e-3
+    )
+    forbid_python(monkeypatch)
+    found = fd.simulate(compiled, *state, None, 0.02, 1e-3, wrenches=wrenches)
+    for name in ('q', 'qd', 'work', 'kinetic'):
+        theirs = getattr(expected, name)
+        assert np.abs(getattr(found, name) - theirs).max() < 1e-12 * np.abs(theirs).max(), name
+    assert not found.tau.any()
+    monkeypatch.undo()
+    slow = fd.simulate(plain, *state, None, 0.02, 1e-3, wrenches=wrenches)
+    assert np.abs(slow.work - expected.work).max() < 1e-12 * np.abs(expected.work).max()
+    with pytest.raises(UnknownName, match='tipp'):
+        fd.simulate(plain, *state, None, 0.02, 1e-3, wrenches={'tipp': [0] * 6})
+
+
+def test_a_step_that_is_in_doubt_is_done_in_python(monkeypatch):
+    """The loop stops before it, Python does it, and the loop goes on."""
+    from flexdyn_ros.simulation import compiled_steps
+
+    dyn = fd.Dynamics(fd.load_robot(FLEXIBLE_PENDULUM), 'c')
+    args = ([0.2, 0, 0, 0, 0], np.zeros(5), None, 0.02, 1e-3)
+    expected = fd.simulate(dyn, *args)
+    done, before = [], RungeKutta.step
+
+    def counted(self, t, *rest):
+        done.append(t)
+        return before(self, t, *rest)
+
+    monkeypatch.setattr(RungeKutta, 'step', counted)
+    monkeypatch.setattr(compiled_steps, 'DOUBTFUL_PIVOT', 2.0)
+    found = fd.simulate(dyn, *args)
+    assert len(done) == 20
+    assert np.abs(found.q - expected.q).max() < 1e-14
+    assert (found.t == expected.t).all()
+
+
+def test_divergence_is_reported_as_in_python():
+    """The same last sample, and the same coordinate."""
+    robot = fd.load_robot(FLEXIBLE_PENDULUM)
+    errors = []
+    for backend in ('c', 'python'):
+        with pytest.raises(SimulationDiverged) as caught:
+            fd.simulate(
+                fd.Dynamics(robot, backend), [0, *[1e-3] * 4], np.zeros(5), None, 1.0, 5e-3,
+                force=True,
+            )
+        errors.append(caught.value)
+    assert errors[0].time == errors[1].time > 0.0
+    assert errors[0].coordinate == errors[1].coordinate
+    assert len(errors[0].trajectory) == len(errors[1].trajectory)
+
+
+@pytest.mark.parametrize('backend', ['c', 'python'])
+def test_a_torque_function_is_held_over_its_period(backend):
+    """It is called once a period; between, the robot feels a constant torque."""
+    dyn = fd.Dynamics(fd.load_robot(PENDULUM), backend)
+    calls = []
+
+    def torque(t, q, qd):
+        calls.append(t)
+        return [1.0 + t - q[0]]
+
+    motion = fd.simulate(dyn, [0.1], [0.0], torque, 0.02, 1e-3, torque_period=4e-3)
+    assert calls == pytest.approx([0.0, 0.004, 0.008, 0.012, 0.016, 0.02])
+    assert (motion.tau[:4] == motion.tau[0]).all()
+    chosen = fd.simulate(dyn, [0.1], [0.0], torque, 0.02, None, torque_period=7e-4)
+    assert chosen.t[1] == pytest.approx(7e-4)
+    assert motion.tau[4, 0] == 1.0 + motion.t[4] - motion.q[4, 0]
+    with pytest.raises(ArgumentError, match='multiple of dt'):
+        fd.simulate(dyn, [0.1], [0.0], torque, 0.02, 1e-3, torque_period=1.5e-3)
+    with pytest.raises(ArgumentError, match='no function'):
+        fd.simulate(dyn, [0.1], [0.0], [1.0], 0.02, 1e-3, torque_period=1e-3)
+
+
+@pytest.mark.parametrize('backend', ['c', 'python'])
+def test_samples_may_be_fewer_than_steps(backend):
+    """Every third state and the last one, the same numbers as of a full record."""
+    dyn = fd.Dynamics(fd.load_robot(PENDULUM), backend)
+    args = ([0.1], [0.0], [0.3], 0.1, 1e-3)
+    full, few = fd.simulate(dyn, *args), fd.simulate(dyn, *args, sample_every=3)
+    rows = [*range(0, 100, 3), 100]
+    assert (few.t == full.t[rows]).all()
+    assert (few.q == full.q[rows]).all()
+    assert (few.work == full.work[rows]).all()
+    with pytest.raises(ArgumentError, match='whole number'):
+        fd.simulate(dyn, *args, sample_every=0)
+
+
+def test_integral_action_removes_the_error_of_gravity():
+    """A pendulum held at 0.5 rad: P and D leave m g l sin(q) / kp, the integral nothing."""
+    robot = fd.load_robot(PENDULUM)
+    dyn = fd.Dynamics(robot)
+    gains = {'kp': 100.0, 'kd': 15.0}
+    ends = [
+        fd.simulate(
+            dyn, [0.5], [0.0], TrackingTorque(robot, [0.0], [[0.5]], ki=ki, **gains), 10.0, 2e-3
+        ).q[-1, 0]
+        for ki in (0.0, 100.0)
+    ]
+    weight = dyn.gravity_vector([ends[0]])[0]
+    assert abs(weight) > 1.0
+    assert gains['kp'] * (0.5 - ends[0]) == pytest.approx(weight, rel=1e-6)
+    assert ends[1] == pytest.approx(0.5, abs=1e-4)
+
+
+def test_tables_are_what_they_interpolate():
+    """Closed forms of each interpolation, inside, at the knots and beyond the ends."""
+    t = np.array([0.0, 1.0, 3.0])
+    linear = TorqueTable(t, [[0.0], [2.0], [-2.0]])
+    hold = TorqueTable(t, [[0.0], [2.0], [-2.0]], 'hold')
+    cubic = TorqueTable(np.linspace(0, 3, 7), np.linspace(0, 3, 7)[:, np.newaxis]**3, 'cubic')
+    state = (np.zeros(1), np.zeros(1), np.zeros(0))
+    for time, ramp, step in (
+        (-1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.25, 0.5, 0.0), (1.0, 2.0, 2.0), (2.0, 0.0, 2.0),
+        (3.0, -2.0, -2.0), (9.0, -2.0, -2.0),
+    ):
+        assert linear.torque(time, *state) == pytest.approx(ramp)
+        assert hold.torque(time, *state) == pytest.approx(step)
+    assert cubic.torque(1.3, *state) == pytest.approx(1.3**3)
+    value, rate = cubic.table(1.3)
+    assert rate == pytest.approx(3 * 1.3**2)
+    assert cubic.table(3.5)[1] == 0.0
+
+
+def test_bad_laws_are_named():
+    """Shapes, times, gains and names."""
+    robot, tumbler = fd.load_robot(PENDULUM), fd.load_robot(TUMBLER)
+    with pytest.raises(ArgumentError, match='ascend'):
+        TorqueTable([0.0, 0.0], [[1.0], [2.0]])
+    with pytest.raises(ArgumentError, match='"tau" has shape'):
+        TorqueTable([0.0, 1.0], [[1.0]])
+    with pytest.raises(ArgumentError, match='interpolation'):
+        TorqueTable([0.0, 1.0], [[1.0], [2.0]], 'quadratic')
+    with pytest.raises(ArgumentError, match='negative gain'):
+        TrackingTorque(robot, [0.0], [[0.0]], kp=-1.0)
+    with pytest.raises(UnknownName, match='pivot'):
+        TrackingTorque(robot, [0.0], [[0.0]], joints=['pivott'])
+    with pytest.raises(ArgumentError, match='quaternion'):
+        TrackingTorque(tumbler, [0.0], [[0.0]], joints=['free/rx'])
+    with pytest.raises(ArgumentError, match='gives 2 generalised forces'):
+        fd.simulate(fd.Dynamics(robot), [0.0], [0.0], TorqueTable([0.0], [[1.0, 2.0]]), 1.0, 0.1)
+
+
+@pytest.mark.parametrize('backend', ['c', 'python'])
+def test_an_interrupt_keeps_the_samples_so_far(backend):
+    """Ctrl-C during a long run, from outside: the exception carries the motion."""
+    dyn = fd.Dynamics(fd.load_robot(PENDULUM), backend)
+    fd.simulate(dyn, [0.1], [0.0], None, 0.01, 1e-3)
+    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt) as caught:
+        fd.simulate(dyn, [0.1], [0.0], None, 1e4, 1e-3)
+    motion = caught.value.trajectory
+    assert 10 < len(motion) < 10**7
+    assert (np.diff(motion.t) > 0.0).all()
+    again = fd.simulate(dyn, [0.1], [0.0], None, 0.01, 1e-3)
+    assert (motion.q[:10] == again.q[:10]).all()
+
+
+def test_an_error_of_the_torque_keeps_the_samples_so_far():
+    """The error itself is unchanged, and carries the motion."""
+    dyn = fd.Dynamics(fd.load_robot(PENDULUM))
+
+    def torque(t, q, qd):
+        if t > 0.05:
+            raise OSError('the motor is gone')
+        return [0.0]
+
+    with pytest.raises(OSError, match='the motor is gone') as caught:
+        fd.simulate(dyn, [0.1], [0.0], torque, 1.0, 0.01)
+    assert caught.value.trajectory.t[-1] == pytest.approx(0.05)
+
+
+def test_work_and_losses_balance_the_energy(robot):
+    """Energy gained is work less losses, to the error of the method; it falls with its order."""
+    dyn = fd.Dynamics(robot)
+    q, qd, values = start(robot)
+    worst = []
+    for dt in (1e-3, 5e-4):
+        motion = fd.simulate(dyn, q, qd, values[0], 0.1, dt)
+        assert np.ptp(motion.work) > 1e-3
+        assert (np.diff(motion.dissipated) >= -1e-15).all()
+        worst.append(np.abs(motion.residual).max() / motion.kinetic.max())
+    assert worst[0] < 1e-3
+    assert worst[1] < max(worst[0] / 8.0, 1e-12)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that lose energy warn and name the step that does not; steps beyond a limit are errors."""
+
+from pathlib import Path
+import warnings
+
+import flexdyn_ros as fd
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.simulation import EnergyNotKept, StepTooLarge
+import numpy as np
+import pytest
+from simulated_robots import FLEXIBLE_PENDULUM, PENDULUM, TUMBLER
+
+URDF = Path(__file__).resolve().parents[2] / 'urdf'
+
+
+def joint(dynamics):
+    """Return a wheel of 1e-4 kg m^2 on a joint."""
+    return (
+        '<robot name="wheel"><link name="base"/><link name="wheel"><inertial><mass value="1"/>'
+        '<inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="axle" type="continuous"><parent link="base"/><child link="wheel"/>'
+        f'<axis xyz="0 0 1"/>{dynamics}</joint></robot>'
+    )
+
+
+def undamped(name):
+    """Return the dynamics of an example robot, and a start with some energy in everything."""
+    dyn = fd.Dynamics(fd.load_robot(URDF / f'{name}.urdf.xacro'))
+    q = np.array(dyn.robot.neutral_configuration())
+    q[:2] += 0.3
+    return dyn, q
+
+
+def test_a_violent_run_warns_and_the_proposed_step_mends_it():
+    """Stiff modes with a large amplitude: the warning names one of them and a step."""
+    dyn = fd.Dynamics(fd.load_robot(FLEXIBLE_PENDULUM))
+    run = ([0.0, 0.0, 0.1, 0.1, 0.0], np.zeros(5), None, 0.2)
+    with pytest.warns(EnergyNotKept, match='"arm/bending_z2", near t = .* dt=') as caught:
+        motion = fd.simulate(dyn, *run, 1e-3)
+    assert np.abs(motion.residual).max() > 1e-4 * motion.kinetic.max()
+    step = float(str(caught[0].message).split('dt=')[1].split()[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        mended = fd.simulate(dyn, *run, step)
+        fd.simulate(dyn, *run, 1e-3, energy_tolerance=None)
+        chosen = fd.simulate(dyn, *run, None)
+    assert np.abs(mended.residual).max() < 1e-4 * mended.kinetic.max()
+    assert np.abs(chosen.residual).max() < 1e-4 * chosen.kinetic.max()
+
+
+@pytest.mark.parametrize('text', [PENDULUM, TUMBLER, joint('<dynamics damping="1e-3"/>')])
+def test_benign_runs_do_not_warn(text):
+    """Also at rest, where there is no kinetic energy to compare with."""
+    dyn = fd.Dynamics(fd.load_robot(text))
+    rest, q = np.zeros(dyn.robot.nv), dyn.robot.neutral_configuration()
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        fd.simulate(dyn, q, rest, None, 0.1, 1e-3)
+        fd.simulate(dyn, q, rest + 0.5, None, 0.1, 1e-3)
+        fd.simulate(dyn, q, rest, rest + 0.1, 0.1, None)
+
+
+@pytest.mark.parametrize('name', ['canadarm', 'puma560'])
+def test_undamped_arms_keep_their_energy(name):
+    """A second at 1 ms without a warning."""
+    dyn, q = undamped(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error', EnergyNotKept)
+        qd = np.where(np.arange(dyn.robot.nv) < dyn.robot.n_joints, 0.05, 0.0)
+        motion = fd.simulate(dyn, q, qd, None, 1.0, 1e-3)
+    assert motion.kinetic.max() > 1.0
+    assert np.abs(motion.residual).max() < 1e-6 * motion.kinetic.max()
+
+
+@pytest.mark.parametrize(('dynamics', 'cause', 'limit'), [
+    ('<dynamics friction="1"/>', 'friction of joint "axle"', 2.785e-4 * 1e-2),
+    ('<dynamics damping="1"/>', 'damping of joint "axle"', 2.785e-4),
+])
+def test_a_step_beyond_the_limit_names_what_bounds_it(dynamics, cause, limit):
+    """And runs when it is forced."""
+    dyn = fd.Dynamics(fd.load_robot(joint(dynamics)))
+    with pytest.raises(StepTooLarge) as caught:
+        fd.simulate(dyn, [0.0], [1.0], None, 0.01, 1e-3, 'rk4')
+    assert isinstance(caught.value, ArgumentError)
+    assert caught.value.limit.step == pytest.approx(limit, rel=1e-2)
+    assert cause in str(caught.value) and 'frequency' not in str(caught.value)
+    with pytest.warns(EnergyNotKept):
+        fd.simulate(dyn, [0.0], [1.0], None, 0.002, 2.0 * limit, 'rk4', force=True)
+
+
+def test_a_spring_and_a_mode_are_named():
+    """By the coordinate with the largest strain in the fastest vibration."""
+    beam = fd.Dynamics(fd.load_robot(FLEXIBLE_PENDULUM))
+    with pytest.raises(StepTooLarge, match='mode "arm/torsion1" at .* Hz'):
+        fd.simulate(beam, np.zeros(5), np.zeros(5), None, 0.1, 0.01)
+    spring = joint('').replace('</robot>', (
+        '<flexdyn version="1.0"><joint_dynamics joint="axle" stiffness="1e3" '
+        'rotor_inertia="1e-4"/></flexdyn></robot>'
+    ))
+    dyn = fd.Dynamics(fd.load_robot(spring))
+    with pytest.raises(StepTooLarge, match='spring of joint "axle" at .* Hz'):
+        fd.simulate(dyn, np.zeros(2), np.zeros(2), None, 0.1, 0.01, 'rk4')
