@@ -17,7 +17,7 @@ motion, which the corrected bias acceleration contains.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
+from typing import Iterable, Optional
 
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
@@ -212,7 +212,7 @@ def joint_columns(joint: JointMotion, rotation: Optional[Matrix]) -> tuple[Colum
 
 def axis_rates(joint: JointMotion, rates: list) -> list[Scalar]:
     """Return the velocity (or acceleration) of each joint axis from a vector (nv,)."""
-    return [_sum(term.multiplier * rates[term.velocity_index] for term in axis)
+    return [total(term.multiplier * rates[term.velocity_index] for term in axis)
             for axis in joint.terms]
 
 
@@ -272,12 +272,13 @@ def project_on_axis(column: Column, wrench: tuple[Vector, Vector]) -> Scalar:
 
 
 def _position(joint: JointMotion, q: list) -> Scalar:
-    displacement = _sum(term.multiplier * q[term.position_index] for term in joint.terms[0])
+    displacement = total(term.multiplier * q[term.position_index] for term in joint.terms[0])
     return displacement + joint.offset if joint.offset else displacement
 
 
-def _sum(values) -> Scalar:
-    total = None
+def total(values: Iterable[Scalar]) -> Scalar:
+    """Return the sum of one or more values."""
+    found: Scalar = None
     for value in values:
-        total = value if total is None else total + value
-    return total
+        found = value if found is None else found + value
+    return found

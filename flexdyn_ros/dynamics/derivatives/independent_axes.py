@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Iterable, Protocol, Sequence
 
-from flexdyn_ros.dynamics.joints import AxisTerm
+from flexdyn_ros.dynamics.joints import AxisTerm, total
 from flexdyn_ros.dynamics.multibody import Body, Multibody
 from flexdyn_ros.dynamics.scalar import Scalar
 
@@ -114,10 +114,10 @@ def _body(
         found.drivers.append([(term.velocity_index, term.multiplier) for term in axis])
         vectors = [(found.qd, qd, 'rate'), (found.qdd, qdd, 'acceleration')]
         for own, theirs, name in vectors:
-            value = _sum(t.multiplier * theirs[t.velocity_index] for t in axis)
+            value = total(t.multiplier * theirs[t.velocity_index] for t in axis)
             own.append(value if is_coordinate else calculus.variable(f'{name} {index}', value))
         if joint.type not in SEVERAL:
-            moved = _sum(t.multiplier * q[t.position_index] for t in axis)
+            moved = total(t.multiplier * q[t.position_index] for t in axis)
             moved = moved + offset if offset else moved
             found.q.append(
                 moved if is_coordinate else calculus.variable(f'position {index}', moved)
@@ -129,10 +129,3 @@ def _body(
     found.drivers += [[(body.velocity_modes + k, 1.0)] for k in range(body.n_modes)]
     moved_joint = replace(joint, terms=tuple(terms), position_start=start, offset=0.0)
     return replace(body, joint=moved_joint, position_modes=first_q, velocity_modes=first_v)
-
-
-def _sum(values: Iterable[Scalar]) -> Scalar:
-    total = None
-    for value in values:
-        total = value if total is None else total + value
-    return total

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterable, NamedTuple, Sequence
 
-from flexdyn_ros.dynamics.foreshortening import amplitude_gradients, amplitudes
+from flexdyn_ros.dynamics.foreshortening import amplitude_gradients, amplitudes, weighted
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
@@ -131,14 +131,7 @@ def sum_vectors(weights: Weights, vectors: Sequence[Vector]) -> Vector:
 
 
 def weighted_values(weights: Weights, values: Sequence[Scalar]) -> Scalar:
-    return weighted_sum([weight for _, weight in weights], [values[a] for a, _ in weights])
-
-
-def weighted_sum(weights: Sequence[Scalar], values: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for weight, value in zip(weights, values):
-        total = total + weight * value
-    return total
+    return weighted([weight for _, weight in weights], [values[a] for a, _ in weights])
 
 
 def _entries(m: Matrix) -> list[tuple[int, int, Scalar]]:
@@ -207,7 +200,7 @@ class LinkInertia:
         return Load(
             combine(rates, self.modal_first),
             combine(rates, self.modal_angular),
-            [weighted_sum(row, rates) for row in self.modal_mass],
+            [weighted(row, rates) for row in self.modal_mass],
         )
 
     def weight(self, gravity: Vector) -> Load:

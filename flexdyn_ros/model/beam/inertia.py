@@ -32,17 +32,6 @@ ROUNDING = 1e-9
 AGREEMENT = 0.01
 
 
-def rigid_hub(
-    inertial: Inertia, beam: Beam, place: Place
-) -> tuple[Optional[Inertia], Optional[str]]:
-    """
-    Return <inertial> minus the beam, and a note where the beam's values win over <inertial>.
-
-    See `rigid_remainder`.
-    """
-    return rigid_remainder(inertial, beam_inertia(beam), beam.length, 'beam', place)
-
-
 def rigid_remainder(
     inertial: Inertia, part: Inertia, length: float, what: str, place: Place
 ) -> tuple[Optional[Inertia], Optional[str]]:

@@ -6,8 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Optional
 
-from flexdyn_ros.errors import NotYetSupported
-from flexdyn_ros.model.beam.inertia import rigid_hub, rigid_remainder, with_carried_bodies
+from flexdyn_ros.model.beam.inertia import rigid_remainder, with_carried_bodies
 from flexdyn_ros.model.beam.mass_share import massless_reason, OWN_MASS, shared_inertia
 from flexdyn_ros.model.beam.tip_inertia import check_massless_beams
 from flexdyn_ros.model.extension.beam_reader import read_beam, read_segments
@@ -28,6 +27,7 @@ from flexdyn_ros.model.records.joint import Joint
 from flexdyn_ros.model.records.link import Link, Payload
 from flexdyn_ros.model.records.reduced import contradicting_forms, form_notes
 from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.section import beam_inertia
 import numpy as np
 
 
@@ -48,9 +48,9 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         return replace(robot, actuated=tuple(movable))
     robot = with_base_motion(robot, extension.child('base'))
     robot = with_multi_axis_joints(robot, extension)
-    later: list[NotYetSupported] = []
     notes: list[str] = []
-    links = _links(robot, extension, notes, later)
+    bent = (_bent_link(item, robot, notes) for item in extension.all('flexible_link'))
+    links = {link.name: link for link in bent}
     drives: dict[str, Joint] = {}
     for item in extension.all('joint_dynamics'):
         joint = driven_joint(item, {j.name: j for j in robot.joints} | drives, robot)
@@ -65,8 +65,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         actuated=read_actuated(extension, robot),
         notes=robot.notes + tuple(notes),
     )
-    if later:
-        raise later[0]
+    _refuse_sid(extension)
     contradiction = contradicting_forms(changed.links)
     if contradiction:
         raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
@@ -77,43 +76,29 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     return changed
 
 
-def _links(
-    robot: Robot, extension: Item, notes: list[str], later: list[NotYetSupported]
-) -> dict[str, Link]:
-    links = {}
-    for item in extension.all('flexible_link'):
-        link = robot.link(link_name(item, item.value('link'), robot))
-        described = [child for child in item.children if child.schema.name != 'mode_spring']
-        kinds = [child.schema.name for child in described]
-        if len(kinds) != 1:
-            given = ' and '.join(f'<{kind}>' for kind in kinds) or 'nothing'
-            raise item.place.error(
-                f'The link is described by {given}',
-                'Write exactly one of <beam>, <modal> and <segments>',
-            )
-        if item.value('inertial') == 'hub' and link.inertia is None:
-            raise item.place.error(
-                'inertial="hub" has no effect, since the link has no <inertial>', 'Take it out'
-            )
-        child = described[0]
-        if child.schema.name == 'modal':
-            links.update(_modal_link(item, child, link, robot, notes, later))
-        elif child.schema.name == 'segments':
-            links[link.name] = _segmented_link(item, child, link, robot, notes)
-        else:
-            links[link.name] = _beam_link(item, child, link, robot, notes)
-        if link.name in links:
-            bent = links[link.name]
-            links[link.name] = replace(bent, mode_springs=read_mode_springs(item, bent))
-    return links
+def _bent_link(item: Item, robot: Robot, notes: list[str]) -> Link:
+    link = robot.link(link_name(item, item.value('link'), robot))
+    described = [child for child in item.children if child.schema.name != 'mode_spring']
+    kinds = [child.schema.name for child in described]
+    if len(kinds) != 1:
+        given = ' and '.join(f'<{kind}>' for kind in kinds) or 'nothing'
+        raise item.place.error(
+            f'The link is described by {given}',
+            'Write exactly one of <beam>, <modal> and <segments>',
+        )
+    if item.value('inertial') == 'hub' and link.inertia is None:
+        raise item.place.error(
+            'inertial="hub" has no effect, since the link has no <inertial>', 'Take it out'
+        )
+    read = {'beam': _beam_link, 'modal': _modal_link, 'segments': _segmented_link}[kinds[0]]
+    bent = read(item, described[0], link, robot, notes)
+    return replace(bent, mode_springs=read_mode_springs(item, bent)) if bent else link
 
 
-def _beam_link(
-    item: Item, beam_item: Item, link: Link, robot: Robot, notes: list[str]
-) -> Link:
+def _beam_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[str]) -> Link:
     hub_only = item.value('inertial') == 'hub'
-    beam = read_beam(beam_item, link, robot, hub_only)
-    beam, hub = _parted(link.inertia, beam, beam_item, hub_only, notes)
+    beam = read_beam(given, link, robot, hub_only)
+    beam, hub = _parted(link.inertia, beam, given, hub_only, notes)
     _check_options(item, beam)
     stiffening = item.value('geometric_stiffening')
     return Link(
@@ -123,21 +108,17 @@ def _beam_link(
 
 
 def _modal_link(
-    item: Item,
-    modal_item: Item,
-    link: Link,
-    robot: Robot,
-    notes: list[str],
-    later: list[NotYetSupported],
-) -> dict[str, Link]:
+    item: Item, given: Item, link: Link, robot: Robot, notes: list[str]
+) -> Optional[Link]:
+    """Return the link with modes of a file; None where the file's format cannot be read yet."""
     if item.texts.get('geometric_stiffening') == 'true':
         raise item.place.error(
             'geometric_stiffening="true" needs slopes along a beam, which modal files lack',
             'Write geometric_stiffening="false", or describe the link by <beam>',
         )
-    modal = read_modal(modal_item, link, robot, later)
+    modal = read_modal(given, link, robot)
     if modal is None:
-        return {}
+        return None
     if not item.written('geometric_stiffening'):
         notes.append(
             f'Link "{link.name}": modes from a file have no geometric stiffening. '
@@ -145,18 +126,27 @@ def _modal_link(
         )
     hub = link.inertia
     if hub is not None and item.value('inertial') == 'total':
-        hub, note = rigid_remainder(hub, modal.inertia, modal.size, 'file', modal_item.place)
+        hub, note = rigid_remainder(hub, modal.inertia, modal.size, 'file', given.place)
         notes.extend([note] if note else [])
     _check_reduction(item)
-    return {link.name: Link(
+    return Link(
         link.name, hub, None, item.value('rotation'), False, modal=modal,
         deflection=item.value('deflection'),
-    )}
+    )
 
 
-def _segmented_link(
-    item: Item, segments_item: Item, link: Link, robot: Robot, notes: list[str]
-) -> Link:
+def _refuse_sid(extension: Item) -> None:
+    """Raise NotYetSupported where a modal file has a format that is not computed yet."""
+    for item in extension.all('flexible_link'):
+        for modal in item.all('modal'):
+            if modal.value('format') == 'sid':
+                raise modal.place.not_yet(
+                    'format="sid" is not supported yet',
+                    'Convert the data to format="npz" (docs/modal_files.md)',
+                )
+
+
+def _segmented_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[str]) -> Link:
     for name, inherent in (
         ('rotation', 'exact'), ('geometric_stiffening', 'true'), ('deflection', 'exact')
     ):
@@ -167,10 +157,10 @@ def _segmented_link(
                 'Remove it, or describe the link by <beam>',
             )
     hub_only = item.value('inertial') == 'hub'
-    segments = read_segments(segments_item, link, robot, hub_only)
-    beam, hub = _parted(link.inertia, segments.beam, segments_item, hub_only, notes)
+    segments = read_segments(given, link, robot, hub_only)
+    beam, hub = _parted(link.inertia, segments.beam, given, hub_only, notes)
     if beam.mass == 0.0:
-        raise segments_item.place.error(
+        raise given.place.error(
             f'{massless_reason(beam.share or 0.0)}, and segments need mass',
             f'Describe the link by <beam>, or write {OWN_MASS}',
         )
@@ -186,7 +176,8 @@ def _parted(
     if not has_own_mass(item):
         fit = item.schema.name == 'beam' and item.value('distribution') == 'fit'
         return shared_inertia(inertial, beam, item.place, fit)
-    hub, note = rigid_hub(inertial, beam, item.place)
+    part = beam_inertia(beam)
+    hub, note = rigid_remainder(inertial, part, beam.length, 'beam', item.place)
     notes.extend([note] if note else [])
     return beam, hub
 

@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 from typing import Optional
 
-from flexdyn_ros.errors import did_you_mean, NotYetSupported
+from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension.items import Item, joint_name
 from flexdyn_ros.model.modal.files import read_modal_file
 from flexdyn_ros.model.records.base import Vector3
@@ -21,9 +21,7 @@ import numpy as np
 STILL = 1e-6
 
 
-def read_modal(
-    item: Item, link: Link, robot: Robot, later: list[NotYetSupported]
-) -> Optional[ModalData]:
+def read_modal(item: Item, link: Link, robot: Robot) -> Optional[ModalData]:
     """
     Return the modes of a link out of a file; None where its format cannot be read yet.
 
@@ -31,7 +29,6 @@ def read_modal(
         item: The <modal> element.
         link: The link as the URDF has it.
         robot: The robot without its extension.
-        later: Gets what cannot be computed yet.
 
     Raises:
         ModelError: The file is missing or wrong, or does not go with the link.
@@ -45,12 +42,6 @@ def read_modal(
             f'file="{address}" {error}', 'Correct the path, or give base_dir'
         ) from None
     if item.value('format') == 'sid':
-        later.append(
-            item.place.not_yet(
-                'format="sid" is not supported yet',
-                'Convert the data to format="npz" (docs/modal_files.md)',
-            )
-        )
         return None
     try:
         arrays = read_modal_file(path)

@@ -61,7 +61,7 @@ def _choose_pairs(lists: dict, graph: Graph, kind: int) -> list[tuple]:
         if len(owners) != -count:
             heapq.heappush(heap, (-len(owners), *_rank(pair), pair))
             continue
-        new = _make(pair, graph, kind)
+        new = _item(_joined(graph, kind, *pair))
         made.append((new, pair))
         for owner in sorted(owners, key=lambda node: node.number):
             _replace(owner, lists[owner], pair, new, where, heap, kind)
@@ -72,11 +72,12 @@ def _rank(pair: tuple) -> tuple[int, int]:
     return pair[0].number, pair[1].number * 2 + (pair[2] > 0)
 
 
-def _make(pair: tuple, graph: Graph, kind: int) -> Item:
-    a, b, agreement = pair
+def _joined(
+    graph: Graph, kind: int, a: Expression, b: Expression, agreement: int
+) -> Expression:
     if kind == PRODUCT:
-        return _item(graph.product((a, b)))
-    return _item(graph.sum((a, b if agreement > 0 else graph.negate(b))))
+        return graph.product((a, b))
+    return graph.sum((a, b if agreement > 0 else graph.negate(b)))
 
 
 def _replace(owner, items: list, pair: tuple, new: Item, where: dict, heap: list, kind: int):
@@ -111,11 +112,7 @@ def _apply(program: Program, lists: dict, chosen: list, kind: int) -> Program:
         if node in pairs:
             # Before its list, which may hold nothing but the node itself.
             a, b, agreement = pairs[node]
-            left, right = resolve(a), resolve(b)
-            if kind == PRODUCT:
-                result = graph.product((left, right))
-            else:
-                result = graph.sum((left, right if agreement > 0 else graph.negate(right)))
+            result = _joined(graph, kind, resolve(a), resolve(b), agreement)
         elif node in lists:
             parts = [
                 resolve(core) if sign > 0 else graph.negate(resolve(core))

@@ -203,13 +203,13 @@ def cost(polynomial: Polynomial) -> int:
 def term_cost(term: Term) -> int:
     """Return the multiplications of a term."""
     monomial, coefficient = term
-    return len(monomial) - 1 + (not _is_unit(coefficient)) if monomial else 0
+    return len(monomial) - 1 + (not is_unit(coefficient)) if monomial else 0
 
 
 def factors_of(term: Term) -> tuple[Union[int, float], ...]:
     """Return the factors of a term, the size of a number as a negative one behind the others."""
     monomial, coefficient = term
-    return monomial if _is_unit(coefficient) else (*monomial, -abs(coefficient))
+    return monomial if is_unit(coefficient) else (*monomial, -abs(coefficient))
 
 
 def divisors_of(polynomial: Polynomial) -> Divisors:
@@ -226,13 +226,13 @@ def divisors_of(polynomial: Polynomial) -> Divisors:
     for i, j in combinations(range(len(polynomial)), 2):
         key, quotient, (a, b) = split_pair(polynomial[i], polynomial[j])
         before = costs[i] + costs[j] + 1 - len(quotient)
-        savings = (before - (not _is_unit(a)), before - (not _is_unit(b)))
+        savings = (before - (not is_unit(a)), before - (not is_unit(b)))
         terms.setdefault(key, []).append(Multiple(quotient, (i, j), (a, b), savings))
     # Without a common factor or number, nothing is saved in one place.
     promising = [
         key for key, multiples in terms.items()
         if len(multiples) > 1 or (
-            (multiples[0].quotient or _is_unit(key[2])) and _alone(key, multiples[0]) > 0
+            (multiples[0].quotient or is_unit(key[2])) and _alone(key, multiples[0]) > 0
         )
     ]
     return Divisors(factors, terms, promising)
@@ -257,7 +257,8 @@ def split_pair(left: Term, right: Term) -> tuple[TermPair, Monomial, tuple[float
     return (first, second, rounded(b / a)), quotient, (a, b)
 
 
-def _is_unit(coefficient: float) -> bool:
+def is_unit(coefficient: float) -> bool:
+    """Return whether a product with a coefficient costs nothing but a sign."""
     return coefficient == 1.0 or coefficient == -1.0
 
 
@@ -266,7 +267,7 @@ def _price(pair: TermPair) -> tuple[int, int]:
     """Return the operations of a pair of terms whose first, or second, coefficient is one."""
     first, second, ratio = pair
     both = 1 + max(len(first) - 1, 0) + max(len(second) - 1, 0)
-    weighted = not _is_unit(ratio)
+    weighted = not is_unit(ratio)
     return both + (weighted and bool(second)), both + (weighted and bool(first))
 
 

@@ -22,7 +22,7 @@ from random import Random
 from typing import Optional
 
 from flexdyn_ros.symbolic.rounding import accumulate
-from flexdyn_ros.symbolic.search.divisors import Monomial, Polynomial, rounded, Term
+from flexdyn_ros.symbolic.search.divisors import is_unit, Monomial, Polynomial, rounded, Term
 from flexdyn_ros.symbolic.search.extraction import attempt, drawn, open_about
 from flexdyn_ros.symbolic.search.network import Network
 
@@ -73,11 +73,11 @@ def _connected(network: Network, group: set[int]) -> list[int]:
     found: set[int] = set()
     for atom in group:
         for monomial, coefficient in network.polynomials[atom]:
-            if _is_unit(coefficient):
+            if is_unit(coefficient):
                 found.update(factor for factor in monomial if factor in network.polynomials)
         for user in network.users[atom]:
             for monomial, coefficient in network.polynomials[user]:
-                if _is_unit(coefficient) and atom in monomial:
+                if is_unit(coefficient) and atom in monomial:
                     found.add(user)
                     break
     return sorted(found - group - network.roots)
@@ -89,7 +89,7 @@ def _scales(network: Network, group: set[int], touched: set[int]) -> list[float]
     for atom in touched:
         own = atom in group
         for monomial, coefficient in network.polynomials[atom]:
-            if _is_unit(coefficient):
+            if is_unit(coefficient):
                 continue
             inside = 0
             for factor in monomial:
@@ -116,7 +116,7 @@ def _more_numbers(
                     power -= 1
             if power and monomial:
                 size = rounded(abs(coefficient * scale**power))
-                more += (size != 1.0) - (not _is_unit(coefficient))
+                more += (size != 1.0) - (not is_unit(coefficient))
     return more
 
 
@@ -133,10 +133,6 @@ def _scaled(network: Network, atom: int, group: set[int], scale: float) -> Polyn
             term = (monomial, network.canonical(coefficient * scale**power))
         result.append(term)
     return tuple(result)
-
-
-def _is_unit(coefficient: float) -> bool:
-    return coefficient == 1.0 or coefficient == -1.0
 
 
 def merge_squares(network: Network, atom: int) -> None:
