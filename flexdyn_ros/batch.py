@@ -67,9 +67,7 @@ class BatchFunction:
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Evaluate the function over all samples; see `BatchDynamics`."""
-        bound = self.__signature__.bind(*arguments, **named)
-        bound.apply_defaults()
-        given, function = bound.arguments, self._function
+        given, function = _bound(self.__name__, arguments, named), self._function
         method = given.get('method', 'auto')
         if method not in SOLVING_METHODS:
             raise ArgumentError('method', f'is "{method}", expected one of {SOLVING_METHODS}')
@@ -180,6 +178,31 @@ def _signature(name: str) -> Signature:
     if name == 'forward_dynamics':
         names.append(Parameter('method', plain, default='auto'))
     return Signature(names)
+
+
+@lru_cache(maxsize=None)
+def _defaults(name: str) -> dict[str, Any]:
+    """Return the arguments of a function with their defaults, in their order."""
+    return {each.name: each.default for each in _signature(name).parameters.values()}
+
+
+def _bound(name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return all arguments of a call by name.
+
+    `Signature.bind` takes as long as hundreds of samples, so that it raises the errors alone.
+    """
+    defaults = _defaults(name)
+    places = tuple(defaults)[: len(arguments)]
+    given = {**defaults, **dict(zip(places, arguments)), **named}
+    fits = (
+        len(places) == len(arguments) and len(given) == len(defaults)
+        and named.keys().isdisjoint(places)
+        and all(value is not Parameter.empty for value in given.values())
+    )
+    if not fits:
+        _signature(name).bind(*arguments, **named)
+    return given
 
 
 def _threads(count: int) -> int:

@@ -40,7 +40,7 @@ def arguments(model, function, given):
         'inverse_dynamics': (q, qd, qdd), 'forward_dynamics': (q, qd, tau),
         'hybrid_dynamics': (q, qd, qdd[..., :model.n_joints]), 'bias_vector': (q, qd),
         'coriolis_vector': (q, qd), 'elastic_vector': (q, qd), 'kinetic_energy': (q, qd),
-        'friction_vector': (qd,), 'inertia_vector': (q, qdd),
+        'friction_vector': (qd,), 'dissipated_power': (qd,), 'inertia_vector': (q, qdd),
         'jacobian_rate_qd': (q, qd, model.frame_names[-1]),
         'frame_pose': (q, model.frame_names[-1]), 'jacobian': (q, model.frame_names[-1]),
         'external_force_vector': (q, {model.frame_names[-1]: [1.0, 2.0, 3.0, 0.1, 0.2, 0.3]}),

@@ -31,6 +31,9 @@ SHORTEST, LONGEST = 0.5, 2.0
 LANE_FUNCTIONS = ('exp', 'tanh')
 # Lanes of a vector at most, of one sample and of many.
 FEW_LANES, MOST_LANES = 4, 8
+# Numbers of a batch's inputs and results on the stack, 8 KiB: the compiler keeps these in
+# registers. More of them lie in the caller's memory.
+MOST_ON_STACK = 1024
 # Vectors that `read_rows` and `write_rows` take at a time.
 ROWS = 4
 
@@ -87,14 +90,19 @@ def batch_source(trace: Trace, quaternions: Sequence[int] = ()) -> str:
     sizes = [len(each.symbols) for each in trace.inputs]
     n_x = max(sum(sizes), ROWS)
     n_y = max(sum(output.size for output in trace.outputs), ROWS)
+    on_stack = MOST_LANES * (n_x + n_y) <= MOST_ON_STACK
+    work = 0 if on_stack else n_x + n_y  # where the program's own memory starts
+    if on_stack:
+        arrays = [f'        lanes x[{n_x}], y[{n_y}];']
+    else:
+        arrays = [f'        lanes *const x = (lanes *)memory, *const y = x + {n_x};']
     lines = [
         *_lanes(MOST_LANES), _text('samples.h'), *_lane_functions(program.plan), emit_c(program),
         f'void {BATCH_SYMBOL}(long start, long stop, const double *const *in,',
         '                   const long *strides, double *const *out, unsigned char *flags,',
         '                   double *memory)', '{',
-        f'    lanes *const x = (lanes *)memory, *const y = x + {n_x}, *const {WORK} = y + {n_y};',
-        f'    (void){WORK};',
-        '    for (long i = start; i < stop; i += LANES) {',
+        f'    lanes *const {WORK} = (lanes *)memory + {work};', f'    (void){WORK};',
+        '    for (long i = start; i < stop; i += LANES) {', *arrays,
         '        lanes_mask bad = {0}, doubtful;',
         '        const double *row[LANES];', '        long row_of[LANES];', '',
         '        for (int k = 0; k < LANES; ++k)',
@@ -102,7 +110,7 @@ def batch_source(trace: Trace, quaternions: Sequence[int] = ()) -> str:
         *_read(sizes), *_normalised(quaternions),
         *(f'    {line}' for line in _call(program, trace.inputs)), *_checked(trace),
         *_written(trace), '    }', '}', '',
-        *_numbers(0, MOST_LANES * (n_x + n_y + program.work_size)),
+        *_numbers(0, MOST_LANES * (work + program.work_size)),
     ]
     return '\n'.join(lines)
 
