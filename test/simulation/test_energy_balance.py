@@ -39,7 +39,7 @@ def test_a_violent_run_warns_and_the_proposed_step_mends_it():
     with pytest.warns(EnergyNotKept, match='"arm/bending_z2", near t = .* dt=') as caught:
         motion = fd.simulate(dyn, *run, 1e-3)
     assert np.abs(motion.residual).max() > 1e-4 * motion.kinetic.max()
-    step = float(str(caught[0].message).split('dt=')[1].split()[0])
+    step = float(str(caught[0].message).split('dt=')[1].split()[0].rstrip('.'))
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         mended = fd.simulate(dyn, *run, step)

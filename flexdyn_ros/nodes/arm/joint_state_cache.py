@@ -124,6 +124,7 @@ class JointStateCache(KnownStates):
     Collects joint states from any number of publishers.
 
     Attributes:
+        entries: The newest state of each needed joint.
         unknown: Names met in messages that are not needed.
         touched: Number of needed joints that the last message named.
         faults: Number of faults by kind.
