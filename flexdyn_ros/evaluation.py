@@ -130,6 +130,10 @@ class Evaluation(CheckedArguments):
         for choice in choices:
             call_directly(self, written, kernel, choice, None)
 
+    def _replaces(self, name: str) -> bool:
+        """Return whether a subclass has a method of its own, which batches and steps then call."""
+        return getattr(type(self), name) is not self._written[name]
+
     def native(self, name: str, wrenches: Wrenches = None) -> Optional[NativeFunction]:
         """
         Return a function under the present loads as other compiled code calls it.
@@ -142,8 +146,9 @@ class Evaluation(CheckedArguments):
             None where the backend is not "c", a subclass replaces the method, or loops take part.
         """
         backend = self._backend
-        replaced = getattr(type(self), name) is not self._written[name]
-        if replaced or self._closed is not None or not isinstance(backend, GeneratedBackend):
+        if self._closed is not None or not isinstance(backend, GeneratedBackend):
+            return None
+        if self._replaces(name):
             return None
         loads = ordered_wrenches(self._checked(wrenches))
         found = backend.native(Request(name), tuple((each.frame, each.axes) for each in loads))

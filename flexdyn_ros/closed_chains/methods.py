@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Iterable, Mapping, Optional
 
-from flexdyn_ros.arguments import deliver
+from flexdyn_ros.arguments import deliver, targets
 from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.solve import spaces
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 Out = Optional[np.ndarray]
+Outs = Optional[tuple[np.ndarray, np.ndarray]]
 ByLoop = Optional[Mapping[str, Any]]
 
 
@@ -45,7 +46,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         return self._backend
 
     def project(
-        self, q: ArrayLike, qd: ArrayLike, hold: Iterable[str] = ()
+        self, q: ArrayLike, qd: ArrayLike, hold: Iterable[str] = (), out: Outs = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """
         Return the nearest state that meets all loops: q (nq,) and qd (nv,).
@@ -57,18 +58,18 @@ class ClosedChainMethods(CheckedArguments, ABC):
             q: Configuration, (nq,).
             qd: Velocity, (nv,).
             hold: Names of coordinates that stay as they are.
+            out: Where to write the results, two arrays.
 
         Raises:
             LoopsCannotClose: If no nearby state closes the loops; it holds the gaps.
         """
         at, rate = np.array(self._position(q)), np.array(self._velocity(qd))
-        if self._closed is None:
-            return at, rate
-        closed = self._closed
-        return self._sound(
+        places, closed = targets(out, 'two arrays', 2), self._closed
+        found = (at, rate) if closed is None else self._sound(
             'project', {'q': at.tolist(), 'qd': rate.tolist()}, (),
             lambda: closed.project(self._backend, at, rate, hold),
         )
+        return deliver(found[0], places[0]), deliver(found[1], places[1])
 
     def constraint_forces(
         self,
@@ -88,13 +89,13 @@ class ClosedChainMethods(CheckedArguments, ABC):
         [N m | N]. Where constraints repeat each other these are the smallest ones.
         """
         self._need_loops(loop_accelerations, loop_forces)
-        if self._closed is None:
-            return deliver([], out)
         base = None
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
         at, rate, force = self._position(q), self._velocity(qd), self._vector('tau', tau)
         closed, loads = self._closed, self._checked(wrenches)
+        if closed is None:
+            return deliver([], out)
         inputs = closed.inputs(loop_accelerations, loop_forces)
         return deliver(self._sound(
             'constraint_forces',
@@ -134,27 +135,27 @@ class ClosedChainMethods(CheckedArguments, ABC):
 
     def loop_gaps(self, q: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the constraint errors of the loops, (n_constraints,) [rad | m]."""
-        if self._closed is None:
-            return deliver([], out)
         at, closed = self._position(q), self._closed
+        if closed is None:
+            return deliver([], out)
         return deliver(self._sound(
             'loop_gaps', {'q': at}, (), lambda: closed.constraint_errors(self._backend, at)
         ), out)
 
     def loop_jacobian(self, q: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the Jacobian A of the constraints, (n_constraints, nv), in axes of frame2."""
-        if self._closed is None:
-            return deliver(np.zeros((0, self.robot.nv)), out)
         at, closed = self._position(q), self._closed
+        if closed is None:
+            return deliver(np.zeros((0, self.robot.nv)), out)
         return deliver(self._sound(
             'loop_jacobian', {'q': at}, (), lambda: closed.jacobian(self._backend, at)
         ), out)
 
     def loop_bias(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """Return dA/dt qd of the constraints, (n_constraints,) [rad/s^2 | m/s^2]."""
+        at, rate = self._position(q), self._velocity(qd)
         if self._closed is None:
             return deliver([], out)
-        at, rate = self._position(q), self._velocity(qd)
         return deliver(self._sound(
             'loop_bias', {'q': at, 'qd': rate}, (), lambda: self._backend.loop_bias(at, rate)
         ), out)
