@@ -185,28 +185,31 @@ class ClosedChainMethods(CheckedArguments, ABC):
             ArgumentError: If the frame cannot move in all six directions, so that only the
                 inverse exists.
         """
-        at = self._position(q)
-        nv = self.robot.nv
-        mass = np.reshape(self._backend.mass_matrix(at), (nv, nv))
-        jacobian = np.reshape(self._backend.jacobian(at, self._frame(frame)), (6, nv))
-        if self._closed is not None:
-            free = spaces(self._closed.jacobian(self._backend, at)).free
-            mass, jacobian = free.T @ mass @ free, jacobian @ free
-        try:
-            mobility = jacobian @ np.linalg.solve(mass, jacobian.T)
-        except np.linalg.LinAlgError:
-            rest = np.zeros(nv)
-            self.forward_dynamics(at, rest, rest)  # names what meets no inertia
-            raise
-        if inverse:
-            return deliver(mobility, out)
-        rank = spaces(jacobian).rank
-        if rank < 6:
-            raise ArgumentError(
-                'frame', f'is "{frame}", which moves in {rank} directions here, not in six: use '
-                'inverse=True'
-            )
-        return deliver(np.linalg.inv(mobility), out)
+        at, place, nv = self._position(q), self._frame(frame), self.robot.nv
+
+        def inertia() -> np.ndarray:
+            mass = np.reshape(self._backend.mass_matrix(at), (nv, nv))
+            jacobian = np.reshape(self._backend.jacobian(at, place), (6, nv))
+            if self._closed is not None:
+                free = spaces(self._closed.jacobian(self._backend, at)).free
+                mass, jacobian = free.T @ mass @ free, jacobian @ free
+            try:
+                mobility = jacobian @ np.linalg.solve(mass, jacobian.T)
+            except np.linalg.LinAlgError:
+                rest = np.zeros(nv)
+                self.forward_dynamics(at, rest, rest)  # names what meets no inertia
+                raise
+            if inverse:
+                return mobility
+            rank = spaces(jacobian).rank
+            if rank < 6:
+                raise ArgumentError(
+                    'frame', f'is "{frame}", which moves in {rank} directions here, not in six: '
+                    'use inverse=True'
+                )
+            return np.linalg.inv(mobility)
+
+        return deliver(self._sound('operational_space_inertia', {'q': at}, (), inertia), out)
 
     def _need_loops(self, *given: ByLoop) -> None:
         """Refuse arguments about loops for robots without loops."""
