@@ -82,7 +82,7 @@ class ArgumentError(FlexdynError, ValueError):
     def __init__(self, argument: str, problem: str):
         self.argument = argument
         self.problem = problem
-        super().__init__(f'Argument "{argument}" {problem.rstrip(".")}.')
+        super().__init__(f'Argument "{argument}" {_closed(problem)}')
 
 
 class NonFiniteResult(FlexdynError, ArithmeticError):
