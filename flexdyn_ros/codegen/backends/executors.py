@@ -9,13 +9,18 @@ are several; an ArithmeticError or ValueError means that the results are not sou
 from __future__ import annotations
 
 from threading import RLock
+from time import perf_counter
 from typing import Any, Callable, Optional, Protocol
 
 from flexdyn_ros.codegen.backends.variants import Variant
 from flexdyn_ros.codegen.compile import cache
 from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.compile.compiler import find_compiler
-from flexdyn_ros.codegen.compile.program import CompiledProgram, NativeFunction
+from flexdyn_ros.codegen.compile.program import (
+    CompiledProgram,
+    log_if_long,
+    NativeFunction,
+)
 from flexdyn_ros.codegen.export.python import emit_python
 from flexdyn_ros.codegen.export.schedule import schedule
 from flexdyn_ros.codegen.generate import compile_python
@@ -78,12 +83,13 @@ class PythonExecutor:
         entry = cache.entry_name(self.name, *variant.key)
         with _lock:
             if entry not in _made:
-                kept = cache.read(entry)
+                kept, start = cache.read(entry), perf_counter()
                 source = kept.decode() if kept is not None else emit_python(
                     schedule(variant.trace())
                 )
                 if kept is None:
                     cache.write(entry, source.encode())
+                    log_if_long(_title(variant), start)
                 _made[entry] = compile_python(source, function_identifier([variant.request]))
             return _made[entry]
 
@@ -123,8 +129,12 @@ class CExecutor:
         return _program(variant).native()
 
 
+def _title(variant: Variant) -> str:
+    return f'{variant.request.name} of robot "{variant.robot.name}"'
+
+
 def _program(variant: Variant) -> CompiledProgram:
     return CompiledProgram(
-        f'{variant.request.name} of robot "{variant.robot.name}"', ('dynamics', *variant.key),
+        _title(variant), ('dynamics', *variant.key),
         variant.trace, variant.inputs, variant.outputs, variant.constants, variant.quaternions,
     )

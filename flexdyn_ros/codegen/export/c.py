@@ -224,7 +224,11 @@ def _writer(program: CProgram) -> Writer:
 def _unused(program: CProgram) -> list[str]:
     """Return statements that keep compilers quiet about arguments that do not matter."""
     used = {name for part in program.parts.parts for name in part.inputs} | program.angles.inputs
-    names = (each.name for each in program.trace.inputs)
+    names = [each.name for each in program.trace.inputs]
+    names += [
+        name for name, each in zip(output_names(program.trace), program.trace.outputs)
+        if not each.size
+    ]
     return [f'{INDENT}(void){name};' for name in names if name not in used]
 
 
