@@ -93,6 +93,13 @@ def test_c_files_make_a_program(tmp_path):
         subprocess.run(['g++', '-Wall', '-Werror', '-c', 'user.cpp'], check=True, cwd=tmp_path)
 
 
+def test_an_error_ends_with_its_question():
+    """Without a full stop after the question mark."""
+    with pytest.raises(fd.FlexdynError) as caught:
+        fd.generate(MODEL, 'invers_dynamics')
+    assert str(caught.value).endswith('Did you mean "inverse_dynamics"?')
+
+
 def test_results_without_entries_cause_no_warning(tmp_path):
     """As the modes' accelerations of a rigid arm."""
     if shutil.which('gcc') is None:
