@@ -92,7 +92,8 @@ def _output(robot: Robot, request: Request, name: str, kind: str) -> Output:
         unit = 'J' if kind == 'energy' else 'W'
         return Output(name, (), (f'{name.replace("_", " ")} [{unit}]',))
     names = {
-        'force': coordinates, 'acceleration': coordinates,
+        'force': coordinates, 'acceleration': coordinates, 'velocity': coordinates,
+        'configuration': _position_entries(robot),
         'joint force': robot.joint_names, 'modal acceleration': robot.mode_names,
     }[kind]
     what = name.replace('_', ' ')
