@@ -25,6 +25,9 @@ from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
+# With loops, what derivatives are computed from.
+DERIVED = ('loop_equations', 'inverse_dynamics_derivatives', 'loop_derivatives')
+
 
 class Evaluation(CheckedArguments):
     """
@@ -97,7 +100,9 @@ class Evaluation(CheckedArguments):
 
         def compute() -> tuple[np.ndarray, ...]:
             if closed is not None:
-                found = closed.evaluate(self._backend, name, vectors, loads, loading, base)
+                found = closed.evaluate(
+                    self._backend, name, vectors, loads, loading, base, parameters
+                )
             else:
                 found = self._backend.evaluate(name, vectors, frame, parameters, loads, method)
             return tuple(
@@ -171,8 +176,12 @@ class Evaluation(CheckedArguments):
         found: list[Request] = []
         for part in str(text).split('+'):
             name = part.strip()
-            solved = name in FUNCTIONS and FUNCTIONS[name].solved
-            found += [self._request(name)] if solved else read_function(self.robot, part)
+            if name in FUNCTIONS and FUNCTIONS[name].solved:
+                found.append(self._request(name))
+            elif name in FUNCTIONS and FUNCTIONS[name].derives and FUNCTIONS[name].by_rank:
+                found += map(Request, DERIVED)
+            else:
+                found += read_function(self.robot, part)
         return found
 
     def _request(self, name: str, frame: Optional[str] = None) -> Request:

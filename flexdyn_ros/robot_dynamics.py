@@ -377,12 +377,9 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
         Column k of the first is for a displacement of velocity coordinate k: of q itself, but
         of a quaternion a rotation vector, and of a floating joint's position a translation, both
-        in body axes.
-
-        Raises:
-            NotYetSupported: If the robot has loops.
+        in body axes. With loops, derivatives hold for displacements and changes of velocity that
+        keep the loops closed, where their rank does not change.
         """
-        self._refuse_loops('inverse_dynamics_derivatives')
         return self._evaluate(
             'inverse_dynamics_derivatives', (q, qd, qdd), wrenches=wrenches, out=out
         )
@@ -397,10 +394,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Positions are displaced as by `inverse_dynamics_derivatives`.
 
         Raises:
-            NotYetSupported: If the robot has loops.
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
         """
-        self._refuse_loops('forward_dynamics_derivatives')
         return self._evaluate(
             'forward_dynamics_derivatives', (q, qd, tau), wrenches=wrenches, out=out
         )
@@ -425,9 +420,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
         Raises:
             ArgumentError: If a parameter is unknown or comes twice, or there is none.
-            NotYetSupported: If the robot has loops.
         """
-        self._refuse_loops('inverse_dynamics_parameter_derivatives')
         return self._evaluate(
             'inverse_dynamics_parameter_derivatives', (q, qd, qdd), wrenches=wrenches, out=out,
             parameters=self._parameters(parameters),
@@ -444,10 +437,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
         Raises:
             ArgumentError: If a parameter is unknown or comes twice, or there is none.
-            NotYetSupported: If the robot has loops.
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
         """
-        self._refuse_loops('forward_dynamics_parameter_derivatives')
         return self._evaluate(
             'forward_dynamics_parameter_derivatives', (q, qd, tau), wrenches=wrenches, out=out,
             parameters=self._parameters(parameters),

@@ -8,6 +8,13 @@ import math
 from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from flexdyn_ros.closed_chains.constraint_errors import constraint_errors
+from flexdyn_ros.closed_chains.derivatives import (
+    forward_derivatives,
+    forward_parameter_derivatives,
+    inverse_derivatives,
+    inverse_parameter_derivatives,
+    LoopState,
+)
 from flexdyn_ros.closed_chains.loop_inputs import LoopInputs
 from flexdyn_ros.closed_chains.solve import (
     attainable_forces,
@@ -121,9 +128,10 @@ class ClosedChains(ClosedStates):
     def evaluate(
         self, backend: Any, name: str, vectors: Sequence[list], wrenches: Sequence = (),
         inputs: Optional[LoopInputs] = None, base: Optional[Sequence[float]] = None,
+        parameters: Any = None,
     ) -> Any:
         """
-        Return forward, inverse or hybrid dynamics: compiled where nothing is given beside them.
+        Return what a function gives, by compiled code where it solves it and nothing is given.
 
         Args:
             backend: Evaluates the equations.
@@ -132,11 +140,14 @@ class ClosedChains(ClosedStates):
             wrenches: Of the environment.
             inputs: What is given about the loops.
             base: Given acceleration of the base, (6,).
+            parameters: Which ones derivatives are about.
 
         Raises:
             ArgumentError: If the configuration leaves a loop open.
         """
         inputs = inputs or self._nothing
+        if 'derivatives' in name:
+            return self._derivatives(backend, name, vectors, wrenches, parameters)
         if inputs is self._nothing and base is None:
             found = backend.closed(name, vectors, wrenches)
             if found is not None:
@@ -165,6 +176,31 @@ class ClosedChains(ClosedStates):
         free = np.reshape(backend.loop_free_jacobian(q), (self._n_free, self._nv))
         force = 0.0 if inputs.forces is None else free.T @ inputs.forces
         return force, a if inputs.coupling is None else a + inputs.coupling.T @ free
+
+    def _derivatives(
+        self, backend: Any, name: str, vectors: Sequence[list], wrenches: Sequence, parameters: Any
+    ) -> Any:
+        """Return derivatives; see `derivatives.py`."""
+        q, qd, given = vectors
+        mass, bias, a, gamma, errors = self._equations(backend, q, qd, wrenches)
+        self.require_closed(errors)
+        known = spaces(a, None, tolerance_of(errors))
+        groups = self.layout.groups
+        if name.startswith('inverse'):
+            qdd = np.asarray(given)
+            rest = mass @ qdd + bias
+            self._torques(rest, a)  # refuses what passive joints would have to make
+            state = LoopState(mass, rest, a, known, qdd, np.zeros(self._n))
+            if parameters is None:
+                return inverse_derivatives(state, backend, q, qd, wrenches, groups)
+            return inverse_parameter_derivatives(
+                state, backend, q, qd, parameters, wrenches, groups
+            )
+        qdd, f = self._solve(slice(None), mass, given - bias, a, a, known, -gamma)
+        state = LoopState(mass, given - bias, a, known, qdd, f)
+        if parameters is None:
+            return forward_derivatives(state, backend, q, qd, wrenches)
+        return forward_parameter_derivatives(state, backend, q, qd, parameters, wrenches)
 
     # Motion -------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.loop_inputs import LoopInputs
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.closed_chains.states import LoopReport
-from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported, UnknownName
+from flexdyn_ros.errors import ArgumentError, FlexdynError, UnknownName
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 from numpy.typing import ArrayLike
@@ -220,14 +220,6 @@ class ClosedChainMethods(CheckedArguments, ABC):
         for values in given:
             for name in values or () if self._closed is None else ():
                 raise UnknownName('loop', name, ())
-
-    def _refuse_loops(self, what: str) -> None:
-        """Refuse what is known for open trees only."""
-        if self._closed is not None:
-            raise NotYetSupported(
-                f'{what} of a robot with loops is not supported yet',
-                advice='Use finite differences of its dynamics, or load it without <loop>',
-            )
 
     @abstractmethod
     def _call_directly(

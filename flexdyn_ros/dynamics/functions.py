@@ -193,6 +193,11 @@ FUNCTIONS: dict[str, Function] = {
         'the equations of motion and those of the loops', of_loops=True, takes_wrenches=True,
         uses_gravity=True, uses_inertia=True,
     ),
+    'loop_derivatives': Function(
+        ('q', 'qd'),
+        (('loop_jacobian_by_q', 'loop jacobian slopes'), ('loop_bias_by_q', 'loop bias slopes')),
+        'the derivatives by q of loop_jacobian and loop_bias', of_loops=True, derives=True,
+    ),
     'project': Function(
         ('q', 'qd'), (('q', 'configuration'), ('qd', 'velocity')),
         'the nearest state that meets the loops', of_loops=True, by_rank=True, solved=True,

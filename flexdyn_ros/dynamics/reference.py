@@ -324,6 +324,15 @@ class ReferenceBackend:
         """Return the loops' accelerations for qdd = 0, (n_constraints,)."""
         return loop_bias(self._tree, q, qd, self._kinematics)
 
+    def loop_derivatives(self, q: Floats, qd: Floats) -> tuple:
+        """Return the derivatives by q of the loops' Jacobian, row by row, and of their bias."""
+
+        def jacobian(q: list) -> list:
+            return [x for row in self.loop_jacobian(q) for x in row]
+
+        by_q, _ = state_derivatives(self.loop_bias, self._tree, q, qd)
+        return state_derivatives(jacobian, self._tree, q)[0], by_q
+
     def loop_equations(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> tuple:
         """Return mass matrix, bias, and Jacobian, bias and poses of the loops."""
         return (

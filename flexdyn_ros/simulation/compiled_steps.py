@@ -124,9 +124,9 @@ def compiled_steps(
     """
     Return the compiled loop of a run, or None where it takes Python.
 
-    Python it takes for loops that are driven, loaded or held by gains, prescribed bases, modes that follow statically, torque functions
-    evaluated at every stage, nonlinear springs by the implicit method, and other backends than
-    "c".
+    Python it takes for loops that are driven, loaded or held by gains, prescribed bases, modes
+    that follow statically, torque functions evaluated at every stage, nonlinear springs by the
+    implicit method, and other backends than "c".
     """
     loops = equations.loops
     plain = type(equations) is EquationsOfMotion and (loops is None or loops.is_plain)
