@@ -26,15 +26,12 @@ from flexdyn_ros.closed_chains.solve import (
     tolerance_of,
 )
 from flexdyn_ros.closed_chains.states import ClosedStates
+from flexdyn_ros.dynamics.loop_tolerances import CONTRADICTION, UNATTAINABLE
 from flexdyn_ros.errors import ArgumentError, SingularMassMatrix, UnattainableMotion
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 _LOGGER = logging.getLogger('flexdyn_ros')
-# Accelerations that loops cannot give, relative to those asked for, that are worth a warning.
-CONTRADICTION = 1e-6
-# Forces left on passive joints, relative to the largest, that a motion may not need.
-UNATTAINABLE = 1e-6
 # Constraint errors that are refused, of the loop's length [- | rad]; and what draws a warning, of
 # these.
 LOOP_TOLERANCE, DOUBTFUL = 1e-3, 1e-3

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Sequence
 
-from flexdyn_ros.closed_chains.solve import constrained_motion, RANK_TOLERANCE, Spaces, spaces
+from flexdyn_ros.closed_chains.solve import constrained_motion, Spaces, spaces
+from flexdyn_ros.dynamics.loop_tolerances import RANK_TOLERANCE
 import numpy as np
 
 

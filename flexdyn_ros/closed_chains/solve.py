@@ -12,7 +12,7 @@ other, or that a singular configuration makes dependent, lower the rank, and wha
 met in the least-squares sense; nothing is damped. (F. E. Udwadia and R. E. Kalaba, Analytical
 Dynamics, 1996; R. Featherstone, Rigid Body Dynamics Algorithms, 2008, section 3.5.)
 
-`codegen/compile/runtime/loops.h` states the same in C for compiled calls.
+`codegen/compile/runtime/spaces.h` and `loops.h` state the same in C for compiled calls.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from flexdyn_ros.dynamics.loop_tolerances import (
+    LARGEST_TOLERANCE,
+    PIVOT_TOLERANCE,
+    RANK_TOLERANCE,
+    TOLERANCE_OF_ERROR,
+)
 import numpy as np
-
-# Pivots of A^T P = Q R below this fraction of the first one count as zero.
-RANK_TOLERANCE = 1e-9
-# Constraints that repeat each other do so on closed configurations only: an error e [m | rad]
-# makes their pivots grow to about e over the lengths of links, which this allows for.
-TOLERANCE_OF_ERROR, LARGEST_TOLERANCE = 10.0, 1e-3
-# Of M on the null space: a pivot below this fraction of the largest meets no inertia.
-PIVOT_TOLERANCE = 1e-14
 
 
 def _lapack() -> Any:
@@ -58,38 +56,32 @@ class Spaces:
 
     Attributes:
         forces: Orthonormal constraint combinations that act, P Z, (n, rank).
-        inner: Upper triangular T, (rank, rank): A = forces T seen^T.
+        inverse: Of the triangular T in A = forces T seen^T, (rank, rank).
         seen: Orthonormal motions that they see, (nv, rank).
         free: Orthonormal motions that they leave free, (nv, nv - rank).
     """
 
     forces: np.ndarray
-    inner: np.ndarray
+    inverse: np.ndarray
     seen: np.ndarray
     free: np.ndarray
 
     @property
     def rank(self) -> int:
         """Number of independent constraints."""
-        return len(self.inner)
+        return len(self.inverse)
 
     def particular(self, c: np.ndarray) -> np.ndarray:
         """Return the smallest x with A x = c in the least-squares sense; c may be a matrix."""
-        return self.seen @ self._solved(self.forces.T @ c, 0)
+        return self.seen @ (self.inverse @ (self.forces.T @ c))
 
     def reaction(self, load: np.ndarray) -> np.ndarray:
         """Return the smallest f with A^T f = load in the least-squares sense."""
-        return self.forces @ self._solved(self.seen.T @ load, 1)
+        return self.forces @ (self.inverse.T @ (self.seen.T @ load))
 
     def contradiction(self, c: np.ndarray) -> np.ndarray:
         """Return the part of c that no motion gives."""
         return c - self.forces @ (self.forces.T @ c)
-
-    def _solved(self, right: np.ndarray, transposed: int) -> np.ndarray:
-        """Return the solution with the inner matrix, or with its transpose."""
-        if not self.rank:
-            return right
-        return _lapack().dtrtrs(self.inner, right, trans=transposed)[0]
 
 
 def spaces(
@@ -118,12 +110,12 @@ def spaces(
     q = np.zeros((nv, nv), order='F')
     q[:, :rank] = factors[:, :rank]
     q = lapack.dorgqr(q, scale[:rank], overwrite_a=1)[0] if rank else np.eye(nv)
-    forces, inner = np.zeros((n, rank)), np.zeros((rank, rank))
+    forces, inverse = np.zeros((n, rank)), np.zeros((rank, rank))
     if rank:
         z, scale, _, _ = lapack.dgeqrf(np.triu(factors[:rank]).T)
-        inner = np.triu(z[:rank])
+        inverse = lapack.dtrtri(np.triu(z[:rank]))[0]
         forces[order - 1] = lapack.dorgqr(z, scale)[0]
-    return Spaces(forces, inner, q[:, :rank], q[:, rank:])
+    return Spaces(forces, inverse, q[:, :rank], q[:, rank:])
 
 
 def tolerance_of(errors: np.ndarray) -> float:

@@ -8,15 +8,13 @@ from typing import Any, Iterable, Optional
 
 from flexdyn_ros.closed_chains.constraint_errors import constraint_errors
 from flexdyn_ros.closed_chains.projection import Projection, quick_correction
-from flexdyn_ros.closed_chains.solve import RANK_TOLERANCE, Spaces, spaces, tolerance_of
+from flexdyn_ros.closed_chains.solve import Spaces, spaces, tolerance_of
+from flexdyn_ros.dynamics.loop_tolerances import NEARLY_CLOSED, RANK_TOLERANCE
 from flexdyn_ros.errors import ArgumentError, LoopsCannotClose, UnknownName
 from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.model.loop_layout import LoopLayout
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
-
-# Below this constraint error [m | rad] one set of spaces leads to the nearest closed state.
-NEARLY_CLOSED = 1e-6
 
 
 @dataclass(frozen=True)
@@ -189,7 +187,7 @@ class ClosedStates:
             return known
         still = np.zeros((held, self._nv))
         return Spaces(
-            known.forces, known.inner, np.vstack((still[:, : known.rank], known.seen)),
+            known.forces, known.inverse, np.vstack((still[:, : known.rank], known.seen)),
             np.vstack((still[:, : known.free.shape[1]], known.free)),
         )
 

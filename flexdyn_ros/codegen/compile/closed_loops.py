@@ -2,7 +2,7 @@
 """
 C of the functions that loops make a matter of rank, put after the robot's equations.
 
-`runtime/loops.h` solves them at each call; here are the sizes and tables of a robot that it reads.
+`runtime/spaces.h` and `loops.h` solve them at each call; here are the sizes, tables and tolerances that they read.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, Iterable, Sequence
 
 from flexdyn_ros.codegen.compile.compiled_c import RUNTIME
 from flexdyn_ros.codegen.export.writer import wrap
+from flexdyn_ros.dynamics import loop_tolerances
 from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.model.loop_layout import LoopLayout
 from flexdyn_ros.model.records.robot import DIRECTIONS, Robot
@@ -38,7 +39,7 @@ def closing_source(robot: Robot, loads: int, work: int) -> str:
         'NQ': robot.nq, 'NV': robot.nv, 'N_JOINTS': robot.n_joints, 'LOOPS': len(robot.loops),
         'N': len(layout.lengths), 'TAIL': loads, 'WORK': work, 'MOVING': len(moving),
         'HELD': len(layout.prescribed), 'GROUPS': len(layout.groups),
-        'PLAIN': len(space.plain_q), 'FLOATING': len(space.floating),
+        'SIZE': max(robot.nv, len(layout.lengths)), 'PLAIN': len(space.plain_q), 'FLOATING': len(space.floating),
         'QUATERNIONS': len(space.quaternions),
     }
     tables = {
@@ -51,11 +52,16 @@ def closing_source(robot: Robot, loads: int, work: int) -> str:
     }
     rows = ', '.join(f'{{{_listed(row)}}}' for row in constrained)
     lines = [f'enum {{ {name} = {value} }};' for name, value in sizes.items()]
+    lines += [
+        f'static const double {name} = {value!r};'
+        for name, value in vars(loop_tolerances).items() if name.isupper()
+    ]
     for name, values in tables.items():
         lines += _table('int', f'{name}[]', _listed(values) or '0')
     lines += _table('int', 'directions[][6]', rows)
     lines += _table('double', 'lengths[]', _listed(map(float, layout.lengths)))
-    return '\n'.join([*lines, (RUNTIME / 'loops.h').read_text(encoding='utf-8')])
+    lines += [(RUNTIME / name).read_text(encoding='utf-8') for name in ('spaces.h', 'loops.h')]
+    return '\n'.join(lines)
 
 
 def _listed(values: Iterable[Any]) -> str:

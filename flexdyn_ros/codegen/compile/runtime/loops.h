@@ -4,27 +4,10 @@
  * those of closed_chains/solve.py, chains.py and projection.py, which answer where a function here
  * reports its results as not sound.
  *
- * Sizes and tables of the robot stand before it (closed_loops.py), and so does flexdyn_call, which
- * gives mass matrix, bias, constraint Jacobian A, its rate times velocities, and poses of loops.
+ * Sizes, tables and tolerances stand before it (closed_loops.py), and so does flexdyn_call, which
+ * gives mass matrix, bias, constraint Jacobian A, its rate times velocities, and poses of loops. It
+ * follows spaces.h.
  */
-#include <math.h>
-#include <string.h>
-
-enum { SIZE = NV > N ? NV : N };
-
-static const double rank_tolerance = 1e-9, pivot_tolerance = 1e-14;
-static const double tolerance_of_error = 10.0, largest_tolerance = 1e-3;
-static const double contradiction_limit = 1e-6, unattainable = 1e-6;
-static const double nearly_closed = 1e-6, closed = 1e-13;
-
-/* A^T P = Q R and, where rows repeat each other, R^T = Z T; reflections I - scale v v^T. */
-typedef struct {
-    int rows, columns, rank, order[SIZE];
-    double w[SIZE][SIZE], diagonal[SIZE], scale[SIZE]; /* row j: R[.][j], then reflection j */
-    double z[SIZE][SIZE], inner[SIZE], inner_scale[SIZE];
-    double free[SIZE][SIZE]; /* orthonormal motions that the rows leave free */
-} spaces;
-
 typedef struct {
     double x[NQ + NV + TAIL];
     double mass[NV * NV], bias[NV], a[N * NV], gamma[N], poses[12 * LOOPS]; /* of flexdyn_call */
@@ -37,144 +20,6 @@ enum {
     LOOP_NUMBERS = (sizeof(loop_work) + sizeof(double) - 1) / sizeof(double),
     EQUATIONS = NV * NV + NV + N * NV + N + 12 * LOOPS,
 };
-
-static inline double dot(const double *a, const double *b, int count)
-{
-    double sum = 0.0;
-    for (int k = 0; k < count; ++k)
-        sum += a[k] * b[k];
-    return sum;
-}
-
-static inline void add(double *to, double factor, const double *v, int count)
-{
-    for (int k = 0; k < count; ++k)
-        to[k] += factor * v[k];
-}
-
-static inline double largest(const double *v, int count)
-{
-    double most = 0.0;
-    for (int k = 0; k < count; ++k)
-        most = fabs(v[k]) > most ? fabs(v[k]) : most;
-    return most;
-}
-
-/* Make x the reflection that takes it onto its first axis; return where it ends there. */
-static inline double reflection(double *x, double square, double *scale)
-{
-    const double end = x[0] > 0.0 ? -sqrt(square) : sqrt(square);
-    *scale = square > 0.0 ? 1.0 / (end * (end - x[0])) : 0.0;
-    x[0] -= end;
-    return end;
-}
-
-static inline void reflect(const double *v, double scale, double *x, int count)
-{
-    add(x, -scale * dot(v, x, count), v, count);
-}
-
-/* Find the spaces of s->w, (rows, columns); `rank` is known where it is not negative. */
-static void decompose(spaces *s, int rows, int columns, int rank, double tolerance, double floor)
-{
-    double squares[SIZE];
-    const int most = rows < columns ? rows : columns;
-    int k;
-    s->rows = rows;
-    s->columns = columns;
-    for (int j = 0; j < rows; ++j) {
-        s->order[j] = j;
-        squares[j] = dot(s->w[j], s->w[j], columns);
-    }
-    for (k = 0; k < most && (rank < 0 || k < rank); ++k) {
-        double row[SIZE];
-        int best = k, moved;
-        for (int j = k + 1; j < rows; ++j)
-            best = squares[j] > squares[best] ? j : best;
-        if (rank >= 0)
-            floor = 0.0;
-        else if (k == 0)
-            floor = fmax(floor, tolerance * sqrt(squares[best]));
-        if (!(sqrt(squares[best]) > floor))
-            break;
-        if (best != k) {
-            memcpy(row, s->w[k], sizeof(double) * columns);
-            memcpy(s->w[k], s->w[best], sizeof(double) * columns);
-            memcpy(s->w[best], row, sizeof(double) * columns);
-            moved = s->order[k];
-            s->order[k] = s->order[best];
-            s->order[best] = moved;
-            row[0] = squares[k];
-            squares[k] = squares[best];
-            squares[best] = row[0];
-        }
-        s->diagonal[k] = reflection(s->w[k] + k, squares[k], &s->scale[k]);
-        for (int j = k + 1; j < rows; ++j) {
-            reflect(s->w[k] + k, s->scale[k], s->w[j] + k, columns - k);
-            squares[j] = dot(s->w[j] + k + 1, s->w[j] + k + 1, columns - k - 1);
-        }
-    }
-    s->rank = k;
-    for (k = 0; k < s->rank && s->rank < rows; ++k) {
-        for (int j = 0; j < rows; ++j)
-            s->z[k][j] = j < k ? 0.0 : j == k ? s->diagonal[k] : s->w[j][k];
-        for (int i = 0; i < k; ++i)
-            reflect(s->z[i] + i, s->inner_scale[i], s->z[k] + i, rows - i);
-        s->inner[k] = reflection(
-            s->z[k] + k, dot(s->z[k] + k, s->z[k] + k, rows - k), &s->inner_scale[k]);
-    }
-    for (k = s->rank; k < columns; ++k) {
-        double *motion = s->free[k - s->rank];
-        memset(motion, 0, sizeof(double) * columns);
-        motion[k] = 1.0;
-        for (int i = s->rank - 1; i >= 0; --i)
-            reflect(s->w[i] + i, s->scale[i], motion + i, columns - i);
-    }
-}
-
-/* right = P^T c, turned by Z^T where rows repeat each other. */
-static void sorted(const spaces *s, const double *c, double *right)
-{
-    for (int i = 0; i < s->rows; ++i)
-        right[i] = c[s->order[i]];
-    if (s->rank < s->rows)
-        for (int i = 0; i < s->rank; ++i)
-            reflect(s->z[i] + i, s->inner_scale[i], right + i, s->rows - i);
-}
-
-/* The smallest x with A x = c in the least-squares sense. */
-static void particular(const spaces *s, const double *c, double *x)
-{
-    double right[SIZE];
-    const int rank = s->rank;
-    sorted(s, c, right);
-    memset(x, 0, sizeof(double) * s->columns);
-    if (rank == s->rows)
-        for (int i = 0; i < rank; ++i)
-            x[i] = (right[i] - dot(s->w[i], x, i)) / s->diagonal[i];
-    else
-        for (int i = rank - 1; i >= 0; --i) {
-            double sum = right[i];
-            for (int j = i + 1; j < rank; ++j)
-                sum -= s->z[j][i] * x[j];
-            x[i] = sum / s->inner[i];
-        }
-    for (int i = rank - 1; i >= 0; --i)
-        reflect(s->w[i] + i, s->scale[i], x + i, s->columns - i);
-}
-
-/* The largest part of c that no motion gives. */
-static double contradiction(const spaces *s, const double *c)
-{
-    double right[SIZE];
-    if (s->rank == s->rows)
-        return 0.0;
-    sorted(s, c, right);
-    memset(right, 0, sizeof(double) * s->rank);
-    for (int i = s->rank - 1; i >= 0; --i)
-        reflect(s->z[i] + i, s->inner_scale[i], right + i, s->rows - i);
-    return largest(right, s->rows);
-}
 
 /* qdd of M qdd = force + A^T f, A qdd = c; return whether every free motion meets inertia. */
 static int constrained_motion(loop_work *w, const double *mass, const double *force,
@@ -204,7 +49,7 @@ static int constrained_motion(loop_work *w, const double *mass, const double *fo
         row[k] = sqrt(pivot);
         along[k] /= row[k];
     }
-    if (free && !(least > pivot_tolerance * most))
+    if (free && !(least > PIVOT_TOLERANCE * most))
         return 0;
     for (int k = free - 1; k >= 0; --k) {
         along[k] /= w->block[k][k];
@@ -306,11 +151,11 @@ static int is_open(const loop_work *w, double tolerance)
 /* Find the spaces of some columns of A. */
 static void see(loop_work *w, const int *columns, int count, int rank)
 {
-    const double by_error = tolerance_of_error * largest(w->errors, N);
+    const double by_error = TOLERANCE_OF_ERROR * largest(w->errors, N);
     for (int j = 0; j < N; ++j)
         for (int k = 0; k < count; ++k)
             w->known.w[j][k] = w->a[j * NV + columns[k]];
-    decompose(&w->known, N, count, rank, fmax(rank_tolerance, fmin(largest_tolerance, by_error)),
+    decompose(&w->known, N, count, rank, fmax(RANK_TOLERANCE, fmin(LARGEST_TOLERANCE, by_error)),
               0.0);
 }
 
@@ -324,7 +169,7 @@ static void report(const loop_work *w, double *pivots, int sound)
 /* Generalised forces beside those of the loops, in w->force; return whether they make the motion. */
 static int torques(loop_work *w, double *tau)
 {
-    const double floor = rank_tolerance * largest(w->a, N * NV);
+    const double floor = RANK_TOLERANCE * largest(w->a, N * NV);
     const double most = fmax(1e-3, largest(w->force, NV));
     double f[N], wanted[SIZE], step[SIZE];
     const int *member = groups;
@@ -344,7 +189,7 @@ static int torques(loop_work *w, double *tau)
                 s->w[i][k] = dot(column, w->basis[k], N);
             wanted[i] = w->force[member[i]] - dot(column, f, N);
         }
-        decompose(s, rows, freedom, -1, rank_tolerance, floor);
+        decompose(s, rows, freedom, -1, RANK_TOLERANCE, floor);
         particular(s, wanted, step);
         for (int k = 0; k < freedom; ++k)
             add(f, step[k], w->basis[k], N);
@@ -360,7 +205,7 @@ static int torques(loop_work *w, double *tau)
     for (int j = 0; j < N; ++j)
         add(tau, -f[j], w->a + j * NV, NV);
     for (int k = 0; k < group_sizes[0]; ++k) {
-        if (!(fabs(tau[groups[k]]) <= unattainable * most))
+        if (!(fabs(tau[groups[k]]) <= UNATTAINABLE * most))
             return 0;
         tau[groups[k]] = 0.0;
     }
@@ -390,7 +235,7 @@ void flexdyn_forward_dynamics(const double *x, double *y, double *work)
             c[k] = -w->gamma[k];
         sound = constrained_motion(w, w->mass, w->force, c, y);
         if (!known && sound)
-            sound = contradiction(&w->known, c) <= contradiction_limit * fmax(1.0, largest(c, N));
+            sound = contradiction(&w->known, c) <= CONTRADICTION * fmax(1.0, largest(c, N));
     }
     report(w, y + NV, sound);
 }
@@ -437,7 +282,7 @@ void flexdyn_hybrid_dynamics(const double *x, double *y, double *work)
         for (int j = 0; j < N; ++j)
             left[j] = c[j] - dot(w->a + j * NV, qdd, NV);
         if (!(largest(left, N)
-              <= contradiction_limit * fmax(fmax(1.0, largest(c, N)), largest(qdd, NV))))
+              <= CONTRADICTION * fmax(fmax(1.0, largest(c, N)), largest(qdd, NV))))
             sound = 0;
         open_forces(w, qdd);
         sound = sound && torques(w, own);
@@ -494,10 +339,10 @@ void flexdyn_project(const double *x, double *y, double *work)
     int sound = equations(w, x, 0), found = 0;
     memset(step, 0, sizeof step);
     memcpy(moved, x, sizeof moved);
-    sound = sound && (rank >= 0 || largest(w->errors, N) < nearly_closed);
+    sound = sound && (rank >= 0 || largest(w->errors, N) < NEARLY_CLOSED);
     if (sound) {
         see(w, columns, NV - HELD, rank);
-        size = closed * fmax(1.0, largest(w->a, N * NV));
+        size = CLOSED * fmax(1.0, largest(w->a, N * NV));
         norm = sqrt(dot(w->errors, w->errors, N));
         for (int k = 0; k < 6 && norm > size && !found; ++k) {
             particular(&w->known, w->errors, step + HELD);
