@@ -2,7 +2,8 @@
 """
 C of the functions that loops make a matter of rank, put after the robot's equations.
 
-`runtime/spaces.h` and `loops.h` solve them at each call; here are the sizes, tables and tolerances that they read.
+`runtime/spaces.h` and `loops.h` solve them at each call; here are the sizes, tables and
+tolerances that they read.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def closing_source(robot: Robot, loads: int, work: int) -> str:
         'NQ': robot.nq, 'NV': robot.nv, 'N_JOINTS': robot.n_joints, 'LOOPS': len(robot.loops),
         'N': len(layout.lengths), 'TAIL': loads, 'WORK': work, 'MOVING': len(moving),
         'HELD': len(layout.prescribed), 'GROUPS': len(layout.groups),
-        'SIZE': max(robot.nv, len(layout.lengths)), 'PLAIN': len(space.plain_q), 'FLOATING': len(space.floating),
+        'SIZE': max(robot.nv, len(layout.lengths)),
+        'PLAIN': len(space.plain_q), 'FLOATING': len(space.floating),
         'QUATERNIONS': len(space.quaternions),
     }
     tables = {
