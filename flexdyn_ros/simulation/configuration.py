@@ -72,7 +72,9 @@ class ConfigurationMap(ConfigurationSpace):
         for i, j in self.floating:
             rate[i:i + 3] = quaternion_matrix(q[i + 3:i + 7]) @ v[j:j + 3]
         for i, j in self.quaternions:
-            rate[i:i + 4] = 0.5 * quaternion_product(q[i:i + 4], (*v[j:j + 3], 0.0))
+            rate[i:i + 4] = 0.5 * quaternion_product(
+                q[i:i + 4], np.append(v[j:j + 3], 0.0)
+            )
         return rate
 
     def normalise(self, q: np.ndarray) -> np.ndarray:
