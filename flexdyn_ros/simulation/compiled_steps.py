@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Steps without Python: the compiled loop of `runtime/stepping.c` on compiled functions of a robot.
+Steps without Python: the compiled loop of `steps/stepping.c` on compiled functions of a robot.
 
 The loop is compiled once a machine and kept in the cache. It calls forward dynamics, energies and
 losses by their addresses, and Python is not held meanwhile.
@@ -11,10 +11,11 @@ from __future__ import annotations
 import ctypes
 from ctypes import c_double, c_int64, c_void_p
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Optional
 
 from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT, RUNTIME
+from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.compile.compiler import CompilationFailed, find_compiler, NoCompiler
 from flexdyn_ros.codegen.compile.loading import load_library
 from flexdyn_ros.codegen.compile.program import NativeFunction
@@ -35,6 +36,7 @@ FIELDS = {
 IMPLICIT_FIELDS = {
     'mass': 'mass_matrix', 'bias': 'bias_vector', 'friction': 'friction_vector',
 }
+STEPS = Path(__file__).resolve().parent / 'steps'
 SOURCES = ('stepping.h', 'runge_kutta.h', 'implicit_midpoint.h', 'stepping.c')
 
 
@@ -301,8 +303,8 @@ def _loop() -> Any:
     """Return the function `flexdyn_steps`, or None where it cannot be compiled."""
     try:
         compiler = find_compiler()
-        source = ''.join((RUNTIME / name).read_text(encoding='utf-8') for name in SOURCES)
-        entry = cache.entry_name('stepping', compiler.identity, *FLAGS, suffix=cache.LIBRARY)
+        source = ''.join((STEPS / name).read_text(encoding='utf-8') for name in SOURCES)
+        entry = cache.entry_name(source, compiler.identity, *FLAGS, suffix=cache.LIBRARY)
         library = load_library(
             entry, lambda: compiler.build(source, FLAGS), lambda path: ctypes.CDLL(str(path))
         )

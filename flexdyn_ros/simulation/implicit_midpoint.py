@@ -40,7 +40,7 @@ class ImplicitMidpoint:
     """
     The method for the motion of one robot, without loops or a prescribed base.
 
-    `runtime/implicit_midpoint.h` does the same steps with the same numbers.
+    `steps/implicit_midpoint.h` does the same steps with the same numbers.
 
     Attributes:
         levels: Levels of dry friction.

@@ -2,7 +2,7 @@
 """
 Torques that follow from the time and the state alone, and so need no Python in compiled steps.
 
-`runtime/stepping.c` evaluates the same formulas from the same numbers.
+`steps/stepping.c` evaluates the same formulas from the same numbers.
 """
 
 from __future__ import annotations
