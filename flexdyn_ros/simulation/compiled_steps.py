@@ -215,6 +215,15 @@ class CompiledSteps:
         """The step to be done next; those before it are done, and their samples kept."""
         return int(self._data.next)
 
+    @property
+    def dt(self) -> float:
+        """Length of the steps [s]."""
+        return float(self._data.dt)
+
+    @dt.setter
+    def dt(self, value: float) -> None:
+        self._data.dt = value
+
     def run(
         self, step: int, stop: int, q: np.ndarray, qd: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
