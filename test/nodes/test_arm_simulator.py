@@ -91,7 +91,7 @@ def test_a_motion_without_bound_stops():
 
 def with_friction(level):
     """Return the rigid arm with dry friction in both joints."""
-    pair = '<dynamics friction="{0}"/></joint>'.format(level)
+    pair = f'<dynamics friction="{level}"/></joint>'
     head, *joints = rigid_arm().split('type="revolute"')
     assert len(joints) == 2
     return 'type="revolute"'.join([head, *(each.replace('</joint>', pair, 1) for each in joints)])

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional, Sequence
+from typing import Optional, Sequence
 
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.closed_chains.stepping import LoopMotion
@@ -24,7 +24,6 @@ from flexdyn_ros.simulation.run import Run
 from flexdyn_ros.simulation.tableaus import IMPLICIT
 from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
 import numpy as np
-
 
 # The classical Runge-Kutta method is stable up to |lambda| h = 2.78; half of that leaves room for
 # configurations that are stiffer than the initial one.
@@ -140,8 +139,9 @@ class ArmSimulator:
             method: Of integration, as in `fd.simulate`.
 
         Raises:
-            FlexdynError: A joint is unknown, the method does not run the robot, the number of positions does not fit, or a
-                coordinate shall be controlled that has no position of its own.
+            FlexdynError: A joint is unknown, the method does not run the robot, the number of
+                positions does not fit, or a coordinate shall be controlled that has no position
+                of its own.
         """
         self.coordinates = ArmCoordinates(dyn.robot)
         self._dyn = dyn
@@ -161,7 +161,7 @@ class ArmSimulator:
         self.reset()
         places = np.maximum(self._positions_at, 0)
         self._equations = EquationsOfMotion(
-            dyn, controller.law(self._map.nv, places, self.columns), None)
+            dyn, controller.law(self._map.nv, places, np.array(self.columns)), None)
         if dyn.robot.loops:
             self._equations.loops = LoopMotion(dyn, 'projection', None, None, None)
         self._equations.acceleration(  # refuses massless motions by name
