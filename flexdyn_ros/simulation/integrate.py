@@ -73,7 +73,7 @@ def simulate(
         qd0: Initial velocities, (nv,) [rad/s, m/s]; a floating joint's in its body axes.
         torque: Generalised forces, (nv,) [N m, N], held constant; or a callable(t, q, qd) that
             returns them and is evaluated at every stage of every step (its q and qd are
-            read-only); a `TorqueTable` or a `TrackingTorque`; or None for none.
+            read-only); a `TorqueTable`, `TrackingTorque` or `ComputedTorque`; or None for none.
         t_end: Duration [s].
         dt: Time step [s], below `stability.step_limit`: for rk4 2.8 / (2 pi times the highest
             natural frequency [Hz]), less where dampers or friction are stiff. None starts with a
