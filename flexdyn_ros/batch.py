@@ -139,7 +139,7 @@ class BatchFunction:
         backend = self._dyn._backend
         if not isinstance(backend, GeneratedBackend):
             return None
-        if self._dyn.robot.loops and self._function.open_tree:
+        if self._dyn.robot.loops and self._function.by_rank:
             return None  # a matter of rank, sample by sample
         places = tuple((each, None) for each in loads)
         made = backend.batch(Request(self.__name__, frame), places, method)

@@ -99,6 +99,9 @@ class ReferenceBackend:
         given += [method] if name == 'forward_dynamics' else []
         return getattr(self, name)(*given)
 
+    def closed(self, name: str, vectors: Sequence[Any], wrenches: Wrenches = ()) -> None:
+        """Return None: what loops make a matter of rank is solved by `closed_chains`."""
+
     def inverse_dynamics(
         self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
     ) -> Floats:
@@ -320,6 +323,15 @@ class ReferenceBackend:
     def loop_bias(self, q: Floats, qd: Floats) -> Floats:
         """Return the loops' accelerations for qdd = 0, (n_constraints,)."""
         return loop_bias(self._tree, q, qd, self._kinematics)
+
+    def loop_derivatives(self, q: Floats, qd: Floats) -> tuple:
+        """Return the derivatives by q of the loops' Jacobian, row by row, and of their bias."""
+
+        def jacobian(q: list) -> list:
+            return [x for row in self.loop_jacobian(q) for x in row]
+
+        by_q, _ = state_derivatives(self.loop_bias, self._tree, q, qd)
+        return state_derivatives(jacobian, self._tree, q)[0], by_q
 
     def loop_equations(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> tuple:
         """Return mass matrix, bias, and Jacobian, bias and poses of the loops."""

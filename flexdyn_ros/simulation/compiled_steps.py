@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_double, c_int64, c_void_p
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Optional
 
 from flexdyn_ros.codegen.compile import cache
+from flexdyn_ros.codegen.compile.closed_loops import SETTINGS
 from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.compile.compiler import CompilationFailed, find_compiler, NoCompiler
 from flexdyn_ros.codegen.compile.loading import load_library
@@ -32,7 +34,7 @@ FLAGS = ('-O3', '-ffp-contract=off')
 # The functions that the loop calls, by their fields of a `_Simulation`.
 FIELDS = {
     'forward': 'forward_dynamics', 'kinetic': 'kinetic_energy', 'potential': 'potential_energy',
-    'losses': 'dissipated_power', 'external': 'external_force_vector',
+    'losses': 'dissipated_power', 'external': 'external_force_vector', 'project': 'project',
 }
 IMPLICIT_FIELDS = {
     'mass': 'mass_matrix', 'bias': 'bias_vector', 'friction': 'friction_vector',
@@ -116,7 +118,7 @@ class _Samples(ctypes.Structure):
 class _Simulation(ctypes.Structure):
     _fields_ = [
         ('map', _Configuration), ('method', _Tableau),
-        *((name, _Function) for name in FIELDS),
+        *((name, _Function) for name in FIELDS), ('rank', c_void_p), ('held_rank', c_void_p),
         ('law', _TorqueLaw), ('record', _Samples), ('implicit', _Implicit),
         ('is_implicit', c_int64),
         *((name, c_double) for name in ('dt', 't_end', 'doubtful')),
@@ -134,11 +136,12 @@ def compiled_steps(
     """
     Return the compiled loop of a run, or None where it takes Python.
 
-    Python it takes for loops, prescribed bases, modes that follow statically, torque functions
-    evaluated at every stage, nonlinear springs by the implicit method, and other backends than
-    "c".
+    Python it takes for loops that are driven, loaded or held by gains, prescribed bases, modes
+    that follow statically, torque functions evaluated at every stage, nonlinear springs by the
+    implicit method, and other backends than "c".
     """
-    plain = type(equations) is EquationsOfMotion and equations.loops is None
+    loops = equations.loops
+    plain = type(equations) is EquationsOfMotion and (loops is None or loops.is_plain)
     if not plain or equations.on_base or (equations.function and not equations.held):
         return None
     if implicit is not None and implicit.changes:
@@ -148,9 +151,14 @@ def compiled_steps(
         wrenches = equations.wrenches if field == 'external' else None
         if field == 'external' and not wrenches:
             continue
+        if field == 'project' and (loops is None or loops.drift != 'projection'):
+            continue
         found = equations.dyn.native(name, wrenches)
         if found is None:
             return None
+        if loops is not None and field in ('forward', 'project'):
+            # Along a step loops open a little, and their rank is known.
+            found = replace(found, constants=(*found.constants[:-SETTINGS], np.inf, 0.0))
         functions[field] = found
     if isinstance(equations.law, ComputedTorque):
         law = equations.law
@@ -209,6 +217,11 @@ class CompiledSteps:
                 function.address, len(function.constants), self._numbers(function.constants),
                 function.results, function.pivots,
             ))
+        if equations.loops is not None:
+            for field, place in (('forward', 'rank'), ('project', 'held_rank')):
+                function = getattr(data, field)
+                last = 8 * (function.n_constants - 1)
+                setattr(data, place, function.constants + last if function.call else None)
         self._constant = np.zeros(nv)
         self._fill_law(equations.law)
         if implicit is not None:

@@ -8,12 +8,14 @@ are several; an ArithmeticError or ValueError means that the results are not sou
 
 from __future__ import annotations
 
+from functools import partial
 from threading import RLock
 from typing import Any, Callable, Optional, Protocol
 
 from flexdyn_ros.codegen.backends.variants import Variant
 from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
+from flexdyn_ros.codegen.compile.closed_loops import closing_source
+from flexdyn_ros.codegen.compile.compiled_c import CALL_SYMBOL, DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.compile.compiler import find_compiler
 from flexdyn_ros.codegen.compile.program import CompiledProgram, NativeFunction
 from flexdyn_ros.codegen.export.python import emit_python
@@ -31,8 +33,12 @@ class Executor(Protocol):
 
     name: str
 
-    def function(self, variant: Variant) -> Callable[..., Any]:
-        """Return the function of vectors, wrenches and parameters; constants are part of it."""
+    def function(self, variant: Variant) -> Optional[Callable[..., Any]]:
+        """
+        Return the function of vectors, wrenches and parameters; constants are part of it.
+
+        It is None where loops count and nothing solves them.
+        """
 
     def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
         """Return a function over many samples, see `ctypes_calls.Batch`, or None."""
@@ -46,8 +52,10 @@ class PythonExecutor:
 
     name = 'python'
 
-    def function(self, variant: Variant) -> Callable[..., Any]:
-        """Return the function of a variant."""
+    def function(self, variant: Variant) -> Optional[Callable[..., Any]]:
+        """Return the function of a variant, None where loops count."""
+        if variant.request.closed:
+            return None
         plain = self._plain(variant)
         values = variant.constants
         given = len(variant.request.function.inputs)
@@ -124,7 +132,11 @@ class CExecutor:
 
 
 def _program(variant: Variant) -> CompiledProgram:
+    request, robot = variant.request, variant.robot
+    of_loops = request.traced.name == 'loop_equations'
     return CompiledProgram(
-        f'{variant.request.name} of robot "{variant.robot.name}"', ('dynamics', *variant.key),
-        variant.trace, variant.inputs, variant.outputs, variant.constants, variant.quaternions,
+        f'{request.name} of robot "{robot.name}"', ('dynamics', *variant.key), variant.trace,
+        variant.inputs, variant.outputs, variant.constants, variant.quaternions,
+        f'flexdyn_{request.name}' if request.closed else CALL_SYMBOL, variant.settings,
+        partial(closing_source, robot) if of_loops else None,
     )

@@ -123,6 +123,20 @@ class GeneratedBackend:
                 pass
         return self.exact.evaluate(name, vectors, frame, parameters, wrenches, method)
 
+    def closed(
+        self, name: str, vectors: Sequence[Floats], wrenches: Sequence[FrameWrench] = ()
+    ) -> Any:
+        """Return what a function gives where loops count, None where it is not sound, or none."""
+        ordered = ordered_wrenches(wrenches)
+        places = tuple((wrench.frame, wrench.axes) for wrench in ordered)
+        function = self.function(Request(name, closed=True), places)
+        if function is None:
+            return None
+        try:
+            return function(*vectors, *((*wrench.force, *wrench.moment) for wrench in ordered))
+        except (ArithmeticError, ValueError):
+            return None
+
     def function(
         self, request: Request, places: Places = (), method: str = 'auto'
     ) -> Optional[Callable]:
@@ -162,8 +176,9 @@ class GeneratedBackend:
     def compile(self, request: Request, places: Places = (), batch: bool = False) -> None:
         """Make a function now, whatever the size of the robot."""
         if self._robot.nv:
-            self._ahead.requests.add(request)
-            self.function(request, places)
+            for each in {request, request.traced}:
+                self._ahead.requests.add(each)
+                self.function(each, places)
             if batch:
                 self.batch(request, places)
 

@@ -60,18 +60,23 @@ class Traced(Protocol):
         """Return the mass matrix, (nv, nv)."""
 
 
+def displaced(dyn: Traced, graph: Graph, q: list) -> list[Direction]:
+    """Return the directions in which positions are displaced, one a velocity coordinate."""
+    return [
+        Direction({q[place]: graph.lift(rate) for place, rate in moved})
+        for moved in displacements(dyn.tree, q)
+    ]
+
+
 def inverse_derivatives(
     dyn: Traced, graph: Graph, q: list, qd: list, qdd: list, wrenches: Sequence
 ) -> tuple[Rows, Rows]:
     """Return the derivatives of inverse dynamics by displacements and by rates, (nv, nv) each."""
-    displaced = [
-        Direction({q[place]: graph.lift(rate) for place, rate in moved})
-        for moved in displacements(dyn.tree, q)
-    ]
+    positions = displaced(dyn, graph, q)
     rates = [Direction({symbol: graph.one}) for symbol in qd]
     if dyn.method != STRUCTURED:
         forces = dyn.inverse_dynamics(q, qd, qdd, wrenches)
-        return _along(displaced, forces, graph), _along(rates, forces, graph)
+        return along(positions, forces, graph), along(rates, forces, graph)
     rest = [friction_forces(dyn.tree, qd), elastic_forces(dyn.tree, q, qd)]
     if wrenches:
         rest.append(dyn.external_force_vector(q, wrenches))
@@ -85,8 +90,8 @@ def inverse_derivatives(
         for kind in (POSITION, VELOCITY)
     )
     return (
-        _sum(by_position, _along(displaced, forces, graph)),
-        _sum(by_rate, _along(rates, forces, graph)),
+        _sum(by_position, along(positions, forces, graph)),
+        _sum(by_rate, along(rates, forces, graph)),
     )
 
 
@@ -115,7 +120,7 @@ def inverse_parameter_derivatives(
 ) -> Rows:
     """Return the derivatives of inverse dynamics by parameters, (nv, n)."""
     forces = dyn.inverse_dynamics(q, qd, qdd, wrenches)
-    return _along([Direction({symbol: graph.one}) for symbol in parameters], forces, graph)
+    return along([Direction({symbol: graph.one}) for symbol in parameters], forces, graph)
 
 
 def forward_parameter_derivatives(
@@ -219,7 +224,7 @@ def _accelerations(
     return symbols, {symbol: graph.lift(x) for symbol, x in zip(symbols, found)}
 
 
-def _along(directions: list[Direction], values: Sequence, graph: Graph) -> Rows:
+def along(directions: list[Direction], values: Sequence, graph: Graph) -> Rows:
     """Return the derivatives of values, one row each, along directions."""
     return [[each.derivative(graph.lift(value)) for each in directions] for value in values]
 

@@ -7,6 +7,8 @@ from typing import Optional
 
 from flexdyn_ros.codegen.tracing.closed_form import ClosedForm
 from flexdyn_ros.codegen.tracing.traced_derivatives import (
+    along,
+    displaced,
     forward_derivatives,
     forward_parameter_derivatives,
     inverse_derivatives,
@@ -175,6 +177,15 @@ class TracedDynamics(ReferenceBackend):
             return []
         return forward_parameter_derivatives(
             self, qd[0].graph, q, qd, tau, chosen, wrenches
+        )
+
+    def loop_derivatives(self, q, qd) -> tuple:
+        """Return the derivatives by q of the loops' Jacobian, row by row, and of their bias."""
+        graph = qd[0].graph
+        jacobian = [x for row in self.loop_jacobian(q) for x in row]
+        return tuple(
+            along(displaced(self, graph, q), values, graph)
+            for values in (jacobian, self.loop_bias(q, qd))
         )
 
     def _solve(self, q, forces, free, method) -> list[Scalar]:

@@ -3,6 +3,20 @@
  * The loop over steps. It follows stepping.h, runge_kutta.h and implicit_midpoint.h.
  */
 
+/* Close the loops of the state in s->stage; return whether that worked. */
+static int close_loops(simulation *s)
+{
+    const size_t size = sizeof(double) * (s->map.nq + s->map.nv);
+    if (s->project.call == NULL)
+        return 1;
+    *s->held_rank = *s->rank;
+    memcpy(s->x, s->stage, size);
+    if (!sound(s, &s->project, s->map.nq + s->map.nv))
+        return 0;
+    memcpy(s->stage, s->y, size);
+    return 1;
+}
+
 /* Record and do one step; the state changes only if all of it can be relied on. */
 static int step(simulation *s)
 {
@@ -17,7 +31,7 @@ static int step(simulation *s)
         return 0;
     for (int64_t k = 0; k < s->size; ++k)
         sum += s->stage[k] - s->stage[k];
-    if (sum != 0.0 || !normalise(&s->map, s->stage))
+    if (sum != 0.0 || !normalise(&s->map, s->stage) || !close_loops(s))
         return 0;
     memcpy(s->state, s->stage, sizeof(double) * s->size);
     return 1;

@@ -78,6 +78,8 @@ typedef struct {
     tableau method;
     function forward, kinetic, potential, losses;
     function external; /* forces that wrenches ask for; call is NULL where there are none */
+    function project;  /* brings loops back after a step; call is NULL where none are held */
+    double *rank, *held_rank; /* of loops, plus one: constants of `forward` and of `project` */
     torque_law law;
     samples record;
     implicit_method implicit;
