@@ -35,7 +35,7 @@ class Imbalance:
     Attributes:
         residual: Largest energy that is neither work nor losses [J].
         kinetic: Largest kinetic energy [J].
-        time: Of the sample after which the residual changes most [s].
+        time: Of the sample before which the residual changes most [s].
         coordinate: The mode, spring or joint that needs a shorter step.
         step: A sufficient step, if the error falls with the method's order [s]; of an adaptive
             method a sufficient relative tolerance, if the error falls with it [-].
@@ -79,7 +79,7 @@ def find_imbalance(
     accepted = max(tolerance * kinetic, _ROUNDING * max(sizes))
     if not worst > accepted:  # nor where work is not known
         return None
-    k = int(np.argmax(np.abs(np.diff(residual))))
+    k = int(np.argmax(np.abs(np.diff(residual)))) + 1
     power = 1.0 if method.adaptive else 1.0 / method.order
     step = dt * min(0.5, (_AIM * accepted / worst) ** power)
     digit = 10.0 ** (math.floor(math.log10(step)) - 1)
