@@ -75,7 +75,8 @@ class Run:
             bar.update(k / steps)
         if equations.held and k % hold == 0:
             equations.hold(self._t_end, q, qd)
-        self._record(self._t_end, q, qd, equations.torque(self._t_end, q, qd))
+        tau = equations.torque(self._t_end, q, qd)
+        record_state(equations, self._recorder, self._t_end, q, qd, tau)
 
     def samples(self) -> Trajectory:
         """Return the motion so far."""
@@ -143,15 +144,24 @@ class Run:
         end = self._t_end if k == self._steps - 1 else (k + 1) * self._dt
         tau = self._equations.torque(t, q, qd)
         if k % self._recorder.every == 0:
-            self._record(t, q, qd, tau)
+            record_state(self._equations, self._recorder, t, q, qd, tau)
         return self._integrator.step(t, end - t, q, qd, tau)
 
-    def _record(self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> None:
-        equations = self._equations
-        try:
-            with np.errstate(over='ignore', invalid='ignore'):
-                sample = equations.sample(t, q, qd, tau)
-                integrals = equations.quadratures
-                self._recorder.add(t, *sample, integrals.work, integrals.dissipated)
-        except ArithmeticError as error:
-            raise equations.divergence(q, qd) from error
+
+def record_state(
+    equations: EquationsOfMotion, recorder: Recorder, t: float, q: np.ndarray, qd: np.ndarray,
+    tau: np.ndarray,
+) -> None:
+    """
+    Keep a state, with the quadratures of the equations, as a sample.
+
+    Raises:
+        Diverged: Its energy is beyond what can be computed.
+    """
+    try:
+        with np.errstate(over='ignore', invalid='ignore'):
+            sample = equations.sample(t, q, qd, tau)
+            integrals = equations.quadratures
+            recorder.add(t, *sample, integrals.work, integrals.dissipated)
+    except ArithmeticError as error:
+        raise equations.divergence(q, qd) from error
