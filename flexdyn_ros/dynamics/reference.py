@@ -233,9 +233,8 @@ class ReferenceBackend:
         name = self._tree.coordinate_names[coordinate]
         moved: set[int] = set()
         for index, body in enumerate(self._tree.bodies):
-            terms = [term.velocity_index for axis in body.joint.terms for term in axis]
-            own = range(body.velocity_modes, body.velocity_modes + body.n_modes)
-            if coordinate in terms or coordinate in own or body.parent in moved:
+            own = (*body.joint.coordinates, *body.modal_coordinates)
+            if coordinate in own or body.parent in moved:
                 moved.add(index)
         # A link in segments is many bodies; it is named once.
         bodies = [self._tree.bodies[index] for index in sorted(moved)]

@@ -197,7 +197,7 @@ def _tip(robot: Robot, link: str) -> tuple[float, float, float]:
         return modal.tip
     beam = robot.link(link).undeformed_beam
     assert beam is not None
-    return scale(beam.length, (beam.axes[0][0], beam.axes[1][0], beam.axes[2][0]))
+    return scale(beam.length, beam.direction)
 
 
 def _off_section(tree: Multibody, index: int, mass: Any, offset: tuple) -> Multibody:
