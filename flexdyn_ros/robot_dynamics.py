@@ -281,7 +281,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             'hybrid_dynamics', {'q': at, 'qd': rate, 'joint_qdd': given}, loads,
             lambda: closed.hybrid(self._backend, at, rate, given, loads, loading),
         )
-        tau_out, qdd_out = targets(out, 'two arrays', 2)
+        tau_out, qdd_out = targets(out, 2)
         return deliver(tau, tau_out), deliver(qdd, qdd_out)
 
     def mass_matrix(self, q: ArrayLike, out: Out = None) -> np.ndarray:

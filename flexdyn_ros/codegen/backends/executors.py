@@ -9,7 +9,7 @@ are several; an ArithmeticError or ValueError means that the results are not sou
 from __future__ import annotations
 
 from threading import RLock
-from typing import Any, Callable, Optional, Protocol
+from typing import Any, Callable, Optional
 
 from flexdyn_ros.codegen.backends.variants import Variant
 from flexdyn_ros.codegen.compile import cache
@@ -26,13 +26,14 @@ _lock = RLock()
 _made: dict[str, Callable] = {}
 
 
-class Executor(Protocol):
+class Executor:
     """Makes functions out of programs."""
 
     name: str
 
     def function(self, variant: Variant) -> Callable[..., Any]:
         """Return the function of vectors, wrenches and parameters; constants are part of it."""
+        raise NotImplementedError
 
     def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
         """Return a function over many samples, see `ctypes_calls.Batch`, or None."""
@@ -41,7 +42,7 @@ class Executor(Protocol):
         """Return the function as compiled code calls it, or None."""
 
 
-class PythonExecutor:
+class PythonExecutor(Executor):
     """Runs the exported Python by CPython; sources are kept on disk."""
 
     name = 'python'
@@ -65,14 +66,6 @@ class PythonExecutor:
 
         return evaluate
 
-    def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
-        """Return None: samples go one by one."""
-        return None
-
-    def native(self, variant: Variant) -> Optional[NativeFunction]:
-        """Return None: nothing is compiled."""
-        return None
-
     def _plain(self, variant: Variant) -> Callable[..., Any]:
         """Return the exported function: made before, kept on disk, or made now."""
         entry = cache.entry_name(self.name, *variant.key)
@@ -88,7 +81,7 @@ class PythonExecutor:
             return _made[entry]
 
 
-class CExecutor:
+class CExecutor(Executor):
     """Runs the exported C, compiled function by function when first used."""
 
     name = 'c'
