@@ -124,12 +124,12 @@ class ReferenceBackend:
         )
 
     def forward_dynamics(
-        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches, method: str
+        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches = (), method: str = 'auto'
     ) -> Floats:
         """Return accelerations, (nv,), by the "cholesky" or the recursive method."""
         bias = self.inverse_dynamics(q, qd, self._zero, wrenches)
         right = [a - b for a, b in zip(tau, bias)]
-        return self._solve(q, right, range(self._robot.nv), method)
+        return self._solve(q, right, range(self._tree.nv), method)
 
     def accelerations_beyond(self, held: int, q: Floats, forces: Floats) -> Floats:
         """
