@@ -115,9 +115,7 @@ class Evaluation(CheckedArguments):
         if parameters is None and len(loads) < 2:
             self._call_directly(name, frame, [wrench.frame for wrench in loads], method)
         if not single:
-            words = 'two arrays' if len(shapes) == 2 else 'three arrays'
-            places = targets(out, words, len(shapes))
-            return tuple(deliver(each, place) for each, place in zip(results, places))
+            return tuple(map(deliver, results, targets(out, len(shapes))))
         return float(results[0]) if not shapes[0] and out is None else deliver(results[0], out)
 
     def _call_directly(
