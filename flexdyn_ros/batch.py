@@ -136,7 +136,7 @@ class BatchFunction:
     ) -> Optional[Callable[..., Sequence[int]]]:
         """Return a compiled function over samples, or None where there is none."""
         backend = self._dyn._backend
-        if not isinstance(backend, GeneratedBackend):
+        if not isinstance(backend, GeneratedBackend) or self._dyn._replaces(self.__name__):
             return None
         if self._dyn.robot.loops and self._function.by_rank:
             return None  # a matter of rank, sample by sample
