@@ -24,6 +24,7 @@ from flexdyn_ros.model.modal.integrals import (
     LUMPED,
 )
 from flexdyn_ros.model.modal.matrices import check_matrices, damping_of_file, symmetric_part
+from flexdyn_ros.model.modal.mbdyn import read_fem
 from flexdyn_ros.model.modal.sid import read_sid
 from flexdyn_ros.model.modal.sid_writer import sid_text
 from flexdyn_ros.model.records.modal import ModalArrays
@@ -74,7 +75,9 @@ def read_npz(path: Path) -> dict[str, Any]:
 
 
 # Each reader returns the arrays of docs/modal_files.md by name, `modal_arrays` checks them.
-READERS: dict[str, Callable[[Path], dict[str, Any]]] = {'npz': read_npz, 'sid': read_sid}
+READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    'sid': read_sid, 'npz': read_npz, 'fem': read_fem,
+}
 
 
 def modal_arrays(given: dict[str, Any]) -> ModalArrays:
