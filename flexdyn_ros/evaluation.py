@@ -115,9 +115,7 @@ class Evaluation(CheckedArguments):
         if parameters is None and len(loads) < 2:
             self._call_directly(name, frame, [wrench.frame for wrench in loads], method)
         if not single:
-            words = 'two arrays' if len(shapes) == 2 else 'three arrays'
-            places = targets(out, words, len(shapes))
-            return tuple(deliver(each, place) for each, place in zip(results, places))
+            return tuple(map(deliver, results, targets(out, len(shapes))))
         return float(results[0]) if not shapes[0] and out is None else deliver(results[0], out)
 
     def _call_directly(
@@ -141,6 +139,10 @@ class Evaluation(CheckedArguments):
         for choice in choices:
             call_directly(self, written, kernel, choice, None)
 
+    def _replaces(self, name: str) -> bool:
+        """Return whether a subclass has a method of its own, which batches and steps then call."""
+        return getattr(type(self), name) is not self._written[name]
+
     def native(self, name: str, wrenches: Wrenches = None) -> Optional[NativeFunction]:
         """
         Return a function under the present loads as other compiled code calls it.
@@ -154,8 +156,8 @@ class Evaluation(CheckedArguments):
             robot with loops is not solved by compiled code.
         """
         backend = self._backend
-        replaced = getattr(type(self), name) is not self._written[name]
-        if replaced or not isinstance(backend, GeneratedBackend) or not self._is_compiled(name):
+        plain = self._is_compiled(name) and not self._replaces(name)
+        if not isinstance(backend, GeneratedBackend) or not plain:
             return None
         loads = ordered_wrenches(self._checked(wrenches))
         places = tuple((each.frame, each.axes) for each in loads)

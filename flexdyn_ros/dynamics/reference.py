@@ -127,12 +127,12 @@ class ReferenceBackend:
         )
 
     def forward_dynamics(
-        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches, method: str
+        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches = (), method: str = 'auto'
     ) -> Floats:
         """Return accelerations, (nv,), by the "cholesky" or the recursive method."""
         bias = self.inverse_dynamics(q, qd, self._zero, wrenches)
         right = [a - b for a, b in zip(tau, bias)]
-        return self._solve(q, right, range(self._robot.nv), method)
+        return self._solve(q, right, range(self._tree.nv), method)
 
     def accelerations_beyond(self, held: int, q: Floats, forces: Floats) -> Floats:
         """
@@ -236,9 +236,8 @@ class ReferenceBackend:
         name = self._tree.coordinate_names[coordinate]
         moved: set[int] = set()
         for index, body in enumerate(self._tree.bodies):
-            terms = [term.velocity_index for axis in body.joint.terms for term in axis]
-            own = range(body.velocity_modes, body.velocity_modes + body.n_modes)
-            if coordinate in terms or coordinate in own or body.parent in moved:
+            own = (*body.joint.coordinates, *body.modal_coordinates)
+            if coordinate in own or body.parent in moved:
                 moved.add(index)
         # A link in segments is many bodies; it is named once.
         bodies = [self._tree.bodies[index] for index in sorted(moved)]

@@ -9,6 +9,7 @@ angular velocity in body axes, and a floating joint's linear velocity is in body
 from __future__ import annotations
 
 import math
+from typing import Iterable
 
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
@@ -89,7 +90,7 @@ def quaternion_matrix(p: np.ndarray) -> np.ndarray:
     ])
 
 
-def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def quaternion_product(a: Iterable[float], b: Iterable[float]) -> np.ndarray:
     """Return the product of two quaternions x y z w (Diebel 2006, equation 82)."""
     x, y, z, w = a
     p, q, r, s = b

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Steps without Python: the compiled loop of `runtime/stepping.c` on compiled functions of a robot.
+Steps without Python: the compiled loop of `steps/stepping.c` on compiled functions of a robot.
 
 The loop is compiled once a machine and kept in the cache. It calls forward dynamics, energies and
 losses by their addresses, and Python is not held meanwhile.
@@ -12,14 +12,16 @@ import ctypes
 from ctypes import c_double, c_int64, c_void_p
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Optional
 
 from flexdyn_ros.codegen.compile import cache
 from flexdyn_ros.codegen.compile.closed_loops import SETTINGS
-from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT, RUNTIME
+from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.compile.compiler import CompilationFailed, find_compiler, NoCompiler
 from flexdyn_ros.codegen.compile.loading import load_library
 from flexdyn_ros.codegen.compile.program import NativeFunction
+from flexdyn_ros.simulation.computed_torque import ComputedTorque
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 from flexdyn_ros.simulation.record import Recorder
@@ -37,6 +39,8 @@ FIELDS = {
 IMPLICIT_FIELDS = {
     'mass': 'mass_matrix', 'bias': 'bias_vector', 'friction': 'friction_vector',
 }
+STEPS = Path(__file__).resolve().parent / 'steps'
+MODEL_FIELDS = ('inverse', 'slip')
 SOURCES = ('stepping.h', 'runge_kutta.h', 'implicit_midpoint.h', 'stepping.c')
 
 
@@ -65,13 +69,21 @@ class _Configuration(ctypes.Structure):
     ]
 
 
+class _ModelTorque(ctypes.Structure):
+    _fields_ = [
+        ('inverse', _Function), ('slip', _Function), ('size', c_int64), ('along', c_int64),
+        ('of_q', c_void_p), ('of_v', c_void_p),
+    ]
+
+
 class _TorqueLaw(ctypes.Structure):
     _fields_ = [
         ('constant', c_void_p), ('table', _Polynomial), ('reference', _Polynomial),
         ('tracked', c_int64), ('integrals', c_int64),
         *((name, c_void_p) for name in (
-            'of_q', 'of_v', 'kp', 'kd', 'ki', 'values', 'slopes', 'errors',
+            'of_q', 'of_v', 'kp', 'kd', 'ki', 'values', 'slopes', 'curvatures', 'errors', 'forces',
         )),
+        ('model', _ModelTorque),
     ]
 
 
@@ -88,7 +100,7 @@ class _Implicit(ctypes.Structure):
     _fields_ = [
         ('terms', c_int64), ('rubbing', c_int64), ('term', ctypes.POINTER(_FrictionTerm)),
         *((name, c_void_p) for name in (
-            'at', 'damping', 'springs', 'modal', 'kp', 'kd', 'stiffness', 'last', 'memory',
+            'at', 'damping', 'springs', 'modal', 'stiffness', 'last', 'memory',
         )),
         *((name, _Function) for name in IMPLICIT_FIELDS),
     ]
@@ -148,6 +160,14 @@ def compiled_steps(
             # Along a step loops open a little, and their rank is known.
             found = replace(found, constants=(*found.constants[:-SETTINGS], np.inf, 0.0))
         functions[field] = found
+    if isinstance(equations.law, ComputedTorque):
+        law = equations.law
+        for field, name in {'inverse': law.function, 'slip': 'friction_vector'}.items():
+            found = law.model.native(name)
+            if found is None:
+                return None
+            if field == 'inverse' or law.rubs:
+                functions[field] = found
     loop = _loop()
     if loop is None:
         return None
@@ -192,6 +212,7 @@ class CompiledSteps:
         )
         for field, function in functions.items():
             owner = data.implicit if field in IMPLICIT_FIELDS else data
+            owner = data.law.model if field in MODEL_FIELDS else owner
             setattr(owner, field, _Function(
                 function.address, len(function.constants), self._numbers(function.constants),
                 function.results, function.pivots,
@@ -225,6 +246,15 @@ class CompiledSteps:
     def next(self) -> int:
         """The step to be done next; those before it are done, and their samples kept."""
         return int(self._data.next)
+
+    @property
+    def dt(self) -> float:
+        """Length of the steps [s]."""
+        return float(self._data.dt)
+
+    @dt.setter
+    def dt(self, value: float) -> None:
+        self._data.dt = value
 
     def run(
         self, step: int, stop: int, q: np.ndarray, qd: np.ndarray
@@ -278,8 +308,12 @@ class CompiledSteps:
             setattr(data, name, self._indices(getattr(law, name)))
         for name in ('kp', 'kd', 'ki'):
             setattr(data, name, self._numbers(getattr(law, name)))
-        for name in ('values', 'slopes', 'errors'):
+        for name in ('values', 'slopes', 'curvatures', 'errors', 'forces'):
             setattr(data, name, self._numbers(np.zeros(max(law.width, len(law.of_v)))))
+        if isinstance(law, ComputedTorque):
+            data.model.size, data.model.along = len(law.model_v), law.along
+            data.model.of_q = self._indices(law.model_q)
+            data.model.of_v = self._indices(law.model_v)
 
     def _fill_implicit(self, method: ImplicitMidpoint) -> None:
         data, nv = self._data.implicit, self._nv
@@ -292,7 +326,6 @@ class CompiledSteps:
         ))
         data.terms, data.rubbing, data.term = len(terms), len(method.levels.at), self._terms
         data.at = self._indices(method.levels.at)
-        data.kp, data.kd = map(self._numbers, method.gains)
         # These arrays are shared with the method in Python.
         for name in ('damping', 'springs', 'modal', 'stiffness', 'last'):
             setattr(data, name, self._numbers(getattr(method, name)))
@@ -314,8 +347,8 @@ def _loop() -> Any:
     """Return the function `flexdyn_steps`, or None where it cannot be compiled."""
     try:
         compiler = find_compiler()
-        source = ''.join((RUNTIME / name).read_text(encoding='utf-8') for name in SOURCES)
-        entry = cache.entry_name('stepping', compiler.identity, *FLAGS, suffix=cache.LIBRARY)
+        source = ''.join((STEPS / name).read_text(encoding='utf-8') for name in SOURCES)
+        entry = cache.entry_name(source, compiler.identity, *FLAGS, suffix=cache.LIBRARY)
         library = load_library(
             entry, lambda: compiler.build(source, FLAGS), lambda path: ctypes.CDLL(str(path))
         )

@@ -17,7 +17,7 @@ class SimulationDiverged(FlexdynError):
     A simulated motion grew without bound, or stopped being a number.
 
     Attributes:
-        time: Time of the last good sample [s].
+        time: Time of the last good sample [s], zero where there is none.
         coordinate: The coordinate that grew first, or fastest.
         step_limit: Largest stable time step of the linearised robot [s]; None where unknown.
         trajectory: The motion up to `time`.
@@ -27,11 +27,15 @@ class SimulationDiverged(FlexdynError):
         self, trajectory: Trajectory, coordinate: str, method: Tableau, dt: float,
         limit: Optional[StepLimit],
     ):
-        self.time = float(trajectory.t[-1])
+        self.time = float(trajectory.t[-1]) if trajectory.t.size else 0.0
         self.coordinate = coordinate
         self.step_limit = None if limit is None else limit.step
         self.trajectory = trajectory
-        if limit is None:
+        step = f'with dt = {dt:.6g} s'
+        if method.adaptive:
+            step = f'at any step of {method.name}'
+            advice = 'Check the torque and the initial state, or use method="Radau" or "BDF"'
+        elif limit is None:
             advice = 'Use a smaller dt'
         elif dt > limit.step:
             advice = (
@@ -50,7 +54,7 @@ class SimulationDiverged(FlexdynError):
             )
         super().__init__(
             f'The simulation diverged after t = {self.time:.6g} s: coordinate "{coordinate}" '
-            f'is no longer finite with dt = {dt:.6g} s. {advice}.'
+            f'is no longer finite {step}. {advice}.'
         )
 
 

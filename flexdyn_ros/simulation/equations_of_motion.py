@@ -38,7 +38,7 @@ class EquationsOfMotion:
         reduction: Reduced forms that a motion's method adds to its name.
         law: The torque where it needs no Python; None where it is constant or a function.
         held: Whether a torque function is evaluated by `hold` alone.
-        constant: The constant torque, or the one that is held, (nv,).
+        constant: The constant torque, or the one that is held, (nv,); a law is added to it.
         quadratures: Integrals beside the motion.
         wrenches: Constant wrenches on frames, or None.
         on_base: Whether the base's motion is prescribed.
@@ -56,7 +56,7 @@ class EquationsOfMotion:
             torque: The torque.
             base_acceleration: The acceleration of a prescribed base.
             held: Whether a torque function is evaluated by `hold` alone.
-            wrenches: Constant wrenches on frames, of a robot without loops.
+            wrenches: Constant wrenches on frames.
 
         Raises:
             ArgumentError: A constant torque or acceleration does not fit the robot.
@@ -79,6 +79,12 @@ class EquationsOfMotion:
         self.constant.setflags(write=False)
         self.quadratures = Quadratures(dyn, self.law, not self.on_base, self.wrenches)
 
+    def load(self, wrenches: Wrenches) -> None:
+        """Put other constant wrenches on frames."""
+        self.wrenches = self.quadratures.wrenches = wrenches or None
+        if self._base is not None:
+            self._base.wrenches = self.wrenches
+
     def _check_law(self, law: TorqueLaw) -> None:
         if law.width != self.map.nv:
             raise ArgumentError(
@@ -94,7 +100,7 @@ class EquationsOfMotion:
     def torque(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Return the generalised forces, (nv,), at one instant."""
         if self.law is not None:
-            return self.law.torque(t, q, qd, self.quadratures.integral)
+            return self.constant + self.law.torque(t, q, qd, self.quadratures.integral)
         if self.function is None or self.held:
             return self.constant
         return self._evaluated(t, q, qd)
@@ -145,6 +151,8 @@ class EquationsOfMotion:
         try:
             with np.errstate(over='ignore', invalid='ignore'):
                 if self.loops is not None:
+                    if self.wrenches:
+                        tau = tau - self.dyn.external_force_vector(q, self.wrenches)
                     base = None if self._base is None else self._base.given(t, q, qd)
                     return self.loops.acceleration(q, qd, tau, stage, base)
                 if self._base is not None:

@@ -40,14 +40,13 @@ class ImplicitMidpoint:
     """
     The method for the motion of one robot, without loops or a prescribed base.
 
-    `runtime/implicit_midpoint.h` does the same steps with the same numbers.
+    `steps/implicit_midpoint.h` does the same steps with the same numbers.
 
     Attributes:
         levels: Levels of dry friction.
         damping: Viscous friction and damping of springs, (nv,).
         springs: Damping of springs alone, (nv,).
         modal: Damping of modes, (nv, nv).
-        gains: Gains kp and kd of a controller, (2, nv).
         changes: Whether the stiffness depends on the configuration.
         stiffness: Stiffness of modes and springs, (nv, nv), see `prepare`.
         last: Accelerations of the last step, (nv,), with which the iterations start.
@@ -55,7 +54,7 @@ class ImplicitMidpoint:
 
     def __init__(self, equations: EquationsOfMotion):
         """Prepare the method; `equations` are the robot's equations of motion."""
-        dyn, law = equations.dyn, equations.law
+        dyn = equations.dyn
         self._equations, self._dyn = equations, dyn
         tree = assemble(dyn.robot, {})
         nv = dyn.robot.nv
@@ -72,9 +71,6 @@ class ImplicitMidpoint:
             if body.n_modes:
                 modes = slice(body.velocity_modes, body.velocity_modes + body.n_modes)
                 self.modal[modes, modes] = body.modal.damping
-        self.gains = np.zeros((2, nv))
-        if law is not None and law.reference is not None:
-            self.gains[:, law.of_v] = law.kp, law.kd
         self.changes = any(spring.law is not None for spring in tree.springs)
         self.stiffness, self._known = np.zeros((nv, nv)), False
         self.last = np.zeros(nv)
@@ -138,8 +134,9 @@ class ImplicitMidpoint:
             tau = equations.torque(t + 0.5 * h, q_middle, middle)
             mass = self._dyn.mass_matrix(q_middle)
             if theta is None or inverse is None:
-                theta = _fitted(h * self.damping * np.diag(np.linalg.inv(mass)))
-                inverse = np.linalg.inv(mass + self._slope(h, theta))
+                inverse = np.linalg.inv(mass)
+                theta = _fitted(h * self.damping * np.diag(inverse))
+                inverse = np.linalg.inv(mass + self._slope(h, theta, inverse))
                 mobility = inverse[np.ix_(rubs, rubs)]
             force = tau + self._passive(q_middle, middle)
             short = h * (force - self.damping * (v + theta * change)) - mass @ change
@@ -166,11 +163,23 @@ class ImplicitMidpoint:
         equations.quadratures.value = start + h * rate
         return equations.end_step(to.normalise(q + h * to.rate(q_middle, middle)), v + change)
 
-    def _slope(self, h: float, theta: np.ndarray) -> np.ndarray:
-        """Return what stiffness and damping add to the mass matrix of the iterations."""
-        stiffness = self.stiffness + np.diag(self.gains[0])
-        damping = self.modal + np.diag(self.gains[1] + 2.0 * theta * self.damping)
-        return np.asarray(0.5 * h * damping + 0.25 * h * h * stiffness)
+    def _slope(self, h: float, theta: np.ndarray, mobility: np.ndarray) -> np.ndarray:
+        """Return what stiffness, damping and gains add to the mass matrix of the iterations."""
+        law = self._equations.law
+        elastic = 0.5 * h * self.modal + 0.25 * h * h * self.stiffness
+        slope = elastic + np.diag(h * theta * self.damping)
+        if law is None or law.reference is None:
+            return np.asarray(slope)
+        at, unit = np.ix_(law.of_v, law.of_v), np.eye(len(law.of_v))
+        if law.of_accelerations:
+            unit = np.linalg.inv(mobility[at])  # the inertia of joints beside free modes
+        if law.takes_modes:  # its torques balance elastic forces
+            springs = elastic + np.diag(0.5 * h * self.springs)
+            rest = np.delete(np.arange(len(theta)), law.of_v)
+            slope[np.ix_(law.of_v, rest)] -= (
+                unit @ mobility[np.ix_(law.of_v, rest)] @ springs[np.ix_(rest, rest)])
+        slope[at] += unit * (0.5 * h * law.kd + 0.25 * h * h * law.kp)
+        return np.asarray(slope)
 
     def _passive(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return gravity, Coriolis and elastic forces with modal damping and wrenches, (nv,)."""

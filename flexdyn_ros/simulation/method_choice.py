@@ -61,6 +61,10 @@ def choose(
     robot = dyn.robot
     supported = not (robot.loops or robot.base_motion == 'prescribed')
     tableau = RK4 if method == AUTO else find_tableau(method)
+    if tableau.adaptive:
+        if robot.loops:
+            raise ArgumentError('method', f'is "{tableau.name}", which runs robots without loops')
+        return Choice(tableau, dt or _USUAL_STEP, None)
     if tableau is IMPLICIT and not supported:
         raise ArgumentError(
             'method', 'is "implicit", which runs robots without loops and prescribed bases'

@@ -218,3 +218,19 @@ def test_functions_look_like_those_of_dynamics(function):
     assert [*of_samples] == [name for name in of_one if name in of_samples]
     assert getattr(batch, function).__doc__.endswith('one entry a sample.')
     assert not hasattr(batch, 'nonsense')
+
+
+def test_a_method_of_a_subclass_answers_for_each_sample():
+    """Compiled code does not take its place."""
+
+    class Twice(fd.Dynamics):
+
+        def gravity_vector(self, q, out=None):
+            return 2.0 * super().gravity_vector(q)
+
+    model = cases.robot('rigid tree')
+    q = samples(model, 5)[0]
+    dyn = Twice(model, 'c')
+    assert np.array_equal(
+        dyn.batch.gravity_vector(q), [dyn.gravity_vector(each) for each in q]
+    )

@@ -201,6 +201,15 @@ def test_functions_of_frames():
         assert found[0] == found[1]
 
 
+def test_no_method_is_an_error_on_every_call():
+    """None is no way of solving, on the first call and on the short way."""
+    dyn = called('rigid tree', 'forward_dynamics')
+    q, qd, tau = state('rigid tree')
+    for _ in range(2):
+        with pytest.raises(ArgumentError, match='method'):
+            dyn.forward_dynamics(q, qd, tau, method=None)
+
+
 def test_a_kept_method_follows_the_loads():
     """A method looked up before a load changed computes with the load of the moment."""
     model = cases.robot('rigid tree')

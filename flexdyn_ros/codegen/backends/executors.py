@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 from threading import RLock
-from typing import Any, Callable, Optional, Protocol
+from typing import Any, Callable, Optional
 
 from flexdyn_ros.codegen.backends.variants import Variant
 from flexdyn_ros.codegen.compile import cache
@@ -28,7 +28,7 @@ _lock = RLock()
 _made: dict[str, Callable] = {}
 
 
-class Executor(Protocol):
+class Executor:
     """Makes functions out of programs."""
 
     name: str
@@ -39,6 +39,7 @@ class Executor(Protocol):
 
         It is None where loops count and nothing solves them.
         """
+        raise NotImplementedError
 
     def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
         """Return a function over many samples, see `ctypes_calls.Batch`, or None."""
@@ -47,7 +48,7 @@ class Executor(Protocol):
         """Return the function as compiled code calls it, or None."""
 
 
-class PythonExecutor:
+class PythonExecutor(Executor):
     """Runs the exported Python by CPython; sources are kept on disk."""
 
     name = 'python'
@@ -73,14 +74,6 @@ class PythonExecutor:
 
         return evaluate
 
-    def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
-        """Return None: samples go one by one."""
-        return None
-
-    def native(self, variant: Variant) -> Optional[NativeFunction]:
-        """Return None: nothing is compiled."""
-        return None
-
     def _plain(self, variant: Variant) -> Callable[..., Any]:
         """Return the exported function: made before, kept on disk, or made now."""
         entry = cache.entry_name(self.name, *variant.key)
@@ -96,7 +89,7 @@ class PythonExecutor:
             return _made[entry]
 
 
-class CExecutor:
+class CExecutor(Executor):
     """Runs the exported C, compiled function by function when first used."""
 
     name = 'c'

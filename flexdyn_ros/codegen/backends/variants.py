@@ -97,8 +97,8 @@ class Variant:
     def trace(self) -> Trace:
         """Return the program; its last output is the pivots, where it has any."""
         return simplify(
-            self.robot, self.request.name, [self.request.traced], self.loads, snap=ROUND_OFF,
-            pivots=True, quick=True, method=SOLVERS[self.method],
+            self.robot, self.request.name, [self.request.traced], self.loads, pivots=True,
+            quick=True, method=SOLVERS[self.method], rotation_tolerance=ROUND_OFF,
         ).trace
 
 

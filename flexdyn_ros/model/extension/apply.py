@@ -41,7 +41,6 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
 
     Raises:
         ModelError: A name does not exist, or a value is out of range or has no effect.
-        NotYetSupported: All is valid, and a part of it cannot be computed yet.
     """
     if extension is None:
         movable = (joint.name for joint in robot.joints if joint.coordinate_names)
@@ -65,7 +64,6 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         actuated=read_actuated(extension, robot),
         notes=robot.notes + tuple(notes),
     )
-    _refuse_sid(extension)
     contradiction = contradicting_forms(changed.links)
     if contradiction:
         raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
@@ -92,7 +90,7 @@ def _bent_link(item: Item, robot: Robot, notes: list[str]) -> Link:
         )
     read = {'beam': _beam_link, 'modal': _modal_link, 'segments': _segmented_link}[kinds[0]]
     bent = read(item, described[0], link, robot, notes)
-    return replace(bent, mode_springs=read_mode_springs(item, bent)) if bent else link
+    return replace(bent, mode_springs=read_mode_springs(item, bent))
 
 
 def _beam_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[str]) -> Link:
@@ -107,18 +105,19 @@ def _beam_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[st
     )
 
 
-def _modal_link(
-    item: Item, given: Item, link: Link, robot: Robot, notes: list[str]
-) -> Optional[Link]:
-    """Return the link with modes of a file; None where the file's format cannot be read yet."""
+def _modal_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[str]) -> Link:
     if item.texts.get('geometric_stiffening') == 'true':
         raise item.place.error(
             'geometric_stiffening="true" needs slopes along a beam, which modal files lack',
             'Write geometric_stiffening="false", or describe the link by <beam>',
         )
     modal = read_modal(given, link, robot)
-    if modal is None:
-        return None
+    assert modal.arrays is not None
+    for note in modal.arrays.notes:
+        notes.append(f'Link "{link.name}": {note}. Check the export of file="{modal.file}".')
+    if modal.arrays.comment:
+        comment = modal.arrays.comment.rstrip('.')
+        notes.append(f'Link "{link.name}": its modal file has a comment. It is: {comment}.')
     if not item.written('geometric_stiffening'):
         notes.append(
             f'Link "{link.name}": modes from a file have no geometric stiffening. '
@@ -133,17 +132,6 @@ def _modal_link(
         link.name, hub, None, item.value('rotation'), False, modal=modal,
         deflection=item.value('deflection'),
     )
-
-
-def _refuse_sid(extension: Item) -> None:
-    """Raise NotYetSupported where a modal file has a format that is not computed yet."""
-    for item in extension.all('flexible_link'):
-        for modal in item.all('modal'):
-            if modal.value('format') == 'sid':
-                raise modal.place.not_yet(
-                    'format="sid" is not supported yet',
-                    'Convert the data to format="npz" (docs/modal_files.md)',
-                )
 
 
 def _segmented_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[str]) -> Link:

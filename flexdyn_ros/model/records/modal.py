@@ -57,6 +57,8 @@ class ModalArrays(ModalIntegrals):
         mode_numbers: Numbers of the modes, shape (m,).
         translation: Displacement of the nodes for unit modes, shape (m, n, 3).
         rotation: Rotation vectors of the nodes for unit modes, shape (m, n, 3).
+        comment: What the file holds as its own comment.
+        notes: What its reader drops or doubts, in a few words each.
     """
 
     node_ids: np.ndarray
@@ -64,6 +66,8 @@ class ModalArrays(ModalIntegrals):
     mode_numbers: np.ndarray
     translation: np.ndarray
     rotation: np.ndarray
+    comment: str = ''
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Return the sizes alone."""

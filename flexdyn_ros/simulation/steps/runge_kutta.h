@@ -66,7 +66,8 @@ static int runge_kutta_step(simulation *s, double t, double h)
         move(s, s->state, h, method->a + i * method->stages, i, s->stage);
         if (!normalise(&s->map, s->stage))
             return 0;
-        torque(s, t + method->c[i] * h, s->stage);
+        if (!torque(s, t + method->c[i] * h, s->stage))
+            return 0;
         if (!state_rate(s, s->stage, s->rates + i * s->size))
             return 0;
     }

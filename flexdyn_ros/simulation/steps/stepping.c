@@ -23,7 +23,8 @@ static int step(simulation *s)
     const double t = s->next * s->dt;
     const double h = (s->next == s->steps - 1 ? s->t_end : (s->next + 1) * s->dt) - t;
     double sum = 0.0;
-    torque(s, t, s->state);
+    if (!torque(s, t, s->state))
+        return 0;
     if (s->next % s->record.every == 0 && !keep(s, t, s->next / s->record.every))
         return 0;
     if (!(s->is_implicit ? implicit_step(s, t, h) : runge_kutta_step(s, t, h)))

@@ -135,7 +135,8 @@ static int midpoint_force(simulation *s, double t, double *force)
     const int64_t nq = s->map.nq, nv = s->map.nv;
     const implicit_method *method = &s->implicit;
     const double *v = s->stage + nq;
-    torque(s, t, s->stage);
+    if (!torque(s, t, s->stage))
+        return 0;
     memcpy(s->x, s->stage, sizeof(double) * (nq + nv));
     if (!sound(s, &method->bias, nq + nv))
         return 0;
@@ -159,9 +160,44 @@ static int midpoint_force(simulation *s, double t, double *force)
     return 1;
 }
 
+/* Add the slopes of a controller to the matrix, from the inverse of the mass matrix. */
+static int add_gains(const simulation *s, double h, const double *mobility, double *matrix,
+                     double *unit, double *memory)
+{
+    const torque_law *law = &s->law;
+    const implicit_method *method = &s->implicit;
+    const int64_t nv = s->map.nv, n = law->tracked;
+    const int inertial = law->model.inverse.call != NULL && !law->model.along;
+    for (int64_t i = 0; i < n * n; ++i)
+        memory[i] = inertial ? mobility[law->of_v[i / n] * nv + law->of_v[i % n]]
+                             : i / n == i % n;
+    if (n && !invert(memory, unit, n))
+        return 0;
+    for (int64_t i = 0; i < n && inertial && law->model.size > n; ++i) {
+        const int64_t row = law->of_v[i];
+        for (int64_t m = 0; m < nv; ++m) {
+            double share = 0.0;
+            int follows = 0;
+            for (int64_t j = 0; j < n; ++j) {
+                share += unit[i * n + j] * mobility[law->of_v[j] * nv + m];
+                follows |= law->of_v[j] == m;
+            }
+            for (int64_t k = 0; k < nv && !follows; ++k)
+                matrix[row * nv + k] -= share * (
+                    0.5 * h * (method->modal[m * nv + k] + (m == k ? method->springs[m] : 0.0))
+                    + 0.25 * h * h * method->stiffness[m * nv + k]);
+        }
+    }
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < n; ++j)
+            matrix[law->of_v[i] * nv + law->of_v[j]] +=
+                unit[i * n + j] * (0.5 * h * law->kd[j] + 0.25 * h * h * law->kp[j]);
+    return 1;
+}
+
 /* The matrix of the iterations and what follows from it, for the mass matrix at s->y. */
 static int prepare_iterations(simulation *s, double h, double *theta, double *inverse,
-                              double *mobility, double *matrix)
+                              double *mobility, double *matrix, double *memory)
 {
     const implicit_method *method = &s->implicit;
     const int64_t nv = s->map.nv, n = method->rubbing;
@@ -173,9 +209,8 @@ static int prepare_iterations(simulation *s, double h, double *theta, double *in
     for (int64_t k = 0; k < nv * nv; ++k)
         matrix[k] = s->y[k] + 0.5 * h * method->modal[k] + 0.25 * h * h * method->stiffness[k];
     for (int64_t k = 0; k < nv; ++k)
-        matrix[k * nv + k] += 0.5 * h * (method->kd[k] + 2.0 * theta[k] * method->damping[k])
-                              + 0.25 * h * h * method->kp[k];
-    if (!invert(matrix, inverse, nv))
+        matrix[k * nv + k] += h * theta[k] * method->damping[k];
+    if (!add_gains(s, h, inverse, matrix, mobility, memory) || !invert(matrix, inverse, nv))
         return 0;
     for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j < n; ++j)
@@ -252,7 +287,8 @@ static int implicit_step(simulation *s, double t, double h)
         if (iteration == MOST_ITERATIONS || !to_middle(s, h, change))
             return 0;
         if (integrals) {
-            torque(s, t + 0.5 * h, s->stage);
+            if (!torque(s, t + 0.5 * h, s->stage))
+                return 0;
             for (int64_t k = 0; k < integrals; ++k)
                 s->stage[nq + nv + k] += 0.5 * h * s->law.errors[k];
         }
@@ -260,7 +296,7 @@ static int implicit_step(simulation *s, double t, double h)
         if (!sound(s, &method->mass, nq))
             return 0;
         memcpy(mass, s->y, sizeof(double) * nv * nv);
-        if (!iteration && !prepare_iterations(s, h, theta, inverse, mobility, matrix))
+        if (!iteration && !prepare_iterations(s, h, theta, inverse, mobility, matrix, box))
             return 0;
         if (!midpoint_force(s, t + 0.5 * h, force))
             return 0;
