@@ -326,7 +326,7 @@ class ClosedChains(ClosedStates):
             raise self._singular(motion) from found
 
     def torques(
-        self, backend: Any, q: list, rest: Any, inputs: Optional[LoopInputs] = None
+        self, backend: Any, q: list, rest: Any, inputs: LoopInputs
     ) -> np.ndarray:
         """
         Return the generalised forces of a motion, (nv,), of which the loops take their part.
@@ -342,10 +342,12 @@ class ClosedChains(ClosedStates):
             inputs: What is given about the loops.
 
         Raises:
+            ArgumentError: If the configuration leaves a loop open.
             UnattainableMotion: If the actuated joints cannot make the motion.
         """
+        self.require_closed(self.constraint_errors(backend, q))
         rest, a = np.asarray(rest, dtype=float), self.jacobian(backend, q)
-        free_force, jacobian = self._free_forces(backend, q, inputs or self._nothing, a)
+        free_force, jacobian = self._free_forces(backend, q, inputs, a)
         return self._torques(rest - free_force, jacobian)
 
     def _torques(self, rest: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
