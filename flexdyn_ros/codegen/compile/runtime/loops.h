@@ -8,18 +8,18 @@
  * gives mass matrix, bias, constraint Jacobian A, its rate times velocities, and poses of loops. It
  * follows spaces.h.
  */
+enum { BIAS = NV * NV, A = BIAS + NV, GAMMA = A + N * NV, POSES = GAMMA + N };
+enum { EQUATIONS = POSES + 12 * LOOPS };
+
 typedef struct {
-    double x[NQ + NV + TAIL];
-    double mass[NV * NV], bias[NV], a[N * NV], gamma[N], poses[12 * LOOPS]; /* of flexdyn_call */
+    double x[NQ + NV + TAIL], y[EQUATIONS]; /* of flexdyn_call */
+    double *mass, *bias, *a, *gamma, *poses; /* in y */
     double errors[N], force[NV], own[NV * NV], product[SIZE][SIZE], block[SIZE][SIZE];
     double basis[SIZE][SIZE], turned[SIZE][SIZE];
     spaces known;
 } loop_work;
 
-enum {
-    LOOP_NUMBERS = (sizeof(loop_work) + sizeof(double) - 1) / sizeof(double),
-    EQUATIONS = NV * NV + NV + N * NV + N + 12 * LOOPS,
-};
+enum { LOOP_NUMBERS = (sizeof(loop_work) + sizeof(double) - 1) / sizeof(double) };
 
 /* qdd of M qdd = force + A^T f, A qdd = c; return whether every free motion meets inertia. */
 static int constrained_motion(loop_work *w, const double *mass, const double *force,
@@ -60,46 +60,25 @@ static int constrained_motion(loop_work *w, const double *mass, const double *fo
     return 1;
 }
 
-/* Rotation vector of a rotation by rows, as model/configuration.py. */
+/* Rotation vector of a rotation by rows; near half a turn not finite, which is left to Python. */
 static void rotation_vector(const double *r, double *v)
 {
     const double half[3] = {0.5 * (r[7] - r[5]), 0.5 * (r[2] - r[6]), 0.5 * (r[3] - r[1])};
     const double sine = sqrt(dot(half, half, 3)), cosine = 0.5 * (r[0] + r[4] + r[8] - 1.0);
-    const double angle = atan2(sine, cosine);
-    double outer[3], length, sign;
-    int k = 0;
-    if (sine > 1e-6 || cosine > 0.0) {
-        for (int i = 0; i < 3; ++i)
-            v[i] = half[i] * (sine > 1e-6 ? angle / sine : 1.0);
-        return;
-    }
-    for (int i = 1; i < 3; ++i)
-        k = r[4 * i] > r[4 * k] ? i : k;
+    const double small = cosine > 0.0 ? 1.0 : INFINITY;
     for (int i = 0; i < 3; ++i)
-        outer[i] = 0.25 * (r[3 * k + i] + r[3 * i + k] + (i == k ? 2.0 : 0.0));
-    length = sqrt(outer[k]);
-    sign = dot(outer, half, 3) >= 0.0 ? 1.0 : -1.0;
-    for (int i = 0; i < 3; ++i)
-        v[i] = sign * angle * outer[i] / length;
+        v[i] = half[i] * (sine > 1e-6 ? atan2(sine, cosine) / sine : small);
 }
 
 /* The rotation vector that takes frame axis `axis` to where the pose has it. */
 static void axis_rotation(const double *r, int axis, double *v)
 {
     const int next = (axis + 1) % 3, last = (axis + 2) % 3;
-    const double along = r[3 * axis + axis];
-    double size, factor;
+    const double y = r[3 * next + axis], z = r[3 * last + axis], size = hypot(y, z);
+    const double factor = size > 0.0 ? atan2(size, r[4 * axis]) / size : 1.0;
     v[axis] = 0.0;
-    v[next] = -r[3 * last + axis];
-    v[last] = r[3 * next + axis];
-    size = hypot(v[next], v[last]);
-    if (size < 1e-300) {
-        v[next] = along > 0.0 ? 0.0 : 3.14159265358979323846;
-        return;
-    }
-    factor = atan2(size, along) / size;
-    v[next] *= factor;
-    v[last] *= factor;
+    v[next] = -z * factor;
+    v[last] = r[4 * axis] > 0.0 || size > 0.0 ? y * factor : INFINITY;
 }
 
 /* Constraint errors of the poses, as closed_chains/constraint_errors.py. */
@@ -132,9 +111,14 @@ static int equations(loop_work *w, const double *x, int third)
     double sum = 0.0;
     memcpy(w->x, x, sizeof(double) * (NQ + NV));
     memcpy(w->x + NQ + NV, x + NQ + NV + third, sizeof(double) * TAIL);
-    flexdyn_call(w->x, w->mass, (double *)w + LOOP_NUMBERS);
+    flexdyn_call(w->x, w->y, (double *)w + LOOP_NUMBERS);
     for (int k = 0; k < EQUATIONS; ++k)
-        sum += w->mass[k] - w->mass[k];
+        sum += w->y[k] - w->y[k];
+    w->mass = w->y;
+    w->bias = w->y + BIAS;
+    w->a = w->y + A;
+    w->gamma = w->y + GAMMA;
+    w->poses = w->y + POSES;
     find_errors(w);
     return sum == 0.0;
 }
