@@ -72,7 +72,7 @@ class Run:
                 start = perf_counter()
                 q, qd = self._compiled.run(k, stop, q, qd)
                 taken = perf_counter() - start
-                block = max(1, min(2 * block, int(block * _INTERVAL / max(taken, 1e-6))))
+                block = max(1, min(2 * block, steps, int(block * _INTERVAL / max(taken, 1e-6))))
                 self._recorder.count = self._recorder.rows(self._compiled.next)
                 whole, k = self._compiled.next == stop, self._compiled.next
                 bar.update(k / steps)
