@@ -117,7 +117,8 @@ def simulate(
             for no check. Where the work is not known there is no check.
         force: Whether to run a dt beyond the limit of an explicit method.
         rtol: Of an adaptive method: accepted error of a step, of each state; None for 1e-6.
-        atol: The same in the state's own unit; None for a thousandth of rtol.
+        atol: The same for positions [rad, m], and for velocities times 1 rad/s or the frequency
+            of their coordinate, see `adaptive.py`; None for a thousandth of rtol.
         max_step: Longest step of an adaptive method [s]; needed where a torque function has a
             pulse between long stretches of rest.
         events: For an adaptive method: one or several event(t, q, qd) -> number whose zeros are

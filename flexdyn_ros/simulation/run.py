@@ -71,7 +71,7 @@ class Run:
             start, stop = perf_counter(), min(k + block, k - k % hold + hold, steps)
             k, q, qd = self._advance(k, stop, q, qd)
             taken = perf_counter() - start
-            block = max(1, min(2 * block, int(block * _INTERVAL / max(taken, 1e-6))))
+            block = max(1, min(2 * block, steps, int(block * _INTERVAL / max(taken, 1e-6))))
             bar.update(k / steps)
         if equations.held and k % hold == 0:
             equations.hold(self._t_end, q, qd)
