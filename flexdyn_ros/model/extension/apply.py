@@ -28,6 +28,7 @@ from flexdyn_ros.model.records.link import Link, Payload
 from flexdyn_ros.model.records.reduced import contradicting_forms, form_notes
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.records.section import beam_inertia
+from flexdyn_ros.model.urdf.reader import TRANSMISSIONS
 import numpy as np
 
 
@@ -54,6 +55,8 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     for item in extension.all('joint_dynamics'):
         joint = driven_joint(item, {j.name: j for j in robot.joints} | drives, robot)
         drives[joint.name] = joint
+    geared = any(item.written('gear_ratio') for item in extension.all('joint_dynamics'))
+    kept = (n for n in robot.notes if not (geared and n.startswith(TRANSMISSIONS)))
     gravity = extension.child('gravity')
     changed = replace(
         robot,
@@ -62,7 +65,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         gravity_vector=robot.gravity_vector if gravity is None else gravity.value('xyz'),
         payloads=tuple(_payload(item, robot) for item in extension.all('payload')),
         actuated=read_actuated(extension, robot),
-        notes=robot.notes + tuple(notes),
+        notes=(*kept, *notes),
     )
     contradiction = contradicting_forms(changed.links)
     if contradiction:
