@@ -10,9 +10,9 @@ Joints: joints that move no mass, limits without effort. Beams: beams too short 
 links or springs that buckle under the weight at zero configuration. Loops: loops that do not close
 near the zero configuration. Notes give the share of <inertial> that beams without a mass take.
 
-Units and plausibility: masses in grams, moments in kg mm^2 or g mm^2, origins in millimetres, limits in
-degrees, densities and frequencies that no arm has, <transmission> data that is not used, and what
-urdfdom refuses.
+Units: masses in grams, moments in kg mm^2 or g mm^2, origins in millimetres, limits in degrees,
+densities and frequencies that no arm has, <transmission> data that is not used, and what urdfdom
+refuses.
 
 Errors are models that forward dynamics refuses, and impossible rigid bodies; they give exit code
 1. Warnings give exit code 0, and 1 with --strict. Notes report decisions of the reader.
@@ -93,11 +93,11 @@ def _frequency_findings(dyn: 'Dynamics') -> list['Finding']:
     """Return which modes and elastic joints have frequencies that no arm has."""
     from flexdyn_ros.model.check import Finding, WARNING
     from flexdyn_ros.model.check_plausible import HIGHEST, LOWEST
-    from flexdyn_ros.simulation.vibrations import analyse
+    from flexdyn_ros.simulation.frequencies import stiffness_matrix
+    from flexdyn_ros.simulation.modal_coordinates import coordinate_table
 
-    if dyn.robot.loops:
-        return []
-    rows = analyse(dyn.robot, dyn.robot.neutral_configuration())['coordinates']
+    q = dyn.robot.neutral_configuration()
+    rows = coordinate_table(dyn.robot, dyn.mass_matrix(q), stiffness_matrix(dyn, q))
     return [
         Finding(
             WARNING, 'robot', dyn.robot.name,

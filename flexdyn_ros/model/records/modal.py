@@ -97,6 +97,7 @@ class ModalData(Record):
         file: The file's address as the description writes it.
         digest: Of the file's bytes; two files of one digest are equal.
         modes: Numbers of the modes kept.
+        dropped: Numbers of the file's other modes.
         damping_ratio: Of every mode, instead of the file's damping; None for the file's.
         attachments: Origin of a child joint in the link frame [m], and the node that carries it.
         arrays: The modes kept.
@@ -108,6 +109,7 @@ class ModalData(Record):
     damping_ratio: Optional[float] = None
     attachments: tuple[tuple[Vector3, int], ...] = ()
     arrays: Optional[ModalArrays] = field(default=None, compare=False, repr=False)
+    dropped: tuple[int, ...] = ()
 
     @property
     def mode_names(self) -> tuple[str, ...]:
