@@ -84,11 +84,11 @@ def simulate(
         method: "auto" takes "implicit" where dt is beyond the limit of rk4 for the friction,
             damping or spring of a joint, or `stops` are given, and otherwise "rk4". "implicit" is
             the midpoint rule (order 2, at any step) with set-valued dry friction, see
-            `implicit_midpoint.py`; it runs loops under drift="projection" alone. The others are explicit, with friction
-            smoothed as in `forward_dynamics`: "rk2" (midpoint, order 2; undamped vibrations grow
-            with it), "rk4" (classical, order 4) or "rk10" (Hairer 1978, order 10 with 17 stages,
-            for errors near rounding; its step must stay below 1.1 / (2 pi times the highest
-            natural frequency)).
+            `implicit_midpoint.py`; it runs loops under drift="projection" alone. The others are
+            explicit, with friction smoothed as in `forward_dynamics`: "rk2" (midpoint, order 2;
+            undamped vibrations grow with it), "rk4" (classical, order 4) or "rk10" (Hairer 1978,
+            order 10 with 17 stages, for errors near rounding; its step must stay below 1.1 / (2 pi
+            times the highest natural frequency)).
         progress: None draws a bar on stderr on runs beyond two seconds on a terminal, True draws
             it on any stderr, False never; a callable receives the fraction done.
         base_acceleration: Of a base with <base motion="prescribed"/>: rates of its six velocity
@@ -120,8 +120,8 @@ def simulate(
 
     Raises:
         ArgumentError: An argument has the wrong shape, type or range.
-        StepTooLarge: There are no loops, and dt is beyond the method's limit at the start, and `force` is not given; the
-            error names the mode, spring, damper or friction.
+        StepTooLarge: dt is beyond the method's limit at the start, there are no loops, and
+            `force` is not given; the error names the mode, spring, damper or friction.
         SimulationDiverged: The state stopped being finite; the error keeps the motion so far.
         SingularMassMatrix: Some motion of the robot meets no inertia.
         Exception: What the torque raises. This error, and KeyboardInterrupt, get an attribute
