@@ -3,12 +3,14 @@
 Slow motion beside fast modes: adaptive and implicit methods against `rk4` at its limit.
 
 A beam on a hinge with an elastic joint swings at up to 5 Hz; torsion modes of up to 7.6 kHz rest,
-but for the 1e-9 rad that an eccentric gram twists them. Command: python -m benchmarks.simulation.stiff prints evaluations by error.
+but for the 1e-9 rad that an eccentric gram twists them. `python -m benchmarks.simulation.stiff`
+prints evaluations by error.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Optional
 from unittest.mock import patch
 
@@ -138,7 +140,7 @@ def stiff(rounds: int) -> list[Line]:
         assert found is not None
         least = evaluations / found.evaluations
         taken = compare(
-            lambda: problem.run(found.options), lambda: problem.run(explicit), (1, 1), 5
+            partial(problem.run, found.options), lambda: problem.run(explicit), (1, 1), 5
         )
         lines.append(Line(
             f'{name}`{method}`, {found.evaluations} evaluations', taken.ours, taken.ours_least,

@@ -64,6 +64,8 @@ class Run:
             Diverged: The motion has grown beyond what can be computed.
         """
         equations, steps, hold = self._equations, self._steps, self._hold
+        if isinstance(self._integrator, ImplicitMidpoint):
+            self._integrator.rows.refuse_beyond(q)
         k, block = 0, _FIRST_BLOCK
         while k < steps:
             if equations.held and k % hold == 0:
