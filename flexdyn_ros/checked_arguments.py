@@ -65,12 +65,8 @@ class CheckedArguments:
         return frame
 
     def _checked(self, wrenches: Wrenches) -> list[FrameWrench]:
-        if wrenches is None:
-            return []
-        if not isinstance(wrenches, Mapping):
-            raise ArgumentError('wrenches', 'must map frame names to six numbers')
         checked = []
-        for frame, wrench in wrenches.items():
+        for frame, wrench in wrenches_by_frame(wrenches).items():
             six = real_vector(f'wrenches["{frame}"]', wrench, 6)
             force, moment = (six[0], six[1], six[2]), (six[3], six[4], six[5])
             checked.append(FrameWrench(self._frame(frame), force, moment))
@@ -109,6 +105,13 @@ class CheckedArguments:
         if not sound:
             raise _not_finite(name, given, wrenches)
         return found
+
+
+def wrenches_by_frame(wrenches: Wrenches) -> Mapping[str, Any]:
+    """Return wrenches by frame, none for None; raise an ArgumentError for no mapping."""
+    if wrenches is not None and not isinstance(wrenches, Mapping):
+        raise ArgumentError('wrenches', 'must map frame names to six numbers')
+    return wrenches or {}
 
 
 def _not_finite(

@@ -7,12 +7,13 @@ The methods about loops stand in `closed_chains/methods.py`.
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Optional, overload, Sequence, Union
+from typing import Iterable, Optional, overload, Sequence, Union
 import warnings
 
-from flexdyn_ros.arguments import deliver, real_vector, targets
+from flexdyn_ros.arguments import deliver, real_vector
 from flexdyn_ros.batch import BatchDynamics
 from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.closed_chains.chains import DOUBTFUL, LOOP_TOLERANCE
 from flexdyn_ros.closed_chains.methods import ByLoop, ClosedChainMethods
 from flexdyn_ros.codegen.backends.generated import Backend, generated_backend, GeneratedBackend
 from flexdyn_ros.dynamics.functions import FUNCTIONS, SOLVING_METHODS
@@ -51,6 +52,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
         backend: Name of the backend in use.
         formulation: Name of the formulation in use.
         batch: The same functions over many samples at once, see `BatchDynamics`.
+        loop_tolerance: How far a configuration may leave a loop open, as a fraction of the loop's
+            length, or an angle [rad]; beyond it dynamics raise ArgumentError, and beyond a
+            thousandth of it they warn once. The length is that of the way along the loop over the
+            origins of its joints and frames.
     """
 
     def __init__(
@@ -60,6 +65,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         patient: Optional[bool] = None,
         formulation: str = RECURSIVE,
         approximations: Union[str, Iterable[str]] = (),
+        loop_tolerance: float = LOOP_TOLERANCE,
     ):
         """
         Prepare the dynamics of a robot.
@@ -78,6 +84,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             approximations: Names of what the second formulation shall approximate as its paper
                 does, none by default: "undeformed_inertia", "lumped_mass", "printed_recursion",
                 see `dynamics/influence/model.py`.
+            loop_tolerance: See the attribute.
 
         Raises:
             ArgumentError: If there is no such backend, formulation or approximation, or they do
@@ -94,6 +101,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 DeprecationWarning, stacklevel=2,
             )
         super().__init__(robot)
+        self._take_loop_tolerance(loop_tolerance)
         self._formulation, self._kind = formulation, backend
         self._approximations = _checked_approximations(formulation, approximations, backend)
         self._backend = self._new_backend()
@@ -107,6 +115,16 @@ class Dynamics(Evaluation, ClosedChainMethods):
     def formulation(self) -> str:
         """Name of the formulation in use."""
         return self._formulation
+
+    @property
+    def loop_tolerance(self) -> float:
+        """How far a configuration may leave a loop open, see the class."""
+        return self._loop_tolerance
+
+    @loop_tolerance.setter
+    def loop_tolerance(self, tolerance: float) -> None:
+        self._take_loop_tolerance(tolerance)
+        self._change_loads()
 
     @property
     def batch(self) -> BatchDynamics:
@@ -179,15 +197,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
             NonFiniteResult: If the numbers are too large for a finite result.
         """
         self._need_loops(loop_forces)
-        if self._closed is None:
-            return self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches, out=out)
-        tau = self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches)
-        closed, at = self._closed, self._position(q)
-        loading = closed.inputs(None, loop_forces)
-        return deliver(self._sound(
-            'inverse_dynamics', {'tau': tau}, (),
-            lambda: closed.torques(self._backend, at, tau, loading),
-        ), out)
+        return self._evaluate(
+            'inverse_dynamics', (q, qd, qdd), wrenches=wrenches, out=out,
+            loading=self._loading(None, loop_forces),
+        )
 
     def forward_dynamics(
         self,
@@ -231,26 +244,23 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         self._check_method(method)
         self._need_loops(loop_accelerations, loop_forces)
-        if self._closed is None and base_acceleration is None:
-            return self._evaluate(
-                'forward_dynamics', (q, qd, tau), wrenches=wrenches, method=method, out=out
-            )
-        at, rate, force = self._vectors(('q', 'qd', 'tau'), (q, qd, tau))
-        loads, base = self._checked(wrenches), None
+        base = None
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
-        closed = self._closed
-        loading = None if closed is None else closed.inputs(loop_accelerations, loop_forces)
-
-        def accelerations() -> Any:
-            if closed is None:
-                return accelerations_on_base(
-                    self._backend, self._exact, (at, rate), force, base, loads, method
-                )
-            return closed.motion(self._backend, at, rate, force, loads, loading, base=base).qdd
-
-        numbers = {'q': at, 'qd': rate, 'tau': force, 'base_acceleration': base or ()}
-        return deliver(self._sound('forward_dynamics', numbers, loads, accelerations), out)
+        if self._closed is not None or base is None:
+            return self._evaluate(
+                'forward_dynamics', (q, qd, tau), wrenches=wrenches, method=method, out=out,
+                loading=self._loading(loop_accelerations, loop_forces), base=base,
+            )
+        at, rate, force = self._vectors(('q', 'qd', 'tau'), (q, qd, tau))
+        loads = self._checked(wrenches)
+        numbers = {'q': at, 'qd': rate, 'tau': force, 'base_acceleration': base}
+        return deliver(self._sound(
+            'forward_dynamics', numbers, loads,
+            lambda: accelerations_on_base(
+                self._backend, self._exact, (at, rate), force, base, loads, method
+            ),
+        ), out)
 
     def hybrid_dynamics(
         self,
@@ -270,19 +280,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
         `out` is two arrays of these shapes.
         """
         self._need_loops(loop_accelerations, loop_forces)
-        if self._closed is None:
-            return self._evaluate(
-                'hybrid_dynamics', (q, qd, joint_qdd), wrenches=wrenches, out=out
-            )
-        at, rate, given = self._vectors(('q', 'qd', 'joint_qdd'), (q, qd, joint_qdd))
-        closed, loads = self._closed, self._checked(wrenches)
-        loading = closed.inputs(loop_accelerations, loop_forces)
-        tau, qdd = self._sound(
-            'hybrid_dynamics', {'q': at, 'qd': rate, 'joint_qdd': given}, loads,
-            lambda: closed.hybrid(self._backend, at, rate, given, loads, loading),
+        return self._evaluate(
+            'hybrid_dynamics', (q, qd, joint_qdd), wrenches=wrenches, out=out,
+            loading=self._loading(loop_accelerations, loop_forces),
         )
-        tau_out, qdd_out = targets(out, 'two arrays', 2)
-        return deliver(tau, tau_out), deliver(qdd, qdd_out)
 
     def mass_matrix(self, q: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the mass matrix, (nv, nv)."""
@@ -376,12 +377,9 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
         Column k of the first is for a displacement of velocity coordinate k: of q itself, but
         of a quaternion a rotation vector, and of a floating joint's position a translation, both
-        in body axes.
-
-        Raises:
-            NotYetSupported: If the robot has loops.
+        in body axes. With loops, derivatives hold for displacements and changes of velocity that
+        keep the loops closed, where their rank does not change.
         """
-        self._refuse_loops('inverse_dynamics_derivatives')
         return self._evaluate(
             'inverse_dynamics_derivatives', (q, qd, qdd), wrenches=wrenches, out=out
         )
@@ -396,10 +394,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Positions are displaced as by `inverse_dynamics_derivatives`.
 
         Raises:
-            NotYetSupported: If the robot has loops.
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
         """
-        self._refuse_loops('forward_dynamics_derivatives')
         return self._evaluate(
             'forward_dynamics_derivatives', (q, qd, tau), wrenches=wrenches, out=out
         )
@@ -424,9 +420,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
         Raises:
             ArgumentError: If a parameter is unknown or comes twice, or there is none.
-            NotYetSupported: If the robot has loops.
         """
-        self._refuse_loops('inverse_dynamics_parameter_derivatives')
         return self._evaluate(
             'inverse_dynamics_parameter_derivatives', (q, qd, qdd), wrenches=wrenches, out=out,
             parameters=self._parameters(parameters),
@@ -443,10 +437,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
         Raises:
             ArgumentError: If a parameter is unknown or comes twice, or there is none.
-            NotYetSupported: If the robot has loops.
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
         """
-        self._refuse_loops('forward_dynamics_parameter_derivatives')
         return self._evaluate(
             'forward_dynamics_parameter_derivatives', (q, qd, tau), wrenches=wrenches, out=out,
             parameters=self._parameters(parameters),
@@ -510,6 +502,23 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 )
         if (ahead.gravity, len(ahead.payloads)) != before:
             self._change_loads()
+
+    def _take_loop_tolerance(self, tolerance: float) -> None:
+        """
+        Check and take a loop tolerance.
+
+        Raises:
+            ArgumentError: If it is no number above zero.
+        """
+        try:
+            self._loop_tolerance = float(tolerance)
+        except (TypeError, ValueError):
+            raise ArgumentError('loop_tolerance', 'must be a number') from None
+        if not self._loop_tolerance > 0.0:
+            raise ArgumentError('loop_tolerance', f'is {tolerance}, expected a positive number')
+        self._compiled_ahead.loop_tolerance = DOUBTFUL * self._loop_tolerance
+        if self._closed is not None:
+            self._closed.tolerance = self._loop_tolerance
 
     def _check_method(self, method: str) -> None:
         if method not in SOLVING_METHODS:

@@ -10,6 +10,10 @@ Joints: joints that move no mass, limits without effort. Beams: beams too short 
 links or springs that buckle under the weight at zero configuration. Loops: loops that do not close
 near the zero configuration. Notes give the share of <inertial> that beams without a mass take.
 
+Units: masses in grams, moments in kg mm^2 or g mm^2, origins in millimetres, limits in degrees,
+densities and frequencies that no arm has, <transmission> data that is not used, and what urdfdom
+refuses.
+
 Errors are models that forward dynamics refuses, and impossible rigid bodies; they give exit code
 1. Warnings give exit code 0, and 1 with --strict. Notes report decisions of the reader.
 
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from flexdyn_ros.robot_dynamics import Dynamics
 
 _COLOURS = {'error': 'red', 'warning': 'yellow', 'note': 'dim'}
+_UNITS = {'mass': 'mass_kg', 'principal_moments': 'principal_moments_kg_m2'}
 _TESTS = {
     'mass': 'inertia without mass',
     'positive': 'negative moment',
@@ -57,7 +62,9 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.model.check import check_robot
 
     report = check_robot(robot)
-    findings = [*report.findings, *_motion_findings(robot)]
+    from flexdyn_ros.model.check_plausible import implausible_findings
+
+    findings = [*report.findings, *implausible_findings(robot), *_motion_findings(robot)]
     findings.sort(key=lambda finding: list(_COLOURS).index(finding.severity))
     report = replace(report, findings=tuple(findings))
     wrong = ('error', 'warning') if call.strict else ('error',)
@@ -78,7 +85,29 @@ def _motion_findings(robot: 'Robot') -> list['Finding']:
 
     dyn = Dynamics(robot, backend='reference')
     loops = loop_findings(dyn) if robot.loops else []
-    return [*loops, *(_weight_findings(dyn) if robot.n_modes else [])]
+    modes = [*_weight_findings(dyn), *_frequency_findings(dyn)] if robot.n_modes else []
+    return [*loops, *modes]
+
+
+def _frequency_findings(dyn: 'Dynamics') -> list['Finding']:
+    """Return which modes and elastic joints have frequencies that no arm has."""
+    from flexdyn_ros.model.check import Finding, WARNING
+    from flexdyn_ros.model.check_plausible import HIGHEST, LOWEST
+    from flexdyn_ros.simulation.frequencies import stiffness_matrix
+    from flexdyn_ros.simulation.modal_coordinates import coordinate_table
+
+    q = dyn.robot.neutral_configuration()
+    rows = coordinate_table(dyn.robot, dyn.mass_matrix(q), stiffness_matrix(dyn, q))
+    return [
+        Finding(
+            WARNING, 'robot', dyn.robot.name,
+            f'the mode "{row["name"]}" has a frequency of {row["frequency"]:.3g} Hz',
+            'Check stiffness and mass: moduli in Pa, second moments in m^4 (1 mm^4 is 1e-12), '
+            'joint stiffness in N m/rad',
+        )
+        for row in rows
+        if row['frequency'] is not None and not LOWEST <= row['frequency'] <= HIGHEST
+    ]
 
 
 def _weight_findings(dyn: 'Dynamics') -> list['Finding']:
@@ -103,7 +132,11 @@ def _record(robot: 'Robot', report: 'CheckReport', passed: bool) -> dict[str, An
         'name': robot.name,
         'source': robot.source,
         'passed': passed,
-        **asdict(report),
+        'findings': [asdict(finding) for finding in report.findings],
+        'links': [
+            {_UNITS.get(name, name): value for name, value in asdict(link).items()}
+            for link in report.links
+        ],
     }
 
 

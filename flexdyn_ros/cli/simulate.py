@@ -11,6 +11,7 @@ Examples:
   flexdyn simulate arm.urdf --t-end 2 --q0 shoulder=0.5 elbow=-1 --out run1
   flexdyn simulate arm.urdf --t-end 1 --dt 0.0005 --torque shoulder=12 --json
   flexdyn simulate arm.urdf --q0 forearm/bending_y1=0.01 --method rk4
+  flexdyn simulate arm.urdf --torque shoulder=12 --method Radau --rtol 1e-8
   flexdyn simulate arm.urdf --torque shoulder=12 --modes quasi_static
   flexdyn simulate satellite.urdf --base-acceleration tx=0.1 rz=-0.02
 """
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
     from flexdyn_ros.simulation import SimulationDiverged, Trajectory
 
 # Those of `simulate`, which is imported only when it runs.
-METHODS = ('auto', 'rk2', 'rk4', 'rk10', 'implicit')
+METHODS = (
+    'auto', 'rk2', 'rk4', 'rk10', 'implicit', 'RK45', 'DOP853', 'Radau', 'BDF', 'LSODA',
+)
 _DEFAULT_STEP = 1e-3  # [s]
 
 
@@ -59,11 +62,18 @@ def add_parser(subparsers: Any) -> None:
         '--force', action='store_true', help='run a --dt beyond the stability limit all the same'
     )
     parser.add_argument(
-        '--method', choices=METHODS, default='auto',
+        '--method', choices=METHODS, default='auto', type=_method,
         help='Runge-Kutta method, named by its order, or the implicit one with dry friction that '
         'holds (default: auto, which is rk4, or implicit where friction, damping or a spring of a '
-        'joint asks for shorter steps)',
+        'joint asks for shorter steps); or an adaptive one of scipy, of which --dt takes samples',
     )
+    for option, what in (
+        ('--rtol', '-; default: 1e-6'), ('--atol', 'rad | m; default: 0.001 of --rtol'),
+    ):
+        parser.add_argument(
+            option, metavar='TOLERANCE', type=positive,
+            help=f'accepted error of a step of an adaptive method [{what}]',
+        )
     parser.add_argument(
         '--modes', choices=('dynamic', 'quasi_static'), default='dynamic',
         help='quasi_static: modes follow their static deflection without vibration, see '
@@ -131,7 +141,7 @@ def run(call: argparse.Namespace) -> int:
             with _shown_imbalance():
                 trajectory = simulate(
                     dyn, q0, qd0, torque, call.t_end, dt, method, base_acceleration=base,
-                    drift=call.drift, force=call.force,
+                    drift=call.drift, force=call.force, rtol=call.rtol, atol=call.atol,
                 )
         else:
             joints = QuasiStatic(dyn)
@@ -159,6 +169,11 @@ def run(call: argparse.Namespace) -> int:
     else:
         _print(summary)
     return 0
+
+
+def _method(name: str) -> str:
+    """Return the name of a method as it is written."""
+    return next((each for each in METHODS if each.lower() == name.lower()), name)
 
 
 @contextmanager
@@ -306,8 +321,8 @@ def _base_wrench(robot: Any, trajectory: 'Trajectory') -> dict[str, float]:
 
 def _print(summary: dict[str, Any]) -> None:
     print(
-        f'{summary["robot"]}: {summary["samples"]} samples, {summary["t_end"]:g} s in steps of '
-        f'{summary["dt"]:.6g} s by {summary["method"]}'
+        f'{summary["robot"]}: {summary["samples"]} samples, {summary["t_end"]:g} s by '
+        f'{summary["method"]} with dt = {summary["dt"]:.6g} s'
     )
     print(
         f'energy: {summary["energy_start"]:.6g} J to {summary["energy_end"]:.6g} J, '

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Iterable, Mapping, Optional
+from typing import Any, Iterable, Mapping, Optional, Sequence
 
 from flexdyn_ros.arguments import deliver, targets
 from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
+from flexdyn_ros.closed_chains.loop_inputs import LoopInputs
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.closed_chains.states import LoopReport
-from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported, UnknownName
+from flexdyn_ros.errors import ArgumentError, FlexdynError, UnknownName
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,11 +65,14 @@ class ClosedChainMethods(CheckedArguments, ABC):
             LoopsCannotClose: If no nearby state closes the loops; it holds the gaps.
         """
         at, rate = np.array(self._position(q)), np.array(self._velocity(qd))
-        places, closed = targets(out, 'two arrays', 2), self._closed
-        found = (at, rate) if closed is None else self._sound(
+        places, closed = targets(out, 2), self._closed
+        if closed is None:
+            return deliver(at, places[0]), deliver(rate, places[1])
+        found = self._sound(
             'project', {'q': at.tolist(), 'qd': rate.tolist()}, (),
             lambda: closed.project(self._backend, at, rate, hold),
         )
+        self._call_directly('project', None, (), 'auto')
         return deliver(found[0], places[0]), deliver(found[1], places[1])
 
     def constraint_forces(
@@ -101,7 +105,8 @@ class ClosedChainMethods(CheckedArguments, ABC):
             'constraint_forces',
             {'q': at, 'qd': rate, 'tau': force, 'base_acceleration': base or ()}, loads,
             lambda: closed.motion(
-                self._backend, at, rate, force, loads, inputs, base=base
+                self._backend, at, rate, force, loads, inputs, base=base,
+                tolerance=closed.tolerance,
             ).forces,
         ), out)
 
@@ -211,19 +216,21 @@ class ClosedChainMethods(CheckedArguments, ABC):
 
         return deliver(self._sound('operational_space_inertia', {'q': at}, (), inertia), out)
 
+    def _loading(self, accelerations: ByLoop, forces: ByLoop) -> Optional[LoopInputs]:
+        """Return what is given about loops, None for a robot without."""
+        return None if self._closed is None else self._closed.inputs(accelerations, forces)
+
     def _need_loops(self, *given: ByLoop) -> None:
         """Refuse arguments about loops for robots without loops."""
         for values in given:
             for name in values or () if self._closed is None else ():
                 raise UnknownName('loop', name, ())
 
-    def _refuse_loops(self, what: str) -> None:
-        """Refuse what is known for open trees only."""
-        if self._closed is not None:
-            raise NotYetSupported(
-                f'{what} of a robot with loops is not supported yet',
-                advice='Use finite differences of its dynamics, or load it without <loop>',
-            )
+    @abstractmethod
+    def _call_directly(
+        self, name: str, frame: Optional[str], loaded: Sequence[str], method: str
+    ) -> None:
+        """Let compiled code answer the next plain calls; see `Evaluation`."""
 
     @abstractmethod
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> np.ndarray:

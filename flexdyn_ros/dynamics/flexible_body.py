@@ -22,6 +22,7 @@ from flexdyn_ros.dynamics.spatial import (
     apply,
     axial,
     BodyMotion,
+    BodyWrench,
     cross,
     dot,
     inertia_of,
@@ -83,7 +84,7 @@ def deflect(body: Body, modes: list) -> DeflectedBody:
 
 def body_wrench(
     body: Body, motion: BodyMotion, modes: list, rates: list, accelerations: list
-) -> tuple[Vector, Vector, list[Scalar]]:
+) -> BodyWrench:
     """
     Return the force, the moment about the origin and the modal forces that a motion takes.
 
@@ -127,7 +128,7 @@ def body_wrench(
         more = axial_wrench(modal.axial, motion, modes, rates, accelerations)
         force, moment = add(force, more.force), add(moment, more.moment)
         forces = [own + drawn for own, drawn in zip(forces, more.modal)]
-    return force, moment, forces
+    return BodyWrench(force, moment, forces)
 
 
 def _shape_acceleration(

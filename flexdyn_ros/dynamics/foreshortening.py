@@ -11,7 +11,7 @@ gradient D_j = C_j delta and the bias b_j = delta'^T C_j delta'. Nothing is drop
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Iterable, NamedTuple, Sequence, TypeVar
+from typing import Iterable, Sequence, TypeVar
 
 from flexdyn_ros.dynamics.multibody import AxialInertia, Entry
 from flexdyn_ros.dynamics.scalar import Scalar
@@ -21,6 +21,7 @@ from flexdyn_ros.dynamics.spatial import (
     apply,
     apply_transposed,
     BodyMotion,
+    BodyWrench,
     combine,
     cross,
     dot,
@@ -204,17 +205,9 @@ def _sum(values: Iterable[Scalar]) -> Scalar:
     return total
 
 
-class AxialWrench(NamedTuple):
-    """Force, moment about the origin, and modal forces."""
-
-    force: Vector
-    moment: Vector
-    modal: list[Scalar]
-
-
 def axial_wrench(
     axial: AxialInertia, motion: BodyMotion, modes: list, rates: list, accelerations: list
-) -> AxialWrench:
+) -> BodyWrench:
     """
     Return what points drawn in along the axis add to the wrench that a motion takes.
 
@@ -268,7 +261,7 @@ def axial_wrench(
     ]
     felt = _felt_along(axial, motion, (pull, sweep), (a, a_rate2), (modes, rates, accelerations))
     drawn = along_modes(felt, gradients)
-    return AxialWrench(
+    return BodyWrench(
         carried(axial.first), moment, [force + more for force, more in zip(forces, drawn)]
     )
 

@@ -33,8 +33,9 @@ class Function:
         takes_wrenches: Whether wrenches on frames are an argument.
         solves: Whether it solves for accelerations, which more than one way can do.
         derives: Whether it gives derivatives by positions and rates.
-        open_tree: Whether loops make it a matter of rank, so that it is generated without loops
+        by_rank: Whether loops make it a matter of rank, so that it is generated without loops
             only.
+        solved: Whether compiled code solves it with loops, from `loop_equations`, at each call.
         uses_gravity: Whether gravity changes it.
         uses_inertia: Whether payloads change it.
     """
@@ -48,7 +49,8 @@ class Function:
     takes_wrenches: bool = False
     solves: bool = False
     derives: bool = False
-    open_tree: bool = False
+    by_rank: bool = False
+    solved: bool = False
     uses_gravity: bool = False
     uses_inertia: bool = False
 
@@ -80,7 +82,7 @@ def _dynamics(
 ) -> Function:
     """Return one of the functions of motion, which loops make a matter of rank."""
     return Function(
-        tuple(inputs.split()), tuple(outputs), summary, takes_wrenches=True, open_tree=True,
+        tuple(inputs.split()), tuple(outputs), summary, takes_wrenches=True, by_rank=True,
         uses_gravity=True, uses_inertia=True, **more,
     )
 
@@ -92,14 +94,16 @@ def _vector(name: str, inputs: str, summary: str, **more: Any) -> Function:
 FUNCTIONS: dict[str, Function] = {
     'inverse_dynamics': _dynamics(
         'q qd qdd', [('tau', 'force')], 'joint torques [N m | N], then modal forces',
+        solved=True,
     ),
     'forward_dynamics': _dynamics(
         'q qd tau', [('qdd', 'acceleration')], 'accelerations of joints and modes', solves=True,
+        solved=True,
     ),
     'hybrid_dynamics': _dynamics(
         'q qd joint_qdd',
         [('joint_tau', 'joint force'), ('modal_qdd', 'modal acceleration')],
-        'joint torques [N m | N], and modal accelerations', solves=True,
+        'joint torques [N m | N], and modal accelerations', solves=True, solved=True,
     ),
     'inverse_dynamics_derivatives': _dynamics(
         'q qd qdd',
@@ -188,5 +192,14 @@ FUNCTIONS: dict[str, Function] = {
          ('loop_bias', 'loop acceleration'), ('loop_poses', 'loop pose')),
         'the equations of motion and those of the loops', of_loops=True, takes_wrenches=True,
         uses_gravity=True, uses_inertia=True,
+    ),
+    'loop_derivatives': Function(
+        ('q', 'qd'),
+        (('loop_jacobian_by_q', 'loop jacobian slopes'), ('loop_bias_by_q', 'loop bias slopes')),
+        'the derivatives by q of loop_jacobian and loop_bias', of_loops=True, derives=True,
+    ),
+    'project': Function(
+        ('q', 'qd'), (('q', 'configuration'), ('qd', 'velocity')),
+        'the nearest state that meets the loops', of_loops=True, by_rank=True, solved=True,
     ),
 }

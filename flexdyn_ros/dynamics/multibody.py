@@ -142,6 +142,11 @@ class Body:
         """Number of modes of the body."""
         return len(self.modal.first)
 
+    @property
+    def modal_coordinates(self) -> range:
+        """Places in qd of the body's modes."""
+        return range(self.velocity_modes, self.velocity_modes + self.n_modes)
+
     def mode_values(self, q: list) -> list:
         """Return the body's modal coordinates out of the configuration q (nq,)."""
         return q[self.position_modes : self.position_modes + self.n_modes]
@@ -263,16 +268,11 @@ class Multibody:
         return len(self.coordinate_names)
 
     @property
-    def is_exact(self) -> bool:
-        """Whether no link has equations in a reduced form, see reduced_forms.py."""
-        return not (self.linearised or self.undeformed)
-
-    @property
     def shares_coordinates(self) -> bool:
         """Whether some coordinate moves several bodies directly, as mimic joints do."""
         owners: list[int] = []
         for body in self.bodies:
-            owners += {term.velocity_index for axis in body.joint.terms for term in axis}
+            owners += set(body.joint.coordinates)
         return len(owners) != len(set(owners))
 
     @property

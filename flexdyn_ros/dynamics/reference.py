@@ -99,6 +99,9 @@ class ReferenceBackend:
         given += [method] if name == 'forward_dynamics' else []
         return getattr(self, name)(*given)
 
+    def closed(self, name: str, vectors: Sequence[Any], wrenches: Wrenches = ()) -> None:
+        """Return None: what loops make a matter of rank is solved by `closed_chains`."""
+
     def inverse_dynamics(
         self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
     ) -> Floats:
@@ -124,12 +127,12 @@ class ReferenceBackend:
         )
 
     def forward_dynamics(
-        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches, method: str
+        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches = (), method: str = 'auto'
     ) -> Floats:
         """Return accelerations, (nv,), by the "cholesky" or the recursive method."""
         bias = self.inverse_dynamics(q, qd, self._zero, wrenches)
         right = [a - b for a, b in zip(tau, bias)]
-        return self._solve(q, right, range(self._robot.nv), method)
+        return self._solve(q, right, range(self._tree.nv), method)
 
     def accelerations_beyond(self, held: int, q: Floats, forces: Floats) -> Floats:
         """
@@ -233,9 +236,8 @@ class ReferenceBackend:
         name = self._tree.coordinate_names[coordinate]
         moved: set[int] = set()
         for index, body in enumerate(self._tree.bodies):
-            terms = [term.velocity_index for axis in body.joint.terms for term in axis]
-            own = range(body.velocity_modes, body.velocity_modes + body.n_modes)
-            if coordinate in terms or coordinate in own or body.parent in moved:
+            own = (*body.joint.coordinates, *body.modal_coordinates)
+            if coordinate in own or body.parent in moved:
                 moved.add(index)
         # A link in segments is many bodies; it is named once.
         bodies = [self._tree.bodies[index] for index in sorted(moved)]
@@ -320,6 +322,15 @@ class ReferenceBackend:
     def loop_bias(self, q: Floats, qd: Floats) -> Floats:
         """Return the loops' accelerations for qdd = 0, (n_constraints,)."""
         return loop_bias(self._tree, q, qd, self._kinematics)
+
+    def loop_derivatives(self, q: Floats, qd: Floats) -> tuple:
+        """Return the derivatives by q of the loops' Jacobian, row by row, and of their bias."""
+
+        def jacobian(q: list) -> list:
+            return [x for row in self.loop_jacobian(q) for x in row]
+
+        by_q, _ = state_derivatives(self.loop_bias, self._tree, q, qd)
+        return state_derivatives(jacobian, self._tree, q)[0], by_q
 
     def loop_equations(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> tuple:
         """Return mass matrix, bias, and Jacobian, bias and poses of the loops."""

@@ -16,7 +16,7 @@ from flexdyn_ros.simulation.progress import Progress
 from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.stability import StepLimit
-from flexdyn_ros.simulation.tableaus import find_tableau, IMPLICIT, Tableau
+from flexdyn_ros.simulation.tableaus import find_tableau, Tableau, TABLEAUS
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -74,8 +74,9 @@ def simulate_quasi_static(
     q = equations.map.checked(start, 'q0')
     qd = np.concatenate((finite_vector(qd0, robot.n_joints, 'qd0'), rest))
     tableau = find_tableau(method)
-    if tableau is IMPLICIT:
-        raise ArgumentError('method', 'is "implicit", and joints alone take an explicit method')
+    if tableau.name not in TABLEAUS:
+        names = ', '.join(TABLEAUS)
+        raise ArgumentError('method', f'is "{tableau.name}", and joints alone take {names}')
     return integrate(equations, tableau, q, qd, t_end, dt, progress)
 
 

@@ -31,7 +31,11 @@ class SimulationDiverged(FlexdynError):
         self.coordinate = coordinate
         self.step_limit = None if limit is None else limit.step
         self.trajectory = trajectory
-        if limit is None:
+        step = f'with dt = {dt:.6g} s'
+        if method.adaptive:
+            step = f'at any step of {method.name}'
+            advice = 'Check the torque and the initial state, or use method="Radau" or "BDF"'
+        elif limit is None:
             advice = 'Use a smaller dt'
         elif dt > limit.step:
             advice = (
@@ -50,7 +54,7 @@ class SimulationDiverged(FlexdynError):
             )
         super().__init__(
             f'The simulation diverged after t = {self.time:.6g} s: coordinate "{coordinate}" '
-            f'is no longer finite with dt = {dt:.6g} s. {advice}.'
+            f'is no longer finite {step}. {advice}.'
         )
 
 

@@ -14,6 +14,7 @@ from typing import Any, Optional
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 
 # Of energies and work: what rounding may leave.
@@ -34,9 +35,11 @@ class Imbalance:
     Attributes:
         residual: Largest energy that is neither work nor losses [J].
         kinetic: Largest kinetic energy [J].
-        time: Of the sample after which the residual changes most [s].
+        time: Of the sample before which the residual changes most [s].
         coordinate: The mode, spring or joint that needs a shorter step.
-        step: A sufficient step, if the error falls with the method's order [s].
+        step: A sufficient step, if the error falls with the method's order [s]; of an adaptive
+            method a sufficient relative tolerance, if the error falls with it [-].
+        adaptive: Whether it is the tolerance.
     """
 
     residual: float
@@ -44,19 +47,21 @@ class Imbalance:
     time: float
     coordinate: str
     step: float
+    adaptive: bool
 
     def __str__(self) -> str:
         """Return the sentences of the warning."""
+        asks = 'smaller tolerance: about rtol' if self.adaptive else 'shorter step: about dt'
         return (
             f'The energy balance of the simulated motion is off by {self.residual:.3g} J, with '
             f'{self.kinetic:.3g} J of kinetic energy at most. "{self.coordinate}", near t = '
-            f'{self.time:.4g} s, needs a shorter step: about dt={self.step:.2g}. '
+            f'{self.time:.4g} s, needs a {asks}={self.step:.2g}. '
             'Trajectory.residual is the error over time; energy_tolerance is the accepted one.'
         )
 
 
 def find_imbalance(
-    dyn: Any, motion: Trajectory, order: int, dt: float, tolerance: float
+    dyn: Any, motion: Trajectory, method: Tableau, dt: float, tolerance: float
 ) -> Optional[Imbalance]:
     """
     Return what is wrong with the energy balance of a motion, or None.
@@ -64,8 +69,8 @@ def find_imbalance(
     Args:
         dyn: The dynamics.
         motion: The motion.
-        order: Order of the method.
-        dt: Its step [s].
+        method: The method.
+        dt: Its step [s]; of an adaptive method its relative tolerance.
         tolerance: What is accepted, of the largest kinetic energy.
     """
     residual = motion.residual
@@ -74,12 +79,14 @@ def find_imbalance(
     accepted = max(tolerance * kinetic, _ROUNDING * max(sizes))
     if not worst > accepted:  # nor where work is not known
         return None
-    k = int(np.argmax(np.abs(np.diff(residual))))
-    step = dt * min(0.5, (_AIM * accepted / worst) ** (1.0 / order))
+    k = int(np.argmax(np.abs(np.diff(residual)))) + 1
+    power = 1.0 if method.adaptive else 1.0 / method.order
+    step = dt * min(0.5, (_AIM * accepted / worst) ** power)
     digit = 10.0 ** (math.floor(math.log10(step)) - 1)
     return Imbalance(
-        worst, kinetic, float(motion.t[k]), _coordinate(dyn, motion.q[k], motion.qd[k], order),
-        math.floor(step / digit) * digit,
+        worst, kinetic, float(motion.t[k]),
+        _coordinate(dyn, motion.q[k], motion.qd[k], method.order),
+        math.floor(step / digit) * digit, method.adaptive,
     )
 
 

@@ -23,8 +23,8 @@ import numpy as np
 
 # Bytes that a file and all its arrays may take.
 LARGEST = 2**32
-# Arrays that files of version 0.1 do not hold.
-_LATER = ('work', 'dissipated')
+# Arrays that older files do not hold.
+_LATER = ('work', 'dissipated', 'events')
 PathLike = Union[str, 'os.PathLike[str]']
 Names = tuple[str, ...]
 
@@ -58,6 +58,8 @@ class Trajectory:
         mode_names: Names of the modes: the last entries of names and of velocity_names.
         robot_name: The robot's name.
         method: The integration method.
+        events: Events found by an adaptive method, (E, 2 + nq + nv): number of the event's
+            function from 0, time [s], configuration and velocity.
     """
 
     t: np.ndarray
@@ -80,6 +82,7 @@ class Trajectory:
     mode_names: Names
     robot_name: str
     method: str
+    events: np.ndarray
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
@@ -174,8 +177,10 @@ class Trajectory:
             raise ArgumentError(
                 'path', f'names {path}, which is not a file of save_npz: it {error}'
             ) from error
-        for name in _LATER:
+        for name in _LATER[:2]:
             values.setdefault(name, np.full(len(values['t']), np.nan))
+        width = 2 + values['q'].shape[1] + values['qd'].shape[1]
+        values.setdefault('events', np.zeros((0, width)))
         return cls(**values)
 
 
@@ -186,7 +191,8 @@ def _check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
             if item.name in _LATER:
                 continue
             raise ValueError(f'does not hold "{item.name}"')
-        if item.type == 'np.ndarray' and shapes[item.name][:1] != shapes['t'][:1]:
+        one_a_time = item.type == 'np.ndarray' and item.name != 'events'
+        if one_a_time and shapes[item.name][:1] != shapes['t'][:1]:
             raise ValueError(f'holds {item.name} with shape {shapes[item.name]}')
     if len(shapes) > len(fields(Trajectory)):
         raise ValueError('holds other arrays too')
@@ -205,6 +211,7 @@ class Recorder:
         count: Number of samples so far.
         every: Steps a sample.
         t, q, qd, tau, kinetic, potential, work, dissipated: Rows of the samples, see `Trajectory`.
+        events: Rows of the events.
     """
 
     def __init__(
@@ -221,6 +228,7 @@ class Recorder:
         self.tau = np.zeros((samples, configuration.nv))
         self.kinetic, self.potential = np.zeros(samples), np.zeros(samples)
         self.work, self.dissipated = np.zeros(samples), np.zeros(samples)
+        self.events: list[np.ndarray] = []
 
     def rows(self, step: int) -> int:
         """Return the number of samples before a step."""
@@ -274,6 +282,7 @@ class Recorder:
             mode_names=robot.mode_names,
             robot_name=robot.name,
             method=self._method,
+            events=np.array(self.events).reshape(-1, 2 + q.shape[1] + self.qd.shape[1]),
         )
 
 

@@ -39,6 +39,11 @@ class Tableau:
         """Number of evaluations a step."""
         return len(self.b)
 
+    @property
+    def adaptive(self) -> bool:
+        """Whether its steps follow from tolerances."""
+        return not self.b
+
 
 def _number(digits: str) -> float:
     """Return the double nearest to a decimal number or a fraction."""
@@ -90,8 +95,13 @@ IMPLICIT = Tableau(
     imaginary_limit=math.inf,
 )
 
-# The explicit methods.
+# The explicit methods of a fixed step.
 TABLEAUS: dict[str, Tableau] = {method.name: method for method in (MIDPOINT, RK4, RK10)}
+# scipy's, whose steps follow from tolerances, by their highest order: see `adaptive.py`.
+ADAPTIVE: dict[str, Tableau] = {
+    name.lower(): Tableau(name, order, (), (), (), math.inf, math.inf)
+    for name, order in (('RK45', 5), ('DOP853', 8), ('Radau', 5), ('BDF', 5), ('LSODA', 12))
+}
 
 
 def find_tableau(name: str) -> Tableau:
@@ -99,12 +109,14 @@ def find_tableau(name: str) -> Tableau:
     Return the tableau of a method.
 
     Args:
-        name: "rk2" (midpoint), "rk4" (classical), "rk10" (Hairer's with 17 stages) or "implicit".
+        name: "rk2" (midpoint), "rk4" (classical), "rk10" (Hairer's with 17 stages), "implicit",
+            or one of ADAPTIVE, in letters of any case.
 
     Raises:
         ArgumentError: No method has this name.
     """
-    known = {**TABLEAUS, IMPLICIT.name: IMPLICIT}
-    if not isinstance(name, str) or name not in known:
-        raise ArgumentError('method', f'is {name!r}, and must be one of {", ".join(known)}')
-    return known[name]
+    known = {**TABLEAUS, IMPLICIT.name: IMPLICIT, **ADAPTIVE}
+    if not isinstance(name, str) or name.lower() not in known:
+        names = ', '.join(each.name for each in known.values())
+        raise ArgumentError('method', f'is {name!r}, and must be one of {names}')
+    return known[name.lower()]

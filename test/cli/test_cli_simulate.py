@@ -51,6 +51,25 @@ def test_text_ends_with_the_folder(folder):
     assert written == ['trajectory.csv', 'trajectory.npz']
 
 
+def test_adaptive_methods_take_tolerances(folder):
+    """Names in any case; --dt takes samples; tolerances of other methods are a wrong call."""
+    call = ('simulate', 'flexible.urdf', '--t-end', '0.02', '--dt', '0.01', '--no-plots', '--json',
+            '--q0', 'shoulder=0.3', '--rtol', '1e-5')
+    ends = []
+    for method in ('dop853', 'radau'):
+        run = flexdyn(*call, '--method', method, '--atol', '1e-8', cwd=folder)
+        assert (run.returncode, run.stderr) == (0, '')
+        summary = json.loads(run.stdout)
+        assert (summary['method'].lower(), summary['step_limit']) == (method, None)
+        assert summary['samples'] == 3
+        ends.append(summary['final_configuration']['shoulder'])
+    assert ends[0] == pytest.approx(ends[1], abs=1e-5)
+    run = flexdyn(*call, '--method', 'rk4', '--force', cwd=folder)
+    assert run.returncode == 2
+    assert '"rtol"' in run.stderr and 'adaptive' in run.stderr
+    assert flexdyn(*call, '--method', 'euler', cwd=folder).returncode == 2
+
+
 def test_modes_may_follow_statically(folder):
     """The joints move alone; arguments for modes are then refused."""
     call = ('simulate', 'flexible.urdf', '--t-end', '0.1', '--dt', '0.05', '--modes',

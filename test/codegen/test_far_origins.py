@@ -53,7 +53,7 @@ def residual(dyn, forward):
 
 def traced(robot, method):
     """Return forward dynamics as it is traced, before any pass, in base parameters."""
-    program = trace(robot, 'forward_dynamics', method=method, snap=ROUND_OFF).program
+    program = trace(robot, 'forward_dynamics', method=method, rotation_tolerance=ROUND_OFF).program
 
     def forward(*vectors):
         return evaluate_program(program, {
@@ -79,7 +79,7 @@ def test_generated_code_keeps_the_digits():
     """After all passes, too."""
     robot = stretched(*CASES['joint 6 along z'])
     dyn = reference_dynamics(robot)
-    code = fd.generate(robot, 'forward_dynamics', language='python', snap=ROUND_OFF)
+    code = fd.generate(robot, 'forward_dynamics', language='python', rotation_tolerance=ROUND_OFF)
     assert residual(dyn, code.compile_python()) < 20.0 * residual(dyn, dyn.forward_dynamics)
 
 

@@ -124,7 +124,7 @@ def test_right_angles_of_ten_digits_cost_nothing():
     text = ''.join(link.format(k, f'l{k - 1}' if k else 'a') for k in range(3))
     model = fd.load_robot(urdf.format(text))
     snapped = fd.generate(model, 'inverse_dynamics', 'python')
-    plain = fd.generate(model, 'inverse_dynamics', 'python', snap=0.0)
+    plain = fd.generate(model, 'inverse_dynamics', 'python', rotation_tolerance=0.0)
     assert sum(snapped.counts.values()) < 0.85 * sum(plain.counts.values())
     state = cases.given(model, plain)
     results = [cases.flat(code.compile_python()(*state)) for code in (snapped, plain)]

@@ -124,7 +124,7 @@ def test_generate_returns_the_statements_of_its_program(name, function, argument
 def test_generate_writes_what_runs(name, function):
     """Asked for quick code, with the rounding of the backends, it returns that program."""
     model = cases.robot(name)
-    code = fd.generate(model, function, optimise='quick', snap=ROUND_OFF)
+    code = fd.generate(model, function, optimise='quick', rotation_tolerance=ROUND_OFF)
     made = variant_of(model, function).trace()
     assert code.source == emit_c(c_program(made))
     own = computing(functions_of(code.source), code.name)

@@ -11,7 +11,7 @@ import re
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.simulation.configuration import quaternion_matrix
+from flexdyn_ros.model.configuration import quaternion_matrix
 import numpy as np
 from oracles.compare import (
     assert_agree,

@@ -6,8 +6,8 @@ import math
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.model.configuration import quaternion_matrix
 from flexdyn_ros.simulation import SimulationDiverged
-from flexdyn_ros.simulation.configuration import quaternion_matrix
 from flexdyn_ros.simulation.progress import ProgressBar
 from flexdyn_ros.simulation.stability import step_limit
 import numpy as np

@@ -8,13 +8,15 @@ are several; an ArithmeticError or ValueError means that the results are not sou
 
 from __future__ import annotations
 
+from functools import partial
 from threading import RLock
 from time import perf_counter
-from typing import Any, Callable, Optional, Protocol
+from typing import Any, Callable, Optional
 
 from flexdyn_ros.codegen.backends.variants import Variant
 from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
+from flexdyn_ros.codegen.compile.closed_loops import closing_source
+from flexdyn_ros.codegen.compile.compiled_c import CALL_SYMBOL, DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.compile.compiler import find_compiler
 from flexdyn_ros.codegen.compile.program import (
     CompiledProgram,
@@ -31,13 +33,18 @@ _lock = RLock()
 _made: dict[str, Callable] = {}
 
 
-class Executor(Protocol):
+class Executor:
     """Makes functions out of programs."""
 
     name: str
 
-    def function(self, variant: Variant) -> Callable[..., Any]:
-        """Return the function of vectors, wrenches and parameters; constants are part of it."""
+    def function(self, variant: Variant) -> Optional[Callable[..., Any]]:
+        """
+        Return the function of vectors, wrenches and parameters; constants are part of it.
+
+        It is None where loops count and nothing solves them.
+        """
+        raise NotImplementedError
 
     def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
         """Return a function over many samples, see `ctypes_calls.Batch`, or None."""
@@ -46,13 +53,15 @@ class Executor(Protocol):
         """Return the function as compiled code calls it, or None."""
 
 
-class PythonExecutor:
+class PythonExecutor(Executor):
     """Runs the exported Python by CPython; sources are kept on disk."""
 
     name = 'python'
 
-    def function(self, variant: Variant) -> Callable[..., Any]:
-        """Return the function of a variant."""
+    def function(self, variant: Variant) -> Optional[Callable[..., Any]]:
+        """Return the function of a variant, None where loops count."""
+        if variant.request.closed:
+            return None
         plain = self._plain(variant)
         values = variant.constants
         given = len(variant.request.function.inputs)
@@ -70,14 +79,6 @@ class PythonExecutor:
 
         return evaluate
 
-    def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
-        """Return None: samples go one by one."""
-        return None
-
-    def native(self, variant: Variant) -> Optional[NativeFunction]:
-        """Return None: nothing is compiled."""
-        return None
-
     def _plain(self, variant: Variant) -> Callable[..., Any]:
         """Return the exported function: made before, kept on disk, or made now."""
         entry = cache.entry_name(self.name, *variant.key)
@@ -94,7 +95,7 @@ class PythonExecutor:
             return _made[entry]
 
 
-class CExecutor:
+class CExecutor(Executor):
     """Runs the exported C, compiled function by function when first used."""
 
     name = 'c'
@@ -134,7 +135,11 @@ def _title(variant: Variant) -> str:
 
 
 def _program(variant: Variant) -> CompiledProgram:
+    request, robot = variant.request, variant.robot
+    of_loops = request.traced.name == 'loop_equations'
     return CompiledProgram(
-        _title(variant), ('dynamics', *variant.key),
-        variant.trace, variant.inputs, variant.outputs, variant.constants, variant.quaternions,
+        _title(variant), ('dynamics', *variant.key), variant.trace,
+        variant.inputs, variant.outputs, variant.constants, variant.quaternions,
+        f'flexdyn_{request.name}' if request.closed else CALL_SYMBOL, variant.settings,
+        partial(closing_source, robot) if of_loops else None,
     )

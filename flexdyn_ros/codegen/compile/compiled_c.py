@@ -9,7 +9,7 @@ at a time in the lanes of vectors (`runtime/lanes.h`). Both contain the statemen
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Sequence
+from typing import Callable, Optional, Sequence
 
 from flexdyn_ros.codegen.export.c import (
     c_program,
@@ -57,7 +57,10 @@ def packed_inputs(trace: Trace, constants: Sequence[str]) -> list[Input]:
     return sorted(trace.inputs, key=lambda each: each.name in constants)
 
 
-def call_source(trace: Trace, constants: Sequence[str] = ()) -> str:
+def call_source(
+    trace: Trace, constants: Sequence[str] = (),
+    closing: Optional[Callable[[int, int], str]] = None,
+) -> str:
     """
     Return C that computes one sample.
 
@@ -66,6 +69,8 @@ def call_source(trace: Trace, constants: Sequence[str] = ()) -> str:
     Args:
         trace: The program; pivots, where it has them, are its last output.
         constants: Names of the inputs that stand last in x.
+        closing: Returns what solves the equations of loops, from the numbers of the inputs after
+            q and qd and of the work array.
     """
     program = c_program(trace, ONE_SAMPLE)
     lines = [
@@ -76,6 +81,9 @@ def call_source(trace: Trace, constants: Sequence[str] = ()) -> str:
         *_numbers(sum(each.size for each in trace.outputs if each.name == PIVOTS),
                   program.work_size),
     ]
+    if closing is not None:
+        loads = sum(len(each.symbols) for each in trace.inputs[2:])
+        lines.append(closing(loads, program.work_size))
     return '\n'.join(lines)
 
 

@@ -17,14 +17,8 @@ from flexdyn_ros.symbolic.passes.identities import PREFIX
 WIDTH = 99
 
 
-def emit_python(plan: Schedule, flat: bool = False) -> str:
-    """
-    Return the source of a module with one function.
-
-    Args:
-        plan: The program in writing order.
-        flat: Whether matrices are one list, by rows, instead of a list of rows.
-    """
+def emit_python(plan: Schedule) -> str:
+    """Return the source of a module with one function."""
     trace = plan.trace
     tables = dict(tables_of(plan))
     libm = [name for name in plan.functions if not name.startswith(PREFIX) and name not in tables]
@@ -46,7 +40,7 @@ def emit_python(plan: Schedule, flat: bool = False) -> str:
     writer = Writer(plan.names, _local)
     for node in plan.temporaries:
         lines += _assign(plan.names[node], writer.definition(node))
-    return '\n'.join([*lines, *_return(plan, writer, flat), ''])
+    return '\n'.join([*lines, *_return(plan, writer), ''])
 
 
 def _symbols(plan: Schedule) -> set[str]:
@@ -104,28 +98,28 @@ def _shape(output: Output) -> str:
     return ' x '.join(str(n) for n in output.shape) if output.shape else '1'
 
 
-def _return(plan: Schedule, writer: Writer, flat: bool) -> list[str]:
+def _return(plan: Schedule, writer: Writer) -> list[str]:
     """Return the lines that give the results: lists, rows of matrices, numbers."""
     nodes = list(plan.trace.program.outputs)
     lines: list[str] = []
     names = []
     for number, output in enumerate(plan.trace.outputs):
-        own, nodes = nodes[: output.size], nodes[output.size :]
+        texts = [writer.text(node) for node in nodes[: output.size]]
+        nodes = nodes[output.size :]
         names.append(f'result{number + 1}')
-        lines += _result(names[-1], output, [writer.text(node) for node in own], flat)
+        lines += _result(names[-1], output, texts)
     return [*lines, f'    return {", ".join(names)}']
 
 
-def _result(name: str, output: Output, texts: list[str], flat: bool) -> list[str]:
+def _result(name: str, output: Output, texts: list[str]) -> list[str]:
     if output.shape == ():
         return [f'    # {_quoted(output.entries[0])}', *_assign(name, texts[0])]
     if len(output.shape) == 2:
         width = output.shape[1]
         rows = [texts[k * width : (k + 1) * width] for k in range(output.shape[0])]
         lines = [f'    # {output.name} by rows', f'    {name} = [']
-        start, end = ('', ',') if flat else ('[', '],')
-        for row in rows if width or not flat else []:
-            lines += wrap(start, ', '.join(row), end, '        ', WIDTH)
+        for row in rows:
+            lines += wrap('[', ', '.join(row), '],', '        ', WIDTH)
         return [*lines, '    ]']
     lines = [f'    {name} = [']
     for text, entry in zip(texts, output.entries):

@@ -92,7 +92,8 @@ def _output(robot: Robot, request: Request, name: str, kind: str) -> Output:
         unit = 'J' if kind == 'energy' else 'W'
         return Output(name, (), (f'{name.replace("_", " ")} [{unit}]',))
     names = {
-        'force': coordinates, 'acceleration': coordinates,
+        'force': coordinates, 'acceleration': coordinates, 'velocity': coordinates,
+        'configuration': _position_entries(robot),
         'joint force': robot.joint_names, 'modal acceleration': robot.mode_names,
     }[kind]
     what = name.replace('_', ' ')
@@ -110,7 +111,14 @@ def _loop_output(robot: Robot, name: str, kind: str) -> Output:
     rows = robot.constraint_names
     if kind == 'loop acceleration':
         return Output(name, (len(rows),), tuple(f'dA/dt qd of {row}' for row in rows))
-    entries = tuple(f'{row} for unit rate of {c}' for row in rows for c in robot.coordinate_names)
+    columns = robot.coordinate_names
+    if kind == 'loop bias slopes':
+        rows = tuple(f'dA/dt qd of {row}' for row in rows)
+    else:
+        rows = tuple(f'{row} for unit rate of {c}' for row in rows for c in columns)
+    if kind == 'loop jacobian':
+        return Output(name, (len(robot.constraint_names), robot.nv), rows)
+    entries = tuple(f'{row}, by {c}' for row in rows for c in columns)
     return Output(name, (len(rows), robot.nv), entries)
 
 

@@ -20,12 +20,7 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
-from flexdyn_ros.dynamics.derivatives.composite_responses import (
-    CompositeResponses,
-    Response,
-    slope,
-    vector,
-)
+from flexdyn_ros.dynamics.derivatives.composite_responses import CompositeResponses, slope, vector
 from flexdyn_ros.dynamics.derivatives.independent_axes import (
     Calculus,
     CalculusDirection,
@@ -35,7 +30,7 @@ from flexdyn_ros.dynamics.derivatives.motion_variation import Variation, variati
 from flexdyn_ros.dynamics.displacement import displacements
 from flexdyn_ros.dynamics.joints import Column, project_on_axis
 from flexdyn_ros.dynamics.placement import Wrench
-from flexdyn_ros.dynamics.spatial import add, cross, Vector, ZERO
+from flexdyn_ros.dynamics.spatial import add, BodyWrench, cross, Vector, ZERO
 from flexdyn_ros.dynamics.spatial_inertia import column_momentum
 
 Rows = list[list[Any]]
@@ -124,16 +119,16 @@ class CompositeDerivatives:
             if body.parent >= 0:
                 self._enter_inward(index, kind, x, self._bodies.carry(index, total))
 
-    def _carried_by_deflection(self, index: int, along: CalculusDirection) -> Response:
+    def _carried_by_deflection(self, index: int, along: CalculusDirection) -> BodyWrench:
         """Return how the wrench that a parent gets changes as it deflects, at the same wrench."""
         force, moment = self._bodies.wrenches[index]
         fixed = [
             self._calculus.variable(f'wrench {k}', x) for k, x in enumerate((*force, *moment))
         ]
-        carried = self._bodies.carry(index, Response(vector(fixed[:3]), vector(fixed[3:]), []))
+        carried = self._bodies.carry(index, BodyWrench(vector(fixed[:3]), vector(fixed[3:]), []))
         return self._bodies.partial(carried, along, fixed)
 
-    def _enter_inward(self, index: int, kind: int, x: int, response: Response) -> None:
+    def _enter_inward(self, index: int, kind: int, x: int, response: BodyWrench) -> None:
         """Enter a change of the wrench on a body's parent, there and further inward."""
         index = self._tree.bodies[index].parent
         while index > 0:
@@ -143,7 +138,7 @@ class CompositeDerivatives:
         if index == 0:
             self._enter(index, kind, x, response)
 
-    def _enter(self, index: int, kind: int, x: int, response: Response) -> None:
+    def _enter(self, index: int, kind: int, x: int, response: BodyWrench) -> None:
         """Enter a change of the wrench on a body and of its modal forces."""
         place = self._places[index]
         for axis, column in zip(place.body.joint.terms, place.columns):
@@ -159,12 +154,10 @@ class CompositeDerivatives:
             while self._tree.bodies[at].parent >= 0:
                 parent = self._tree.bodies[at].parent
                 body = self._tree.bodies[parent]
-                modes = range(body.velocity_modes, body.velocity_modes + body.n_modes)
                 if self._places[at].node is not None:
-                    self._enter_row(i, row, at, modes)
+                    self._enter_row(i, row, at, body.modal_coordinates)
                 row = self._bodies.carried_inward(at, row)
-                axes = [axis[0].velocity_index for axis in body.joint.terms]
-                self._enter_row(i, row, parent, axes)
+                self._enter_row(i, row, parent, body.joint.coordinates)
                 at = parent
 
     def _own_rows(self, index: int) -> Iterator[tuple[int, Variation]]:
@@ -188,11 +181,11 @@ class CompositeDerivatives:
         self.by[kind][i][x] = self.by[kind][i][x] + value
 
 
-def _moved(column: Column, wrench: Wrench) -> Response:
+def _moved(column: Column, wrench: Wrench) -> BodyWrench:
     """Return how a wrench in body axes looks from a parent while its body moves along a column."""
     linear, angular = column
     force, moment = wrench
     force_rate = ZERO if angular is None else cross(angular, force)
     moment_rate = ZERO if angular is None else cross(angular, moment)
     moment_rate = moment_rate if linear is None else add(moment_rate, cross(linear, force))
-    return Response(force_rate, moment_rate, [])
+    return BodyWrench(force_rate, moment_rate, [])

@@ -14,7 +14,6 @@ from flexdyn_ros.dynamics.influence.geometry import Columns, LinkPlace
 from flexdyn_ros.dynamics.influence.link_inertia import (
     field_factors,
     LinkFields,
-    Load,
     mode_columns,
     sum_matrices,
     weighted_values,
@@ -24,6 +23,7 @@ from flexdyn_ros.dynamics.spatial import (
     add_matrices,
     apply,
     axial as axial_part,
+    BodyWrench,
     combine,
     cross,
     dot,
@@ -56,7 +56,7 @@ class LinkMotion(NamedTuple):
 
 def nonlinear_load(
     fields: LinkFields, motion: LinkMotion, modes: list, rates: list, undeformed: bool = False
-) -> Load:
+) -> BodyWrench:
     """
     Return the load of the nonlinear accelerations, integrated over the link, in link axes.
 
@@ -100,7 +100,7 @@ def nonlinear_load(
     for k, (rate, rotary) in enumerate(zip(rates, body.modal.rotary)):
         moment = add(moment, scale(rate, cross(motion.angular_velocity, rotary)))
         modal[k] = modal[k] + dot(rotary, motion.angular_acceleration)
-    return Load(force, moment, modal)
+    return BodyWrench(force, moment, modal)
 
 
 Twist = tuple[Vector, Vector]
@@ -157,7 +157,7 @@ def twist_of(columns: Columns, rates: list) -> Twist:
     return linear, angular
 
 
-def project(columns: Columns, modes: int, load: Load, tau: list) -> None:
+def project(columns: Columns, modes: int, load: BodyWrench, tau: list) -> None:
     """Add J^T (force, moment) to tau (13), and modal forces from place `modes` on."""
     for coordinate, (linear, angular) in columns.items():
         power = dot(linear, load.force) + dot(angular, load.moment)

@@ -191,7 +191,7 @@ def test_generated_source():
     bare = fd.load_robot(random_robot_urdf(3, 3))
     with pytest.raises(ArgumentError, match='no <loop>'):
         fd.generate(bare, 'loop_jacobian')
-    for name in (name for name, each in FUNCTIONS.items() if each.open_tree):
+    for name in (name for name, each in FUNCTIONS.items() if each.by_rank):
         with pytest.raises(ArgumentError, match=r'mass_matrix\+bias_vector\+loop_jacobian'):
             fd.generate(robot, name)
     offered = functions_of(robot)

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Runs with a step that follows from tolerances, by scipy's solvers.
+
+They are the classes behind `scipy.integrate.solve_ivp`, taken a step at a time, so that an
+interrupt leaves the samples so far. Dense output gives the samples and the times of events. A run
+starts anew where the torque may jump or bend: at the knots of tables and references, and where a
+torque that is held changes. No step therefore passes over a knot.
+
+The absolute tolerance of a velocity is that of its position times the coordinate's own angular
+frequency, sqrt(K_kk (M^-1)_kk), where that is above 1 rad/s. Otherwise a stiff mode that rests to
+the tolerance of positions would still bound the step by its velocity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+import math
+from typing import Any, Callable, Optional, Sequence, Union
+
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.simulation.arguments import positive_number
+from flexdyn_ros.simulation.divergence import Diverged
+from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
+from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.progress import ProgressBar
+from flexdyn_ros.simulation.record import Recorder, Trajectory
+from flexdyn_ros.simulation.run import record_state
+from flexdyn_ros.simulation.state_jacobian import StateJacobian
+from flexdyn_ros.simulation.tableaus import Tableau
+import numpy as np
+
+Event = Callable[[float, np.ndarray, np.ndarray], float]
+Events = Union[None, Event, Sequence[Event]]
+RTOL, _ATOL_OF_RTOL = 1e-6, 1e-3
+# Methods that solve for a step by Newton's iterations.
+IMPLICIT_SOLVERS = ('Radau', 'BDF', 'LSODA')
+# Of the duration: knots nearer to each other, or to the ends, are one.
+_NEAR = 1e-12
+# Of an event's time.
+_ROOT = 4.0 * np.finfo(float).eps
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """
+    What chooses the steps of an adaptive method, and the events that it finds.
+
+    Attributes:
+        rtol: Accepted error of a step, of each state [-].
+        atol: The same for positions [rad, m], and for velocities as stated above.
+        max_step: Longest step [s].
+        events: Functions whose zeros are found.
+    """
+
+    rtol: float
+    atol: float
+    max_step: float
+    events: tuple[Event, ...]
+
+    @classmethod
+    def checked(
+        cls, rtol: Optional[float], atol: Optional[float], max_step: Optional[float],
+        events: Events,
+    ) -> Tolerances:
+        """
+        Return what `simulate` was called with, checked.
+
+        Raises:
+            ArgumentError: A number is not positive, or an event is no function.
+        """
+        relative = RTOL if rtol is None else positive_number(rtol, 'rtol', '-')
+        absolute = (
+            _ATOL_OF_RTOL * relative if atol is None else positive_number(atol, 'atol', '-')
+        )
+        longest = math.inf if max_step is None else positive_number(max_step, 'max_step', 's')
+        found = (events,) if callable(events) else tuple(events or ())
+        if not all(callable(each) for each in found):
+            raise ArgumentError('events', 'must be a function of (t, q, qd), or several')
+        return cls(relative, absolute, longest, found)
+
+
+class AdaptiveRun:
+    """A run from its first step to its last, or to an event that ends it."""
+
+    def __init__(
+        self, equations: EquationsOfMotion, tableau: Tableau, recorder: Recorder,
+        times: tuple[int, float, float], hold: int, tolerances: Tolerances,
+    ):
+        """
+        Prepare.
+
+        Args:
+            equations: The equations of motion.
+            tableau: The method.
+            recorder: What keeps the samples.
+            times: Number of sampling intervals, their length and the duration [s].
+            hold: Intervals for which a torque that is held stays.
+            tolerances: What chooses the steps.
+        """
+        from scipy import integrate
+
+        self._equations, self._recorder, self._tolerances = equations, recorder, tolerances
+        self._steps, self._dt, self._t_end = times
+        self._size = equations.map.nq + equations.map.nv
+        self._next = 0
+        self._ends = self._knots(hold)
+        # Zero, or not a number where work is not known.
+        self._unknown = 0.0 * equations.quadratures.value
+        options: dict[str, Any] = {
+            'rtol': tolerances.rtol, 'max_step': tolerances.max_step,
+        }
+        plain = type(equations) is EquationsOfMotion and not equations.on_base
+        if tableau.name in IMPLICIT_SOLVERS and plain:
+            self._derivatives = StateJacobian(equations)
+            options['jac'] = self._jacobian
+        self._solver = getattr(integrate, tableau.name)
+        # LSODA takes what is not a number as a result; the others try a shorter step.
+        self._retries = tableau.name != 'LSODA'
+        self._options = options
+        self._within = -math.inf, math.inf
+        self._values = np.zeros(len(tolerances.events))
+        self._counts = [0] * len(tolerances.events)
+
+    def integrate(self, q: np.ndarray, qd: np.ndarray, bar: ProgressBar) -> None:
+        """
+        Do all steps.
+
+        Args:
+            q: Initial configuration, (nq,).
+            qd: Initial velocities, (nv,).
+            bar: What shows the progress.
+
+        Raises:
+            Diverged: No step is short enough, or the motion is not finite.
+        """
+        equations = self._equations
+        y = np.concatenate((q, qd, np.nan_to_num(equations.quadratures.value)))
+        self._options['atol'] = self._absolute(q, len(y))
+        self._values = self._event_values(0.0, y)
+        t, ended = 0.0, False
+        for start, stop in zip(self._ends, self._ends[1:]):
+            if equations.held:
+                equations.hold(start, *self._state(y))
+            t, y, ended = self._segment(start, stop, y, bar)
+            if ended:
+                break
+        if equations.held and not ended:
+            equations.hold(t, *self._state(y))
+        self._record(t, y)
+
+    def _absolute(self, q: np.ndarray, size: int) -> np.ndarray:
+        """Return the absolute tolerances of the state, (size,)."""
+        dyn, nq = self._equations.dyn, len(q)
+        tolerances = np.full(size, self._tolerances.atol)
+        stiffness = np.diag(stiffness_matrix(dyn, q))
+        if stiffness.any():
+            squares = stiffness * np.diag(np.linalg.inv(dyn.mass_matrix(q)))
+            tolerances[nq:self._size] *= np.sqrt(np.maximum(squares, 1.0))
+        return tolerances
+
+    def samples(self) -> Trajectory:
+        """Return the motion so far."""
+        return self._recorder.trajectory()
+
+    def _segment(
+        self, start: float, stop: float, y: np.ndarray, bar: ProgressBar
+    ) -> tuple[float, np.ndarray, bool]:
+        """Return time and state at the end of a smooth stretch, and whether an event ends it."""
+        if self._equations.law is not None:  # what acts between two jumps
+            self._within = math.nextafter(start, stop), math.nextafter(stop, start)
+        solver = self._solver(self._rate, start, y, stop, **self._options)
+        while solver.status == 'running':
+            solver.step()
+            moved = solver.t > solver.t_old and np.isfinite(solver.y).all()
+            if solver.status == 'failed' or not moved:
+                raise self._equations.divergence(*self._state(solver.y))
+            between = solver.dense_output()
+            end = self._find_events(between, solver.t_old, solver.t, solver.y)
+            self._sample(between, solver.t if end is None else end)
+            bar.update(solver.t / self._t_end)
+            if end is not None:
+                return end, between(end), True
+        return solver.t, solver.y, False
+
+    def _state(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return copies of configuration and velocity, and set the quadratures."""
+        nq, size = self._equations.map.nq, self._size
+        self._equations.quadratures.value = y[size:] + self._unknown
+        return self._equations.map.normalise(y[:nq].copy()), y[nq:size].copy()
+
+    def _rate(self, t: float, y: np.ndarray) -> np.ndarray:
+        """Return the rate of the state; not a number where the solver tries a state too far."""
+        equations, (q, qd) = self._equations, self._state(y)
+        t = min(max(t, self._within[0]), self._within[1])
+        try:
+            tau = equations.torque(t, q, qd)
+            qdd = equations.acceleration(t, q, qd, tau, 0)
+        except Diverged:
+            if self._retries:
+                return np.full(len(y), np.nan)
+            raise
+        more = equations.quadratures.rate(t, q, qd, tau)
+        return np.concatenate((equations.map.rate(q, qd), qdd, more))
+
+    def _jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
+        t = min(max(t, self._within[0]), self._within[1])
+        return self._derivatives(t, *self._state(y))
+
+    def _sample(self, between: Any, stop: float) -> None:
+        """Record the samples before a time, from the dense output of a step."""
+        every, first = self._recorder.every, self._next
+        last = min(math.ceil(stop / (every * self._dt)) + 1, self._recorder.rows(self._steps))
+        times = np.arange(first, last) * every * self._dt
+        times = times[times < stop]
+        if len(times):
+            self._next += len(times)
+            for t, y in zip(times.tolist(), between(times).T):
+                self._record(t, y)
+
+    def _record(self, t: float, y: np.ndarray) -> None:
+        q, qd = self._state(y)
+        tau = self._equations.torque(t, q, qd)
+        record_state(self._equations, self._recorder, t, q, qd, tau)
+
+    def _knots(self, hold: int) -> list[float]:
+        """Return the ends of the stretches in which the torque is smooth, from 0 to t_end."""
+        law, t_end = self._equations.law, self._t_end
+        places = [np.array([0.0])]
+        if law is not None:
+            places += [each.at for each in (law.table, law.reference) if each is not None]
+        if self._equations.held:
+            places.append(np.arange(0, self._steps, hold) * self._dt)
+        knots = [0.0]
+        for t in np.unique(np.concatenate(places)).tolist():
+            if t - knots[-1] > _NEAR * t_end and t_end - t > _NEAR * t_end:
+                knots.append(t)
+        return [*knots, t_end]
+
+    def _event_values(self, t: float, y: np.ndarray) -> np.ndarray:
+        """Return the functions of the events, (n,)."""
+        events = self._tolerances.events
+        if not events:
+            return self._values
+        q, qd = self._state(y)
+        q.setflags(write=False)
+        qd.setflags(write=False)
+        return np.array([_event_value(event, t, q, qd) for event in events])
+
+    def _event_between(self, between: Any, k: int, t: float) -> float:
+        return float(self._event_values(t, between(t))[k])
+
+    def _find_events(
+        self, between: Any, start: float, stop: float, y: np.ndarray
+    ) -> Optional[float]:
+        """Record the zeros in a step, and return the time of one that ends the run, or None."""
+        from scipy.optimize import brentq
+
+        before, after = self._values, self._event_values(stop, y)
+        self._values = after
+        rises, falls = (before < 0.0) & (after >= 0.0), (before > 0.0) & (after <= 0.0)
+        found = []
+        for k, event in enumerate(self._tolerances.events):
+            direction = getattr(event, 'direction', 0)
+            if (rises[k] and direction >= 0) or (falls[k] and direction <= 0):
+                at = stop
+                if after[k] != 0.0:
+                    value = partial(self._event_between, between, k)
+                    at = brentq(value, start, stop, xtol=_ROOT * max(1.0, stop))
+                found.append((float(at), k, event))
+        for at, k, event in sorted(found, key=lambda each: each[:2]):
+            self._recorder.events.append(np.concatenate(([k, at], *self._state(between(at)))))
+            self._counts[k] += 1
+            terminal = getattr(event, 'terminal', 0)
+            if terminal and self._counts[k] >= terminal:
+                return at
+        return None
+
+
+def _event_value(event: Event, t: float, q: np.ndarray, qd: np.ndarray) -> float:
+    value = event(t, q, qd)
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            'events', f'must return a number, and at t = {t:.6g} s returns {value!r:.60}'
+        ) from error

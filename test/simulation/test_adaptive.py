@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Adaptive methods: their Jacobian and order, knots of torques, events, what an error leaves."""
+
+import math
+from pathlib import Path
+from unittest.mock import patch
+import warnings
+
+import flexdyn_ros as fd
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.quasi_static.dynamics import QuasiStatic
+from flexdyn_ros.quasi_static.simulation import simulate_quasi_static
+from flexdyn_ros.simulation import (
+    EnergyNotKept,
+    SimulationDiverged,
+    TorqueTable,
+    TrackingTorque,
+)
+from flexdyn_ros.simulation.adaptive import AdaptiveRun, Tolerances
+from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
+from flexdyn_ros.simulation.record import load_npz, Recorder
+from flexdyn_ros.simulation.stability import step_limit
+from flexdyn_ros.simulation.state_jacobian import StateJacobian
+from flexdyn_ros.simulation.tableaus import ADAPTIVE
+import numpy as np
+import pytest
+from scipy.special import ellipj, ellipk
+from simulated_robots import FLEXIBLE_PENDULUM, PENDULUM, TUMBLER
+
+URDF = Path(__file__).resolve().parents[2] / 'urdf'
+METHODS = tuple(each.name for each in ADAPTIVE.values())
+STIFF = ('Radau', 'BDF', 'LSODA')
+G, LENGTH, AMPLITUDE = 9.81, 0.8, 1.5
+K2 = math.sin(0.5 * AMPLITUDE) ** 2
+WHEEL = (
+    '<robot name="wheel"><link name="base"/><link name="wheel"><inertial><mass value="1"/>'
+    '<inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    '<joint name="axle" type="continuous"><parent link="base"/><child link="wheel"/>'
+    '<axis xyz="0 0 1"/>{}</joint></robot>'
+)
+INERTIA = 1e-4  # [kg m^2]
+
+
+@pytest.fixture(scope='module')
+def pendulum():
+    """Return the dynamics of a mathematical pendulum."""
+    return fd.Dynamics(fd.load_robot(PENDULUM))
+
+
+def swing(t):
+    """Return the exact angle of the pendulum let go at rest, by Jacobi's sn."""
+    sn = ellipj(ellipk(K2) - math.sqrt(G / LENGTH) * np.asarray(t), K2)[0]
+    return 2.0 * np.arcsin(math.sqrt(K2) * sn)
+
+
+def torque_of(dyn, kind):
+    """Return a torque of some kind."""
+    n = dyn.robot.n_joints
+    if kind == 'law':
+        return TrackingTorque(
+            dyn.robot, [0.0, 1.0], [[0.1] * n, [0.4] * n], kp=3.0, kd=0.4, ki=2.0)
+    if kind == 'constant':
+        return np.linspace(0.5, -0.3, dyn.robot.nv)
+    return lambda t, q, qd: 0.3 * np.cos(qd) - 0.2 * qd**2
+
+
+@pytest.mark.parametrize(('text', 'kind'), [
+    (TUMBLER, 'constant'), (TUMBLER, 'function'),
+    (FLEXIBLE_PENDULUM, 'function'), (FLEXIBLE_PENDULUM, 'law'),
+    (WHEEL.format('<dynamics friction="0.1" damping="0.02"/>'), 'law'),
+])
+def test_the_jacobian_is_the_derivative_of_the_rate(text, kind):
+    """By central differences, quaternions, controllers, work and losses included."""
+    dyn = fd.Dynamics(fd.load_robot(text))
+    equations = EquationsOfMotion(dyn, torque_of(dyn, kind), None)
+    recorder = Recorder(dyn, equations.map, '', 1, 1)
+    run = AdaptiveRun(equations, ADAPTIVE['radau'], recorder, (1, 1.0, 1.0), 1,
+                      Tolerances.checked(None, None, None, None))
+    rng = np.random.default_rng(3)
+    q = equations.map.checked(
+        dyn.robot.neutral_configuration() + 2e-4 * rng.standard_normal(dyn.robot.nq), 'q0')
+    if equations.map.quaternions:
+        q[3:7] = np.array([0.5, -0.1, 0.7, 0.5]) / np.sqrt(0.25 + 0.01 + 0.49 + 0.25)
+    qd = 0.5 + 0.2 * rng.standard_normal(dyn.robot.nv)
+    y = np.concatenate((q, qd, 0.1 + np.zeros(len(equations.quadratures.value))))
+    jacobian = run._jacobian(0.3, y)
+    size = len(q) + len(qd)
+    expected = np.empty_like(jacobian)
+    for k in range(len(y)):
+        step = np.zeros(len(y))
+        step[k] = 1e-6 * max(1e-2, abs(y[k]))
+        expected[:, k] = (run._rate(0.3, y + step) - run._rate(0.3, y - step)) / (2.0 * step[k])
+    scale = np.abs(expected).max(axis=1, keepdims=True) + 1.0
+    assert np.abs((jacobian - expected) / scale).max() < 2e-6
+    assert np.abs(jacobian[: size]).max() > 1.0
+    assert isinstance(run._derivatives, StateJacobian)
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_errors_follow_the_tolerance(pendulum, method):
+    """Against Jacobi's elliptic function; names are taken in any case."""
+    errors = []
+    for rtol in (1e-5, 1e-7, 1e-9):
+        motion = fd.simulate(pendulum, [AMPLITUDE], [0.0], None, 2.0, 0.01, method.upper(),
+                             rtol=rtol, energy_tolerance=None)
+        errors.append(np.abs(motion.q[:, 0] - swing(motion.t)).max())
+        assert np.abs(motion.residual).max() < 1e3 * rtol * motion.kinetic.max()
+    assert motion.method == method
+    assert len(motion) == 201 and motion.t[-1] == 2.0
+    assert errors[0] < 1e-2 and errors[1] < 0.1 * errors[0] and errors[2] < 0.1 * errors[1]
+
+
+@pytest.mark.parametrize(('method', 'rtol', 'steps'), [
+    ('RK45', 1.0, (0.04, 0.02)), ('DOP853', 1.0, (0.1, 0.075)), ('Radau', 1e-4, (0.05, 0.025)),
+])
+def test_orders(pendulum, method, rtol, steps):
+    """By steps that max_step holds, as the tolerance accepts them all."""
+    errors = []
+    for step in steps:
+        motion = fd.simulate(pendulum, [AMPLITUDE], [0.0], None, 1.2, 1.2, method, rtol=rtol,
+                             atol=rtol, max_step=step, energy_tolerance=None)
+        errors.append(abs(motion.q[-1, 0] - swing(1.2)))
+    order = math.log(errors[0] / errors[1]) / math.log(steps[0] / steps[1])
+    assert order > ADAPTIVE[method.lower()].order - 0.5, errors
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_a_tumbling_body(method):
+    """Quaternions of samples are of unit length, and the motion is that of the tenth order."""
+    robot = fd.load_robot(TUMBLER)
+    dyn = fd.Dynamics(robot)
+    start = robot.neutral_configuration(), [0.3, -0.2, 0.5, 1.0, 4.0, -2.0], None, 1.2
+    exact = fd.simulate(dyn, *start, 0.02, 'rk10')
+    motion = fd.simulate(dyn, *start, 0.02, method, rtol=1e-9)
+    assert np.allclose(np.linalg.norm(motion.q[:, 3:7], axis=1), 1.0, rtol=0, atol=1e-15)
+    assert np.abs(motion.q - exact.q).max() < 1e-6
+    assert np.abs(motion.qd - exact.qd).max() < 1e-5
+
+
+def counted(*given, **options):
+    """Return a motion and how many evaluations it took; those of the Jacobian count as 8."""
+    with (
+        patch.object(EquationsOfMotion, 'acceleration', autospec=True,
+                     side_effect=EquationsOfMotion.acceleration) as values,
+        patch.object(StateJacobian, '__call__', autospec=True,
+                     side_effect=StateJacobian.__call__) as slopes,
+    ):
+        motion = fd.simulate(*given, **options)
+    return motion, values.call_count + 8 * slopes.call_count
+
+
+@pytest.mark.parametrize('method', ['Radau', 'BDF'])
+def test_fast_modes_that_rest_do_not_bound_the_step(method):
+    """Torsion of 7.6 kHz, 1e-9 rad of it, beside 5 Hz: a 20th of the evaluations of rk4."""
+    robot = fd.load_robot(
+        URDF / 'flexible_beam.urdf.xacro', xacro_arguments={
+            'hinged': 'true', 'modes': '0', 'torsion_modes': '4', 'gravity': '0 -9.81 0'},
+        extension='<flexdyn version="1.0"><joint_dynamics joint="hinge" stiffness="80" '
+                  'rotor_inertia="0.15"/></flexdyn>')
+    dyn = fd.Dynamics(robot)
+    start = [0.1, 0.005, *[1e-9] * 4], np.zeros(6), None, 1.0
+    limit = step_limit(dyn, start[0])
+    assert 4.0 / limit > 60000
+    exact = fd.simulate(dyn, *start, 0.01 / 200)
+    motion, evaluations = counted(dyn, *start, 0.01, method, rtol=1e-5)
+    assert np.abs(motion.q - exact.q[::200]).max() < 1e-4
+    assert 20 * evaluations < 4.0 / limit
+
+
+@pytest.mark.parametrize('method', STIFF)
+def test_stiff_friction_takes_few_evaluations(method):
+    """The generated Jacobian carries the smoothed law: rk4 would need 36000 evaluations."""
+    dyn = fd.Dynamics(fd.load_robot(WHEEL.format('<dynamics friction="1"/>')))
+    motion, evaluations = counted(
+        dyn, [0.0], [1.0], [0.5], 0.1, 1e-3, method, energy_tolerance=None)
+    # Below its level a smoothed joint creeps at artanh(0.5) of its smoothing velocity.
+    assert motion.qd[-1, 0] == pytest.approx(1e-2 * math.atanh(0.5), rel=1e-4)
+    assert 50 < evaluations < 2500
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_no_step_passes_over_a_knot(method):
+    """Pulses of 1 ms in seconds of rest, by a table of each kind and by a held function."""
+    dyn = fd.Dynamics(fd.load_robot(WHEEL.format('')))
+    t = [0.0, 4.0, 4.001, 8.0]
+    hold = TorqueTable(t, [[0.0], [0.1], [0.0], [0.0]], 'hold')
+    linear = TorqueTable([0.0, 4.0, 4.0005, 4.001, 8.0], [[0.0], [0.0], [0.2], [0.0], [0.0]])
+
+    def held(time, q, qd):
+        return [0.1 if time == 0.05 else 0.0]
+
+    for torque, start, period in ((hold, 4.0, None), (linear, 4.0, None), (held, 0.05, 1e-3)):
+        motion = fd.simulate(dyn, [0.0], [0.0], torque, start + 0.05, 1e-3, method,
+                             torque_period=period, rtol=1e-8)
+        assert motion.qd[-1, 0] == pytest.approx(0.1 * 1e-3 / INERTIA, rel=1e-6)
+        assert motion.work[-1] == pytest.approx(motion.kinetic[-1], rel=1e-5)
+        if torque is not linear:
+            k = round(start / 1e-3)
+            assert motion.tau[k - 1 : k + 2, 0].tolist() == [0.0, 0.1, 0.0]
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_controllers_follow_as_with_a_fixed_step(method):
+    """PID about a reference, its integrals part of the state."""
+    dyn = fd.Dynamics(fd.load_robot(PENDULUM))
+    law = TrackingTorque(dyn.robot, [0.0, 0.5, 1.0], [[0.3], [0.6], [0.1]], kp=200.0, kd=20.0,
+                         ki=100.0)
+    exact = fd.simulate(dyn, [0.3], [0.0], law, 1.0, 5e-4, 'rk4')
+    motion = fd.simulate(dyn, [0.3], [0.0], law, 1.0, 5e-3, method, rtol=1e-8)
+    assert np.abs(motion.q - exact.q[::10]).max() < 1e-5
+    assert np.abs(motion.tau - exact.tau[::10]).max() < 1e-3 * np.abs(exact.tau).max()
+    assert np.abs(motion.residual).max() < 1e-4 * motion.kinetic.max()
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_events_are_found_and_kept(pendulum, method, tmp_path):
+    """Zeros of the angle a half period apart; the third one ends the run; files keep them."""
+    period = 4.0 * math.sqrt(LENGTH / G) * ellipk(K2)
+
+    def bottom(t, q, qd):
+        assert not q.flags.writeable
+        return q[0]
+
+    def turn(t, q, qd):
+        return qd[0]
+
+    bottom.terminal, turn.direction = 3, -1
+    motion = fd.simulate(pendulum, [AMPLITUDE], [0.0], None, 10.0, 0.01, method, rtol=1e-9,
+                         events=[bottom, turn])
+    passes = motion.events[motion.events[:, 0] == 0.0]
+    assert passes[:, 1] == pytest.approx(period * np.array([0.25, 0.75, 1.25]), abs=1e-6)
+    assert np.abs(passes[:, 2]).max() < 1e-9
+    assert motion.t[-1] == passes[-1, 1] and np.abs(motion.q[-1]).max() < 1e-9
+    assert motion.events[motion.events[:, 0] == 1.0][:, 1] == pytest.approx([period], abs=1e-5)
+    again = load_npz(motion.save_npz(tmp_path / 'motion.npz'))
+    assert np.array_equal(again.events, motion.events)
+
+
+def test_a_prescribed_base_and_wrenches():
+    """The base by scipy's differences, a wrench by the generated Jacobian, as rk4 has them."""
+    satellite = fd.load_robot(
+        TUMBLER.replace('type="floating"', 'type="revolute"').replace(
+            '<origin', '<axis xyz="0 1 0"/><limit effort="1" velocity="9"/><origin').replace(
+            '</flexdyn>', '<base motion="prescribed"/></flexdyn>'))
+    dyn, rest = fd.Dynamics(satellite), np.zeros(7)
+    q = satellite.neutral_configuration()
+    options = {'base_acceleration': [0.1, 0.2, 0.0, 0.3, 0.0, 0.5]}
+    exact = fd.simulate(dyn, q, rest, None, 0.5, 0.01, 'rk4', **options)
+    for method in ('DOP853', 'Radau'):
+        motion = fd.simulate(dyn, q, rest, None, 0.5, 0.01, method, rtol=1e-8, **options)
+        assert np.abs(motion.q - exact.q).max() < 1e-7
+        assert np.abs(motion.tau - exact.tau).max() < 1e-5
+        assert np.isnan(motion.work).all()
+    dyn = fd.Dynamics(fd.load_robot(FLEXIBLE_PENDULUM))
+    loads = {'tip': [0.0, 0.1, -0.5, 0.0, 0.0, 0.0]}
+    runs = [
+        fd.simulate(dyn, np.zeros(5), np.zeros(5), None, 0.05, 1e-4, method, wrenches=loads)
+        for method in ('rk4', 'Radau')
+    ]
+    assert np.abs(runs[1].q - runs[0].q).max() < 1e-4 * np.abs(runs[0].q).max()
+
+
+@pytest.mark.parametrize('backend', ['python', 'reference'])
+def test_other_backends_give_the_same_motion(pendulum, backend):
+    other = fd.Dynamics(pendulum.robot, backend)
+    for method in ('DOP853', 'Radau'):
+        runs = [fd.simulate(dyn, [1.0], [0.0], None, 0.3, 0.05, method)
+                for dyn in (pendulum, other)]
+        assert np.abs(runs[1].q - runs[0].q).max() < 1e-12
+
+
+def test_a_loose_tolerance_warns_and_the_proposed_one_mends_it(pendulum):
+    """The warning names rtol, and no step."""
+    run = (pendulum, [AMPLITUDE], [0.0], None, 5.0, 0.01, 'RK45')
+    with pytest.warns(EnergyNotKept, match='"pivot".* rtol=') as caught:
+        fd.simulate(*run, rtol=1e-3)
+    rtol = float(str(caught[0].message).split('rtol=')[1].split()[0].rstrip('.'))
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        fd.simulate(*run, rtol=rtol)
+
+
+@pytest.mark.parametrize('method', METHODS)
+@pytest.mark.parametrize('error', [KeyboardInterrupt, ZeroDivisionError])
+def test_an_interrupt_or_error_keeps_the_samples(pendulum, method, error):
+    """All samples of the steps before it, and the user's error itself."""
+    def torque(t, q, qd):
+        if t > 0.5:
+            raise error
+        return [0.0]
+
+    with pytest.raises(error) as caught:
+        fd.simulate(pendulum, [AMPLITUDE], [0.0], torque, 1.0, 0.01, method, max_step=0.05)
+    motion = caught.value.trajectory
+    assert 0.3 < motion.t[-1] <= 0.5
+    assert np.abs(motion.q[:, 0] - swing(motion.t)).max() < 1e-3
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_a_motion_without_bound_is_an_error_with_the_samples(pendulum, method):
+    """With qd' = qd^2 the rate is infinite at t = 1 s for qd(0) = 1 rad/s."""
+    dyn = fd.Dynamics(fd.load_robot(WHEEL.format('')))
+    with pytest.raises(SimulationDiverged, match=f'"axle".*step of {method}.*torque') as caught:
+        fd.simulate(dyn, [0.0], [1.0], lambda t, q, qd: INERTIA * qd**2, 2.0, 0.01, method)
+    motion = caught.value.trajectory
+    assert 0.9 < motion.t[-1] < 1.01
+    exact = 1.0 / (1.0 - motion.t[:90])
+    assert motion.qd[:90, 0] == pytest.approx(exact, rel=1e-3)
+
+
+def test_what_does_not_fit_is_refused(pendulum):
+    """Loops, joints with quasi-static modes, and arguments of the other methods."""
+    run = (pendulum, [0.1], [0.0], None, 0.1, 0.01)
+    for options in ({'rtol': 1e-6}, {'atol': 1e-6}, {'max_step': 0.1}, {'events': lambda *_: 1}):
+        with pytest.raises(ArgumentError, match='adaptive'):
+            fd.simulate(*run, 'rk4', **options)
+    for options, words in (
+        ({'rtol': 0.0}, '"rtol" must be positive'), ({'atol': -1.0}, '"atol" must be'),
+        ({'max_step': '1'}, '"max_step" must be'), ({'events': [1]}, '"events" must be a func'),
+        ({'events': lambda t, q, qd: 'x'}, '"events" must return a number'),
+    ):
+        with pytest.raises(ArgumentError, match=words):
+            fd.simulate(*run, 'Radau', **options)
+    loop = fd.Dynamics(fd.load_robot(URDF / 'four_bar.urdf.xacro'))
+    state = loop.project(loop.robot.neutral_configuration(), np.zeros(loop.robot.nv))
+    with pytest.raises(ArgumentError, match='"Radau".*without loops'):
+        fd.simulate(loop, *state, None, 0.1, 0.01, 'radau')
+    joints = QuasiStatic(fd.Dynamics(fd.load_robot(FLEXIBLE_PENDULUM)))
+    with pytest.raises(ArgumentError, match='joints alone take rk2, rk4, rk10'):
+        simulate_quasi_static(joints, [0.0], [0.0], None, 0.1, 0.01, 'BDF')
