@@ -25,15 +25,12 @@ from flexdyn_ros.codegen.export.chunks import (
     Statement,
     TEMPORARY,
 )
+from flexdyn_ros.codegen.export.defined_functions import c_functions
 from flexdyn_ros.codegen.export.schedule import labels, Schedule, schedule
-from flexdyn_ros.codegen.export.series import closed_form, series, stumpff_orders
-from flexdyn_ros.codegen.export.tables import c_tables
-from flexdyn_ros.codegen.export.writer import wrap, Writer
+from flexdyn_ros.codegen.export.writer import WIDTH, wrap, Writer
 from flexdyn_ros.codegen.tracing.interface import identifier, Input, Trace
-from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
 from flexdyn_ros.symbolic.graph import CONSTANT, Expression, split_sign
 
-WIDTH = 99
 INDENT = '    '
 WORK = 'work'
 ANGLES = 'angle'
@@ -114,7 +111,7 @@ def emit_c(program: CProgram) -> str:
     """Return the source of a program."""
     flavour, trace = program.flavour, program.trace
     lines = [*comment(description(trace, program.work_size)), '', '#include <math.h>', '']
-    lines += [*helper_functions(program.plan), *_gather_function(program)]
+    lines += [*c_functions(program.plan), *_gather_function(program)]
     writer = _writer(program)
     several = len(program.parts.parts) > 1
     if several:
@@ -305,23 +302,3 @@ def _output(program: CProgram, statement: Statement, writer: Writer) -> list[str
     if program.flavour.number != 'double' and split_sign(statement.node)[1].kind == CONSTANT:
         text = f'({program.flavour.number}){{0}} + ({text})'  # C has no vector constants
     return lines + wrap(f'{name}[{statement.entry}] = ', text, ';', INDENT, WIDTH)
-
-
-def helper_functions(plan: Schedule) -> list[str]:
-    """Return the definitions of the functions that a program calls and <math.h> lacks."""
-    lines: list[str] = []
-    for order in stumpff_orders(plan.functions):
-        lines += [*_stumpff(order), '']
-    return [*lines, *c_tables(plan)]
-
-
-def _stumpff(order: int) -> list[str]:
-    value = f'u < {SERIES_LIMIT!r} ? {series(order, repr)} : '
-    value += closed_form(order, repr, 'sqrt', 'sin', 'cos')
-    return [
-        f"/* Stumpff's function c_{order}(u), u >= 0. */",
-        f'static double stumpff{order}(double u)',
-        '{',
-        *wrap('return ', value, ';', INDENT, WIDTH),
-        '}',
-    ]

@@ -17,6 +17,8 @@ from flexdyn_ros.symbolic.graph import (
     SYMBOL,
 )
 
+WIDTH = 99  # of a line
+GO_ON = ' &'  # at the end of a line of Fortran that goes on
 # How strongly a text holds together: sums need brackets inside products, signs everywhere.
 _SUM, _PRODUCT, _ATOM = range(3)
 

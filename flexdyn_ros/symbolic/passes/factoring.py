@@ -104,13 +104,3 @@ def _cheapest(graph: Graph, node: Expression, single_use: set[Expression]) -> Ex
     if best is inner:
         return node
     return graph.negate(best) if negative else best
-
-
-def factor(program: Program) -> Program:
-    """Return the program with each sum's terms factored where that saves operations."""
-    return rewrite_single_use(program, (PRODUCT,))
-
-
-def distribute(program: Program) -> Program:
-    """Return the program with each sum's own parts multiplied out where that saves operations."""
-    return rewrite_single_use(program, (SUM, PRODUCT))

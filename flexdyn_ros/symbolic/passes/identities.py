@@ -17,24 +17,32 @@ from collections import Counter
 from math import factorial
 from typing import Optional
 
-from flexdyn_ros.symbolic.graph import CALL, Expression, Graph, split_sign, SUM
+from flexdyn_ros.symbolic.graph import (
+    CALL,
+    CONSTANT,
+    Expression,
+    Graph,
+    PRODUCT,
+    split_sign,
+    STUMPFF,
+    stumpff_order,
+    SUM,
+)
 from flexdyn_ros.symbolic.program import merge_nested, Program, rebuild, remake
 
 
 def trigonometry(program: Program) -> Program:
     """Return the program with the identities applied to each sum, flattened first."""
-    flat = merge_nested(program, SUM)
-    graph = flat.graph
-    made: dict[Expression, Expression] = {}
-    for node in flat.needed():
-        operands = tuple(made[operand] for operand in node.operands)
-        new = remake(graph, node, operands) if operands else node
+
+    def rule(graph: Graph, node: Expression, operands: tuple[Expression, ...]) -> Expression:
+        new = remake(graph, node, operands)
         negative, inner = split_sign(new)
-        if node.kind == SUM and inner.is_sum:
-            simpler = _simplify(inner, graph)
-            new = graph.negate(simpler) if negative else simpler
-        made[node] = new
-    return Program(graph, tuple(made[output] for output in flat.outputs))
+        if not node.kind == inner.kind == SUM:
+            return new
+        simpler = _simplify(inner, graph)
+        return graph.negate(simpler) if negative else simpler
+
+    return rebuild(merge_nested(program, SUM), rule)
 
 
 def _simplify(node: Expression, graph: Graph) -> Expression:
@@ -64,9 +72,9 @@ def _factors(term: Expression) -> tuple[float, Counter]:
     stack = [inner]
     while stack:
         node = stack.pop()
-        if node.is_product:
+        if node.kind == PRODUCT:
             stack.extend(node.operands)
-        elif node.is_constant:
+        elif node.kind == CONSTANT:
             weight *= node.value
         else:
             found[node] += 1
@@ -124,9 +132,6 @@ def _identity(
     return None
 
 
-PREFIX = 'stumpff'
-
-
 def descend_stumpff(program: Program) -> Program:
     """Return the program with the lower orders computed from the highest ones."""
     highest: dict[tuple[Expression, int], int] = {}
@@ -141,7 +146,7 @@ def descend_stumpff(program: Program) -> Program:
         if order is None:
             return remake(graph, node, operands)
         top = highest[node.operands[0], order % 2]
-        value = graph.call(f'{PREFIX}{top}', operands[0])
+        value = graph.call(f'{STUMPFF}{top}', operands[0])
         for k in range(top - 2, order - 1, -2):
             value = graph.constant(1.0 / factorial(k)) - operands[0] * value
         return value
@@ -149,7 +154,5 @@ def descend_stumpff(program: Program) -> Program:
     return rebuild(program, rule) if highest else program
 
 
-def _order(node: Expression) -> int | None:
-    if node.kind == CALL and str(node.value).startswith(PREFIX):
-        return int(node.value[len(PREFIX):])
-    return None
+def _order(node: Expression) -> Optional[int]:
+    return stumpff_order(node.value) if node.kind == CALL else None

@@ -34,7 +34,7 @@ def _rewritten(program: Program, parts: bool) -> Program:
     for node in program.needed():
         operands = tuple(made[operand] for operand in node.operands)
         made[node] = remake(graph, node, operands) if operands else node
-        if node.kind == SUM and split_sign(made[node])[1].is_sum:
+        if node.kind == SUM and split_sign(made[node])[1].kind == SUM:
             own = single_use_nodes(node, uses, OPENED)
             trees = [single_use_nodes(shared, uses, OPENED) for shared in _shared_sums(own, uses)]
             made[node] = _cheapest(
@@ -63,7 +63,7 @@ def _shared_sums(own: set[Expression], uses: dict[Expression, int]) -> list[Expr
     for node in own:
         for operand in node.operands:
             inner = split_sign(operand)[1]
-            if inner.is_sum and inner not in own and uses[inner] > 1:
+            if inner.kind == SUM and inner not in own and uses[inner] > 1:
                 found.add(inner)
     return sorted(found, key=lambda node: node.number)
 
