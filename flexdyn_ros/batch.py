@@ -121,14 +121,14 @@ class BatchFunction:
         method: str, frame: Optional[str],
     ) -> tuple[np.ndarray, ...]:
         """Return the results of one sample."""
-        own: dict[str, Any] = {name: rows[k] for name, rows in samples.items()}
+        arguments: dict[str, Any] = {name: rows[k] for name, rows in samples.items()}
         if frame is not None:
-            own['frame'] = frame
+            arguments['frame'] = frame
         if self._function.takes_wrenches and self.__name__ != 'bias_vector':
-            own['wrenches'] = {f: w if w.ndim == 1 else w[k] for f, w in loads.items()}
+            arguments['wrenches'] = {f: w if w.ndim == 1 else w[k] for f, w in loads.items()}
         if self.__name__ == 'forward_dynamics':
-            own['method'] = method
-        found = getattr(self._dyn, self.__name__)(**own)
+            arguments['method'] = method
+        found = getattr(self._dyn, self.__name__)(**arguments)
         return (found,) if len(self._function.outputs) == 1 else found
 
     def _compiled(

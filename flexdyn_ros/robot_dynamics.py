@@ -12,7 +12,7 @@ import warnings
 
 from flexdyn_ros.arguments import deliver, real_vector, targets
 from flexdyn_ros.batch import BatchDynamics
-from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.checked_arguments import payload_body, Wrenches
 from flexdyn_ros.closed_chains.methods import ByLoop, ClosedChainMethods
 from flexdyn_ros.codegen.backends.generated import Backend, generated_backend, GeneratedBackend
 from flexdyn_ros.dynamics.functions import FUNCTIONS, SOLVING_METHODS
@@ -21,7 +21,6 @@ from flexdyn_ros.dynamics.influence.model import Approximations
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.evaluation import Evaluation
-from flexdyn_ros.model.payload import payload_body
 from flexdyn_ros.model.records.robot import require_robot, Robot
 from flexdyn_ros.prescribed_base import accelerations_on_base, checked_base_acceleration
 import numpy as np
@@ -183,10 +182,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
             return self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches, out=out)
         tau = self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches)
         closed, at = self._closed, self._position(q)
-        loading = closed.inputs(None, loop_forces)
+        inputs = closed.inputs(None, loop_forces)
         return deliver(self._sound(
             'inverse_dynamics', {'tau': tau}, (),
-            lambda: closed.torques(self._backend, at, tau, loading),
+            lambda: closed.torques(self._backend, at, tau, inputs),
         ), out)
 
     def forward_dynamics(
@@ -240,14 +239,14 @@ class Dynamics(Evaluation, ClosedChainMethods):
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
         closed = self._closed
-        loading = None if closed is None else closed.inputs(loop_accelerations, loop_forces)
+        inputs = None if closed is None else closed.inputs(loop_accelerations, loop_forces)
 
         def accelerations() -> Any:
             if closed is None:
                 return accelerations_on_base(
                     self._backend, self._exact, (at, rate), force, base, loads, method
                 )
-            return closed.motion(self._backend, at, rate, force, loads, loading, base=base).qdd
+            return closed.motion(self._backend, at, rate, force, loads, inputs, base=base).qdd
 
         numbers = {'q': at, 'qd': rate, 'tau': force, 'base_acceleration': base or ()}
         return deliver(self._sound('forward_dynamics', numbers, loads, accelerations), out)
@@ -276,10 +275,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
             )
         at, rate, given = self._vectors(('q', 'qd', 'joint_qdd'), (q, qd, joint_qdd))
         closed, loads = self._closed, self._checked(wrenches)
-        loading = closed.inputs(loop_accelerations, loop_forces)
+        inputs = closed.inputs(loop_accelerations, loop_forces)
         tau, qdd = self._sound(
             'hybrid_dynamics', {'q': at, 'qd': rate, 'joint_qdd': given}, loads,
-            lambda: closed.hybrid(self._backend, at, rate, given, loads, loading),
+            lambda: closed.hybrid(self._backend, at, rate, given, loads, inputs),
         )
         tau_out, qdd_out = targets(out, 2)
         return deliver(tau, tau_out), deliver(qdd, qdd_out)
@@ -482,8 +481,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         else:
             self.robot.link(link)
             others = {name: body for name, body in self._payloads.items() if name != link}
-            own = {link: declared[link]} if link in declared else {}
-            kept = {**others, **own}
+            restored = {link: declared[link]} if link in declared else {}
+            kept = {**others, **restored}
             # The declared order, so that sums of inertias come out bit for bit the same.
             order = [*declared, *(name for name in kept if name not in declared)]
             self._payloads = {name: kept[name] for name in order if name in kept}

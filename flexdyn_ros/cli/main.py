@@ -14,7 +14,7 @@ from typing import Iterator, NoReturn, Optional, Sequence
 from flexdyn_ros.cli import check, count, demo, generate, info, modes, replay, simulate
 from flexdyn_ros.cli.options import is_xacro_argument
 from flexdyn_ros.errors import ArgumentError, FlexdynError, UnknownName
-from flexdyn_ros.terminal import paint
+from flexdyn_ros.terminal import paint, warn
 
 EXIT_MODEL = 1
 EXIT_CALL = 2
@@ -150,7 +150,7 @@ class _Warnings(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one line on stderr."""
-        print(f'{paint("warning:", "yellow", sys.stderr)} {record.getMessage()}', file=sys.stderr)
+        warn(record.getMessage())
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import csv
 from pathlib import Path
-import sys
 from typing import Any, TYPE_CHECKING
 
 from flexdyn_ros.cli.options import (
@@ -28,7 +27,7 @@ from flexdyn_ros.cli.options import (
     print_json,
 )
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.terminal import paint
+from flexdyn_ros.terminal import warn
 
 if TYPE_CHECKING:
     from flexdyn_ros.cli.replayed import ReplayedTorques
@@ -121,7 +120,7 @@ def _print(recording: Any, comparison: ReplayedTorques, folder: Path) -> None:
               + ('' if slope is None else f'{slope:19.3f}'))
         doubt = None if slope is None else _doubt(slope)
         if doubt:
-            print(f'{paint("warning:", "yellow", sys.stderr)} {name}: {doubt}', file=sys.stderr)
+            warn(f'{name}: {doubt}')
     print(f'\nWritten to {folder}.')
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 from contextlib import contextmanager
 from pathlib import Path
-import sys
 import time
 from typing import Any, Iterator, Optional, TYPE_CHECKING
 import warnings
@@ -34,7 +33,7 @@ from flexdyn_ros.cli.options import (
     print_json,
 )
 from flexdyn_ros.errors import ArgumentError, FileNotWritten, FlexdynError
-from flexdyn_ros.terminal import paint
+from flexdyn_ros.terminal import warn
 
 if TYPE_CHECKING:
     from flexdyn_ros.simulation import SimulationDiverged, Trajectory
@@ -135,9 +134,9 @@ def run(call: argparse.Namespace) -> int:
                 )
         else:
             joints = QuasiStatic(dyn)
-            own = slice(robot.n_joints)
+            first = slice(robot.n_joints)
             trajectory = simulate_quasi_static(
-                joints, q0[: joints.n_positions], qd0[own], torque[own], call.t_end, dt,
+                joints, q0[: joints.n_positions], qd0[first], torque[first], call.t_end, dt,
                 method, base_acceleration=base,
             )
     except SimulationDiverged as error:
@@ -167,7 +166,7 @@ def _shown_imbalance() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         yield
     for each in caught:
-        _warn(str(each.message))
+        warn(str(each.message))
 
 
 def _refuse_modal_values(robot: Any, call: argparse.Namespace) -> None:
@@ -209,7 +208,7 @@ def _closed(dyn: Any, q0: Any, qd0: Any, given: list[str]) -> tuple[Any, Any]:
         q, qd = dyn.project(q0, qd0)
     moved = max(np.abs(q - q0).max(), np.abs(qd - qd0).max())
     if moved > 1e-6:
-        _warn(
+        warn(
             'The initial state was replaced by the nearest state that closes the loops; see the '
             'first line of trajectory.csv.'
         )
@@ -232,7 +231,7 @@ def _keep(error: BaseException, folder: Path, event: str) -> None:
     motion = getattr(error, 'trajectory', None)
     if motion is not None and len(motion):
         _write(motion, folder, plots=False)
-        _warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}')
+        warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}')
 
 
 def _write(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
@@ -248,7 +247,7 @@ def _write(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
             failed = failed or error
     if failed is not None:
         for path in files:
-            _warn(f'{path} is written')
+            warn(f'{path} is written')
         raise failed
     files.reverse()
     if plots:
@@ -260,10 +259,6 @@ def _write(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
 
 def _step_too_large(error: 'SimulationDiverged', dt: float) -> bool:
     return error.step_limit is not None and dt > error.step_limit
-
-
-def _warn(sentence: str) -> None:
-    print(f'{paint("warning:", "yellow", sys.stderr)} {sentence}', file=sys.stderr)
 
 
 def _summary(

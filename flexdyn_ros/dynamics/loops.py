@@ -80,8 +80,8 @@ def _jacobian(
         jacobians = (
             kinematics.jacobian(tree, q, tree.frames[name]) for name in (loop.frame1, loop.frame2)
         )
-        for own, other in zip(*(zip(*rows) for rows in jacobians)):
-            (linear, angular), (base, base_omega) = (own[:3], own[3:]), (other[:3], other[3:])
+        for a, b in zip(*(zip(*rows) for rows in jacobians)):
+            (linear, angular), (base, base_omega) = (a[:3], a[3:]), (b[:3], b[3:])
             omega = subtract(angular, base_omega)
             velocity = subtract(subtract(linear, base), cross(base_omega, arm))
             columns.append(_components(loop, first, second, omega, velocity, wanted))

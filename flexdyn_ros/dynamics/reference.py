@@ -233,8 +233,8 @@ class ReferenceBackend:
         name = self._tree.coordinate_names[coordinate]
         moved: set[int] = set()
         for index, body in enumerate(self._tree.bodies):
-            own = (*body.joint.coordinates, *body.modal_coordinates)
-            if coordinate in own or body.parent in moved:
+            coordinates = (*body.joint.coordinates, *body.modal_coordinates)
+            if coordinate in coordinates or body.parent in moved:
                 moved.add(index)
         # A link in segments is many bodies; it is named once.
         bodies = [self._tree.bodies[index] for index in sorted(moved)]

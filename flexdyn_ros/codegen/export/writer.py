@@ -93,8 +93,8 @@ class Writer:
         return self._bracketed(node, strength)
 
     def _bracketed(self, node: Expression, strength: int) -> str:
-        text, own = self._read(node)
-        return text if own >= strength else f'({text})'
+        text, held = self._read(node)
+        return text if held >= strength else f'({text})'
 
 
 def wrap(start: str, text: str, end: str, indent: str, width: int, join: str = '') -> list[str]:

@@ -85,11 +85,11 @@ class CompositeDerivatives:
             response = self._bodies.response(index, variation)
             self._enter(index, kind, x, response)
             if kind == POSITION:
-                self._enter_own_rotation(index, x, along)
+                self._enter_axis_rotation(index, x, along)
                 response = response.plus(_moved(column, self._bodies.wrenches[index]))
             self._enter_inward(index, kind, x, self._bodies.carry(index, response))
 
-    def _enter_own_rotation(self, index: int, x: int, along: CalculusDirection) -> None:
+    def _enter_axis_rotation(self, index: int, x: int, along: CalculusDirection) -> None:
         """Add what a wrench does on axes that turn with their own joint, as planar ones do."""
         place = self._places[index]
         for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
@@ -106,7 +106,7 @@ class CompositeDerivatives:
         for mode in range(body.n_modes):
             x = body.velocity_modes + mode
             along = self._directions[kind][x]
-            total = self._bodies.partial(self._bodies.own[index], along)
+            total = self._bodies.partial(self._bodies.body_wrenches[index], along)
             for child in self._children[index]:
                 if self._places[child].node is None:
                     continue
@@ -114,19 +114,19 @@ class CompositeDerivatives:
                 response = self._bodies.response(child, variation)
                 total = total.plus(self._bodies.carry(child, response))
                 if kind == POSITION:
-                    total = total.plus(self._carried_by_deflection(child, along))
+                    total = total.plus(self._wrench_by_deflection(child, along))
             self._enter(index, kind, x, total)
             if body.parent >= 0:
                 self._enter_inward(index, kind, x, self._bodies.carry(index, total))
 
-    def _carried_by_deflection(self, index: int, along: CalculusDirection) -> BodyWrench:
+    def _wrench_by_deflection(self, index: int, along: CalculusDirection) -> BodyWrench:
         """Return how the wrench that a parent gets changes as it deflects, at the same wrench."""
         force, moment = self._bodies.wrenches[index]
         fixed = [
             self._calculus.variable(f'wrench {k}', x) for k, x in enumerate((*force, *moment))
         ]
-        carried = self._bodies.carry(index, BodyWrench(vector(fixed[:3]), vector(fixed[3:]), []))
-        return self._bodies.partial(carried, along, fixed)
+        on_parent = self._bodies.carry(index, BodyWrench(vector(fixed[:3]), vector(fixed[3:]), []))
+        return self._bodies.partial(on_parent, along, fixed)
 
     def _enter_inward(self, index: int, kind: int, x: int, response: BodyWrench) -> None:
         """Enter a change of the wrench on a body's parent, there and further inward."""
@@ -149,18 +149,18 @@ class CompositeDerivatives:
 
     def _rows(self, index: int) -> None:
         """Enter how the forces on one body change with what is further inward."""
-        for i, row in self._own_rows(index):
+        for i, row in self._body_rows(index):
             at = index
             while self._tree.bodies[at].parent >= 0:
                 parent = self._tree.bodies[at].parent
                 body = self._tree.bodies[parent]
                 if self._places[at].node is not None:
                     self._enter_row(i, row, at, body.modal_coordinates)
-                row = self._bodies.carried_inward(at, row)
+                row = self._bodies.inward(at, row)
                 self._enter_row(i, row, parent, body.joint.coordinates)
                 at = parent
 
-    def _own_rows(self, index: int) -> Iterator[tuple[int, Variation]]:
+    def _body_rows(self, index: int) -> Iterator[tuple[int, Variation]]:
         """Yield the place of each force on a body, and its derivatives by the body's motion."""
         place, inertia = self._places[index], self._bodies.inertias[index]
         for axis, column in zip(place.body.joint.terms, place.columns):

@@ -89,10 +89,10 @@ def _merge(
     if abs(a) != abs(b):
         return None
     common = left & right
-    own, other = _waves(left - common), _waves(right - common)
-    if own is None or other is None:
+    first_waves, second_waves = _waves(left - common), _waves(right - common)
+    if first_waves is None or second_waves is None:
         return None
-    replacement = _identity(own, other, a * b > 0.0, graph)
+    replacement = _identity(first_waves, second_waves, a * b > 0.0, graph)
     if replacement is None:
         return None
     return graph.product((graph.constant(a), *common.elements(), replacement))
@@ -107,14 +107,14 @@ def _waves(factors: Counter) -> Optional[list[Expression]]:
 
 
 def _identity(
-    own: list[Expression], other: list[Expression], same: bool, graph: Graph
+    first: list[Expression], second: list[Expression], same: bool, graph: Graph
 ) -> Optional[Expression]:
     """Return what own + other (same sign) or own - other comes to, or None."""
-    kinds = sorted(n.value for n in own), sorted(n.value for n in other)
-    angles = sorted(n.operands[0].number for n in own)
-    if angles != sorted(n.operands[0].number for n in other):
+    kinds = sorted(n.value for n in first), sorted(n.value for n in second)
+    angles = sorted(n.operands[0].number for n in first)
+    if angles != sorted(n.operands[0].number for n in second):
         return None
-    x, y = own[0].operands[0], own[1].operands[0]
+    x, y = first[0].operands[0], first[1].operands[0]
     if kinds in ((['sin', 'sin'], ['cos', 'cos']), (['cos', 'cos'], ['sin', 'sin'])):
         if x is y:
             # cos^2 a + sin^2 a = 1
@@ -124,8 +124,8 @@ def _identity(
         result = graph.call('cos', x + y)
         return result if kinds[0][0] == 'cos' else graph.negate(result)
     if kinds == (['cos', 'sin'], ['cos', 'sin']) and x is not y:
-        sine = own[0] if own[0].value == 'sin' else own[1]
-        cosine = own[1] if sine is own[0] else own[0]
+        sine = first[0] if first[0].value == 'sin' else first[1]
+        cosine = first[1] if sine is first[0] else first[0]
         if same:
             return graph.call('sin', x + y)
         return graph.call('sin', sine.operands[0] - cosine.operands[0])

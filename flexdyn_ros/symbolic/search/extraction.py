@@ -99,12 +99,12 @@ def _extract_terms(network: Network, pair: TermPair) -> None:
     owners: dict[int, list[Multiple]] = {}
     for owner, multiple in multiples:
         owners.setdefault(owner, []).append(multiple)
-    for owner, own in owners.items():
-        gone = {place for multiple in own for place in multiple.places}
+    for owner, of_owner in owners.items():
+        gone = {place for multiple in of_owner for place in multiple.places}
         kept = [each for k, each in enumerate(network.polynomials[owner]) if k not in gone]
         kept += [
             (tuple(sorted((*multiple.quotient, atom))), multiple.coefficients[one])
-            for multiple in own
+            for multiple in of_owner
         ]
         network.put(owner, tuple(kept))
     for owner in owners:

@@ -106,7 +106,7 @@ def _scales(network: Network, group: set[int], touched: set[int]) -> list[float]
     """Return the scales of the group with which a term about it loses its number."""
     found = set()
     for atom in touched:
-        own = atom in group
+        inside_group = atom in group
         for monomial, coefficient in network.polynomials[atom]:
             if is_unit(coefficient):
                 continue
@@ -114,9 +114,9 @@ def _scales(network: Network, group: set[int], touched: set[int]) -> list[float]
             for factor in monomial:
                 if factor in group:
                     inside += 1
-            if own and not inside:
+            if inside_group and not inside:
                 found.add(1.0 / abs(coefficient))
-            elif not own and inside == 1:
+            elif not inside_group and inside == 1:
                 found.add(abs(coefficient))
     return sorted(found)
 
@@ -127,9 +127,9 @@ def _more_numbers(
     """Return how many more terms have a number where the group is scaled."""
     more = 0
     for atom in touched:
-        own = atom in group
+        inside_group = atom in group
         for monomial, coefficient in network.polynomials[atom]:
-            power = int(own)
+            power = int(inside_group)
             for factor in monomial:
                 if factor in group:
                     power -= 1
