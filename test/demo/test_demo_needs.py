@@ -96,9 +96,9 @@ def test_missing_needs_end_the_demo_before_it_starts(tmp_path, monkeypatch, caps
     monkeypatch.setenv(ISOLATED, '1')
     words = ['--out', '/proc/results', '--robots', 'canadarm']
     assert run(Namespace(options=words)) == 1
-    said = capsys.readouterr()
-    assert said.err.startswith('The demonstration cannot run yet. Missing:')
-    assert said.out == ''
+    text = capsys.readouterr()
+    assert text.err.startswith('The demonstration cannot run yet. Missing:')
+    assert text.out == ''
 
 
 @pytest.mark.parametrize('words', [
