@@ -136,8 +136,8 @@ def _inertia_remarks(report: LinkReport, size: float) -> Iterator[Remark]:
         if radius > FAR * max(size, 1.0):
             yield (
                 'warning', f'a mass of {report.mass:.4g} kg with a moment of inertia of '
-                f'{moments[2]:.4g} kg m^2 has a radius of gyration of {radius:.4g} m, and the '
-                f'whole robot reaches {size:.4g} m',
+                f'{moments[2]:.4g} kg m^2 has a radius of gyration of {radius:.4g} m; the robot '
+                f'reaches {size:.4g} m',
                 'Write <mass> in kg and <inertia> in kg m^2: 1 kg mm^2 is 1e-6 kg m^2, 1 g mm^2 '
                 'is 1e-9',
             )
