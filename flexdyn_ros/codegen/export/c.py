@@ -28,7 +28,7 @@ from flexdyn_ros.codegen.export.chunks import (
 from flexdyn_ros.codegen.export.defined_functions import c_functions
 from flexdyn_ros.codegen.export.schedule import labels, Schedule, schedule
 from flexdyn_ros.codegen.export.writer import WIDTH, wrap, Writer
-from flexdyn_ros.codegen.tracing.interface import identifier, Input, Trace
+from flexdyn_ros.codegen.tracing.interface import identifier, Trace
 from flexdyn_ros.symbolic.graph import CONSTANT, Expression, split_sign
 
 INDENT = '    '
@@ -174,22 +174,26 @@ def output_names(trace: Trace) -> list[str]:
 
 def signature(program: CProgram, start: str, part: Part | None = None) -> list[str]:
     """Return the head of a function, or of a part that takes only what it needs."""
-    number, names = program.flavour.number, output_names(program.trace)
-    inputs = program.trace.inputs
-    taken = [_declaration(x, number) for x in inputs if part is None or x.name in part.inputs]
-    taken += [
-        f'const {number} *{name}' for name in (SINES, COSINES) if part and name in part.inputs
-    ]
-    outputs = [name for k, name in enumerate(names) if not part or k in part.outputs]
-    if (part and part.shares) or (not part and program.work_size):
-        outputs.append(WORK)
-    taken += [f'{number} *restrict {name}' for name in outputs]
-    whole = ', '.join(each.replace(' ', UNBROKEN) for each in taken) or 'void'
+    taken = [f'{kind}{name}'.replace(' ', UNBROKEN) for name, kind in _arguments(program, part)]
+    whole = ', '.join(taken) or 'void'
     return [line.replace(UNBROKEN, ' ') for line in wrap(f'{start}(', whole, ')', '', WIDTH)]
 
 
-def _declaration(each: Input, number: str) -> str:
-    return f'{number} {each.name}' if each.scalar else f'const {number} *{each.name}'
+def _arguments(program: CProgram, part: Part | None) -> list[tuple[str, str]]:
+    """Return names and types of the arguments of a function, or of a part of it."""
+    trace, number = program.trace, program.flavour.number
+    read, written = f'const {number} *', f'{number} *restrict '
+    found = [
+        (each.name, f'{number} ' if each.scalar else read) for each in trace.inputs
+        if part is None or each.name in part.inputs
+    ]
+    found += [(name, read) for name in (SINES, COSINES) if part and name in part.inputs]
+    found += [
+        (name, written) for k, name in enumerate(output_names(trace))
+        if part is None or k in part.outputs
+    ]
+    shares = program.work_size > 0 if part is None else part.shares
+    return [*found, (WORK, written)] if shares else found
 
 
 def _plain(text: str) -> str:
@@ -260,12 +264,8 @@ def _angles(program: CProgram, writer: Writer) -> list[str]:
 
 
 def _call(program: CProgram, number: int, part: Part) -> list[str]:
-    trace = program.trace
-    given = [each.name for each in trace.inputs if each.name in part.inputs]
-    given += [name for name in (SINES, COSINES) if name in part.inputs]
-    given += [name for k, name in enumerate(output_names(trace)) if k in part.outputs]
-    given += [WORK] if part.shares else []
-    return wrap(f'{_part_name(program, number)}(', ', '.join(given), ');', INDENT, WIDTH)
+    given = ', '.join(name for name, _ in _arguments(program, part))
+    return wrap(f'{_part_name(program, number)}(', given, ');', INDENT, WIDTH)
 
 
 def _body(program: CProgram, part: Part, writer: Writer) -> list[str]:
