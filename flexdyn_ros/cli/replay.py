@@ -15,7 +15,6 @@ Examples:
 from __future__ import annotations
 
 import argparse
-import csv
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
@@ -136,19 +135,16 @@ def _doubt(slope: float) -> str:
 
 def _write_table(folder: Path, comparison: ReplayedTorques) -> Path:
     """Write times, computed and measured torques."""
+    import numpy as np
+
     file = folder / 'torques.csv'
     recording = comparison.recording
-    with open(file, 'w', newline='', encoding='utf-8') as stream:
-        writer = csv.writer(stream)
-        kinds = ('computed', 'measured')
-        writer.writerow(['t', *(f'{name}/{kind}' for kind in kinds for name in recording.names)])
-        for row in zip(recording.t, comparison.computed, recording.effort):
-            writer.writerow([f'{value:.9g}' for part in row for value in _flat(part)])
+    names = [f'{name}/{kind}' for kind in ('computed', 'measured') for name in recording.names]
+    np.savetxt(
+        file, np.column_stack((recording.t, comparison.computed, recording.effort)), '%.9g', ',',
+        header=','.join(['t', *names]), comments='', encoding='utf-8',
+    )
     return file
-
-
-def _flat(values: Any) -> Any:
-    return values if hasattr(values, '__len__') else (values,)
 
 
 def _draw(folder: Path, comparison: ReplayedTorques) -> list[Path]:

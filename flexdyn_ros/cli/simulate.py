@@ -36,7 +36,7 @@ from flexdyn_ros.errors import ArgumentError, FileNotWritten, FlexdynError
 from flexdyn_ros.terminal import warn
 
 if TYPE_CHECKING:
-    from flexdyn_ros.simulation import SimulationDiverged, Trajectory
+    from flexdyn_ros.simulation import Trajectory
 
 # Those of `simulate`, which is imported only when it runs.
 METHODS = ('auto', 'rk2', 'rk4', 'rk10', 'implicit')
@@ -139,15 +139,12 @@ def run(call: argparse.Namespace) -> int:
                 joints, q0[: joints.n_positions], qd0[first], torque[first], call.t_end, dt,
                 method, base_acceleration=base,
             )
-    except SimulationDiverged as error:
-        _keep(error, folder, 'the divergence')
-        error.exit_code = 2 if _step_too_large(error, dt) else 1  # type: ignore[attr-defined]
-        raise
-    except KeyboardInterrupt as error:
-        _keep(error, folder, 'the interrupt')
-        raise
-    except FlexdynError as error:
-        _keep(error, folder, 'the error')
+    except (KeyboardInterrupt, FlexdynError) as error:
+        event = 'interrupt' if isinstance(error, KeyboardInterrupt) else 'error'
+        if isinstance(error, SimulationDiverged):
+            event, too_large = 'divergence', dt > (error.step_limit or np.inf)
+            error.exit_code = 2 if too_large else 1  # type: ignore[attr-defined]
+        _keep(error, folder, f'the {event}')
         raise
     wall = time.perf_counter() - start
     files = _write(trajectory, folder, plots=not call.no_plots)
@@ -255,10 +252,6 @@ def _write(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
 
         files += save_plots(trajectory, folder)
     return files
-
-
-def _step_too_large(error: 'SimulationDiverged', dt: float) -> bool:
-    return error.step_limit is not None and dt > error.step_limit
 
 
 def _summary(
