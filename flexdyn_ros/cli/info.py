@@ -18,7 +18,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
+from flexdyn_ros.cli.options import load, print_json
 from flexdyn_ros.terminal import heading, table
 
 if TYPE_CHECKING:
@@ -26,16 +26,7 @@ if TYPE_CHECKING:
     from flexdyn_ros.model.records.robot import Robot
 
 _SHOWN = ('name', 'source', 'root', 'base_motion', 'nq', 'nv', 'n_joints', 'n_modes')
-
-
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'info', 'sizes, joints, links, masses and flexible '
-                            'parts', __doc__
-    )
-    add_json(parser)
-    parser.set_defaults(run=run)
+SUMMARY = 'sizes, joints, links, masses and flexible parts'
 
 
 def run(call: argparse.Namespace) -> int:

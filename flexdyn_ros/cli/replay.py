@@ -18,13 +18,7 @@ import argparse
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import (
-    add_json,
-    add_parser as add_model_parser,
-    load,
-    positive,
-    print_json,
-)
+from flexdyn_ros.cli.options import load, positive, print_json
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.terminal import warn
 
@@ -34,12 +28,11 @@ if TYPE_CHECKING:
 MODELS = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')  # `feed_forward.MODES`
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
 SLOPES = (0.5, 2.0)  # of measured over computed torque, beyond which a model is doubtful
+SUMMARY = 'computed against measured torques of a bag'
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'replay', 'computed against measured torques of a bag', __doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
     parser.add_argument('bag', metavar='BAG', help='folder of a ROS 2 bag')
     parser.add_argument(
         '--topic', metavar='TOPIC',
@@ -66,8 +59,6 @@ def add_parser(subparsers: Any) -> None:
         help='folder of the results; created if missing (default: replay)',
     )
     parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
-    add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(call: argparse.Namespace) -> int:

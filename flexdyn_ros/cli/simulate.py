@@ -24,14 +24,7 @@ import time
 from typing import Any, Iterator, Optional, TYPE_CHECKING
 import warnings
 
-from flexdyn_ros.cli.options import (
-    add_json,
-    add_parser as add_model_parser,
-    load,
-    named_values,
-    positive,
-    print_json,
-)
+from flexdyn_ros.cli.options import load, named_values, positive, print_json
 from flexdyn_ros.errors import ArgumentError, FileNotWritten, FlexdynError
 from flexdyn_ros.terminal import warn
 
@@ -41,12 +34,11 @@ if TYPE_CHECKING:
 # Those of `simulate`, which is imported only when it runs.
 METHODS = ('auto', 'rk2', 'rk4', 'rk10', 'implicit')
 _DEFAULT_STEP = 1e-3  # [s]
+SUMMARY = 'motion from an initial state: CSV, npz and plots'
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'simulate', 'motion from an initial state: CSV, npz and plots', __doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
     parser.add_argument(
         '--t-end', metavar='T', type=positive, default=5.0, help='duration [s] (default: 5)'
     )
@@ -90,8 +82,6 @@ def add_parser(subparsers: Any) -> None:
         help='method that keeps loops closed (default: projection after every step)',
     )
     parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
-    add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(call: argparse.Namespace) -> int:
