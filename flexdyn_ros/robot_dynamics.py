@@ -12,7 +12,7 @@ import warnings
 
 from flexdyn_ros.arguments import deliver, real_vector
 from flexdyn_ros.batch import BatchDynamics
-from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.checked_arguments import payload_body, Wrenches
 from flexdyn_ros.closed_chains.chains import DOUBTFUL, LOOP_TOLERANCE
 from flexdyn_ros.closed_chains.methods import ByLoop, ClosedChainMethods
 from flexdyn_ros.codegen.backends.generated import Backend, generated_backend, GeneratedBackend
@@ -22,7 +22,6 @@ from flexdyn_ros.dynamics.influence.model import Approximations
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.evaluation import Evaluation
-from flexdyn_ros.model.payload import payload_body
 from flexdyn_ros.model.records.robot import require_robot, Robot
 from flexdyn_ros.prescribed_base import accelerations_on_base, checked_base_acceleration
 import numpy as np
@@ -199,7 +198,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         self._need_loops(loop_forces)
         return self._evaluate(
             'inverse_dynamics', (q, qd, qdd), wrenches=wrenches, out=out,
-            loading=self._loading(None, loop_forces),
+            loop_inputs=self._loop_inputs(None, loop_forces),
         )
 
     def forward_dynamics(
@@ -250,7 +249,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         if self._closed is not None or base is None:
             return self._evaluate(
                 'forward_dynamics', (q, qd, tau), wrenches=wrenches, method=method, out=out,
-                loading=self._loading(loop_accelerations, loop_forces), base=base,
+                loop_inputs=self._loop_inputs(loop_accelerations, loop_forces), base=base,
             )
         at, rate, force = self._vectors(('q', 'qd', 'tau'), (q, qd, tau))
         loads = self._checked(wrenches)
@@ -282,7 +281,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         self._need_loops(loop_accelerations, loop_forces)
         return self._evaluate(
             'hybrid_dynamics', (q, qd, joint_qdd), wrenches=wrenches, out=out,
-            loading=self._loading(loop_accelerations, loop_forces),
+            loop_inputs=self._loop_inputs(loop_accelerations, loop_forces),
         )
 
     def mass_matrix(self, q: ArrayLike, out: Out = None) -> np.ndarray:
@@ -474,8 +473,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         else:
             self.robot.link(link)
             others = {name: body for name, body in self._payloads.items() if name != link}
-            own = {link: declared[link]} if link in declared else {}
-            kept = {**others, **own}
+            restored = {link: declared[link]} if link in declared else {}
+            kept = {**others, **restored}
             # The declared order, so that sums of inertias come out bit for bit the same.
             order = [*declared, *(name for name in kept if name not in declared)]
             self._payloads = {name: kept[name] for name in order if name in kept}

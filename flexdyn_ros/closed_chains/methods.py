@@ -216,7 +216,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
 
         return deliver(self._sound('operational_space_inertia', {'q': at}, (), inertia), out)
 
-    def _loading(self, accelerations: ByLoop, forces: ByLoop) -> Optional[LoopInputs]:
+    def _loop_inputs(self, accelerations: ByLoop, forces: ByLoop) -> Optional[LoopInputs]:
         """Return what is given about loops, None for a robot without."""
         return None if self._closed is None else self._closed.inputs(accelerations, forces)
 

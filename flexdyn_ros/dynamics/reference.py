@@ -9,7 +9,7 @@ agree with it.
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Mapping, Optional, Protocol, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
 from flexdyn_ros.dynamics.articulated_body import factorise, NoInertia, PIVOT_TOLERANCE, solve
 from flexdyn_ros.dynamics.assemble import assemble
@@ -33,17 +33,6 @@ from flexdyn_ros.model.records.robot import Robot
 Floats = list[float]
 Wrenches = Sequence[FrameWrench]
 NO_GRAVITY = (0.0, 0.0, 0.0)
-
-
-class Chosen(Protocol):
-    """Parameters of a model: their values, and the tree of bodies with others in their place."""
-
-    @property
-    def values(self) -> Sequence[float]:
-        """Their values in the model, (n,)."""
-
-    def tree(self, payloads: Mapping[str, Inertia], values: Sequence) -> Multibody:
-        """Return the tree of bodies with these values."""
 
 
 class ReferenceBackend:
@@ -87,7 +76,7 @@ class ReferenceBackend:
             name: One of `functions.FUNCTIONS`.
             vectors: Its inputs.
             frame: Which frame it is about.
-            parameters: Which parameters it is about.
+            parameters: Which parameters it is about, see `chosen_parameters.ChosenParameters`.
             wrenches: Wrenches on frames.
             method: How forward dynamics solves for accelerations, one of SOLVING_METHODS.
         """
@@ -184,7 +173,7 @@ class ReferenceBackend:
         return tuple(state_derivatives(accelerations, self._tree, q, qd, tau))
 
     def inverse_dynamics_parameter_derivatives(
-        self, q: Floats, qd: Floats, qdd: Floats, chosen: Chosen, wrenches: Wrenches = ()
+        self, q: Floats, qd: Floats, qdd: Floats, chosen: Any, wrenches: Wrenches = ()
     ) -> list[Floats]:
         """Return the derivatives of the forces by parameters of the model, (nv, n)."""
         return parameter_derivatives(
@@ -193,7 +182,7 @@ class ReferenceBackend:
         ).tolist()
 
     def forward_dynamics_parameter_derivatives(
-        self, q: Floats, qd: Floats, tau: Floats, chosen: Chosen, wrenches: Wrenches = ()
+        self, q: Floats, qd: Floats, tau: Floats, chosen: Any, wrenches: Wrenches = ()
     ) -> list[Floats]:
         """Return the derivatives of the accelerations by parameters of the model, (nv, n)."""
         self.forward_dynamics(q, qd, tau, wrenches, 'recursive')
@@ -236,8 +225,8 @@ class ReferenceBackend:
         name = self._tree.coordinate_names[coordinate]
         moved: set[int] = set()
         for index, body in enumerate(self._tree.bodies):
-            own = (*body.joint.coordinates, *body.modal_coordinates)
-            if coordinate in own or body.parent in moved:
+            coordinates = (*body.joint.coordinates, *body.modal_coordinates)
+            if coordinate in coordinates or body.parent in moved:
                 moved.add(index)
         # A link in segments is many bodies; it is named once.
         bodies = [self._tree.bodies[index] for index in sorted(moved)]

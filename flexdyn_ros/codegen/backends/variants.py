@@ -15,8 +15,8 @@ from flexdyn_ros.codegen.tracing.function_vectors import inputs_of, outputs_of
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.interface import Input, Output, Trace
 from flexdyn_ros.codegen.tracing.loads import Loads
-from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
 from flexdyn_ros.codegen.tracing.simplify import simplify
+from flexdyn_ros.codegen.tracing.trace import ROUND_OFF
 from flexdyn_ros.codegen.tracing.traced_dynamics import DENSE, RECURSIVE
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.spatial import Vector
