@@ -213,12 +213,14 @@ class ClosedChainMethods(CheckedArguments, ABC):
             for name in values or () if self._closed is None else ():
                 raise UnknownName('loop', name, ())
 
-    def _refuse_loops(self, what: str) -> None:
+    def _refuse_loops(
+        self, what: str, advice: str = 'Use finite differences of its dynamics'
+    ) -> None:
         """Refuse what is known for open trees only."""
         if self._closed is not None:
             raise NotYetSupported(
                 f'{what} of a robot with loops is not supported yet',
-                advice='Use finite differences of its dynamics, or load it without <loop>',
+                advice=f'{advice}, or load it without <loop>',
             )
 
     @abstractmethod

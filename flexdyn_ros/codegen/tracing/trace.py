@@ -78,7 +78,8 @@ def trace_requests(
     # Nothing moves the root body: frames on it need no inertia, and base parameters end there.
     method = solving_methods(robot, requests)[0] if method is None else method
     tree = regroup(tree, axisymmetric=method != STRUCTURED) if base_parameters else tree
-    dynamics = TracedDynamics(tree, robot.n_joints, gravity_of(robot, loads, graph), method)
+    dynamics = TracedDynamics(
+        tree, robot.n_joints, gravity_of(robot, loads, graph), method, graph)
     outputs: list[Output] = []
     values: list[Any] = []
     parameters = [

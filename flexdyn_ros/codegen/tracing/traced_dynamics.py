@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Callable, Optional, Sequence
 
 from flexdyn_ros.codegen.tracing.closed_form import ClosedForm
 from flexdyn_ros.codegen.tracing.traced_derivatives import (
@@ -26,6 +26,9 @@ from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.symbolic.differentiate import Direction
+from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.program import substitute
 
 RECURSIVE = 'articulated bodies'
 DENSE = 'mass matrix and LDL^T'
@@ -56,8 +59,11 @@ class TracedDynamics(ReferenceBackend):
 
     name = 'traced'
 
-    def __init__(self, tree: Multibody, n_joints: int, gravity: Vector, method: str):
-        """Take a tree of bodies whose numbers may be symbols."""
+    def __init__(
+        self, tree: Multibody, n_joints: int, gravity: Vector, method: str, graph: Graph
+    ):
+        """Take a tree of bodies whose numbers may be symbols of a graph."""
+        self._graph = graph
         self._tree = tree
         self._gravity = gravity
         self._zero = [0.0] * tree.nv
@@ -137,10 +143,18 @@ class TracedDynamics(ReferenceBackend):
             tau.append(force)
         return tau, modal
 
-    @property
-    def tree(self) -> Multibody:
-        """The bodies."""
-        return self._tree
+    def derivative_at(
+        self, function: Callable[[list], Sequence[Scalar]], at: Sequence[Scalar]
+    ) -> list[list[Scalar]]:
+        """Return the derivative of a vector by its argument at some place, by rows."""
+        graph = self._graph
+        symbols = [graph.symbol(f'@at {k}') for k in range(len(at))]
+        directions = [Direction({symbol: graph.one}) for symbol in symbols]
+        values = dict(zip(symbols, map(graph.lift, at)))
+        return [
+            substitute([each.derivative(graph.lift(x)) for each in directions], values)
+            for x in function(symbols)
+        ]
 
     @property
     def gravity(self) -> Vector:
