@@ -34,11 +34,20 @@ JointMotion = Callable[[float], JointSample]
 
 @dataclass(frozen=True)
 class ModalState:
-    """Modal positions, rates and accelerations, each of shape (n_modes,)."""
+    """
+    Modal state at one time.
+
+    Attributes:
+        delta: Deflections, shape (n_modes,).
+        rate: Their rates, shape (n_modes,).
+        acceleration: Shape (n_modes,).
+        torque: Joint torques of all terms with it, shape (n_joints,), where they are known.
+    """
 
     delta: np.ndarray
     rate: np.ndarray
     acceleration: np.ndarray
+    torque: Optional[np.ndarray] = None
 
     @classmethod
     def zero(cls, count: int) -> ModalState:
