@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from functools import wraps
 import sys
+import threading
 import time
 from typing import Any, Optional
 
@@ -15,6 +17,7 @@ from flexdyn_ros.nodes.arm.times import ComputeTimes, NodeClock, seconds
 from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.common.run_time_model import RunTimeModel
+from flexdyn_ros.nodes.common.subscription_thread import OutsideExecutor, SubscriptionThread
 from flexdyn_ros.nodes.common.topics import LostMessages, subscribe_measured_states
 from flexdyn_ros.nodes.torque.driven_joints import driven_joints, EffortLimits, parameter_problem
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward, ModalSettings
@@ -29,14 +32,23 @@ import numpy as np
 WATCH = 'InverseDynamicsNode._watch'
 CYCLES = (JOINT_STATES, MULTI_DOF, REFERENCE_TOPIC, WATCH)
 """Callbacks whose failure means that there is no torque."""
+UNLOCKED = ('robot_description', '~/trajectory_in')
+"""Topics whose callbacks take long, and lock by themselves what they share with cycles."""
 NEVER = 'never received'
 
 
 class InverseDynamicsNode(RobotNode):
-    """Publishes the torque of the configured torque model for every joint state or reference."""
+    """
+    Publishes the torque of the configured torque model for every joint state or reference.
+
+    A thread of its own serves joint states and references, the executor everything else. The lock
+    guards what both use.
+    """
 
     def __init__(self, **node_arguments: Any):
         """Create publishers and subscriptions."""
+        self.lock = threading.RLock()
+        self.cycles: Any = None  # a SubscriptionThread once there are subscriptions
         self.times = ComputeTimes(budget=np.inf)
         self.measured: Any = None  # a MeasuredState once configured
         self.joints: tuple[str, ...] = ()
@@ -49,10 +61,14 @@ class InverseDynamicsNode(RobotNode):
         self.cycle = TorqueCycle(TorqueOutput(self, p['command_type']))
         self.trajectories = TrajectoryService(self)
         self.lost = LostMessages()
+        group = OutsideExecutor()
         self.joint_states = subscribe_measured_states(
-            self, self._on_joint_states, self._on_multi_dof, self.lost)
-        self.inputs = TorqueInputs(self, self.lost, self._on_reference)
+            self, self._on_joint_states, self._on_multi_dof, self.lost, group)
+        self.inputs = TorqueInputs(self, self.lost, self._on_reference, group)
         self.stale_timer: Any = None
+        reference = self.inputs.reference.subscription
+        self.cycles = SubscriptionThread(
+            self, [each for each in (reference, *self.joint_states) if each is not None])
 
     def check_parameters(self, values, changed) -> Optional[str]:
         """Refuse what the robot does not have, and what the torque model does not do."""
@@ -82,6 +98,7 @@ class InverseDynamicsNode(RobotNode):
         model = RunTimeModel(self.dyn, self.inputs.gravity, p['frame_prefix'])
         self.run_time_model = model
         self.changes = ModelChanges(self, self.feed_forward, model, self.free_coordinates)
+        self.parameters.take_changes()
         self.apply_settings()
         self.cycle.output.set_joints(self.robot, self.joints)
         if self.feed_forward.base.names:
@@ -119,7 +136,6 @@ class InverseDynamicsNode(RobotNode):
     def apply_settings(self) -> None:
         """Make parameters take effect that need no code."""
         p = self.parameters
-        p.changed.clear()
         self.inputs.apply_timeouts()
         self.times.budget = p['compute_budget']
         band = p['friction_dead_band']
@@ -139,8 +155,27 @@ class InverseDynamicsNode(RobotNode):
         """Forget the modal state and the reference."""
         self.destroy_timer(self.stale_timer)
         self.changes.stop()
-        self.feed_forward.reset()
-        self.inputs.clear()
+        with self.lock:
+            self.feed_forward.reset()
+            self.inputs.clear()
+
+    def create_subscription(
+        self, msg_type: Any, topic: str, callback: Any, *rest: Any, **more: Any
+    ) -> Any:
+        """Create a subscription whose callback is guarded and holds the lock."""
+        @wraps(callback)
+        def locked(message: Any) -> None:
+            with self.lock:
+                callback(message)
+
+        chosen = callback if topic in UNLOCKED else locked
+        return super().create_subscription(msg_type, topic, chosen, *rest, **more)
+
+    def destroy_node(self) -> None:
+        """End the thread before its subscriptions."""
+        if self.cycles is not None:
+            self.cycles.stop()
+        super().destroy_node()
 
     # Inputs.
 
@@ -200,7 +235,7 @@ class InverseDynamicsNode(RobotNode):
         if stale:
             self._without_torque(f'{stale} stale', now)
             return
-        self.catch_up(now)
+        self.catch_up()
         positions, velocities = self.measured.without_left_out(now, self.parameters['timeout'])
         if self.inputs.wrenches.put(positions, now):
             self.cycle.shaping.change()
@@ -210,10 +245,11 @@ class InverseDynamicsNode(RobotNode):
         self.times.add(time.monotonic() - now, now - self.previous_input)
         self.previous_input = now
 
-    def catch_up(self, now: float) -> None:
+    def catch_up(self) -> None:
         """Make changed parameters and the present direction of gravity take effect."""
-        if self.parameters.changed:
-            if self.parameters.changed & PARAMETERS:
+        changed = self.parameters.take_changes() if self.parameters.changed else None
+        if changed:
+            if changed & PARAMETERS:
                 self.changes.ask()
             self.apply_settings()
         if self.changes.take():
@@ -254,7 +290,10 @@ class InverseDynamicsNode(RobotNode):
 
     def _watch(self) -> None:
         self.changes.log()
-        now = time.monotonic()
+        with self.lock:
+            self._check_ages(time.monotonic())
+
+    def _check_ages(self, now: float) -> None:
         problems = self.measured.problems(now, self.parameters['timeout'])
         if not self.measured.complete:
             self._name_missing(problems)
@@ -281,7 +320,10 @@ class InverseDynamicsNode(RobotNode):
         """Return timing and the state of the inputs."""
         if self.robot is None or self.measured is None:
             return {}
-        now = time.monotonic()
+        with self.lock:
+            return self._values(time.monotonic())
+
+    def _values(self, now: float) -> dict[str, Any]:
         values: dict[str, Any] = {
             'input_age': self.measured.age(now),
             'over_budget': self.times.over_budget,

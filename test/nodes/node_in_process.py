@@ -63,7 +63,7 @@ class TorqueNode:
 
     def reference(self, message):
         """Hand over a message of ~/reference."""
-        self.node.inputs.reference._subscription.callback(message)
+        self.node.inputs.reference.subscription.callback(message)
 
     def set(self, **parameters):
         """Set parameters, __ for a dot; return the results."""

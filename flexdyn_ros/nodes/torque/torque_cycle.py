@@ -44,6 +44,8 @@ class TorqueOutput:
         self._names = node.create_publisher(JointState, '~/joint_names', LATCHED)
         self._joints: tuple[str, ...] = ()
         self._limited: list[int] = []
+        # Filled anew and published, again and again.
+        self._numbers, self._state, self._shown = Float64MultiArray(), JointState(), JointState()
 
     def set_joints(self, robot: Robot, joints: Sequence[str]) -> None:
         """
@@ -57,6 +59,8 @@ class TorqueOutput:
         self._limited = [
             k for k, name in enumerate(joints) if declared_effort(robot, name) is not None
         ]
+        self._state.name = list(joints)
+        self._shown.name = [joints[k] for k in self._limited]
         self._names.publish(JointState(name=list(joints)))
 
     def publish(self, torque: np.ndarray, stamp) -> None:
@@ -70,20 +74,22 @@ class TorqueOutput:
         Raises:
             ValueError: The vector has the wrong length or is not finite.
         """
-        if len(torque) != len(self._joints) or not np.all(np.isfinite(torque)):
+        if len(torque) != len(self._joints) or not np.isfinite(torque).all():
             raise ValueError(f'torque is not {len(self._joints)} finite numbers: {torque}')
-        state = self._state(range(len(self._joints)), torque, stamp)
-        values = state.effort
-        self._commands.publish(state if self._as_state else Float64MultiArray(data=values))
-        self._torques.publish(state)
-        if self._limited:
-            self._display.publish(self._state(self._limited, torque[self._limited], stamp))
+        state, values = self._state, _numbers(torque)
+        state.header.stamp, state.effort = stamp, values
+        self._numbers.data = values
+        self._commands.publish(state if self._as_state else self._numbers)
+        if self._torques.get_subscription_count():
+            self._torques.publish(state)
+        if self._limited and self._display.get_subscription_count():
+            self._shown.header.stamp = stamp
+            self._shown.effort = _numbers(torque[self._limited])
+            self._display.publish(self._shown)
 
-    def _state(self, indices, torque: np.ndarray, stamp) -> JointState:
-        state = JointState(name=[self._joints[k] for k in indices])
-        state.effort = array('d', np.ascontiguousarray(torque, dtype=float).tobytes())
-        state.header.stamp = stamp
-        return state
+
+def _numbers(torque: np.ndarray) -> array:
+    return array('d', np.ascontiguousarray(torque, dtype=float).tobytes())
 
 
 class TorqueNotFinite(FlexdynError):
