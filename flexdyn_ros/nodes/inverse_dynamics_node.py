@@ -65,10 +65,12 @@ class InverseDynamicsNode(RobotNode):
         self.joint_states = subscribe_measured_states(
             self, self._on_joint_states, self._on_multi_dof, self.lost, group)
         self.inputs = TorqueInputs(self, self.lost, self._on_reference, group)
-        self.stale_timer: Any = None
+        self.log_changes = self.create_guard_condition(
+            self._guarded('log', lambda: self.changes.log()))
         reference = self.inputs.reference.subscription
         self.cycles = SubscriptionThread(
-            self, [each for each in (reference, *self.joint_states) if each is not None])
+            self, [each for each in (reference, *self.joint_states) if each is not None],
+            self._guarded(WATCH, self._watch))
 
     def check_parameters(self, values, changed) -> Optional[str]:
         """Refuse what the robot does not have, and what the torque model does not do."""
@@ -146,14 +148,14 @@ class InverseDynamicsNode(RobotNode):
         """Watch for stale inputs."""
         p = self.parameters
         timeouts = [t for t in (p['timeout'], p['reference_timeout']) if t > 0.0]
-        self.stale_timer = self.create_steady_timer(min(0.05, min(timeouts) / 2), self._watch)
+        self.cycles.period = min(0.05, min(timeouts) / 2)
         self.changes.start()
         self.cycle.begin()
         self.diagnostics.report(WARN, 'waiting for joint_states')
 
     def stop(self) -> None:
         """Forget the modal state and the reference."""
-        self.destroy_timer(self.stale_timer)
+        self.cycles.period = None
         self.changes.stop()
         with self.lock:
             self.feed_forward.reset()
@@ -215,13 +217,15 @@ class InverseDynamicsNode(RobotNode):
 
     def _time_of_node(self) -> NodeClock:
         clock: Any = self.get_clock()
-        return NodeClock(
-            clock.now().nanoseconds, clock.ros_time_is_active, self.parameters['max_delay'])
+        simulated = clock.ros_time_is_active
+        # Otherwise the node's clock is that of the system.
+        now = clock.now().nanoseconds if simulated else time.time_ns()
+        return NodeClock(now, simulated, self.parameters['max_delay'])
 
     def _stamp_of(self, message) -> Time:
         """Return the stamp of a message, the present time where it has none."""
         stamp = message.header.stamp
-        return self.get_clock().now().to_msg() if stamp == Time() else stamp
+        return stamp if stamp.sec or stamp.nanosec else self.get_clock().now().to_msg()
 
     # Output.
 
@@ -254,6 +258,7 @@ class InverseDynamicsNode(RobotNode):
             self.apply_settings()
         if self.changes.take():
             self.cycle.shaping.change()
+            self.log_changes.trigger()
         self.run_time_model.update_gravity()
 
     def _report_work(self) -> None:
@@ -289,9 +294,9 @@ class InverseDynamicsNode(RobotNode):
         self.cycle.stop(self.measured.positions, self.stamp, now)
 
     def _watch(self) -> None:
-        self.changes.log()
         with self.lock:
-            self._check_ages(time.monotonic())
+            if self.active:
+                self._check_ages(time.monotonic())
 
     def _check_ages(self, now: float) -> None:
         problems = self.measured.problems(now, self.parameters['timeout'])

@@ -88,6 +88,18 @@ def test_a_message_that_cannot_be_taken_is_a_failure_and_no_end(made, monkeypatc
     wait_for(lambda: len(made.commands) > before, made)
 
 
+def test_states_that_fall_silent_are_noticed_while_no_executor_runs(made):
+    made.node.parameters._values['timeout'] = 0.1
+    wait_for(lambda: made.commands, made)
+    made.node.cycles.period = 0.02
+    end = time.monotonic() + LIMIT
+    while not made.node.cycle.stops:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert np.allclose(made.commands[-1], made.node.dyn.gravity_vector([0.2, 0.3]))
+    assert 'joint_states stale' in made.message
+
+
 def test_a_deactivated_node_takes_states_and_publishes_nothing(made):
     wait_for(lambda: made.commands, made)
     made.node.trigger_deactivate()

@@ -60,6 +60,8 @@ def linear_motion(start: JointSample, end: JointSample) -> JointMotion:
     span = end.time - start.time
 
     def motion(time: float) -> JointSample:
+        if time == end.time:
+            return end
         s = (time - start.time) / span
         values = ((1 - s) * a + s * b for a, b in zip(_values(start), _values(end)))
         return JointSample(time, *values)

@@ -46,7 +46,7 @@ class VibratingArm:
         self._radius = spectral_radius
         self._sample: Optional[JointSample] = None
         self._state = ModalState.zero(0)
-        self._averaged = np.zeros(0)
+        self._vector = np.zeros(0)  # see `Dynamics.hybrid_step`
 
     def reset(self) -> None:
         """Forget the state; the next sample starts anew."""
@@ -67,10 +67,12 @@ class VibratingArm:
             return self.advance(linear_motion(previous, sample), sample.time)
         if previous is None or sample.time != previous.time:
             self._state = self._equations.static(sample)
-            self._averaged = self._state.acceleration
+            self._vector = np.zeros(4 * len(self._state.delta))
         self._sample = sample
-        self._state = self._equations.accelerated(sample, self._state)
-        return self._state
+        self._state = state = self._equations.accelerated(sample, self._state)
+        averaged = self._vector[3 * len(state.delta) :]
+        self._vector = np.concatenate((state.delta, state.rate, state.acceleration, averaged))
+        return state
 
     def advance(self, motion: JointMotion, end: float) -> ModalState:
         """
@@ -108,14 +110,13 @@ class VibratingArm:
         start = self._sample.time
         count = max(1, math.ceil((end - start) / self._step - 1e-9))
         h = (end - start) / count
-        for k in range(count):
-            self._take_step(motion(start + (k + 1) * h), h)
-            yield count - k - 1
-        self._sample = motion(end)
+        last = motion(end)
+        for left in reversed(range(count)):
+            self._take_step(motion(end - left * h) if left else last, h)
+            yield left
+        self._sample = last
 
     def _take_step(self, sample: JointSample, h: float) -> None:
-        old = self._state
-        before = np.concatenate((old.delta, old.rate, old.acceleration, self._averaged))
-        torque, after = self._equations.step(sample, before, (h, self._radius))
-        delta, rate, acceleration, self._averaged = after.reshape(4, -1)
+        torque, self._vector = self._equations.step(sample, self._vector, (h, self._radius))
+        delta, rate, acceleration, _ = self._vector.reshape(4, -1)
         self._state = ModalState(delta, rate, acceleration, torque)

@@ -11,30 +11,42 @@ from __future__ import annotations
 from contextlib import ExitStack
 import threading
 import time
-from typing import Any, Sequence
+from typing import Any, Callable, Optional, Sequence
 
 from flexdyn_ros.nodes.common.guarded_callbacks import GuardedCallbacks, PAUSE
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.guard_condition import GuardCondition
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
-from rclpy.subscription import Subscription
 
 LONGEST_WAIT = 200_000_000  # after which the thread looks whether the context has ended [ns]
+EVENT_PERIOD = 0.1  # between two looks at events, such as lost messages [s]
 STOP_LIMIT = 1.0  # for the callback that runs at a stop [s]
 
 
 class OutsideExecutor(ReentrantCallbackGroup):
-    """Keeps subscriptions out of executors; their events, such as lost messages, stay there."""
+    """
+    Keeps subscriptions and their events out of executors.
+
+    Where an event waits, every message wakes the executor until another thread has taken it.
+    """
 
     def can_execute(self, entity: Any) -> bool:
-        """Return whether an executor may serve an entity."""
-        return not isinstance(entity, Subscription)
+        """Return False: executors serve nothing of this group."""
+        return False
 
 
 class SubscriptionThread:
-    """Takes the messages of some subscriptions and calls their callbacks, in a thread."""
+    """
+    Takes the messages of some subscriptions and calls their callbacks, in a thread.
 
-    def __init__(self, node: GuardedCallbacks, subscriptions: Sequence[Any]):
+    Attributes:
+        period: Between two calls of `watch` [s]; None for no calls.
+    """
+
+    def __init__(
+        self, node: GuardedCallbacks, subscriptions: Sequence[Any],
+        watch: Callable[[], None] = lambda: None,
+    ):
         """
         Start.
 
@@ -42,9 +54,15 @@ class SubscriptionThread:
             node: Their node, whose guard acts on failures.
             subscriptions: Subscriptions of a group `OutsideExecutor`, in the order in which they
                 are served where several have messages.
+            watch: Called from time to time, with messages and without.
         """
+        self.period: Optional[float] = None
+        self._watch = watch
+        self._watch_due = 0.0
         self._node = node
         self._subscriptions = tuple(subscriptions)
+        self._events = [event for each in subscriptions for event in each.event_handlers]
+        self._events_due = 0.0
         self._stopping = False
         self._wake: Any = GuardCondition(None, None, node.context)
         self._thread = threading.Thread(target=self._run, name='subscriptions', daemon=True)
@@ -64,9 +82,10 @@ class SubscriptionThread:
         context: Any = self._node.context
         handles = [each.handle for each in self._subscriptions]
         with ExitStack() as held:
-            for handle in (context.handle, self._wake.handle, *handles):
+            for handle in (context.handle, self._wake.handle, *handles, *self._events):
                 held.enter_context(handle)
-            wait_set = _rclpy.WaitSet(len(handles), 1, 0, 0, 0, 0, context.handle)
+            wait_set = _rclpy.WaitSet(
+                len(handles), 1, 0, 0, 0, len(self._events), context.handle)
             while not self._stopping and context.ok():
                 try:
                     self._serve(wait_set, handles)
@@ -82,7 +101,13 @@ class SubscriptionThread:
         for handle in handles:
             wait_set.add_subscription(handle)
         wait_set.add_guard_condition(self._wake.handle)
-        wait_set.wait(LONGEST_WAIT)
+        now, events = time.monotonic(), []
+        if now >= self._events_due:
+            self._events_due, events = now + EVENT_PERIOD, self._events
+        for event in events:
+            event.add_to_wait_set(wait_set)
+        period = self.period
+        wait_set.wait(LONGEST_WAIT if period is None else min(LONGEST_WAIT, int(1e9 * period)))
         if self._stopping:
             return
         ready = wait_set.get_ready_entities('subscription')
@@ -91,3 +116,10 @@ class SubscriptionThread:
                 found = handle.take_message(subscription.msg_type, subscription.raw)
                 if found is not None:
                     subscription.callback(found[0])
+        for event in events:
+            if event.is_ready(wait_set):
+                event.callback(event.take_data())
+        now = time.monotonic()
+        if period is not None and now >= self._watch_due:
+            self._watch_due = now + period
+            self._watch()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from array import array
 from contextlib import suppress
+import time
 from typing import Any, Optional, Sequence
 
 from flexdyn_ros.errors import FlexdynError
@@ -18,10 +19,12 @@ from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+COUNT_PERIOD = 0.05  # between two counts of subscribers [s]
+
 
 class TorqueOutput:
     """
-    Publishes torques on ~/commands, ~/joint_torques and ~/effort_display.
+    Publishes torques on ~/commands, ~/joint_torques and ~/effort_display, where one subscribes.
 
     ~/effort_display carries the joints with an effort limit alone, for the Effort display of
     RViz, which needs the limit to scale its arrows.
@@ -44,6 +47,8 @@ class TorqueOutput:
         self._names = node.create_publisher(JointState, '~/joint_names', LATCHED)
         self._joints: tuple[str, ...] = ()
         self._limited: list[int] = []
+        self._listened: tuple[bool, ...] = ()
+        self._listened_at = -COUNT_PERIOD
         # Filled anew and published, again and again.
         self._numbers, self._state, self._shown = Float64MultiArray(), JointState(), JointState()
 
@@ -79,13 +84,24 @@ class TorqueOutput:
         state, values = self._state, _numbers(torque)
         state.header.stamp, state.effort = stamp, values
         self._numbers.data = values
-        self._commands.publish(state if self._as_state else self._numbers)
-        if self._torques.get_subscription_count():
+        commands, torques, display = self._who_listens()
+        if commands:
+            self._commands.publish(state if self._as_state else self._numbers)
+        if torques:
             self._torques.publish(state)
-        if self._limited and self._display.get_subscription_count():
+        if display and self._limited:
             self._shown.header.stamp = stamp
             self._shown.effort = _numbers(torque[self._limited])
             self._display.publish(self._shown)
+
+    def _who_listens(self) -> tuple[bool, ...]:
+        """Return which of the three topics are subscribed to, counted now and then."""
+        now = time.monotonic()
+        if now - self._listened_at >= COUNT_PERIOD:
+            self._listened_at = now
+            publishers = self._commands, self._torques, self._display
+            self._listened = tuple(each.get_subscription_count() > 0 for each in publishers)
+        return self._listened
 
 
 def _numbers(torque: np.ndarray) -> array:
