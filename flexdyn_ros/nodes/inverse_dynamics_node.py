@@ -65,8 +65,7 @@ class InverseDynamicsNode(RobotNode):
         self.joint_states = subscribe_measured_states(
             self, self._on_joint_states, self._on_multi_dof, self.lost, group)
         self.inputs = TorqueInputs(self, self.lost, self._on_reference, group)
-        self.log_changes = self.create_guard_condition(
-            self._guarded('log', lambda: self.changes.log()))
+        self.log_changes = self.create_guard_condition(self._guarded('log', self._log_changes))
         reference = self.inputs.reference.subscription
         self.cycles = SubscriptionThread(
             self, [each for each in (reference, *self.joint_states) if each is not None],
@@ -260,6 +259,10 @@ class InverseDynamicsNode(RobotNode):
             self.cycle.shaping.change()
             self.log_changes.trigger()
         self.run_time_model.update_gravity()
+
+    def _log_changes(self) -> None:
+        """Log in the executor's thread; it takes longer than a cycle."""
+        self.changes.log()
 
     def _report_work(self) -> None:
         saturated = self.cycle.saturated

@@ -14,7 +14,7 @@ import time
 from typing import Any, Callable, Optional, Sequence
 
 from flexdyn_ros.nodes.common.guarded_callbacks import GuardedCallbacks, PAUSE
-from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.callback_groups import CallbackGroup
 from rclpy.guard_condition import GuardCondition
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 
@@ -23,7 +23,7 @@ EVENT_PERIOD = 0.1  # between two looks at events, such as lost messages [s]
 STOP_LIMIT = 1.0  # for the callback that runs at a stop [s]
 
 
-class OutsideExecutor(ReentrantCallbackGroup):
+class OutsideExecutor(CallbackGroup):
     """
     Keeps subscriptions and their events out of executors.
 
@@ -33,6 +33,13 @@ class OutsideExecutor(ReentrantCallbackGroup):
     def can_execute(self, entity: Any) -> bool:
         """Return False: executors serve nothing of this group."""
         return False
+
+    def beginning_execution(self, entity: Any) -> bool:
+        """Return False, as above."""
+        return False
+
+    def ending_execution(self, entity: Any) -> None:
+        """Nothing has begun."""
 
 
 class SubscriptionThread:
