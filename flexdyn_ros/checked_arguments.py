@@ -33,16 +33,21 @@ class CheckedArguments:
         """Take a robot."""
         self.robot = robot
         self._nq, self._nv, self._n_joints = robot.nq, robot.nv, robot.n_joints
+        modes = robot.n_modes
+        self._widths = {
+            'q': self._nq, 'joint_q': self._nq - modes, 'joint_qd': self._n_joints,
+            'joint_qdd': self._n_joints, 'modal_state': 4 * modes, 'step': 2,
+        }
         self._quaternions = robot.quaternion_starts
         self._frames = frozenset(robot.frame_names)
 
     def _width(self, argument: str) -> int:
         """Return the length of a vector."""
-        return {'q': self._nq, 'joint_qdd': self._n_joints}.get(argument, self._nv)
+        return self._widths.get(argument, self._nv)
 
-    def _position(self, q: Any) -> list[float]:
+    def _position(self, q: Any, argument: str = 'q') -> list[float]:
         """Return a checked configuration with its quaternions brought to unit length."""
-        values = real_vector('q', q, self._nq)
+        values = real_vector(argument, q, self._width(argument))
         if not self._quaternions:
             return values
         for start in self._quaternions:
@@ -51,7 +56,7 @@ class CheckedArguments:
             length = math.sqrt(x * x + y * y + z * z + w * w)
             if not 0.5 < length < 2.0:
                 raise ArgumentError(
-                    'q', f'has a quaternion of length {length:.3g} at {start}, expected 1'
+                    argument, f'has a quaternion of length {length:.3g} at {start}, expected 1'
                 )
             values[start : start + 4] = [x / length, y / length, z / length, w / length]
         return values
@@ -61,8 +66,8 @@ class CheckedArguments:
 
     def _vector(self, argument: str, value: Any) -> list[float]:
         """Return one of the vectors, checked."""
-        if argument == 'q':
-            return self._position(value)
+        if argument in ('q', 'joint_q'):
+            return self._position(value, argument)
         return real_vector(argument, value, self._width(argument))
 
     def _frame(self, frame: str) -> str:

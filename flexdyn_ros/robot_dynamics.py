@@ -284,6 +284,76 @@ class Dynamics(Evaluation, ClosedChainMethods):
             loop_inputs=self._loop_inputs(loop_accelerations, loop_forces),
         )
 
+    def quasi_static_torque(
+        self,
+        joint_q: ArrayLike,
+        joint_qd: ArrayLike,
+        joint_qdd: ArrayLike,
+        wrenches: Wrenches = None,
+        out: Outs = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """
+        Return joint torques, the deflection at which modes rest along a motion, and its error.
+
+        Springs and the loads of the joint motion balance, modal rates and accelerations being
+        zero; the elastic balance and its source are in `dynamics/modal_motion.py`. Six steps of
+        Newton's method find it. The last of these steps, (n_modes,), bounds the error: one that
+        is not small against the deflection means that the loads are near those of buckling.
+        `QuasiStatic` iterates until it converges, or raises.
+
+        Args:
+            joint_q: Joint positions, (nq - n_modes,) [rad, m].
+            joint_qd: Joint velocities, (n_joints,) [rad/s, m/s].
+            joint_qdd: Joint accelerations, (n_joints,) [rad/s^2, m/s^2].
+            wrenches: See `Dynamics`.
+            out: Three arrays, (n_joints,), (n_modes,) and (n_modes,).
+
+        Raises:
+            NotYetSupported: The robot has loops.
+        """
+        self._refuse_loops('quasi_static_torque', 'Use hybrid_dynamics')
+        return self._evaluate(
+            'quasi_static_torque', (joint_q, joint_qd, joint_qdd), wrenches=wrenches, out=out
+        )
+
+    def hybrid_step(
+        self,
+        joint_q: ArrayLike,
+        joint_qd: ArrayLike,
+        joint_qdd: ArrayLike,
+        modal_state: ArrayLike,
+        step: ArrayLike,
+        wrenches: Wrenches = None,
+        out: Optional[tuple[np.ndarray, np.ndarray]] = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return joint torques and the modal state after one time step along a joint motion.
+
+        The joints move as given, and modes vibrate without modal forces. The step is that of the
+        generalised-alpha method of Chung and Hulbert (1993), implicit and stable at any size; see
+        `dynamics/modal_motion.py`. At its end the modal rows of the equations of motion hold.
+
+        Args:
+            joint_q: Joint positions at the end of the step, (nq - n_modes,) [rad, m].
+            joint_qd: Joint velocities at the end of the step, (n_joints,) [rad/s, m/s].
+            joint_qdd: Joint accelerations at the end, (n_joints,) [rad/s^2, m/s^2].
+            modal_state: Modal deflections, their rates, accelerations, and the accelerations that
+                the method averages, (4 n_modes,), at the begin of the step. Start with the
+                accelerations of `hybrid_dynamics`, and averages that equal them.
+            step: Its size [s], and the spectral radius, the share of its amplitude that very fast
+                vibration keeps in a step, from 0 to 1, such as 0.9.
+            wrenches: See `Dynamics`.
+            out: Two arrays, (n_joints,) and (4 n_modes,).
+
+        Raises:
+            NotYetSupported: The robot has loops.
+        """
+        self._refuse_loops('hybrid_step', 'Use hybrid_dynamics')
+        return self._evaluate(
+            'hybrid_step', (joint_q, joint_qd, joint_qdd, modal_state, step), wrenches=wrenches,
+            out=out,
+        )
+
     def mass_matrix(self, q: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the mass matrix, (nv, nv)."""
         return self._evaluate('mass_matrix', (q,), out=out)

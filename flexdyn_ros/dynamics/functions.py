@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Sequence
 
 # Vectors by name, in the order of the arguments of generated functions.
-VECTORS = ('q', 'qd', 'qdd', 'joint_qdd', 'tau')
+VECTORS = (
+    'q', 'qd', 'qdd', 'joint_q', 'joint_qd', 'joint_qdd', 'modal_state', 'step', 'tau',
+)
 # How forward dynamics solves for accelerations.
 SOLVING_METHODS = ('auto', 'recursive', 'cholesky')
 
@@ -62,16 +64,18 @@ def result_shape(
     Return the shape of a result.
 
     Args:
-        kind: "force" and "acceleration" (nv,), "joint force" (n_joints,), "modal acceleration"
-            (n_modes,), "matrix" (nv, nv), "parameter matrix" (nv, n_parameters), "pose" (4, 4),
-            "jacobian" (6, nv), "twist" (6,), "energy" or "power" ().
+        kind: "force" and "acceleration" (nv,), "joint force" (n_joints,), "modal acceleration" and
+            "deflection" (n_modes,), "modal state" (4 n_modes,), "matrix" (nv, nv), "parameter
+            matrix" (nv, n_parameters), "pose" (4, 4), "jacobian" (6, nv), "twist" (6,), "energy"
+            or "power" ().
         nv: Number of velocity coordinates.
         n_joints: How many of them are joints'.
         n_parameters: Number of parameters.
     """
     return {
         'force': (nv,), 'acceleration': (nv,), 'joint force': (n_joints,),
-        'modal acceleration': (nv - n_joints,), 'matrix': (nv, nv),
+        'modal acceleration': (nv - n_joints,), 'deflection': (nv - n_joints,),
+        'modal state': (4 * (nv - n_joints),), 'matrix': (nv, nv),
         'parameter matrix': (nv, n_parameters), 'pose': (4, 4), 'jacobian': (6, nv),
         'twist': (6,), 'energy': (), 'power': (),
     }[kind]
@@ -105,6 +109,16 @@ FUNCTIONS: dict[str, Function] = dict([
         'hybrid_dynamics', 'q qd joint_qdd',
         [('joint_tau', 'joint force'), ('modal_qdd', 'modal acceleration')],
         'joint torques [N m | N], and modal accelerations', solves=True, solved=True,
+    ),
+    _motion(
+        'quasi_static_torque', 'joint_q joint_qd joint_qdd',
+        [('joint_tau', 'joint force'), ('deflection', 'deflection'), ('change', 'deflection')],
+        'joint torques [N m | N], static deflection, and its last change by the iteration',
+    ),
+    _motion(
+        'hybrid_step', 'joint_q joint_qd joint_qdd modal_state step',
+        [('joint_tau', 'joint force'), ('next_modal_state', 'modal state')],
+        'joint torques [N m | N] and modal state after a time step',
     ),
     _motion(
         'inverse_dynamics_derivatives', 'q qd qdd',

@@ -9,10 +9,11 @@ agree with it.
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from flexdyn_ros.dynamics.articulated_body import factorise, NoInertia, PIVOT_TOLERANCE, solve
 from flexdyn_ros.dynamics.assemble import assemble
+from flexdyn_ros.dynamics.derivatives.dual import duals, jacobian_of
 from flexdyn_ros.dynamics.derivatives.state_derivatives import (
     parameter_derivatives,
     state_derivatives,
@@ -24,11 +25,13 @@ from flexdyn_ros.dynamics.internal_forces import dissipated_power, elastic_force
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
 from flexdyn_ros.dynamics.loops import loop_bias, loop_free_jacobian, loop_jacobian, loop_poses
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix
+from flexdyn_ros.dynamics.modal_motion import hybrid_step, quasi_static_torque
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import FrameWrench, generalised_forces
 from flexdyn_ros.errors import SingularMassMatrix
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
+import numpy as np
 
 Floats = list[float]
 Wrenches = Sequence[FrameWrench]
@@ -145,6 +148,31 @@ class ReferenceBackend:
         modal = self._solve(q, [-force for force in at_rest], free, 'recursive')[n_joints:]
         tau = self.inverse_dynamics(q, qd, joint_qdd + modal, wrenches)
         return tau[:n_joints], modal
+
+    def quasi_static_torque(
+        self, joint_q: Floats, joint_qd: Floats, joint_qdd: Floats, wrenches: Wrenches = ()
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return joint torques, static deflection and its last change; see `modal_motion`."""
+        return quasi_static_torque(self, joint_q, joint_qd, joint_qdd, wrenches)
+
+    def hybrid_step(
+        self, joint_q: Floats, joint_qd: Floats, joint_qdd: Floats, modal_state: Floats,
+        step: Floats, wrenches: Wrenches = (),
+    ) -> tuple[Floats, Floats]:
+        """Return joint torques and the modal state after a time step; see `modal_motion`."""
+        return hybrid_step(self, joint_q, joint_qd, joint_qdd, modal_state, step, wrenches)
+
+    @property
+    def tree(self) -> Multibody:
+        """The bodies."""
+        return self._tree
+
+    def derivative_at(
+        self, function: Callable[[list], Sequence[Any]], at: Sequence[float]
+    ) -> list[Floats]:
+        """Return the derivative of a vector by its argument at some place, by rows."""
+        found = function(duals(at, np.eye(len(at))))
+        return jacobian_of(found, len(at)).tolist()
 
     def bias_vector(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> Floats:
         """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""

@@ -92,7 +92,7 @@ class Variant:
     def quaternions(self) -> tuple[int, ...]:
         """Where quaternions start in the first input."""
         inputs = self.request.function.inputs
-        return self.robot.quaternion_starts if inputs[0] == 'q' else ()
+        return self.robot.quaternion_starts if inputs[0] in ('q', 'joint_q') else ()
 
     def trace(self) -> Trace:
         """Return the program; its last output is the pivots, where it has any."""

@@ -110,9 +110,9 @@ def _angle_name(node: Expression, names: list[str]) -> Optional[str]:
     if node.kind != CALL or node.value not in ('sin', 'cos'):
         return None
     argument = split_sign(node.operands[0])[1]
-    if argument.kind != SYMBOL or not argument.value.startswith('q['):
+    if argument.kind != SYMBOL or not argument.value.startswith(('q[', 'joint_q[')):
         return None
-    index = int(argument.value[2:-1])
+    index = int(argument.value.partition('[')[2][:-1])
     return f'{node.value[0]}_{names[index]}' if index < len(names) else None
 
 
@@ -120,9 +120,10 @@ def _last_coordinates(trace: Trace, order: list[Expression]) -> dict[Expression,
     """Return the last velocity coordinate that each node depends on, -1 for none."""
     places = {}
     for each in trace.inputs:
-        if each.name in ('q', 'qd', 'qdd', 'joint_qdd', 'tau'):
+        if each.name in ('q', 'qd', 'qdd', 'joint_q', 'joint_qd', 'joint_qdd', 'tau'):
+            positions = each.name in ('q', 'joint_q')
             for index, symbol in enumerate(each.symbols):
-                places[symbol] = trace.positions[index] if each.name == 'q' else index
+                places[symbol] = trace.positions[index] if positions else index
     last: dict[Expression, int] = {}
     for node in order:
         if node.kind == SYMBOL:

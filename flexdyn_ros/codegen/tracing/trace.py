@@ -94,7 +94,7 @@ def trace_requests(
     method = solving_methods(robot, requests)[0] if method is None else method
     tree = regroup(tree, axisymmetric=method != STRUCTURED) if base_parameters else tree
     kind = ClosedFormDynamics if method in CLOSED_FORMS else DifferentiatedDynamics
-    dynamics = kind(tree, robot.n_joints, gravity_of(robot, loads, graph), method)
+    dynamics = kind(tree, robot.n_joints, gravity_of(robot, loads, graph), method, graph)
     outputs: list[Output] = []
     values: list[Any] = []
     parameters = [graph.symbol(x) for each in loads.inputs_by_kind()[2] for x in each.symbols]
