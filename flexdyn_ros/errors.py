@@ -76,7 +76,7 @@ class ArgumentError(FlexdynError, ValueError):
 
     def __init__(self, argument: str, problem: str):
         self.argument, self.problem = argument, problem
-        super().__init__(f'Argument "{argument}" {problem.rstrip(".")}.')
+        super().__init__(f'Argument "{argument}" {_closed(problem)}')
 
 
 class NonFiniteResult(FlexdynError, ArithmeticError):

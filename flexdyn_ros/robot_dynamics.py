@@ -560,7 +560,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         ahead = self._compiled_ahead
         before = ahead.gravity, len(ahead.payloads)
         for name in names:
-            kind, _, link = name.partition(':')
+            kind, _, link = str(name).partition(':')
             if name == 'gravity':
                 ahead.gravity = True
             elif kind == 'payload' and link:

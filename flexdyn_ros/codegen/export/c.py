@@ -56,6 +56,7 @@ class CFlavour:
         multiple: Sizes of the arrays of angles, sines and cosines are multiples of it.
         call: From a function's name to the name that is called.
         most_on_stack: Numbers of all arrays beyond which the work array is an argument.
+        most_angles: Numbers of the angles' arrays beyond which these lie in it.
     """
 
     number: str = 'double'
@@ -65,6 +66,7 @@ class CFlavour:
     multiple: int = 1
     call: Callable[[str], str] = str
     most_on_stack: int = MOST_ON_STACK
+    most_angles: int = MOST_ON_STACK
 
 
 EXPORTED = CFlavour()
@@ -95,9 +97,16 @@ class CProgram:
     @property
     def work_size(self) -> int:
         """Numbers of the work array that the caller provides, zero where it does not."""
-        size = len(self.parts.shared)
-        arrays = size + 3 * len(self.angles.arguments)
-        return size if arrays > self.flavour.most_on_stack else 0
+        size, angles = len(self.parts.shared), 3 * self.angle_size
+        if angles > self.flavour.most_angles:
+            return size + angles
+        return size if size + angles > self.flavour.most_on_stack else 0
+
+    @property
+    def angle_size(self) -> int:
+        """Numbers of the array of angles."""
+        multiple = self.flavour.multiple
+        return -(-len(self.angles.arguments) // multiple) * multiple
 
 
 def c_program(trace: Trace, flavour: CFlavour = EXPORTED, part_size: int = 0) -> CProgram:
@@ -216,14 +225,23 @@ def _writer(program: CProgram) -> Writer:
 def _unused(program: CProgram) -> list[str]:
     """Return statements that keep compilers quiet about arguments that do not matter."""
     used = {name for part in program.parts.parts for name in part.inputs} | program.angles.inputs
-    names = (each.name for each in program.trace.inputs)
+    names = [each.name for each in program.trace.inputs]
+    names += [
+        name for name, each in zip(output_names(program.trace), program.trace.outputs)
+        if not each.size
+    ]
     return [f'{INDENT}(void){name};' for name in names if name not in used]
 
 
 def _arrays(program: CProgram, several: bool) -> list[str]:
     """Return the declarations of the arrays of a function."""
-    flavour, size = program.flavour, len(program.parts.shared)
-    count = -(-len(program.angles.arguments) // flavour.multiple) * flavour.multiple
+    flavour, size, count = program.flavour, len(program.parts.shared), program.angle_size
+    if 3 * count > flavour.most_angles:
+        places = ', *const '.join(
+            f'{name} = {WORK} + {size + k * count}'
+            for k, name in enumerate((ANGLES, SINES, COSINES))
+        )
+        return [f'{INDENT}{flavour.number} *const {places};', '']
     zeros = ' = {0}' if count > len(program.angles.arguments) else ''
     names = [f'{ANGLES}[{count}]{zeros}', f'{SINES}[{count}]', f'{COSINES}[{count}]']
     names = names if count else []
@@ -260,6 +278,9 @@ def _angles(program: CProgram, writer: Writer) -> list[str]:
     lines = [line for node in angles.early for line in _assigned(program, node, writer)]
     for k, argument in enumerate(angles.arguments):
         lines += wrap(f'{ANGLES}[{k}] = ', writer.text(argument), ';', INDENT, WIDTH)
+    if 3 * program.angle_size > program.flavour.most_angles:
+        rest = range(len(angles.arguments), program.angle_size)
+        lines += [f'{INDENT}{ANGLES}[{k}] = 0.0;' for k in rest]
     return [*lines, f'{INDENT}{GATHER}({ANGLES}, {SINES}, {COSINES});', '']
 
 
