@@ -28,7 +28,7 @@ import argparse
 from dataclasses import asdict, replace
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
+from flexdyn_ros.cli.options import load, print_json
 from flexdyn_ros.terminal import heading, paint, table
 
 if TYPE_CHECKING:
@@ -43,17 +43,12 @@ _TESTS = {
     'positive': 'negative moment',
     'triangle': 'triangle inequality',
 }
+SUMMARY = 'errors and doubtful values of a model, by link and joint'
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'check', 'errors and doubtful values of a model, by link and joint',
-        __doc__,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
     parser.add_argument('--strict', action='store_true', help='exit with code 1 on warnings too')
-    add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(call: argparse.Namespace) -> int:

@@ -37,25 +37,16 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from flexdyn_ros.cli.options import (
-    add_json,
-    add_parser as add_model_parser,
-    load,
-    named_values,
-    print_json,
-)
+from flexdyn_ros.cli.options import load, named_values, print_json
 from flexdyn_ros.terminal import heading, table
 
 _SHOWN_JOINTS = 8
 _UNITS = {'frequency': 'frequency_hz', 'effective_mass': 'effective_mass_kg'}
+SUMMARY = 'natural frequencies with joints locked and free, participation'
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'modes', 'natural frequencies with joints locked and free, participation',
-        __doc__
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
     parser.add_argument(
         '--at', metavar='NAME=VALUE', nargs='+', action='extend', default=[],
         help='configuration coordinates [rad | m] that are not zero',
@@ -63,8 +54,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--plot', metavar='FILE', help='picture of the mode shapes of beams and files, PNG'
     )
-    add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(call: argparse.Namespace) -> int:

@@ -112,15 +112,15 @@ def reach(robot: Robot) -> float:
     """Return the largest sum of distances between joints, and to a centre of mass or tip [m]."""
     distance = {robot.root: 0.0}
     for joint in robot.joints:
-        own = float(np.linalg.norm(joint.origin.position))
-        distance[joint.child] = distance[joint.parent] + own
+        length = float(np.linalg.norm(joint.origin.position))
+        distance[joint.child] = distance[joint.parent] + length
     found = 0.0
     for link in robot.links:
         beam, inertia = link.undeformed_beam, link.inertia
-        own = 0.0 if inertia is None else float(np.linalg.norm(inertia.com))
-        own = own if beam is None else max(own, beam.length)
-        own = own if link.modal is None else max(own, link.modal.size)
-        found = max(found, distance[link.name] + own)
+        length = 0.0 if inertia is None else float(np.linalg.norm(inertia.com))
+        length = length if beam is None else max(length, beam.length)
+        length = length if link.modal is None else max(length, link.modal.size)
+        found = max(found, distance[link.name] + length)
     return found
 
 
@@ -252,11 +252,11 @@ def _boundary_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
     parent = next((joint for joint in robot.joints if joint.child == link.name), None)
     for family in link.beam.families if link.beam is not None else ():
         root, _, tip = family.boundary.partition('-')
-        carried = _at_tip(link, robot)
-        if tip != 'free' and not family.static_modes and carried:
+        at_tip = _at_tip(link, robot)
+        if tip != 'free' and not family.static_modes and at_tip:
             yield (
                 'warning', f'no mode of {family.kind} moves the tip (boundary '
-                f'"{family.boundary}"), which carries {", ".join(carried)}',
+                f'"{family.boundary}"), which carries {", ".join(at_tip)}',
                 'Write static_modes="2", which frees it, or boundary="clamped-free"',
             )
         if root == 'pinned' and (parent is None or not parent.coordinate_names):

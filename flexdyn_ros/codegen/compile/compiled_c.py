@@ -20,8 +20,8 @@ from flexdyn_ros.codegen.export.c import (
     WIDTH,
     WORK,
 )
+from flexdyn_ros.codegen.export.defined_functions import closed_form, series, stumpff_orders
 from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.codegen.export.series import closed_form, series, stumpff_orders
 from flexdyn_ros.codegen.export.writer import wrap
 from flexdyn_ros.codegen.tracing.interface import Input, Trace
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT

@@ -25,15 +25,12 @@ from flexdyn_ros.codegen.export.chunks import (
     Statement,
     TEMPORARY,
 )
+from flexdyn_ros.codegen.export.defined_functions import c_functions
 from flexdyn_ros.codegen.export.schedule import labels, Schedule, schedule
-from flexdyn_ros.codegen.export.series import closed_form, series, stumpff_orders
-from flexdyn_ros.codegen.export.tables import c_tables
-from flexdyn_ros.codegen.export.writer import wrap, Writer
-from flexdyn_ros.codegen.tracing.interface import identifier, Input, Trace
-from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
+from flexdyn_ros.codegen.export.writer import WIDTH, wrap, Writer
+from flexdyn_ros.codegen.tracing.interface import identifier, Trace
 from flexdyn_ros.symbolic.graph import CONSTANT, Expression, split_sign
 
-WIDTH = 99
 INDENT = '    '
 WORK = 'work'
 ANGLES = 'angle'
@@ -123,7 +120,7 @@ def emit_c(program: CProgram) -> str:
     """Return the source of a program."""
     flavour, trace = program.flavour, program.trace
     lines = [*comment(description(trace, program.work_size)), '', '#include <math.h>', '']
-    lines += [*helper_functions(program.plan), *_gather_function(program)]
+    lines += [*c_functions(program.plan), *_gather_function(program)]
     writer = _writer(program)
     several = len(program.parts.parts) > 1
     if several:
@@ -186,22 +183,26 @@ def output_names(trace: Trace) -> list[str]:
 
 def signature(program: CProgram, start: str, part: Part | None = None) -> list[str]:
     """Return the head of a function, or of a part that takes only what it needs."""
-    number, names = program.flavour.number, output_names(program.trace)
-    inputs = program.trace.inputs
-    taken = [_declaration(x, number) for x in inputs if part is None or x.name in part.inputs]
-    taken += [
-        f'const {number} *{name}' for name in (SINES, COSINES) if part and name in part.inputs
-    ]
-    outputs = [name for k, name in enumerate(names) if not part or k in part.outputs]
-    if (part and part.shares) or (not part and program.work_size):
-        outputs.append(WORK)
-    taken += [f'{number} *restrict {name}' for name in outputs]
-    whole = ', '.join(each.replace(' ', UNBROKEN) for each in taken) or 'void'
+    taken = [f'{kind}{name}'.replace(' ', UNBROKEN) for name, kind in _arguments(program, part)]
+    whole = ', '.join(taken) or 'void'
     return [line.replace(UNBROKEN, ' ') for line in wrap(f'{start}(', whole, ')', '', WIDTH)]
 
 
-def _declaration(each: Input, number: str) -> str:
-    return f'{number} {each.name}' if each.scalar else f'const {number} *{each.name}'
+def _arguments(program: CProgram, part: Part | None) -> list[tuple[str, str]]:
+    """Return names and types of the arguments of a function, or of a part of it."""
+    trace, number = program.trace, program.flavour.number
+    read, written = f'const {number} *', f'{number} *restrict '
+    found = [
+        (each.name, f'{number} ' if each.scalar else read) for each in trace.inputs
+        if part is None or each.name in part.inputs
+    ]
+    found += [(name, read) for name in (SINES, COSINES) if part and name in part.inputs]
+    found += [
+        (name, written) for k, name in enumerate(output_names(trace))
+        if part is None or k in part.outputs
+    ]
+    shares = program.work_size > 0 if part is None else part.shares
+    return [*found, (WORK, written)] if shares else found
 
 
 def _plain(text: str) -> str:
@@ -284,12 +285,8 @@ def _angles(program: CProgram, writer: Writer) -> list[str]:
 
 
 def _call(program: CProgram, number: int, part: Part) -> list[str]:
-    trace = program.trace
-    given = [each.name for each in trace.inputs if each.name in part.inputs]
-    given += [name for name in (SINES, COSINES) if name in part.inputs]
-    given += [name for k, name in enumerate(output_names(trace)) if k in part.outputs]
-    given += [WORK] if part.shares else []
-    return wrap(f'{_part_name(program, number)}(', ', '.join(given), ');', INDENT, WIDTH)
+    given = ', '.join(name for name, _ in _arguments(program, part))
+    return wrap(f'{_part_name(program, number)}(', given, ');', INDENT, WIDTH)
 
 
 def _body(program: CProgram, part: Part, writer: Writer) -> list[str]:
@@ -326,23 +323,3 @@ def _output(program: CProgram, statement: Statement, writer: Writer) -> list[str
     if program.flavour.number != 'double' and split_sign(statement.node)[1].kind == CONSTANT:
         text = f'({program.flavour.number}){{0}} + ({text})'  # C has no vector constants
     return lines + wrap(f'{name}[{statement.entry}] = ', text, ';', INDENT, WIDTH)
-
-
-def helper_functions(plan: Schedule) -> list[str]:
-    """Return the definitions of the functions that a program calls and <math.h> lacks."""
-    lines: list[str] = []
-    for order in stumpff_orders(plan.functions):
-        lines += [*_stumpff(order), '']
-    return [*lines, *c_tables(plan)]
-
-
-def _stumpff(order: int) -> list[str]:
-    value = f'u < {SERIES_LIMIT!r} ? {series(order, repr)} : '
-    value += closed_form(order, repr, 'sqrt', 'sin', 'cos')
-    return [
-        f"/* Stumpff's function c_{order}(u), u >= 0. */",
-        f'static double stumpff{order}(double u)',
-        '{',
-        *wrap('return ', value, ';', INDENT, WIDTH),
-        '}',
-    ]
