@@ -24,7 +24,7 @@ EXUDYN = tuple((elements, dt) for elements in (2, 4) for dt in (1e-2, 5e-3, 2e-3
 
 
 @dataclass(frozen=True)
-class Setting:
+class Scheme:
     """
     A code with a discretisation and a step.
 
@@ -56,7 +56,7 @@ def three_links(rounds: int) -> list[Line]:
     return lines
 
 
-def beside(mine: Setting, other: Setting, rounds: int, wanted: float, start: str) -> Line:
+def beside(mine: Scheme, other: Scheme, rounds: int, wanted: float, start: str) -> Line:
     """Return a line of both, run in turns."""
     times = np.array([[mine.run()[0], other.run()[0]] for _ in range(rounds)])
     ratios = times[:, 1] / times[:, 0]
@@ -69,7 +69,7 @@ def beside(mine: Setting, other: Setting, rounds: int, wanted: float, start: str
     )
 
 
-def fastest(settings: list[Setting], truth: np.ndarray) -> Optional[Setting]:
+def fastest(settings: list[Scheme], truth: np.ndarray) -> Optional[Scheme]:
     """Return the fastest setting whose tip ends near the truth, or None."""
     found = []
     for setting in settings:
@@ -83,7 +83,7 @@ def fastest(settings: list[Setting], truth: np.ndarray) -> Optional[Setting]:
     return min(found, key=lambda each: each[0])[1] if found else None
 
 
-def ours(arm: Arm, modes: int, dt: float) -> Setting:
+def ours(arm: Arm, modes: int, dt: float) -> Scheme:
     """Return this package with modes of bending a link."""
     dyn = fd.Dynamics(fd.load_robot(urdf(arm, Modes(modes))), 'c')
     q = np.concatenate((arm.angles, np.zeros(dyn.robot.n_modes)))
@@ -97,10 +97,10 @@ def ours(arm: Arm, modes: int, dt: float) -> Setting:
         taken = perf_counter() - start
         return taken, dyn.frame_pose(motion.q[-1], 'tip')[:3, 3]
 
-    return Setting(f'{modes} modes a link, {1e3 * dt:g} ms', run)
+    return Scheme(f'{modes} modes a link, {1e3 * dt:g} ms', run)
 
 
-def mujoco(arm: Arm, count: int, dt: float) -> Setting:
+def mujoco(arm: Arm, count: int, dt: float) -> Scheme:
     """Return MuJoCo with rigid pieces."""
     import mujoco
 
@@ -119,10 +119,10 @@ def mujoco(arm: Arm, count: int, dt: float) -> Setting:
         mujoco.mj_kinematics(model, data)
         return taken, data.xpos[tip].copy()
 
-    return Setting(f'MuJoCo, {count} pieces a link, {1e3 * dt:g} ms', run)
+    return Scheme(f'MuJoCo, {count} pieces a link, {1e3 * dt:g} ms', run)
 
 
-def cables(arm: Arm, elements: int, dt: float) -> Setting:
+def cables(arm: Arm, elements: int, dt: float) -> Scheme:
     """Return Exudyn with cables in absolute coordinates."""
     solve = exudyn_cables.run
 
@@ -141,4 +141,4 @@ def cables(arm: Arm, elements: int, dt: float) -> Setting:
             exudyn_cables.run = solve
         return taken[0], motion.tip[-1]
 
-    return Setting(f'Exudyn, {elements} cables a link, {1e3 * dt:g} ms', run)
+    return Scheme(f'Exudyn, {elements} cables a link, {1e3 * dt:g} ms', run)
