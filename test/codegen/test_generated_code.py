@@ -43,7 +43,8 @@ def test_every_function_of_the_contract_can_be_generated():
     known = {*cases.FUNCTIONS, 'mass_matrix_factors', *derivatives, *of_loops}
     assert known == set(FUNCTIONS)
     assert of_loops == {
-        'loop_poses', 'loop_jacobian', 'loop_bias', 'loop_equations', 'loop_derivatives', 'project',
+        'loop_poses', 'loop_jacobian', 'loop_bias', 'loop_equations', 'loop_derivatives',
+        'project',
     }
 
 
