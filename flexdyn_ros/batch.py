@@ -100,13 +100,20 @@ class BatchFunction:
         taken = (*samples.values(), *loads.values())
         aside = [np.empty(each.shape) if _must_copy(each, taken) else each for each in results]
         doubtful: Sequence[int] = range(count)
-        run = self._compiled(method, frame, loads) if count else None
-        if run is None:
-            _refuse_infinite(samples)
-        else:
-            doubtful = run(samples, loads, aside, count)
-            if doubtful:
-                _refuse_infinite(samples)
+        made = self._compiled(method, frame, loads) if count else None
+        if made is not None:
+            function, constants = made
+            inputs = [*samples.values(), *constants, *loads.values()]
+            strides = [
+                *(each.shape[1] for each in samples.values()), *(0 for _ in constants),
+                *(6 if each.ndim == 2 else 0 for each in loads.values()),
+            ]
+            flags = np.empty(count, dtype=np.uint8)
+            function(count, inputs, strides, aside, flags, _threads(count))
+            doubtful = np.flatnonzero(flags).tolist() if flags.any() else ()
+        if doubtful:
+            for name, rows in samples.items():
+                refuse_infinite(name, rows)
         for k in doubtful:
             # A call of its own, with the errors of one.
             for result, value in zip(aside, self._one(k, samples, loads, method, frame)):
@@ -121,20 +128,20 @@ class BatchFunction:
         method: str, frame: Optional[str],
     ) -> tuple[np.ndarray, ...]:
         """Return the results of one sample."""
-        own: dict[str, Any] = {name: rows[k] for name, rows in samples.items()}
+        arguments: dict[str, Any] = {name: rows[k] for name, rows in samples.items()}
         if frame is not None:
-            own['frame'] = frame
+            arguments['frame'] = frame
         if self._function.takes_wrenches and self.__name__ != 'bias_vector':
-            own['wrenches'] = {f: w if w.ndim == 1 else w[k] for f, w in loads.items()}
+            arguments['wrenches'] = {f: w if w.ndim == 1 else w[k] for f, w in loads.items()}
         if self.__name__ == 'forward_dynamics':
-            own['method'] = method
-        found = getattr(self._dyn, self.__name__)(**own)
+            arguments['method'] = method
+        found = getattr(self._dyn, self.__name__)(**arguments)
         return (found,) if len(self._function.outputs) == 1 else found
 
     def _compiled(
         self, method: str, frame: Optional[str], loads: Mapping[str, np.ndarray]
-    ) -> Optional[Callable[..., Sequence[int]]]:
-        """Return a compiled function over samples, or None where there is none."""
+    ) -> Optional[tuple[Callable[..., None], list[np.ndarray]]]:
+        """Return a compiled function over samples and its constants, None where there is none."""
         backend = self._dyn._backend
         if not isinstance(backend, GeneratedBackend) or self._dyn._replaces(self.__name__):
             return None
@@ -145,22 +152,7 @@ class BatchFunction:
         if made is None:
             return None
         function, variant = made
-        constants = {name: np.array(values) for name, values in variant.constants.items()}
-
-        def run(
-            samples: Mapping[str, np.ndarray], wrenches: Mapping[str, np.ndarray],
-            results: Sequence[np.ndarray], n: int,
-        ) -> Sequence[int]:
-            inputs = [*samples.values(), *constants.values(), *wrenches.values()]
-            strides = [
-                *(each.shape[1] for each in samples.values()), *(0 for _ in constants),
-                *(6 if each.ndim == 2 else 0 for each in wrenches.values()),
-            ]
-            flags = np.empty(n, dtype=np.uint8)
-            function(n, inputs, strides, results, flags, _threads(n))
-            return np.flatnonzero(flags).tolist() if flags.any() else ()
-
-        return run
+        return function, [np.array(values) for values in variant.constants.values()]
 
 
 @lru_cache(maxsize=None)
@@ -266,12 +258,6 @@ def _sample_wrenches(
         refuse_infinite(argument, numbers)
         found[known(frame)] = numbers
     return found
-
-
-def _refuse_infinite(samples: Mapping[str, np.ndarray]) -> None:
-    """Raise an error that names the first value that is not finite, if there is one."""
-    for name, rows in samples.items():
-        refuse_infinite(name, rows)
 
 
 def _must_copy(out: np.ndarray, inputs: tuple[np.ndarray, ...]) -> bool:

@@ -78,13 +78,13 @@ class Evaluation(CheckedArguments):
         wrenches: Wrenches = None,
         method: str = 'auto',
         out: Any = None,
-        loading: Optional[LoopInputs] = None,
+        loop_inputs: Optional[LoopInputs] = None,
         base: Optional[Sequence[float]] = None,
     ) -> Any:
         """
         Return what a function gives: checked arguments, the backend, results in arrays.
 
-        `loading` is what is given about loops, and `base` the acceleration of a prescribed base.
+        `loop_inputs` is what is given about loops, `base` the acceleration of a prescribed base.
         """
         function = FUNCTIONS[name]
         if function.of_frame:
@@ -101,7 +101,7 @@ class Evaluation(CheckedArguments):
         def compute() -> tuple[np.ndarray, ...]:
             if closed is not None:
                 found = closed.evaluate(
-                    self._backend, name, vectors, loads, loading, base, parameters
+                    self._backend, name, vectors, loads, loop_inputs, base, parameters
                 )
             else:
                 found = self._backend.evaluate(name, vectors, frame, parameters, loads, method)

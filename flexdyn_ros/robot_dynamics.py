@@ -12,7 +12,7 @@ import warnings
 
 from flexdyn_ros.arguments import deliver, real_vector
 from flexdyn_ros.batch import BatchDynamics
-from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.checked_arguments import payload_body, Wrenches
 from flexdyn_ros.closed_chains.chains import DOUBTFUL, LOOP_TOLERANCE
 from flexdyn_ros.closed_chains.methods import ByLoop, ClosedChainMethods
 from flexdyn_ros.codegen.backends.generated import Backend, generated_backend, GeneratedBackend
@@ -22,7 +22,6 @@ from flexdyn_ros.dynamics.influence.model import Approximations
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.evaluation import Evaluation
-from flexdyn_ros.model.payload import payload_body
 from flexdyn_ros.model.records.robot import require_robot, Robot
 from flexdyn_ros.prescribed_base import accelerations_on_base, checked_base_acceleration
 import numpy as np
@@ -199,7 +198,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         self._need_loops(loop_forces)
         return self._evaluate(
             'inverse_dynamics', (q, qd, qdd), wrenches=wrenches, out=out,
-            loading=self._loading(None, loop_forces),
+            loop_inputs=self._loop_inputs(None, loop_forces),
         )
 
     def forward_dynamics(
@@ -250,7 +249,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         if self._closed is not None or base is None:
             return self._evaluate(
                 'forward_dynamics', (q, qd, tau), wrenches=wrenches, method=method, out=out,
-                loading=self._loading(loop_accelerations, loop_forces), base=base,
+                loop_inputs=self._loop_inputs(loop_accelerations, loop_forces), base=base,
             )
         at, rate, force = self._vectors(('q', 'qd', 'tau'), (q, qd, tau))
         loads = self._checked(wrenches)
@@ -282,7 +281,77 @@ class Dynamics(Evaluation, ClosedChainMethods):
         self._need_loops(loop_accelerations, loop_forces)
         return self._evaluate(
             'hybrid_dynamics', (q, qd, joint_qdd), wrenches=wrenches, out=out,
-            loading=self._loading(loop_accelerations, loop_forces),
+            loop_inputs=self._loop_inputs(loop_accelerations, loop_forces),
+        )
+
+    def quasi_static_torque(
+        self,
+        joint_q: ArrayLike,
+        joint_qd: ArrayLike,
+        joint_qdd: ArrayLike,
+        wrenches: Wrenches = None,
+        out: Outs = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """
+        Return joint torques, the deflection at which modes rest along a motion, and its error.
+
+        Springs and the loads of the joint motion balance, modal rates and accelerations being
+        zero; the elastic balance and its source are in `dynamics/modal_motion.py`. Six steps of
+        Newton's method find it. The last of these steps, (n_modes,), bounds the error: one that
+        is not small against the deflection means that the loads are near those of buckling.
+        `QuasiStatic` iterates until it converges, or raises.
+
+        Args:
+            joint_q: Joint positions, (nq - n_modes,) [rad, m].
+            joint_qd: Joint velocities, (n_joints,) [rad/s, m/s].
+            joint_qdd: Joint accelerations, (n_joints,) [rad/s^2, m/s^2].
+            wrenches: See `Dynamics`.
+            out: Three arrays, (n_joints,), (n_modes,) and (n_modes,).
+
+        Raises:
+            NotYetSupported: The robot has loops.
+        """
+        self._refuse_loops('quasi_static_torque', 'Use hybrid_dynamics')
+        return self._evaluate(
+            'quasi_static_torque', (joint_q, joint_qd, joint_qdd), wrenches=wrenches, out=out
+        )
+
+    def hybrid_step(
+        self,
+        joint_q: ArrayLike,
+        joint_qd: ArrayLike,
+        joint_qdd: ArrayLike,
+        modal_state: ArrayLike,
+        step: ArrayLike,
+        wrenches: Wrenches = None,
+        out: Optional[tuple[np.ndarray, np.ndarray]] = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return joint torques and the modal state after one time step along a joint motion.
+
+        The joints move as given, and modes vibrate without modal forces. The step is that of the
+        generalised-alpha method of Chung and Hulbert (1993), implicit and stable at any size; see
+        `dynamics/modal_motion.py`. At its end the modal rows of the equations of motion hold.
+
+        Args:
+            joint_q: Joint positions at the end of the step, (nq - n_modes,) [rad, m].
+            joint_qd: Joint velocities at the end of the step, (n_joints,) [rad/s, m/s].
+            joint_qdd: Joint accelerations at the end, (n_joints,) [rad/s^2, m/s^2].
+            modal_state: Modal deflections, their rates, accelerations, and the accelerations that
+                the method averages, (4 n_modes,), at the begin of the step. Start with the
+                accelerations of `hybrid_dynamics`, and averages that equal them.
+            step: Its size [s], and the spectral radius, the share of its amplitude that very fast
+                vibration keeps in a step, from 0 to 1, such as 0.9.
+            wrenches: See `Dynamics`.
+            out: Two arrays, (n_joints,) and (4 n_modes,).
+
+        Raises:
+            NotYetSupported: The robot has loops.
+        """
+        self._refuse_loops('hybrid_step', 'Use hybrid_dynamics')
+        return self._evaluate(
+            'hybrid_step', (joint_q, joint_qd, joint_qdd, modal_state, step), wrenches=wrenches,
+            out=out,
         )
 
     def mass_matrix(self, q: ArrayLike, out: Out = None) -> np.ndarray:
@@ -474,8 +543,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         else:
             self.robot.link(link)
             others = {name: body for name, body in self._payloads.items() if name != link}
-            own = {link: declared[link]} if link in declared else {}
-            kept = {**others, **own}
+            restored = {link: declared[link]} if link in declared else {}
+            kept = {**others, **restored}
             # The declared order, so that sums of inertias come out bit for bit the same.
             order = [*declared, *(name for name in kept if name not in declared)]
             self._payloads = {name: kept[name] for name in order if name in kept}
@@ -491,7 +560,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         ahead = self._compiled_ahead
         before = ahead.gravity, len(ahead.payloads)
         for name in names:
-            kind, _, link = name.partition(':')
+            kind, _, link = str(name).partition(':')
             if name == 'gravity':
                 ahead.gravity = True
             elif kind == 'payload' and link:

@@ -19,6 +19,7 @@ from benchmarks.codegen.measure import compare
 from benchmarks.codegen.page import Line
 from benchmarks.codegen.robots import canadarm, chain, URDF
 from benchmarks.simulation.page import page
+from benchmarks.simulation.stiff import stiff
 from benchmarks.simulation.three_links import three_links
 import flexdyn_ros as fd
 from flexdyn_ros.simulation import TorqueTable
@@ -39,7 +40,7 @@ def main() -> int:
     options = parser.parse_args()
     rounds = 20 if options.quick else 60
     lines = [*arm(rounds), rubbing(rounds), four_bar(rounds)]
-    lines += hour(360.0 if options.quick else 3600.0)
+    lines += [*hour(360.0 if options.quick else 3600.0), *stiff(rounds // 4)]
     lines += [*three_links(max(3, rounds // 6)), *chains(rounds // 4)]
     text = page(lines)
     print(text)

@@ -25,10 +25,10 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from typing import Any, Mapping, TYPE_CHECKING
+from typing import Mapping, TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
-from flexdyn_ros.cli.options import add_parser as add_model_parser, load, positive
+from flexdyn_ros.cli.options import load, positive, print_json
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.output_files import write_text
 
@@ -44,11 +44,11 @@ MATERIALS = {
 }
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'flex', 'extension that lets a link bend, from a frequency or a section',
-        __doc__)
+SUMMARY = 'extension that lets a link bend, from a frequency or a section'
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
     parser.add_argument('--link', required=True, help='the link that bends')
     stiffness = parser.add_mutually_exclusive_group(required=True)
     stiffness.add_argument('--first-frequency', metavar='F', type=positive,
@@ -67,7 +67,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--damping-ratio', metavar='RATIO', type=positive, default=0.01,
                         help='damping ratio of the modes [1] (default: 0.01)')
     parser.add_argument('-o', '--output', metavar='FILE', help='file to write')
-    parser.set_defaults(run=run)
 
 
 def run(call: argparse.Namespace) -> int:
@@ -92,7 +91,13 @@ def run(call: argparse.Namespace) -> int:
     link = _bent(call, text)
     if call.output:
         write_text(call.output, text)
-    else:
+    if call.json:
+        print_json({
+            'link': call.link, 'tip': tip, 'length_m': beam.length, 'share': beam.share,
+            'lowest_frequency_hz': _lowest(link), 'extension': text,
+        })
+        return 0
+    if not call.output:
         print(text, end='')
     share = '' if beam.share is None else (
         f'largest share of <inertial> {100.0 * beam.share:.3g} percent, ')

@@ -12,7 +12,7 @@ from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.loop_inputs import LoopInputs
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.closed_chains.states import LoopReport
-from flexdyn_ros.errors import ArgumentError, FlexdynError, UnknownName
+from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported, UnknownName
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 from numpy.typing import ArrayLike
@@ -216,7 +216,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
 
         return deliver(self._sound('operational_space_inertia', {'q': at}, (), inertia), out)
 
-    def _loading(self, accelerations: ByLoop, forces: ByLoop) -> Optional[LoopInputs]:
+    def _loop_inputs(self, accelerations: ByLoop, forces: ByLoop) -> Optional[LoopInputs]:
         """Return what is given about loops, None for a robot without."""
         return None if self._closed is None else self._closed.inputs(accelerations, forces)
 
@@ -231,6 +231,14 @@ class ClosedChainMethods(CheckedArguments, ABC):
         self, name: str, frame: Optional[str], loaded: Sequence[str], method: str
     ) -> None:
         """Let compiled code answer the next plain calls; see `Evaluation`."""
+
+    def _refuse_loops(self, what: str, advice: str) -> None:
+        """Refuse what is known for open trees only."""
+        if self._closed is not None:
+            raise NotYetSupported(
+                f'{what} of a robot with loops is not supported yet',
+                advice=f'{advice}, or load it without <loop>',
+            )
 
     @abstractmethod
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> np.ndarray:

@@ -83,13 +83,13 @@ def factorise(tree: Multibody, q: list, free: frozenset[int]) -> list[Eliminatio
     rotors: dict[int, float] = {}
     for index, reflected in tree.rotors:
         rotors[index] = rotors.get(index, 0.0) + reflected
-    carried = [FlexibleInertia.of(body, q) for body in tree.bodies]
+    inertias = [FlexibleInertia.of(body, q) for body in tree.bodies]
     eliminated = []
-    for place, inertia in reversed(list(zip(places, carried))):
+    for place, inertia in reversed(list(zip(places, inertias))):
         step, articulated = _eliminate(place, inertia, free, rotors)
         eliminated.append(step)
         if place.body.parent >= 0:
-            carried[place.body.parent].add_child(place, articulated)
+            inertias[place.body.parent].add_child(place, articulated)
     return eliminated[::-1]
 
 
@@ -184,9 +184,9 @@ def _inward(
         effective.append(forces[index] - felt)
     known = step.factors.solve(effective)
     force, moment = wrench
-    for value, (own_force, own_moment) in zip(known, step.momenta):
-        force = add(force, scale(value, own_force))
-        moment = add(moment, scale(value, own_moment))
+    for value, (unit_force, unit_moment) in zip(known, step.momenta):
+        force = add(force, scale(value, unit_force))
+        moment = add(moment, scale(value, unit_moment))
     return (force, moment), known
 
 

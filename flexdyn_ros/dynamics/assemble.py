@@ -18,7 +18,7 @@ from flexdyn_ros.dynamics.body_builder import (
 )
 from flexdyn_ros.dynamics.joint_terms import CoordinatePlaces, friction_terms, rotors, spring_terms
 from flexdyn_ros.dynamics.joints import JointMotion
-from flexdyn_ros.dynamics.multibody import BodyNode, Closure, Frame, Multibody
+from flexdyn_ros.dynamics.multibody import BodyNode, Frame, Multibody
 from flexdyn_ros.dynamics.spatial import (
     add,
     apply,
@@ -36,7 +36,7 @@ from flexdyn_ros.model.beam.body import link_body
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.joint import Joint
 from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.robot import DIRECTIONS, Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.records.section import beam_inertia
 from flexdyn_ros.model.records.segments import PseudoRigidSegments
 import numpy as np
@@ -244,10 +244,7 @@ class _Assembly:
             rotors=rotors(self.robot, self.coordinates),
             friction=friction_terms(self.robot, self.coordinates),
             springs=spring_terms(self.robot, self.coordinates),
-            loops=tuple(
-                Closure(each.frame1, each.frame2, tuple(map(DIRECTIONS.index, each.constrain)))
-                for each in self.robot.loops
-            ),
+            loops=self.robot.loops,
             linearised=tuple(self.reduced.get('linearised', ())),
             undeformed=tuple(self.reduced.get('undeformed_kinetic_energy', ())),
         )

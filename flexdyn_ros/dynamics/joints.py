@@ -139,15 +139,15 @@ def multi_axis_product(
     angular: Optional[Vector] = None
     before: Column = (None, None)
     for number, ((translation, rotation), rate) in enumerate(zip(columns, rates)):
-        own = (
+        part = (
             None if translation is None else scale(rate, translation),
             None if rotation is None else scale(rate, rotation),
         )
         if not joint.quaternion or number >= 3:
-            swept = _vector_sum(_cross(before[1], own[0]), _cross(before[0], own[1]))
+            swept = _vector_sum(_cross(before[1], part[0]), _cross(before[0], part[1]))
             linear = _vector_sum(linear, swept)
-            angular = _vector_sum(angular, _cross(before[1], own[1]))
-        before = (_vector_sum(before[0], own[0]), _vector_sum(before[1], own[1]))
+            angular = _vector_sum(angular, _cross(before[1], part[1]))
+        before = (_vector_sum(before[0], part[0]), _vector_sum(before[1], part[1]))
     return linear, angular
 
 

@@ -29,13 +29,13 @@ SquareMatrix = list[list[Scalar]]
 def mass_matrix(tree: Multibody, q: list) -> SquareMatrix:
     """Return the mass matrix at configuration q, (nv, nv), rotors included."""
     places = placements(tree, q)
-    carried = [FlexibleInertia.of(body, q) for body in tree.bodies]
+    inertias = [FlexibleInertia.of(body, q) for body in tree.bodies]
     matrix: SquareMatrix = [[0.0] * tree.nv for _ in range(tree.nv)]
     for index in reversed(range(len(places))):
-        _fill_columns(places, index, carried[index], matrix)
+        _fill_columns(places, index, inertias[index], matrix)
         parent = places[index].body.parent
         if parent >= 0:
-            carried[parent].add_child(places[index], carried[index].rigid)
+            inertias[parent].add_child(places[index], inertias[index].rigid)
     for velocity_index, inertia in tree.rotors:
         row = matrix[velocity_index]
         row[velocity_index] = row[velocity_index] + inertia
@@ -145,8 +145,8 @@ def outward_order(tree: Multibody) -> list[int]:
     """Return the places in qd, body by body from the root: joint coordinates, then modes."""
     order: list[int] = []
     for body in tree.bodies:
-        own = (*body.joint.coordinates, *body.modal_coordinates)
-        order += [index for index in own if index not in order]
+        coordinates = (*body.joint.coordinates, *body.modal_coordinates)
+        order += [index for index in coordinates if index not in order]
     return order
 
 

@@ -17,6 +17,7 @@ from flexdyn_ros.dynamics.joints import JointMotion
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import IDENTITY, Matrix, Vector, ZERO
 from flexdyn_ros.dynamics.spring_law import SpringLaw
+from flexdyn_ros.model.records.robot import Loop
 
 # Row, column and value of a matrix entry.
 Entry = tuple[int, int, float]
@@ -217,22 +218,6 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Closure:
-    """
-    A loop: frame1 may not move against frame2 in directions of frame2's axes.
-
-    Attributes:
-        frame1: Name of the one frame.
-        frame2: Name of the other one.
-        directions: Numbers of the constrained ones among rx ry rz tx ty tz.
-    """
-
-    frame1: str
-    frame2: str
-    directions: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Multibody:
     """
     A tree of bodies with everything that acts inside it.
@@ -258,7 +243,7 @@ class Multibody:
     rotors: tuple[tuple[int, float], ...] = ()
     friction: tuple[FrictionTerm, ...] = ()
     springs: tuple[SpringTerm, ...] = ()
-    loops: tuple[Closure, ...] = ()
+    loops: tuple[Loop, ...] = ()
     linearised: tuple[tuple[int, int], ...] = ()
     undeformed: tuple[tuple[int, int], ...] = ()
 

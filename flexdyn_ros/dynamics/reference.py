@@ -9,10 +9,11 @@ agree with it.
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Mapping, Optional, Protocol, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from flexdyn_ros.dynamics.articulated_body import factorise, NoInertia, PIVOT_TOLERANCE, solve
 from flexdyn_ros.dynamics.assemble import assemble
+from flexdyn_ros.dynamics.derivatives.dual import duals, jacobian_of
 from flexdyn_ros.dynamics.derivatives.state_derivatives import (
     parameter_derivatives,
     state_derivatives,
@@ -24,26 +25,17 @@ from flexdyn_ros.dynamics.internal_forces import dissipated_power, elastic_force
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
 from flexdyn_ros.dynamics.loops import loop_bias, loop_free_jacobian, loop_jacobian, loop_poses
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix
+from flexdyn_ros.dynamics.modal_motion import hybrid_step, quasi_static_torque
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import FrameWrench, generalised_forces
 from flexdyn_ros.errors import SingularMassMatrix
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
+import numpy as np
 
 Floats = list[float]
 Wrenches = Sequence[FrameWrench]
 NO_GRAVITY = (0.0, 0.0, 0.0)
-
-
-class Chosen(Protocol):
-    """Parameters of a model: their values, and the tree of bodies with others in their place."""
-
-    @property
-    def values(self) -> Sequence[float]:
-        """Their values in the model, (n,)."""
-
-    def tree(self, payloads: Mapping[str, Inertia], values: Sequence) -> Multibody:
-        """Return the tree of bodies with these values."""
 
 
 class ReferenceBackend:
@@ -87,7 +79,7 @@ class ReferenceBackend:
             name: One of `functions.FUNCTIONS`.
             vectors: Its inputs.
             frame: Which frame it is about.
-            parameters: Which parameters it is about.
+            parameters: Which parameters it is about, see `chosen_parameters.ChosenParameters`.
             wrenches: Wrenches on frames.
             method: How forward dynamics solves for accelerations, one of SOLVING_METHODS.
         """
@@ -157,6 +149,31 @@ class ReferenceBackend:
         tau = self.inverse_dynamics(q, qd, joint_qdd + modal, wrenches)
         return tau[:n_joints], modal
 
+    def quasi_static_torque(
+        self, joint_q: Floats, joint_qd: Floats, joint_qdd: Floats, wrenches: Wrenches = ()
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return joint torques, static deflection and its last change; see `modal_motion`."""
+        return quasi_static_torque(self, joint_q, joint_qd, joint_qdd, wrenches)
+
+    def hybrid_step(
+        self, joint_q: Floats, joint_qd: Floats, joint_qdd: Floats, modal_state: Floats,
+        step: Floats, wrenches: Wrenches = (),
+    ) -> tuple[Floats, Floats]:
+        """Return joint torques and the modal state after a time step; see `modal_motion`."""
+        return hybrid_step(self, joint_q, joint_qd, joint_qdd, modal_state, step, wrenches)
+
+    @property
+    def tree(self) -> Multibody:
+        """The bodies."""
+        return self._tree
+
+    def derivative_at(
+        self, function: Callable[[list], Sequence[Any]], at: Sequence[float]
+    ) -> list[Floats]:
+        """Return the derivative of a vector by its argument at some place, by rows."""
+        found = function(duals(at, np.eye(len(at))))
+        return jacobian_of(found, len(at)).tolist()
+
     def bias_vector(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> Floats:
         """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
         return self.inverse_dynamics(q, qd, self._zero, wrenches)
@@ -184,7 +201,7 @@ class ReferenceBackend:
         return tuple(state_derivatives(accelerations, self._tree, q, qd, tau))
 
     def inverse_dynamics_parameter_derivatives(
-        self, q: Floats, qd: Floats, qdd: Floats, chosen: Chosen, wrenches: Wrenches = ()
+        self, q: Floats, qd: Floats, qdd: Floats, chosen: Any, wrenches: Wrenches = ()
     ) -> list[Floats]:
         """Return the derivatives of the forces by parameters of the model, (nv, n)."""
         return parameter_derivatives(
@@ -193,7 +210,7 @@ class ReferenceBackend:
         ).tolist()
 
     def forward_dynamics_parameter_derivatives(
-        self, q: Floats, qd: Floats, tau: Floats, chosen: Chosen, wrenches: Wrenches = ()
+        self, q: Floats, qd: Floats, tau: Floats, chosen: Any, wrenches: Wrenches = ()
     ) -> list[Floats]:
         """Return the derivatives of the accelerations by parameters of the model, (nv, n)."""
         self.forward_dynamics(q, qd, tau, wrenches, 'recursive')
@@ -236,8 +253,8 @@ class ReferenceBackend:
         name = self._tree.coordinate_names[coordinate]
         moved: set[int] = set()
         for index, body in enumerate(self._tree.bodies):
-            own = (*body.joint.coordinates, *body.modal_coordinates)
-            if coordinate in own or body.parent in moved:
+            coordinates = (*body.joint.coordinates, *body.modal_coordinates)
+            if coordinate in coordinates or body.parent in moved:
                 moved.add(index)
         # A link in segments is many bodies; it is named once.
         bodies = [self._tree.bodies[index] for index in sorted(moved)]

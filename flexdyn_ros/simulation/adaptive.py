@@ -6,6 +6,10 @@ They are the classes behind `scipy.integrate.solve_ivp`, taken a step at a time,
 interrupt leaves the samples so far. Dense output gives the samples and the times of events. A run
 starts anew where the torque may jump or bend: at the knots of tables and references, and where a
 torque that is held changes. No step therefore passes over a knot.
+
+The absolute tolerance of a velocity is that of its position times the coordinate's own angular
+frequency, sqrt(K_kk (M^-1)_kk), where that is above 1 rad/s. Otherwise a stiff mode that rests to
+the tolerance of positions would still bound the step by its velocity.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.simulation.arguments import positive_number
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
+from flexdyn_ros.simulation.frequencies import stiffness_matrix
 from flexdyn_ros.simulation.progress import ProgressBar
 from flexdyn_ros.simulation.record import Recorder, Trajectory
 from flexdyn_ros.simulation.run import record_state
@@ -44,7 +49,7 @@ class Tolerances:
 
     Attributes:
         rtol: Accepted error of a step, of each state [-].
-        atol: The same, in the state's own unit.
+        atol: The same for positions [rad, m], and for velocities as stated above.
         max_step: Longest step [s].
         events: Functions whose zeros are found.
     """
@@ -104,7 +109,7 @@ class AdaptiveRun:
         # Zero, or not a number where work is not known.
         self._unknown = 0.0 * equations.quadratures.value
         options: dict[str, Any] = {
-            'rtol': tolerances.rtol, 'atol': tolerances.atol, 'max_step': tolerances.max_step,
+            'rtol': tolerances.rtol, 'max_step': tolerances.max_step,
         }
         plain = type(equations) is EquationsOfMotion and not equations.on_base
         if tableau.name in IMPLICIT_SOLVERS and plain:
@@ -132,6 +137,7 @@ class AdaptiveRun:
         """
         equations = self._equations
         y = np.concatenate((q, qd, np.nan_to_num(equations.quadratures.value)))
+        self._options['atol'] = self._absolute(q, len(y))
         self._values = self._event_values(0.0, y)
         t, ended = 0.0, False
         for start, stop in zip(self._ends, self._ends[1:]):
@@ -143,6 +149,16 @@ class AdaptiveRun:
         if equations.held and not ended:
             equations.hold(t, *self._state(y))
         self._record(t, y)
+
+    def _absolute(self, q: np.ndarray, size: int) -> np.ndarray:
+        """Return the absolute tolerances of the state, (size,)."""
+        dyn, nq = self._equations.dyn, len(q)
+        tolerances = np.full(size, self._tolerances.atol)
+        stiffness = np.diag(stiffness_matrix(dyn, q))
+        if stiffness.any():
+            squares = stiffness * np.diag(np.linalg.inv(dyn.mass_matrix(q)))
+            tolerances[nq:self._size] *= np.sqrt(np.maximum(squares, 1.0))
+        return tolerances
 
     def samples(self) -> Trajectory:
         """Return the motion so far."""

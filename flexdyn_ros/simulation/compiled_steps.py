@@ -40,8 +40,10 @@ IMPLICIT_FIELDS = {
     'mass': 'mass_matrix', 'bias': 'bias_vector', 'friction': 'friction_vector',
 }
 STEPS = Path(__file__).resolve().parent / 'steps'
+ROW_INDICES, ROW_NUMBERS = ('at', 'beside', 'q_at', 'q_beside'), ('share', 'limits')
 MODEL_FIELDS = ('inverse', 'slip')
-SOURCES = ('stepping.h', 'runge_kutta.h', 'implicit_midpoint.h', 'stepping.c')
+SOURCES = tuple(f'{name}.h' for name in (
+    'stepping', 'runge_kutta', 'impulses', 'implicit_midpoint', 'joint_stops')) + ('stepping.c',)
 
 
 class _Function(ctypes.Structure):
@@ -98,9 +100,11 @@ class _FrictionTerm(ctypes.Structure):
 
 class _Implicit(ctypes.Structure):
     _fields_ = [
-        ('terms', c_int64), ('rubbing', c_int64), ('term', ctypes.POINTER(_FrictionTerm)),
+        ('terms', c_int64), ('rows', c_int64), ('rubbing', c_int64),
+        ('term', ctypes.POINTER(_FrictionTerm)),
         *((name, c_void_p) for name in (
-            'at', 'damping', 'springs', 'modal', 'stiffness', 'last', 'memory',
+            *ROW_INDICES, *ROW_NUMBERS, 'damping', 'springs', 'modal', 'stiffness', 'last',
+            'memory',
         )),
         *((name, _Function) for name in IMPLICIT_FIELDS),
     ]
@@ -317,19 +321,25 @@ class CompiledSteps:
 
     def _fill_implicit(self, method: ImplicitMidpoint) -> None:
         data, nv = self._data.implicit, self._nv
-        terms = method.levels.terms
+        rows, terms = method.rows, method.rows.levels.terms
         self._terms = (_FrictionTerm * max(len(terms), 1))(*(
             _FrictionTerm(
                 each.index, each.multiplier, each.coulomb, each.stribeck, each.stribeck_velocity
             )
             for each in terms
         ))
-        data.terms, data.rubbing, data.term = len(terms), len(method.levels.at), self._terms
-        data.at = self._indices(method.levels.at)
+        data.terms, data.term = len(terms), self._terms
+        data.rows, data.rubbing = len(rows), len(rows.levels.at)
+        for name in ROW_INDICES:
+            setattr(data, name, self._indices(getattr(rows, name)))
+        for name in ROW_NUMBERS:
+            setattr(data, name, self._numbers(getattr(rows, name)))
         # These arrays are shared with the method in Python.
         for name in ('damping', 'springs', 'modal', 'stiffness', 'last'):
             setattr(data, name, self._numbers(getattr(method, name)))
-        data.memory = self._numbers(np.zeros(5 * nv * nv + 15 * nv))
+        longest = max(nv, len(rows))
+        count = 3 * nv**2 + 6 * nv + longest * (3 * longest + 8) + len(self._state)
+        data.memory = self._numbers(np.zeros(count))
         self._data.is_implicit = 1
 
     def _polynomial(self, given: Optional[PiecewisePolynomial]) -> _Polynomial:

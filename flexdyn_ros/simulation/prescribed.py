@@ -74,10 +74,20 @@ class PrescribedBase:
         return checked_base_acceleration(self._dyn.robot, self._function(t, q, qd))
 
     def with_reaction(
-        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
+        qdd: Optional[np.ndarray] = None,
     ) -> np.ndarray:
-        """Return tau, (nv,), with the wrench that moves the base in its first six entries."""
-        qdd = self.acceleration(t, q, qd, tau)
+        """
+        Return tau, (nv,), with the wrench that moves the base in its first six entries.
+
+        Args:
+            t: Time [s].
+            q: Configuration, (nq,).
+            qd: Velocity, (nv,).
+            tau: Generalised forces, (nv,).
+            qdd: Accelerations, (nv,); None for those of `acceleration`.
+        """
+        qdd = self.acceleration(t, q, qd, tau) if qdd is None else qdd
         result = tau.copy()
         wrench = self._dyn.inverse_dynamics(q, qd, qdd, self.wrenches)[:BASE_COORDINATES]
         result[:BASE_COORDINATES] = wrench

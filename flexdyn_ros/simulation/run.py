@@ -64,6 +64,8 @@ class Run:
             Diverged: The motion has grown beyond what can be computed.
         """
         equations, steps, hold = self._equations, self._steps, self._hold
+        if isinstance(self._integrator, ImplicitMidpoint):
+            self._integrator.rows.refuse_beyond(q)
         k, block = 0, _FIRST_BLOCK
         while k < steps:
             if equations.held and k % hold == 0:
@@ -71,7 +73,7 @@ class Run:
             start, stop = perf_counter(), min(k + block, k - k % hold + hold, steps)
             k, q, qd = self._advance(k, stop, q, qd)
             taken = perf_counter() - start
-            block = max(1, min(2 * block, int(block * _INTERVAL / max(taken, 1e-6))))
+            block = max(1, min(2 * block, steps, int(block * _INTERVAL / max(taken, 1e-6))))
             bar.update(k / steps)
         if equations.held and k % hold == 0:
             equations.hold(self._t_end, q, qd)

@@ -164,10 +164,10 @@ def test_a_cache_that_cannot_be_written_is_done_without(folder, tmp_path, monkey
     """As on a file system mounted read-only; without any folder the error is ours."""
     make, closed = cache.tempfile.mkdtemp, [folder]
 
-    def refused(*arguments, **named):
+    def refused(**named):
         if Path(named['dir']) in closed:
             raise OSError(30, 'Read-only file system')
-        return make(*arguments, **named)
+        return make(**named)
 
     monkeypatch.setattr(cache.tempfile, 'mkdtemp', refused)
     monkeypatch.setattr(cache.tempfile, 'tempdir', str(tmp_path))

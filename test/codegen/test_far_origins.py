@@ -5,8 +5,7 @@ import re
 
 from evaluated_program import evaluate_program
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
-from flexdyn_ros.codegen.tracing.trace import trace
+from flexdyn_ros.codegen.tracing.trace import ROUND_OFF, trace
 from flexdyn_ros.dynamics.base_parameters import regroup
 from flexdyn_ros.dynamics.joints import AxisTerm, JointMotion
 from flexdyn_ros.dynamics.multibody import Body, Multibody

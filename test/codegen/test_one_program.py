@@ -8,8 +8,7 @@ from codegen.variant_of import variant_of
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.compile.compiled_c import batch_source, call_source
 from flexdyn_ros.codegen.export.c import c_program, emit_c
-from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
-from flexdyn_ros.codegen.tracing.trace import trace
+from flexdyn_ros.codegen.tracing.trace import ROUND_OFF, trace
 from oracles.dh_urdf import chain_urdf
 import pytest
 

@@ -90,7 +90,7 @@ def test_several_are_merged():
     assert merged == whole
 
 
-def test_the_same_said_twice_is_fine():
+def test_the_same_given_twice_is_accepted():
     whole = beam(inner=BENDING + '<torsion modes="1"/><point_mass at="1" mass="2"/>')
     assert arm_with(whole, whole, DRIVE, DRIVE) == arm_with(whole, DRIVE)
 

@@ -281,8 +281,11 @@ def test_doubtful_files_load_with_a_note(tmp_path):
     """Integrals of coarse lumping, and stiffening that is dropped."""
     coupled = small(Ct=taylor('Ct', (2, 3), 3, 'm0(1,2)=1.1 m0(2,3)=1.1'))
     assert 'percent more than any mass distribution' in read(tmp_path, coupled).notes[0]
-    stiff = small(phi=taylor('phi', (3, 2), 3, 'm0(2,1)=0.5 m0(3,2)=0.5 m1(1,1,1)=-0.3', 1))
-    assert 'is dropped' in read(tmp_path, stiff).notes[0]
+    shapes = 'm0(2,1)=0.5 m0(3,2)=0.5 m1(1,1,1)=-0.3'
+    stiff = read(tmp_path, small(phi=taylor('phi', (3, 2), 3, shapes, 1)))
+    assert np.allclose(np.abs(stiff.stiffening.direction), [1, 0, 0]) and not stiff.notes
+    bent = read(tmp_path, small(phi=taylor('phi', (3, 2), 3, shapes + ' m1(2,2,2)=-0.3', 1)))
+    assert 'is dropped' in bent.notes[0] and bent.stiffening is None
     swapped = small(Oe=taylor('Oe', (2, 6), 3, 'm0(1,4)=1.0 m0(2,5)=1.0'))
     assert 'Oe and Gr contradict' in read(tmp_path, swapped).notes[0]
 

@@ -8,6 +8,7 @@ from codegen.compiled import needs_compiler
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.simulation import SimulationDiverged, TorqueTable, TrackingTorque
+from flexdyn_ros.simulation.compiled_steps import CompiledSteps
 from flexdyn_ros.simulation.runge_kutta import RungeKutta
 import numpy as np
 import pytest
@@ -268,6 +269,20 @@ def test_bad_laws_are_named():
         TrackingTorque(tumbler, [0.0], [[0.0]], joints=['free/rx'])
     with pytest.raises(ArgumentError, match='gives 2 generalised forces'):
         fd.simulate(fd.Dynamics(robot), [0.0], [0.0], TorqueTable([0.0], [[1.0, 2.0]]), 1.0, 0.1)
+
+
+def test_a_run_whose_steps_all_take_python_goes_on(monkeypatch):
+    """More than a thousand of them in a row, whatever the compiled loop leaves."""
+    dyn = fd.Dynamics(fd.load_robot(PENDULUM))
+    run = dyn, [0.1], [0.0], None, 1.2, 1e-3
+    compiled = fd.simulate(*run)
+
+    def stuck(steps, step, stop, q, qd):
+        steps._data.next = step
+        return q, qd
+
+    monkeypatch.setattr(CompiledSteps, 'run', stuck)
+    assert np.abs(fd.simulate(*run).q - compiled.q).max() < 1e-12
 
 
 @pytest.mark.parametrize('backend', ['c', 'python'])

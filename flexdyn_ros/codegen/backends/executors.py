@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 from threading import RLock
+from time import perf_counter
 from typing import Any, Callable, Optional
 
 from flexdyn_ros.codegen.backends.variants import Variant
@@ -17,7 +18,11 @@ from flexdyn_ros.codegen.compile import cache
 from flexdyn_ros.codegen.compile.closed_loops import closing_source
 from flexdyn_ros.codegen.compile.compiled_c import CALL_SYMBOL, DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.compile.compiler import find_compiler
-from flexdyn_ros.codegen.compile.program import CompiledProgram, NativeFunction
+from flexdyn_ros.codegen.compile.program import (
+    CompiledProgram,
+    log_if_long,
+    NativeFunction,
+)
 from flexdyn_ros.codegen.export.python import emit_python
 from flexdyn_ros.codegen.export.schedule import schedule
 from flexdyn_ros.codegen.generate import compile_python
@@ -79,12 +84,13 @@ class PythonExecutor(Executor):
         entry = cache.entry_name(self.name, *variant.key)
         with _lock:
             if entry not in _made:
-                kept = cache.read(entry)
+                kept, start = cache.read(entry), perf_counter()
                 source = kept.decode() if kept is not None else emit_python(
                     schedule(variant.trace())
                 )
                 if kept is None:
                     cache.write(entry, source.encode())
+                    log_if_long(_title(variant), start)
                 _made[entry] = compile_python(source, function_identifier([variant.request]))
             return _made[entry]
 
@@ -124,11 +130,15 @@ class CExecutor(Executor):
         return _program(variant).native()
 
 
+def _title(variant: Variant) -> str:
+    return f'{variant.request.name} of robot "{variant.robot.name}"'
+
+
 def _program(variant: Variant) -> CompiledProgram:
     request, robot = variant.request, variant.robot
     of_loops = request.traced.name == 'loop_equations'
     return CompiledProgram(
-        f'{request.name} of robot "{robot.name}"', ('dynamics', *variant.key), variant.trace,
+        _title(variant), ('dynamics', *variant.key), variant.trace,
         variant.inputs, variant.outputs, variant.constants, variant.quaternions,
         f'flexdyn_{request.name}' if request.closed else CALL_SYMBOL, variant.settings,
         partial(closing_source, robot) if of_loops else None,

@@ -7,6 +7,7 @@ Results that are not finite, or come out of a doubtful pivot, are left to the re
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache, partial
 import logging
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
@@ -198,13 +199,15 @@ class GeneratedBackend:
         function = FUNCTIONS[request.name]
         if not self._robot.nv or (function.of_parameters and not request.parameters):
             return False
-        if not self._automatic or request in self._ahead.requests:
+        # Who compiles derivatives by parameters ahead has not chosen the parameters yet.
+        if not self._automatic or replace(request, parameters=()) in self._ahead.requests:
             return True
         derives = function.derives or function.of_parameters
         most = MOST_FOR_DERIVATIVES if derives else MOST_FOR_VALUES
         if self._robot.nv <= most:
             return True
-        _warn_of_size(self._robot.name, request.name, self._robot.nv, most)
+        asked = f'{request.name}:{request.frame}' if request.frame else request.name
+        _warn_of_size(self._robot.name, asked, self._robot.nv, most)
         return False
 
     def _make(self, make: Callable[[], Any]) -> Any:

@@ -15,8 +15,8 @@ from flexdyn_ros.codegen.tracing.function_vectors import inputs_of, outputs_of
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.interface import Input, Output, Trace
 from flexdyn_ros.codegen.tracing.loads import Loads
-from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
 from flexdyn_ros.codegen.tracing.simplify import simplify
+from flexdyn_ros.codegen.tracing.trace import ROUND_OFF
 from flexdyn_ros.codegen.tracing.traced_dynamics import DENSE, RECURSIVE
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.spatial import Vector
@@ -92,7 +92,7 @@ class Variant:
     def quaternions(self) -> tuple[int, ...]:
         """Where quaternions start in the first input."""
         inputs = self.request.function.inputs
-        return self.robot.quaternion_starts if inputs[0] == 'q' else ()
+        return self.robot.quaternion_starts if inputs[0] in ('q', 'joint_q') else ()
 
     def trace(self) -> Trace:
         """Return the program; its last output is the pivots, where it has any."""

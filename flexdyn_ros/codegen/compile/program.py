@@ -177,10 +177,15 @@ class CompiledProgram:
         else:
             source = batch_source(trace, self.quaternions)
         content = find_compiler().build(source, FLAGS[kind])
-        taken = perf_counter() - start
-        if taken > LONG:
-            _logger.info('Compiling %s took %.1f s; the cache keeps it.', self.name, taken)
+        log_if_long(self.name, start)
         return content
+
+
+def log_if_long(name: str, start: float) -> None:
+    """Log what was made and how long that took since `start`, where it is long."""
+    taken = perf_counter() - start
+    if taken > LONG:
+        _logger.info('Compiling %s took %.1f s; the cache keeps it.', name, taken)
 
 
 def _open(path: Path, symbol: str) -> Library:

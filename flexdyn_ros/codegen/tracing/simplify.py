@@ -10,14 +10,13 @@ from flexdyn_ros.codegen.tracing.formulations import compared, methods, solving_
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.interface import Trace
 from flexdyn_ros.codegen.tracing.loads import Loads
-from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE
-from flexdyn_ros.codegen.tracing.trace import trace_requests
+from flexdyn_ros.codegen.tracing.trace import ANGLE_TOLERANCE, trace_requests
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.optimise import optimise, PASSES, PassReport
 from flexdyn_ros.symbolic.passes.identities import descend_stumpff
 from flexdyn_ros.symbolic.passes.numbers import gather_numbers
 from flexdyn_ros.symbolic.program import operation_counts, Program
-from flexdyn_ros.symbolic.search.common_divisors import search_divisors
+from flexdyn_ros.symbolic.search.refinement import search_divisors
 
 # Operations of a traced program above which the passes are left out, as they would take long; in
 # a hurry, as where code is made while someone waits for its first result, much earlier.

@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a robot and the name of a function to a program: the algorithms run on symbols."""
+"""
+From a robot and the name of a function to a program: the algorithms run on symbols.
+
+Before that, entries of rotations next to 0, 1 and -1 become exact. Descriptions write right angles
+with ten digits (1.57079632679), so that rotation matrices hold entries of some 1e-12 where zero is
+meant; each would cost operations in generated code. Forces change by about as much, relative to
+their size, and accelerations by up to that times the condition number of the mass matrix.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +25,19 @@ from flexdyn_ros.codegen.tracing.loads import (
     read_loads,
     wrenches_of,
 )
-from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE, round_rotations
 from flexdyn_ros.codegen.tracing.traced_derivatives import DifferentiatedDynamics, STRUCTURED
 from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
 from flexdyn_ros.dynamics.base_parameters import regroup
+from flexdyn_ros.dynamics.multibody import Body, Frame, Multibody
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
+
+# Right angles written with ten digits; forces change by less than 1e-11 relative.
+ANGLE_TOLERANCE = 1e-9
+# Round-off alone: cos(pi/2) in double precision is 6e-17.
+ROUND_OFF = 1e-14
 
 
 def trace(
@@ -77,12 +89,12 @@ def trace_requests(
     graph = Graph()
     inputs = inputs_of(robot, requests)
     vectors = {each.name: [graph.symbol(name) for name in each.symbols] for each in inputs}
-    tree = round_rotations(loaded_tree(robot, loads, graph), rotation_tolerance)
+    tree = _round_rotations(loaded_tree(robot, loads, graph), rotation_tolerance)
     # Nothing moves the root body: frames on it need no inertia, and base parameters end there.
     method = solving_methods(robot, requests)[0] if method is None else method
     tree = regroup(tree, axisymmetric=method != STRUCTURED) if base_parameters else tree
     kind = ClosedFormDynamics if method in CLOSED_FORMS else DifferentiatedDynamics
-    dynamics = kind(tree, robot.n_joints, gravity_of(robot, loads, graph), method)
+    dynamics = kind(tree, robot.n_joints, gravity_of(robot, loads, graph), method, graph)
     outputs: list[Output] = []
     values: list[Any] = []
     parameters = [graph.symbol(x) for each in loads.inputs_by_kind()[2] for x in each.symbols]
@@ -151,3 +163,34 @@ def _positions(robot: Robot) -> tuple[int, ...]:
         places += columns
         start += count
     return (*places, *range(start, robot.nv))
+
+
+def _round_rotations(tree: Multibody, tolerance: float) -> Multibody:
+    """Return the tree with rotations and axes exact where they are within `tolerance` of it."""
+    if tolerance <= 0.0:
+        return tree
+    return replace(
+        tree,
+        bodies=tuple(_round_body(body, tolerance) for body in tree.bodies),
+        frames={
+            name: Frame(frame.body, frame.position, _rounded(frame.rotation, tolerance))
+            for name, frame in tree.frames.items()
+        },
+    )
+
+
+def _round_body(body: Body, tolerance: float) -> Body:
+    joint = body.joint
+    plane = joint.plane if joint.plane is None else _rounded(joint.plane, tolerance)
+    joint = replace(joint, axis=_rounded(joint.axis, tolerance), plane=plane)
+    return replace(body, joint=joint, rotation=_rounded(body.rotation, tolerance))
+
+
+def _rounded(value: Any, tolerance: float) -> Any:
+    """Return a number, or a tuple of them at any depth, rounded where it is close."""
+    if isinstance(value, tuple):
+        return tuple(_rounded(item, tolerance) for item in value)
+    if isinstance(value, float) and value != round(value) and abs(value) < 2.0:
+        nearest = float(round(value))
+        return nearest if abs(value - nearest) <= tolerance else value
+    return value

@@ -220,11 +220,11 @@ def _gathered(
 ) -> Rows:
     """Return derivatives of axes by axes as those of coordinates by coordinates."""
     entries: dict[tuple[int, int], list[Expression]] = {}
-    for own, row in zip(drivers, rows):
+    for row_drivers, row in zip(drivers, rows):
         found = substitute(map(graph.lift, row), values)
-        for others, value in zip(drivers, found):
-            for i, first in own:
-                for j, second in others:
+        for column_drivers, value in zip(drivers, found):
+            for i, first in row_drivers:
+                for j, second in column_drivers:
                     entries.setdefault((i, j), []).append(first * second * value)
     return [[graph.sum(entries.get((i, j), ())) for j in range(count)] for i in range(count)]
 

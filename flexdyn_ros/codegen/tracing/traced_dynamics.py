@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Callable, Sequence
+
 from flexdyn_ros.dynamics.articulated_body import factorise, solve
 from flexdyn_ros.dynamics.factors import mass_matrix_factors
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
@@ -16,6 +18,9 @@ from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.symbolic.differentiate import Direction
+from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.program import substitute
 
 RECURSIVE = 'articulated bodies'
 DENSE = 'mass matrix and LDL^T'
@@ -44,9 +49,12 @@ class TracedDynamics(ReferenceBackend):
 
     name = 'traced'
 
-    def __init__(self, tree: Multibody, n_joints: int, gravity: Vector, method: str):
-        """Take a tree of bodies whose numbers may be symbols."""
-        self.tree = self._tree = tree
+    def __init__(
+        self, tree: Multibody, n_joints: int, gravity: Vector, method: str, graph: Graph
+    ):
+        """Take a tree of bodies whose numbers may be symbols of a graph."""
+        self._graph = graph
+        self._tree = tree
         self._gravity = gravity
         self._zero = [0.0] * tree.nv
         self._n_joints = n_joints
@@ -81,6 +89,19 @@ class TracedDynamics(ReferenceBackend):
                 force = force + mass * acceleration
             tau.append(force)
         return tau, modal
+
+    def derivative_at(
+        self, function: Callable[[list], Sequence[Scalar]], at: Sequence[Scalar]
+    ) -> list[list[Scalar]]:
+        """Return the derivative of a vector by its argument at some place, by rows."""
+        graph = self._graph
+        symbols = [graph.symbol(f'@at {k}') for k in range(len(at))]
+        directions = [Direction({symbol: graph.one}) for symbol in symbols]
+        values = dict(zip(symbols, map(graph.lift, at)))
+        return [
+            substitute([each.derivative(graph.lift(x)) for each in directions], values)
+            for x in function(symbols)
+        ]
 
     def _solve(self, q, forces, free, method='') -> list[Scalar]:
         if not free:

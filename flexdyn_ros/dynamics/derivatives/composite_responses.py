@@ -55,7 +55,7 @@ class CompositeResponses:
     Attributes:
         places: Each body on its parent.
         inertias: Inertia of each body with all that it carries.
-        own: Wrench that each body's own motion takes.
+        body_wrenches: Wrench that the motion of each body alone takes.
         wrenches: Wrench on each body with all that it carries.
         coriolis: BodyWrench of each body, with all that it carries, to its angular velocity.
         modal_coriolis: For each mode of each body, the derivative of its force by the angular
@@ -77,11 +77,11 @@ class CompositeResponses:
         self._motions = propagate(self._tree, self.places, self._qd, self._qdd, gravity)
         self._steps = [self._stages(index) for index in range(len(self.places))]
         self.inertias = self._composites()
-        self.own = [self._body_wrench(k, motion) for k, motion in enumerate(self._motions)]
+        self.body_wrenches = [self._body_wrench(k, m) for k, m in enumerate(self._motions)]
         self.wrenches = self._total_wrenches()
-        own = [self._own_response(index) for index in range(len(self.places))]
-        self.coriolis = [response for response, _ in own]
-        self.modal_coriolis = [rows for _, rows in own]
+        responses = [self._body_response(index) for index in range(len(self.places))]
+        self.coriolis = [response for response, _ in responses]
+        self.modal_coriolis = [rows for _, rows in responses]
         for index in reversed(range(1, len(self.places))):
             self._add_to_parent(index)
 
@@ -96,11 +96,11 @@ class CompositeResponses:
 
     def _composites(self) -> list[FlexibleInertia]:
         """Return the inertia of each body with all that it carries."""
-        carried = [FlexibleInertia.of(body, self._q) for body in self._tree.bodies]
-        for index in reversed(range(1, len(carried))):
+        inertias = [FlexibleInertia.of(body, self._q) for body in self._tree.bodies]
+        for index in reversed(range(1, len(inertias))):
             place = self.places[index]
-            carried[place.body.parent].add_child(place, carried[index].rigid)
-        return carried
+            inertias[place.body.parent].add_child(place, inertias[index].rigid)
+        return inertias
 
     def _body_wrench(self, index: int, motion: BodyMotion) -> BodyWrench:
         """Return the wrench that the motion of one body alone takes."""
@@ -110,14 +110,14 @@ class CompositeResponses:
 
     def _total_wrenches(self) -> list[Wrench]:
         """Return the wrench on each body with all that it carries."""
-        found: list[Wrench] = [(local.force, local.moment) for local in self.own]
+        found: list[Wrench] = [(local.force, local.moment) for local in self.body_wrenches]
         for index in reversed(range(1, len(found))):
             parent = self._tree.bodies[index].parent
             (force, moment), _ = carry_wrench(self.places[index], found[index])
             found[parent] = (add(found[parent][0], force), add(found[parent][1], moment))
         return found
 
-    def _own_response(self, index: int) -> tuple[CoriolisResponse, list[Vector]]:
+    def _body_response(self, index: int) -> tuple[CoriolisResponse, list[Vector]]:
         """Return the response of one body alone to its angular velocity, and its modal forces'."""
         body, double = self._tree.bodies[index], scale(2.0, self._motions[index].angular_velocity)
         if not body.n_modes:
@@ -190,14 +190,14 @@ class CompositeResponses:
         omega, alpha, acceleration = variation
         inertia = self.inertias[index]
         force, moment = inertia.rigid.momentum(acceleration, alpha)
-        own_force, own_moment = self.coriolis[index].wrench(omega)
+        coriolis_force, coriolis_moment = self.coriolis[index].wrench(omega)
         modal = [
             dot(push, acceleration) + dot(twist, alpha) + dot(row, omega)
             for push, twist, row in zip(
                 inertia.forces, inertia.moments, self.modal_coriolis[index]
             )
         ]
-        return BodyWrench(add(force, own_force), add(moment, own_moment), modal)
+        return BodyWrench(add(force, coriolis_force), add(moment, coriolis_moment), modal)
 
     def carry(self, index: int, response: BodyWrench) -> BodyWrench:
         """Return a wrench on a body as one on its parent, with the parent's modal forces."""
@@ -205,7 +205,7 @@ class CompositeResponses:
         (force, moment), modal = carry_wrench(self.places[index], wrench)
         return BodyWrench(force, moment, modal)
 
-    def carried_inward(self, index: int, row: Variation) -> Variation:
+    def inward(self, index: int, row: Variation) -> Variation:
         """Return derivatives by a body's motion as derivatives by its parent's."""
         return inward(self._steps[index], row)
 

@@ -129,9 +129,9 @@ def _nonlinear(
 ) -> BodyWrench:
     """Return the load of a link's nonlinear accelerations, in root axes."""
     rotation, body = place.rotation, place.body
-    own = LinkMotion(*(apply_transposed(rotation, vector) for vector in motion))
+    in_link_axes = LinkMotion(*(apply_transposed(rotation, vector) for vector in motion))
     force, moment, modal = nonlinear_load(
-        model.fields[index], own, body.mode_values(q), body.mode_rates(qd),
+        model.fields[index], in_link_axes, body.mode_values(q), body.mode_rates(qd),
         model.approximations.undeformed_inertia,
     )
     return BodyWrench(apply(rotation, force), apply(rotation, moment), modal)

@@ -178,10 +178,10 @@ class _Outward:
 
     def arrive(self, body: Body) -> LinkPlace:
         """Return the place reached."""
-        own = tuple(influence for step in self._steps for influence in step.influences)
+        passed = tuple(influence for step in self._steps for influence in step.influences)
         return LinkPlace(
             body, self._rotation, self._point, tuple(self._steps), self._arm,
-            (*self._start.influences, *own),
+            (*self._start.influences, *passed),
         )
 
     def _act(

@@ -209,8 +209,8 @@ def link_inertia(fields: LinkFields, modes: list) -> LinkInertia:
     moments = [sum_matrices(column, reach) for column in columns]  # int psi_k rho^T dm
     masses = []
     for column, rotary in zip(columns, body.modal.rotary_mass):
-        own = fields.against(dense_weights(column, len(factors)))
-        traces = [m[0][0] + m[1][1] + m[2][2] for m in own]
+        products = fields.against(dense_weights(column, len(factors)))
+        traces = [m[0][0] + m[1][1] + m[2][2] for m in products]
         masses.append([
             weighted_values(other, traces) + mass for other, mass in zip(columns, rotary)
         ])

@@ -83,17 +83,17 @@ def nonlinear_load(
     still = [0.0] * (1 + body.n_modes)
     speeds, biases = [0.0, *rates, *drawn_rates], [*still, *drawn_biases]
     omega = skew(motion.angular_velocity)
-    carried = add_matrices(skew(motion.angular_acceleration), multiply(omega, omega))
+    acceleration_map = add_matrices(skew(motion.angular_acceleration), multiply(omega, omega))
     force = add(scale(body.mass, motion.acceleration), combine(biases, fields.first))
-    force = add(force, apply(carried, combine(factors, fields.first)))
+    force = add(force, apply(acceleration_map, combine(factors, fields.first)))
     force = add(force, scale(2.0, cross(motion.angular_velocity, combine(speeds, fields.first))))
-    carried, turned = transpose(carried), scale_matrix(2.0, transpose(omega))
+    acceleration_map, turned = transpose(acceleration_map), scale_matrix(2.0, transpose(omega))
     moving = fields.against(speeds) if body.n_modes else [(ZERO, ZERO, ZERO)]
     bending = fields.against(biases) if axial.terms else [(ZERO, ZERO, ZERO)] * len(factors)
     felt = []  # int b_a a^T dm
     for first, at, speed, bias in zip(fields.first, fields.against(factors), moving, bending):
-        own = add_matrices(outer(first, motion.acceleration), multiply(at, carried))
-        felt.append(add_matrices(own, add_matrices(multiply(speed, turned), bias)))
+        total = add_matrices(outer(first, motion.acceleration), multiply(at, acceleration_map))
+        felt.append(add_matrices(total, add_matrices(multiply(speed, turned), bias)))
     moment = axial_part(sum_matrices(list(enumerate(factors)), felt))
     traces = [m[0][0] + m[1][1] + m[2][2] for m in felt]
     modal = [weighted_values(column, traces) for column in mode_columns(fields, modes)]

@@ -28,6 +28,7 @@ from flexdyn_ros.model.records.link import Link, Payload
 from flexdyn_ros.model.records.reduced import contradicting_forms, form_notes
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.records.section import beam_inertia
+from flexdyn_ros.model.urdf.reader import TRANSMISSIONS
 import numpy as np
 
 
@@ -54,6 +55,8 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     for item in extension.all('joint_dynamics'):
         joint = driven_joint(item, {j.name: j for j in robot.joints} | drives, robot)
         drives[joint.name] = joint
+    geared = any(item.written('gear_ratio') for item in extension.all('joint_dynamics'))
+    kept = (n for n in robot.notes if not (geared and n.startswith(TRANSMISSIONS)))
     gravity = extension.child('gravity')
     changed = replace(
         robot,
@@ -62,7 +65,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         gravity_vector=robot.gravity_vector if gravity is None else gravity.value('xyz'),
         payloads=tuple(_payload(item, robot) for item in extension.all('payload')),
         actuated=read_actuated(extension, robot),
-        notes=robot.notes + tuple(notes),
+        notes=(*kept, *notes),
     )
     contradiction = contradicting_forms(changed.links)
     if contradiction:
@@ -106,21 +109,22 @@ def _beam_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[st
 
 
 def _modal_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[str]) -> Link:
-    if item.texts.get('geometric_stiffening') == 'true':
-        raise item.place.error(
-            'geometric_stiffening="true" needs slopes along a beam, which modal files lack',
-            'Write geometric_stiffening="false", or describe the link by <beam>',
-        )
     modal = read_modal(given, link, robot)
     assert modal.arrays is not None
+    stiffens = modal.arrays.stiffening is not None and item.value('geometric_stiffening')
+    if item.texts.get('geometric_stiffening') == 'true' and not stiffens:
+        raise item.place.error(
+            'geometric_stiffening="true" needs its terms, which the modal file lacks',
+            'Write geometric_stiffening="false", or describe the link by <beam>',
+        )
     for note in modal.arrays.notes:
         notes.append(f'Link "{link.name}": {note}. Check the export of file="{modal.file}".')
     if modal.arrays.comment:
         comment = modal.arrays.comment.rstrip('.')
         notes.append(f'Link "{link.name}": its modal file has a comment. It is: {comment}.')
-    if not item.written('geometric_stiffening'):
+    if not item.written('geometric_stiffening') and not stiffens:
         notes.append(
-            f'Link "{link.name}": modes from a file have no geometric stiffening. '
+            f'Link "{link.name}": its modal file has no geometric stiffening. '
             'geometric_stiffening="false" avoids this note.'
         )
     hub = link.inertia
@@ -129,7 +133,7 @@ def _modal_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[s
         notes.extend([note] if note else [])
     _check_reduction(item)
     return Link(
-        link.name, hub, None, item.value('rotation'), False, modal=modal,
+        link.name, hub, None, item.value('rotation'), stiffens, modal=modal,
         deflection=item.value('deflection'),
     )
 
@@ -171,7 +175,7 @@ def _parted(
 
 
 def _check_options(item: Item, beam: Beam) -> None:
-    """Refuse what acts on modes where there are none, and stiffening of King's equations."""
+    """Refuse what acts on modes where there are none."""
     for name, inactive in (
         ('rotation', 'exact'), ('geometric_stiffening', 'false'), ('deflection', 'exact')
     ):
@@ -181,16 +185,16 @@ def _check_options(item: Item, beam: Beam) -> None:
                 'Remove it, or add modes',
             )
     _check_reduction(item)
+
+
+def _check_reduction(item: Item) -> None:
+    """Refuse two reduced forms at once, and stiffening of King's equations."""
     if item.value('rotation') == 'linear' and item.texts.get('geometric_stiffening') == 'true':
         raise item.place.error(
             'geometric_stiffening="true" contradicts rotation="linear", King\'s equations, which '
             'omit foreshortening',
             'Write rotation="exact", or geometric_stiffening="false"',
         )
-
-
-def _check_reduction(item: Item) -> None:
-    """Refuse two reduced forms at once."""
     if item.value('rotation') == 'linear' and item.value('deflection') != 'exact':
         raise item.place.error(
             f'deflection="{item.value("deflection")}" contradicts rotation="linear", King\'s '

@@ -63,6 +63,7 @@ def read_modal(item: Item, link: Link, robot: Robot) -> ModalData:
         damping_ratio=item.value('damping_ratio'),
         attachments=_attachments(item, link, robot, arrays, attached),
         arrays=arrays,
+        dropped=tuple(number for number in known if number not in modes),
     )
 
 

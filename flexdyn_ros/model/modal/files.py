@@ -16,7 +16,7 @@ from typing import Any, Callable, Collection, Optional, Sequence, Union
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.modal.archive import read_archive
-from flexdyn_ros.model.modal.body import ModalBody
+from flexdyn_ros.model.modal.body import ModalBody, ModalNode
 from flexdyn_ros.model.modal.integrals import (
     doubtful_integrals,
     inertia_integrals,
@@ -27,7 +27,7 @@ from flexdyn_ros.model.modal.matrices import check_matrices, damping_of_file, sy
 from flexdyn_ros.model.modal.mbdyn import read_fem
 from flexdyn_ros.model.modal.sid import read_sid
 from flexdyn_ros.model.modal.sid_writer import sid_text
-from flexdyn_ros.model.records.modal import ModalArrays
+from flexdyn_ros.model.records.modal import ModalArrays, Stiffening
 from flexdyn_ros.output_files import new_file, write_text
 import numpy as np
 
@@ -43,6 +43,10 @@ REQUIRED = {
 }  # fmt: skip
 OPTIONAL = {
     'mode_numbers': 'm', 'damping': 'mm', 'damping_ratio': 'm', 'frequencies': 'm', 'comment': '',
+}  # fmt: skip
+STIFFENING = {
+    'stiffening_direction': '3', 'stiffening_first': 'mm', 'stiffening_second': 'mm',
+    'stiffening_nodes': 'nmm',
 }  # fmt: skip
 # Characters of a comment that are kept.
 MOST_TEXT = 400
@@ -115,6 +119,7 @@ def modal_arrays(given: dict[str, Any]) -> ModalArrays:
                 stiffness=symmetric_part(given['stiffness']),
                 damping=damping_of_file(given),
                 mass=float(integrals.pop('mass')),
+                stiffening=_stiffening(given),
                 comment=comment[:MOST_TEXT],
                 notes=notes + doubt,
                 **integrals,  # type: ignore[arg-type]
@@ -123,6 +128,17 @@ def modal_arrays(given: dict[str, Any]) -> ModalArrays:
         raise ValueError(
             'holds numbers that are too large, too small or too far apart for the computation'
         ) from None
+
+
+def _stiffening(given: dict[str, Any]) -> Optional[Stiffening]:
+    """Return the geometric stiffening, with symmetric pairs of modes, or None."""
+    if 'stiffening_direction' not in given:
+        return None
+    direction, *pairs = (given[name] for name in STIFFENING)
+    if abs(np.linalg.norm(direction) - 1.0) > 1e-6:
+        raise ValueError('holds stiffening_direction that is no unit vector')
+    first, second, nodes = (0.5 * (each + np.swapaxes(each, -1, -2)) for each in pairs)
+    return Stiffening(direction, first, second, nodes)
 
 
 def write_modal_file(
@@ -158,8 +174,24 @@ def body_arrays(
         mode_numbers=np.arange(1, len(body.modal_mass) + 1),
         translation=np.stack([node.translation for node in nodes], axis=1),
         rotation=np.stack([node.rotation for node in nodes], axis=1),
+        stiffening=_beam_stiffening(body, nodes),
         **body.integrals(),
     )
+
+
+def _beam_stiffening(body: ModalBody, nodes: Sequence[ModalNode]) -> Optional[Stiffening]:
+    """Return the axial shapes of a body by pairs of its modes, or None."""
+    drawn, m = body.foreshortening, len(body.modal_mass)
+    if drawn is None:
+        return None
+    first, second, at_nodes = np.zeros((m, m)), np.zeros((m, m)), np.zeros((len(nodes), m, m))
+    values = np.array([node.shortening for node in nodes])
+    for j, terms in enumerate(drawn.terms):
+        for k, other, factor in terms:
+            for pair in ((k, other), (other, k)):
+                first[pair], second[pair] = factor * drawn.first[j], factor * drawn.second[j]
+                at_nodes[:, pair[0], pair[1]] = factor * values[:, j]
+    return Stiffening(drawn.direction, first, second, at_nodes)
 
 
 def write_arrays(path: Union[str, os.PathLike], arrays: ModalArrays) -> None:
@@ -168,16 +200,18 @@ def write_arrays(path: Union[str, os.PathLike], arrays: ModalArrays) -> None:
     if not place.endswith('.npz'):
         write_text(place, sid_text(arrays))
         return
-    names = [item.name for item in fields(arrays) if item.name != 'notes']
+    values = {item.name: getattr(arrays, item.name) for item in fields(arrays)}
+    del values['notes']
+    stiffening = values.pop('stiffening')
+    for name in STIFFENING if stiffening is not None else ():
+        values[name] = getattr(stiffening, name.partition('_')[2])
     with new_file(place) as file:
-        np.savez_compressed(
-            file, format_version=np.array(VERSION), **{n: getattr(arrays, n) for n in names}
-        )
+        np.savez_compressed(file, format_version=np.array(VERSION), **values)
 
 
 def check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
     """Refuse unknown, missing and contradicting arrays, and shapes that do not go together."""
-    known = {**REQUIRED, **INTEGRALS, **LUMPED, **OPTIONAL}
+    known = {**REQUIRED, **INTEGRALS, **LUMPED, **OPTIONAL, **STIFFENING}
     for name in shapes:
         if name not in known:
             raise ValueError(f'holds an unknown array "{name}". {did_you_mean(name, known)}')
@@ -223,6 +257,8 @@ def _check_choices(names: Collection[str]) -> None:
     """Refuse what is given in two ways, or in none."""
     if 'damping' in names and 'damping_ratio' in names:
         raise ValueError('holds damping and damping_ratio; keep one of them')
+    if len([name for name in STIFFENING if name in names]) not in (0, len(STIFFENING)):
+        raise ValueError(f'holds some of {", ".join(STIFFENING)}, not all of them')
     lumped = 'node_masses' in names
     for name in LUMPED if not lumped else INTEGRALS:
         if name in names:

@@ -11,6 +11,7 @@ and P_kl = int phi_k phi_l^T dm, and ~ the matrix of the cross product, the bloc
 - Ct_k = int phi_k dm, Cr_k = int r x phi_k dm, of first order int phi_l x phi_k dm,
 - Gr_k = -2 int r~ phi_k~ dm = 2 (tr W_k - W_k^T), of first order 2 (tr P_kl - P_kl),
 - Ge_kl = 2 int phi_l x phi_k dm,
+- Ct_kl and phi_kl of first order: geometric stiffening, see _stiffening,
 - Oe_k = int phi_k^T w~ w~ r dm as factors of wx^2 wy^2 wz^2 wxwy wywz wxwz, of first order the
   same with P_kl for W_k; note that the products are in another order than in J.
 
@@ -134,7 +135,9 @@ class _Modes:
 
     def __init__(self, modal: _Block, n_modes: int):
         self._modal, self._m = modal, n_modes
-        self._refmod, self._stiffens = modal.only('refmod'), False
+        self._refmod = modal.only('refmod')
+        self._kept_in_oe = False
+        self._drawn: list[np.ndarray] = []  # of each node the order 1 of phi, (m, m, 3)
         declared = _whole(self._refmod, 'nelastq')
         if declared != n_modes or not 0 < n_modes <= MOST_MODES:
             raise ValueError(
@@ -171,7 +174,9 @@ class _Modes:
             ids.append(int(block.label))
             places.append(self._taylor(block.only('origin'), 3, 1, what)[0][:, 0])
             shape = [self._taylor(block.only(name), 3, self._m, what) for name in ('phi', 'psi')]
-            self._stiffens |= any(_nonzero(part[1]) for part in shape)
+            linear = shape[0][1]
+            self._drawn.append(np.zeros((self._m, self._m, 3)) if linear is None else
+                               linear.transpose(2, 1, 0))
             shapes.append([part[0].T for part in shape])
         translation, rotation = np.array(shapes).transpose(1, 2, 0, 3)
         return {
@@ -187,7 +192,6 @@ class _Modes:
         for name in ('Ke', 'Me'):
             if _nonzero(first(name, m, m)[1]):
                 raise ValueError(f'holds {name} that depends on deflections: not supported')
-        self._stiffens |= _nonzero(first('Ct', m, 3)[1])
         if 'ksigma' in (block.name for block in self._modal.blocks):
             if first('ksigma', m, 1)[0].any():
                 raise ValueError('holds ksigma, a stress at rest: not supported')
@@ -207,9 +211,51 @@ class _Modes:
         given['rotary_coupling'] = rotary[0] - np.stack([
             second[:, 1, 2] - second[:, 2, 1], second[:, 2, 0] - second[:, 0, 2],
             second[:, 0, 1] - second[:, 1, 0]], axis=1)
-        given['modal_product'] = self._product(gyroscopic[1], centrifugal[1], rotary[1])
         given['notes'] = self._notes(given, centrifugal[0])
+        whole = self._product(None, centrifugal[1], rotary[1])
+        plain = self._product(gyroscopic[1], None, None) if _nonzero(gyroscopic[1]) else None
+        given.update(self._stiffening(first('Ct', m, 3)[1], whole, plain))
+        given.setdefault('modal_product', whole if plain is None else plain)
+        if self._kept_in_oe:
+            given['notes'] += ('stiffening by loads and acceleration is not along one line and is '
+                               'dropped; stiffening by rotation, in Oe, is kept',)
         return given
+
+    def _stiffening(
+        self, moments: Optional[np.ndarray], whole: np.ndarray, plain: Optional[np.ndarray]
+    ) -> dict[str, np.ndarray]:
+        """
+        Return geometric stiffening along a line, and the products of displacements without it.
+
+        With u = phi q + 1/2 q f q d, Ct of order 1 is int f_kl dm d and phi of order 1 is f_kl d.
+        Oe holds int x f_kl dm d d^T beside the products: their difference to those of Gr, or
+        all of their entry along d, as bending does not move the line along itself.
+
+        Args:
+            moments: Ct of order 1, (m, m, 3), or None.
+            whole: Products out of Oe, (m, m, 3, 3).
+            plain: Products out of Gr, or None.
+        """
+        drawn, m = np.array(self._drawn), self._m
+        moments = np.zeros((m, m, 3)) if moments is None else moments
+        if not moments.any() and not drawn.any():
+            return {}
+        stacked = np.concatenate([moments[None] / np.abs(moments).max(initial=1e-300), drawn])
+        sizes, axes = np.linalg.svd(stacked.reshape(-1, 3), full_matrices=False)[1:]
+        direction, self._kept_in_oe = axes[0], bool(sizes[1] > 1e-3 * sizes[0])
+        if self._kept_in_oe:
+            return {}
+        first, nodes = moments @ direction, drawn @ direction
+        along = np.einsum('a,klab,b->kl', direction, whole, direction)
+        if plain is not None:
+            along -= np.einsum('a,klab,b->kl', direction, plain, direction)
+        second = np.where(first != 0.0, along, 0.0)
+        rest = whole - second[..., None, None] * np.outer(direction, direction)
+        return {
+            'modal_product': rest if plain is None else plain,
+            'stiffening_direction': direction, 'stiffening_first': first,
+            'stiffening_second': second, 'stiffening_nodes': nodes,
+        }
 
     def _second_moment(self) -> np.ndarray:
         """Return tr(J)/2 - J, (3, 3)."""
@@ -257,9 +303,6 @@ class _Modes:
             *(second[:, a, b] + second[:, b, a] for a, b in _CENTRIFUGAL[3:])], axis=1)
         if np.abs(centrifugal - expected).max() > 1e-3 * np.abs(expected).max():
             notes.append('its blocks Oe and Gr contradict each other; Gr is used')
-        if self._stiffens:
-            notes.append('stiffening by loads and by acceleration (Ct and phi of order 1) is '
-                         'dropped; stiffening by rotation, in Oe, is kept')
         return tuple(notes)
 
     def _block(self, name: str, rows: int, columns: int) -> tuple[np.ndarray, Any]:

@@ -35,10 +35,14 @@ def _node(arrays: ModalArrays, k: int) -> list[str]:
     for a, (b, c) in enumerate(((1, 2), (2, 0), (0, 1))):
         turn[c, :, b], turn[b, :, c] = psi[a], -psi[a]
     number = arrays.node_ids[k]
+    stiffening, drawn = arrays.stiffening, None
+    if stiffening is not None:
+        drawn = np.einsum('a,kl->alk', stiffening.direction, stiffening.nodes[k])
     return [
         f'new node = {number}', 'rframe = body ref',
         *_taylor('origin', arrays.node_positions[k][:, None], phi[:, :, None]),
-        *_taylor('phi', phi), *_taylor('psi', psi), *_taylor('AP', np.eye(3), turn), 'end node',
+        *_taylor('phi', phi, drawn), *_taylor('psi', psi), *_taylor('AP', np.eye(3), turn),
+        'end node',
     ]
 
 
@@ -50,17 +54,23 @@ def _blocks(arrays: ModalArrays) -> dict[str, tuple[np.ndarray, Optional[np.ndar
     of_pairs = 2.0 * (_traced(product) - product)
     # int phi_l x phi_k dm, (k, l, 3).
     across = _axial(product.transpose(0, 1, 3, 2))
+    stiff_t: Optional[np.ndarray] = None
+    stiff_w = np.zeros(6)
+    if arrays.stiffening is not None:
+        d = arrays.stiffening.direction
+        stiff_t = arrays.stiffening.first[:, :, None] * d
+        stiff_w = _centrifugal(arrays.stiffening.second[:, :, None, None] * np.outer(d, d))
     inertia = np.trace(arrays.second_moment) * np.eye(3) - arrays.second_moment
     return {
         'mdCM': (arrays.first_moment[:, None], arrays.modal_first_moment.T[:, :, None]),
         'J': (inertia, (0.5 * (gyroscopic + gyroscopic.transpose(0, 2, 1))).transpose(1, 0, 2)),
-        'Ct': (arrays.modal_first_moment, None),
+        'Ct': (arrays.modal_first_moment, stiff_t),
         'Cr': (_axial(second) + arrays.rotary_coupling, across),
         'Me': (arrays.modal_mass, None),
         'Gr': (gyroscopic.transpose(1, 0, 2).reshape(3, 3 * m),
                of_pairs.transpose(2, 1, 0, 3).reshape(3, m, 3 * m)),
         'Ge': ((2.0 * across).reshape(m, 3 * m), None),
-        'Oe': (_centrifugal(second), _centrifugal(product)),
+        'Oe': (_centrifugal(second), _centrifugal(product) + stiff_w),
         'ksigma': (np.zeros((m, 1)), None),
         'Ke': (arrays.stiffness, None),
         'De': (arrays.damping, None),

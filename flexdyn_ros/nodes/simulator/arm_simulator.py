@@ -11,7 +11,7 @@ from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.arm.closed_motion import what_follows
-from flexdyn_ros.nodes.arm.deflection import ModalEquations, QuasiStaticArm
+from flexdyn_ros.nodes.arm.deflection import ModalEquations
 from flexdyn_ros.nodes.arm.joint_motion import JointSample
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.divergence import Diverged
@@ -202,7 +202,7 @@ class ArmSimulator:
         rest = np.zeros(self.coordinates.n_joints)
         sample = JointSample(0.0, q[: self.coordinates.n_positions], rest, rest)
         base = what_follows(self._dyn, self.coordinates, self.coordinates.undriven(self.joints))
-        bent = QuasiStaticArm(ModalEquations(self._dyn, self.coordinates, base)).at(sample)
+        bent = ModalEquations(self._dyn, self.coordinates, base).static(sample)
         return self.coordinates.configuration(base.completed(sample, bent).q, bent.delta)
 
     def _closed_start(self, q: np.ndarray, held: Sequence[str]) -> np.ndarray:

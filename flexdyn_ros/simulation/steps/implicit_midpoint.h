@@ -1,128 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps of the implicit midpoint rule with dry friction as box-constrained impulses: formulas and
- * sources are in simulation/implicit_midpoint.py and simulation/dry_friction.py, which are the
- * same in Python. It follows stepping.h.
+ * Steps of the implicit midpoint rule with impulses: formulas and sources are in
+ * simulation/implicit_midpoint.py, which is the same in Python. It follows impulses.h.
  */
 #define MOST_ITERATIONS 15
-#define MOST_CHANGES 50
-
-/* Solve a x = b for `count` columns, rows of b; both are overwritten. Return whether it worked. */
-static int solve(double *a, double *b, int64_t n, int64_t count)
-{
-    for (int64_t k = 0; k < n; ++k) {
-        int64_t best = k;
-        for (int64_t i = k + 1; i < n; ++i)
-            best = fabs(a[i * n + k]) > fabs(a[best * n + k]) ? i : best;
-        if (!(fabs(a[best * n + k]) > 0.0))
-            return 0;
-        if (best != k) {
-            for (int64_t j = 0; j < n; ++j) {
-                const double kept = a[k * n + j];
-                a[k * n + j] = a[best * n + j];
-                a[best * n + j] = kept;
-            }
-            for (int64_t j = 0; j < count; ++j) {
-                const double kept = b[k * count + j];
-                b[k * count + j] = b[best * count + j];
-                b[best * count + j] = kept;
-            }
-        }
-        for (int64_t i = 0; i < n; ++i) {
-            const double factor = i == k ? 0.0 : a[i * n + k] / a[k * n + k];
-            if (factor == 0.0)
-                continue;
-            for (int64_t j = k; j < n; ++j)
-                a[i * n + j] -= factor * a[k * n + j];
-            for (int64_t j = 0; j < count; ++j)
-                b[i * count + j] -= factor * b[k * count + j];
-        }
-    }
-    for (int64_t i = 0; i < n; ++i)
-        for (int64_t j = 0; j < count; ++j)
-            b[i * count + j] /= a[i * n + i];
-    return 1;
-}
-
-static int invert(double *a, double *inverse, int64_t n)
-{
-    memset(inverse, 0, sizeof(double) * n * n);
-    for (int64_t k = 0; k < n; ++k)
-        inverse[k * n + k] = 1.0;
-    return solve(a, inverse, n, n);
-}
-
-static double clipped(double x, double bound)
-{
-    return x > bound ? bound : x < -bound ? -bound : x;
-}
-
-/* Impulses that meet the set-valued law; velocities are zero where a joint sticks. */
-static int friction_impulses(const double *mobility, const double *loose, const double *bound,
-                             int64_t n, double *impulse, double *velocity, double *memory)
-{
-    double *a = memory, *b = a + n * n, *sticks = b + n;
-    for (int64_t j = 0; j < n; ++j) {
-        sticks[j] = fabs(loose[j]) <= mobility[j * n + j] * bound[j];
-        impulse[j] = clipped(-loose[j] / mobility[j * n + j], bound[j]);
-    }
-    for (int change = 0; change < MOST_CHANGES; ++change) {
-        int64_t m = 0, row = 0;
-        int settled = 1;
-        for (int64_t j = 0; j < n; ++j)
-            m += sticks[j] != 0.0;
-        for (int64_t i = 0; i < n; ++i) {
-            int64_t column = 0;
-            if (sticks[i] == 0.0)
-                continue;
-            b[row] = -loose[i];
-            for (int64_t j = 0; j < n; ++j) {
-                if (sticks[j] == 0.0)
-                    b[row] -= mobility[i * n + j] * impulse[j];
-                else
-                    a[row * m + column++] = mobility[i * n + j];
-            }
-            ++row;
-        }
-        if (m && !solve(a, b, m, 1))
-            return 0;
-        row = 0;
-        for (int64_t i = 0; i < n; ++i)
-            if (sticks[i] != 0.0)
-                impulse[i] = b[row++];
-        for (int64_t i = 0; i < n; ++i) {
-            velocity[i] = loose[i];
-            for (int64_t j = 0; j < n; ++j)
-                velocity[i] += mobility[i * n + j] * impulse[j];
-            if (sticks[i] != 0.0)
-                velocity[i] = 0.0;
-        }
-        for (int64_t i = 0; i < n; ++i) {
-            const double wanted = impulse[i] - velocity[i] / mobility[i * n + i];
-            const double now = fabs(wanted) <= bound[i];
-            const double limited = now != 0.0 ? impulse[i] : clipped(wanted, bound[i]);
-            settled &= now == sticks[i] && limited == impulse[i];
-            sticks[i] = now;
-            impulse[i] = limited;
-        }
-        if (settled)
-            return 1;
-    }
-    return 0;
-}
-
-/* Levels of dry friction at velocities v, by velocity coordinate. */
-static void friction_levels(const implicit_method *method, const double *v, int64_t nv,
-                            double *levels)
-{
-    memset(levels, 0, sizeof(double) * nv);
-    for (int64_t k = 0; k < method->terms; ++k) {
-        const friction_term *term = &method->term[k];
-        const double ratio = term->multiplier * v[term->index] / term->stribeck_velocity;
-        const double excess = (term->stribeck - term->coulomb) * exp(-ratio * ratio);
-        levels[term->index] += fabs(term->multiplier) * (term->coulomb + excess);
-    }
-}
 
 static double fitted(double z)
 {
@@ -197,10 +78,10 @@ static int add_gains(const simulation *s, double h, const double *mobility, doub
 
 /* The matrix of the iterations and what follows from it, for the mass matrix at s->y. */
 static int prepare_iterations(simulation *s, double h, double *theta, double *inverse,
-                              double *mobility, double *matrix, double *memory)
+                              double *matrix, double *unit, double *memory)
 {
     const implicit_method *method = &s->implicit;
-    const int64_t nv = s->map.nv, n = method->rubbing;
+    const int64_t nv = s->map.nv;
     memcpy(matrix, s->y, sizeof(double) * nv * nv);
     if (!invert(matrix, inverse, nv))
         return 0;
@@ -210,12 +91,7 @@ static int prepare_iterations(simulation *s, double h, double *theta, double *in
         matrix[k] = s->y[k] + 0.5 * h * method->modal[k] + 0.25 * h * h * method->stiffness[k];
     for (int64_t k = 0; k < nv; ++k)
         matrix[k * nv + k] += h * theta[k] * method->damping[k];
-    if (!add_gains(s, h, inverse, matrix, mobility, memory) || !invert(matrix, inverse, nv))
-        return 0;
-    for (int64_t i = 0; i < n; ++i)
-        for (int64_t j = 0; j < n; ++j)
-            mobility[i * n + j] = inverse[method->at[i] * nv + method->at[j]];
-    return 1;
+    return add_gains(s, h, inverse, matrix, unit, memory) && invert(matrix, inverse, nv);
 }
 
 /* The state half a step on with half of a change of velocity, in s->stage. */
@@ -235,56 +111,126 @@ static int to_middle(simulation *s, double h, const double *change)
     return 1;
 }
 
-/* The state h on, and its quadratures, from the middle in s->stage and the change of velocity. */
-static void finish_step(simulation *s, double h, const double *change, const double *theta,
-                        const double *impulse, double *middle)
+/* Where numbers of a step lie; n rows of impulses. */
+typedef struct {
+    double *inverse, *matrix, *mass, *change, *theta, *force, *gap, *end, *levels; /* of v */
+    double *columns, *mobility, *box, *loose, *lower, *upper, *impulse, *velocity; /* of rows */
+    double *closed; /* of rows: 1 where a lower, 2 where an upper stop is */
+    double *state; /* at the start of a step */
+} room;
+
+static room lay_out(const simulation *s)
+{
+    const int64_t nv = s->map.nv, n = s->implicit.rows, longest = n > nv ? n : nv;
+    double *at = s->implicit.memory;
+    room r;
+    double **of_v[] = {&r.change, &r.theta, &r.force, &r.gap, &r.end, &r.levels};
+    double **of_rows[] = {&r.loose, &r.lower, &r.upper, &r.impulse, &r.velocity,
+                          &r.closed};
+    r.inverse = at;
+    r.matrix = r.inverse + nv * nv;
+    r.mass = r.matrix + nv * nv;
+    at = r.mass + nv * nv;
+    for (int k = 0; k < 6; ++k, at += nv)
+        *of_v[k] = at;
+    r.columns = at;
+    r.mobility = r.columns + longest * longest;
+    r.box = r.mobility + longest * longest;
+    at = r.box + longest * (longest + 2);
+    for (int k = 0; k < 6; ++k, at += longest)
+        *of_rows[k] = at;
+    r.state = at;
+    return r;
+}
+
+/* The configuration h on from the middle in s->stage, into q. */
+static int to_end(simulation *s, double h, const double *middle, double *q)
+{
+    configuration_rate(&s->map, s->stage, middle, s->rates);
+    for (int64_t k = 0; k < s->map.nq; ++k)
+        q[k] = s->state[k] + h * s->rates[k];
+    return normalise(&s->map, q);
+}
+
+/* The state h on, and its quadratures, in s->stage, from its middle there. */
+static int finish_step(simulation *s, double h, const room *r)
 {
     const implicit_method *method = &s->implicit;
-    const int64_t nq = s->map.nq, nv = s->map.nv, n = method->rubbing;
-    const double *v0 = s->state + nq, *start = v0 + nv;
-    double *more = s->stage + nq + nv, power = 0.0, lost = 0.0;
+    const int64_t nq = s->map.nq, nv = s->map.nv, n = method->rows;
+    const double *v0 = s->state + nq, *start = v0 + nv, *change = r->change;
+    double *more = s->stage + nq + nv, *v = s->stage + nq, *middle = r->end;
+    double work = 0.0, lost = 0.0;
     for (int64_t k = 0; k < nv; ++k) {
         middle[k] = v0[k] + 0.5 * change[k];
         method->last[k] = change[k] / h;
-        power += (s->tau[k] + s->force[k]) * middle[k];
-        lost += h * method->damping[k] * (v0[k] + theta[k] * change[k]) * middle[k];
+        work += h * (s->tau[k] + s->force[k]) * middle[k];
+        lost += h * method->damping[k] * (v0[k] + r->theta[k] * change[k]) * middle[k];
     }
     for (int64_t k = 0; k < n; ++k)
-        lost -= impulse[k] * middle[method->at[k]];
+        lost -= r->impulse[k] * row_of(method, k, middle);
     for (int64_t i = 0; i < nv; ++i)
         for (int64_t j = 0; j < nv; ++j)
             lost += h * middle[i] * method->modal[i * nv + j] * middle[j];
     for (int64_t k = 0; k < s->law.integrals; ++k)
         *more++ = *start++ + h * s->law.errors[k];
-    *more++ = *start++ + h * power;
-    *more = *start + lost;
-    configuration_rate(&s->map, s->stage, middle, s->rates);
-    for (int64_t k = 0; k < nq; ++k)
-        s->stage[k] = s->state[k] + h * s->rates[k];
     for (int64_t k = 0; k < nv; ++k)
-        s->stage[nq + k] = v0[k] + change[k];
+        v[k] = v0[k] + change[k];
+    *more++ = *start++ + work;
+    *more = *start + lost;
+    return to_end(s, h, middle, s->stage);
 }
 
-/* Compute the state h on in s->stage; return whether that worked, and the iterations ended. */
-static int implicit_step(simulation *s, double t, double h)
+/* Add the impulses of friction over h, and of stops, to velocities, by levels at s->stage. */
+static int add_impulses(simulation *s, double h, const room *r, double *end)
 {
     const implicit_method *method = &s->implicit;
-    const int64_t nq = s->map.nq, nv = s->map.nv, n = method->rubbing;
-    const int64_t integrals = s->law.integrals;
-    const double *v0 = s->state + nq, *v = s->stage + nq;
-    double *room = method->memory;
-    double *inverse = room, *mobility = room + nv * nv, *matrix = room + 2 * nv * nv;
-    double *box = room + 3 * nv * nv, *change = box + nv * nv + 2 * nv;
-    double *theta = change + nv, *force = theta + nv, *gap = force + nv;
-    double *end = gap + nv, *levels = end + nv, *loose = levels + nv, *bound = loose + nv;
-    double *impulse = bound + nv, *velocity = impulse + nv, *mass = velocity + nv;
-    double moved = INFINITY;
-    int iteration = 0;
+    const int64_t nq = s->map.nq, nv = s->map.nv, n = method->rows;
+    friction_levels(method, s->stage + nq, nv, r->levels);
+    for (int64_t i = 0; i < n; ++i) {
+        const int closed = (int)r->closed[i];
+        const double friction = i < method->rubbing && h > 0.0 ? h * r->levels[method->at[i]] : 0.0;
+        r->loose[i] = row_of(method, i, end);
+        r->lower[i] = closed & 2 ? -INFINITY : -friction;
+        r->upper[i] = closed & 1 ? INFINITY : friction;
+    }
+    if (!friction_impulses(r->mobility, r->loose, r->lower, r->upper, n, r->impulse, r->velocity,
+                           r->box))
+        return 0;
+    for (int64_t k = 0; k < nv; ++k)
+        for (int64_t i = 0; i < n; ++i)
+            end[k] += r->columns[k * n + i] * r->impulse[i];
+    for (int64_t i = 0; i < n; ++i)
+        if (r->velocity[i] == 0.0 && method->share[i] == 0.0)
+            end[method->at[i]] = 0.0;
+    return 1;
+}
+
+/* What impulses on the rows do, from the inverse of the matrix of the iterations. */
+static void row_mobility(const simulation *s, const room *r)
+{
+    const int64_t nv = s->map.nv, n = s->implicit.rows;
+    for (int64_t k = 0; k < nv; ++k)
+        for (int64_t i = 0; i < n; ++i)
+            r->columns[k * n + i] = row_of(&s->implicit, i, r->inverse + k * nv);
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < n; ++j)
+            r->mobility[i * n + j] =
+                r->columns[s->implicit.at[i] * n + j]
+                + s->implicit.share[i] * r->columns[s->implicit.beside[i] * n + j];
+}
+
+/* Iterate to the change of velocity over a step; return whether the iterations end. */
+static int iterate(simulation *s, double t, double h, const room *r)
+{
+    const implicit_method *method = &s->implicit;
+    const int64_t nq = s->map.nq, nv = s->map.nv, integrals = s->law.integrals;
+    const double *v0 = s->state + nq;
+    double *change = r->change, *end = r->end, moved = INFINITY;
     for (int64_t k = 0; k < nv; ++k)
         change[k] = h * method->last[k];
-    for (;; ++iteration) {
+    for (int iteration = 0; iteration < MOST_ITERATIONS; ++iteration) {
         double before = moved, scale = 0.0, speed = 0.0;
-        if (iteration == MOST_ITERATIONS || !to_middle(s, h, change))
+        if (!to_middle(s, h, change))
             return 0;
         if (integrals) {
             if (!torque(s, t + 0.5 * h, s->stage))
@@ -295,36 +241,27 @@ static int implicit_step(simulation *s, double t, double h)
         memcpy(s->x, s->stage, sizeof(double) * nq);
         if (!sound(s, &method->mass, nq))
             return 0;
-        memcpy(mass, s->y, sizeof(double) * nv * nv);
-        if (!iteration && !prepare_iterations(s, h, theta, inverse, mobility, matrix, box))
-            return 0;
-        if (!midpoint_force(s, t + 0.5 * h, force))
+        memcpy(r->mass, s->y, sizeof(double) * nv * nv);
+        if (!iteration) {
+            if (!prepare_iterations(s, h, r->theta, r->inverse, r->matrix, r->mobility, r->box))
+                return 0;
+            row_mobility(s, r);
+        }
+        if (!midpoint_force(s, t + 0.5 * h, r->force))
             return 0;
         for (int64_t i = 0; i < nv; ++i) {
-            gap[i] = h * (force[i] - method->damping[i] * (v0[i] + theta[i] * change[i]));
+            const double damped = method->damping[i] * (v0[i] + r->theta[i] * change[i]);
+            r->gap[i] = h * (r->force[i] - damped);
             for (int64_t j = 0; j < nv; ++j)
-                gap[i] -= mass[i * nv + j] * change[j];
+                r->gap[i] -= r->mass[i * nv + j] * change[j];
         }
         for (int64_t i = 0; i < nv; ++i) {
             end[i] = v0[i] + change[i];
             for (int64_t j = 0; j < nv; ++j)
-                end[i] += inverse[i * nv + j] * gap[j];
+                end[i] += r->inverse[i * nv + j] * r->gap[j];
         }
-        if (n) {
-            friction_levels(method, v, nv, levels);
-            for (int64_t k = 0; k < n; ++k) {
-                loose[k] = end[method->at[k]];
-                bound[k] = h * levels[method->at[k]];
-            }
-            if (!friction_impulses(mobility, loose, bound, n, impulse, velocity, box))
-                return 0;
-            for (int64_t i = 0; i < nv; ++i)
-                for (int64_t k = 0; k < n; ++k)
-                    end[i] += inverse[i * nv + method->at[k]] * impulse[k];
-            for (int64_t k = 0; k < n; ++k)
-                if (velocity[k] == 0.0)
-                    end[method->at[k]] = 0.0;
-        }
+        if (method->rows && !add_impulses(s, h, r, end))
+            return 0;
         moved = 0.0;
         for (int64_t k = 0; k < nv; ++k) {
             moved = fmax(moved, fabs(end[k] - v0[k] - change[k]));
@@ -336,8 +273,7 @@ static int implicit_step(simulation *s, double t, double h)
         }
         scale += speed;
         if (moved <= 1e-13 * scale || (moved <= 1e-10 * scale && moved >= before))
-            break;
+            return 1;
     }
-    finish_step(s, h, change, theta, impulse, end);
-    return 1;
+    return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loop over steps. It follows stepping.h, runge_kutta.h and implicit_midpoint.h.
+ * The loop over steps. It follows the headers in the order of simulation/compiled_steps.py.
  */
 
 /* Close the loops of the state in s->stage; return whether that worked. */

@@ -59,11 +59,12 @@ typedef struct {
 
 /* What the implicit method needs (simulation/implicit_midpoint.py); matrices by rows. */
 typedef struct {
-    int64_t terms, rubbing; /* losses, and coordinates with dry friction */
+    int64_t terms, rows, rubbing; /* losses, rows of impulses, the first of which have friction */
     const friction_term *term;
-    const int64_t *at;
+    const int64_t *at, *beside, *q_at, *q_beside;
+    const double *share, *limits; /* of a row, v[at] + share v[beside]; lower, then upper stops */
     const double *damping, *springs, *modal, *stiffness;
-    double *last, *memory; /* accelerations of the last step; 5 nv^2 + 15 nv numbers */
+    double *last, *memory; /* accelerations of the last step; room of compiled_steps.py */
     function mass, bias, friction;
 } implicit_method;
 

@@ -190,7 +190,7 @@ def test_package_addresses(folder, tmp_path, monkeypatch):
 
 def test_stiffening_is_refused_where_asked_for_and_noted_where_not_written(folder):
     text = urdf(modal())
-    with pytest.raises(ModelError, match='needs slopes'):
+    with pytest.raises(ModelError, match='needs its terms'):
         fd.load_robot(text.replace('g="false"', 'g="true"'), base_dir=folder)
     robot = fd.load_robot(text.replace(' geometric_stiffening="false"', ''), base_dir=folder)
     assert any('no geometric stiffening' in str(f) for f in check_robot(robot).findings)
