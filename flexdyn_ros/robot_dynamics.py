@@ -13,8 +13,8 @@ import warnings
 from flexdyn_ros.arguments import deliver, real_vector
 from flexdyn_ros.batch import BatchDynamics
 from flexdyn_ros.checked_arguments import payload_body, Wrenches
-from flexdyn_ros.closed_chains.chains import DOUBTFUL, LOOP_TOLERANCE
 from flexdyn_ros.closed_chains.methods import ByLoop, ClosedChainMethods
+from flexdyn_ros.closed_chains.states import DOUBTFUL, LOOP_TOLERANCE
 from flexdyn_ros.codegen.backends.generated import Backend, generated_backend, GeneratedBackend
 from flexdyn_ros.dynamics.functions import FUNCTIONS, SOLVING_METHODS
 from flexdyn_ros.dynamics.influence.backend import InfluenceBackend

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+import logging
 from typing import Any, Iterable, Optional
 
 from flexdyn_ros.closed_chains.constraint_errors import constraint_errors
@@ -15,6 +16,11 @@ from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.model.loop_layout import LoopLayout
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
+
+_LOGGER = logging.getLogger('flexdyn_ros')
+# Constraint errors that are refused, of the loop's length [- | rad]; and what draws a warning, of
+# these.
+LOOP_TOLERANCE, DOUBTFUL = 1e-3, 1e-3
 
 
 @dataclass(frozen=True)
@@ -75,18 +81,54 @@ class ClosedStates:
         robot: The robot.
         space: Its configuration space.
         layout: Its coordinates by their part in the motion.
+        tolerance: Constraint error that is refused, of the loop's length [- | rad].
     """
 
     def __init__(self, robot: Robot):
         self.robot = robot
         self.space = ConfigurationSpace(robot)
         self.layout = LoopLayout(robot)
+        self.tolerance = LOOP_TOLERANCE
+        self._warned: set[str] = set()
         self._moving = np.arange(len(self.layout.prescribed), robot.nv)
         self._nv, self._n = robot.nv, len(robot.constraint_names)
 
     def constraint_errors(self, backend: Any, q: Any) -> np.ndarray:
         """Return the constraint errors, (n,) [m | rad]."""
         return constraint_errors(self.robot.loops, backend.loop_poses(list(q)))
+
+    def require_closed(self, errors: np.ndarray, argument: str = 'q') -> None:
+        """
+        Warn of loops that are a little open, and refuse others.
+
+        Args:
+            errors: The constraint errors, (n,) [m | rad].
+            argument: Name of the configuration.
+
+        Raises:
+            ArgumentError: Names the loop, its error and what closes it.
+        """
+        relative = np.abs(errors) / self.layout.lengths
+        worst = int(np.argmax(relative))
+        if not relative[worst] > DOUBTFUL * self.tolerance:
+            return
+        name = self.robot.constraint_names[worst]
+        problem = f'leaves loop constraint "{name}" open by {abs(errors[worst]):.3g} '
+        problem += 'rad' if name.rpartition('/')[2][0] == 'r' else 'm'
+        if relative[worst] > self.tolerance:
+            raise ArgumentError(
+                argument, f'{problem}, beyond the loop_tolerance of {self.tolerance:g}; take '
+                'dyn.project(q, qd), the nearest closed state',
+            )
+        self._warn(
+            f'open {name}', f'"{argument}" {problem}; dyn.project(q, qd) gives the nearest closed '
+            'state'
+        )
+
+    def _warn(self, what: str, sentence: str) -> None:
+        if what not in self._warned:
+            self._warned.add(what)
+            _LOGGER.warning('Robot "%s": %s.', self.robot.name, sentence)
 
     def jacobian(self, backend: Any, q: Any) -> np.ndarray:
         """Return the constraint Jacobian A, (n, nv)."""
