@@ -7,7 +7,7 @@ from functools import lru_cache
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.tracing.functions import functions_of
 from flexdyn_ros.dynamics.functions import FUNCTIONS
-from flexdyn_ros.errors import ArgumentError, NotYetSupported, UnattainableMotion, UnknownName
+from flexdyn_ros.errors import ArgumentError, UnattainableMotion, UnknownName
 import numpy as np
 from oracles.compare import assert_agree, reference_dynamics
 from oracles.particle_loops import ParticleLoops, with_loop
@@ -197,18 +197,6 @@ def test_generated_source():
     offered = functions_of(robot)
     assert 'forward_dynamics' not in offered and 'loop_bias' in offered
     assert 'loop_bias' not in functions_of(bare)
-
-
-def test_derivatives_are_refused():
-    """Those of the open tree would be wrong."""
-    robot, dyn, _, (q, qd, tau) = build('small')
-    for name in ('inverse_dynamics_derivatives', 'forward_dynamics_derivatives'):
-        with pytest.raises(NotYetSupported, match='with loops'):
-            getattr(dyn, name)(q, qd, tau)
-    for name in ('inverse_dynamics_parameter_derivatives',
-                 'forward_dynamics_parameter_derivatives'):
-        with pytest.raises(NotYetSupported, match='with loops'):
-            getattr(dyn, name)(q, qd, tau, ['link1/mass'])
 
 
 def test_payloads_and_gravity_count():
