@@ -53,7 +53,7 @@ class ClosedChains(ClosedMotions):
         if 'derivatives' in name:
             return self._derivatives(backend, name, vectors, wrenches, parameters)
         if inputs is self._nothing and base is None:
-            found = backend.closed(name, vectors, wrenches)
+            found = backend.closed(name, vectors, self.settings, wrenches)
             if found is not None:
                 if self._seen_rank is None:
                     a = self._equations(backend, *vectors[:2])[2]

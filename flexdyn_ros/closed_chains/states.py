@@ -93,9 +93,14 @@ class ClosedStates:
         self._moving = np.arange(len(self.layout.prescribed), robot.nv)
         self._nv, self._n = robot.nv, len(robot.constraint_names)
 
+    @property
+    def settings(self) -> tuple[float, float]:
+        """What compiled code takes: errors that draw no warning, and a rank that it finds."""
+        return DOUBTFUL * self.tolerance, 0.0
+
     def constraint_errors(self, backend: Any, q: Any) -> np.ndarray:
         """Return the constraint errors, (n,) [m | rad]."""
-        return constraint_errors(self.robot.loops, backend.loop_poses(list(q)))
+        return constraint_errors(self.robot.loops, backend.loop_poses(np.asarray(q).tolist()))
 
     def require_closed(self, errors: np.ndarray, argument: str = 'q') -> None:
         """
@@ -132,7 +137,7 @@ class ClosedStates:
 
     def jacobian(self, backend: Any, q: Any) -> np.ndarray:
         """Return the constraint Jacobian A, (n, nv)."""
-        return np.reshape(backend.loop_jacobian(list(q)), (self._n, self._nv))
+        return np.reshape(backend.loop_jacobian(np.asarray(q).tolist()), (self._n, self._nv))
 
     def project(
         self, backend: Any, q: np.ndarray, qd: np.ndarray, hold: Iterable[str] = (),
@@ -164,7 +169,7 @@ class ClosedStates:
             return self.constraint_errors(backend, at) - goal
 
         if not held and targets is None and rates is None:
-            compiled = backend.closed('project', (q.tolist(), qd.tolist()))
+            compiled = backend.closed('project', (q.tolist(), qd.tolist()), self.settings)
             if compiled is not None:
                 return compiled
         if not held and np.abs(errors(q)).max(initial=0.0) < NEARLY_CLOSED:
@@ -194,6 +199,11 @@ class ClosedStates:
         targets: Optional[np.ndarray] = None, rates: Optional[np.ndarray] = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return a state brought back after one time step; the rank stays what it was."""
+        if targets is None and rates is None:
+            settings = np.inf, rank + 1.0
+            compiled = backend.closed('project', (q.tolist(), qd.tolist()), settings)
+            if compiled is not None:
+                return compiled
         near = self._corrected(backend, q, qd, rank, targets, rates)
         return self.project(backend, q, qd, (), targets, rates) if near is None else near
 
