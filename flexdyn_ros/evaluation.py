@@ -188,8 +188,8 @@ class Evaluation(CheckedArguments):
 
     def _request(self, name: str, frame: Optional[str] = None) -> Request:
         """Return a function as it is asked of the backend."""
-        closed = self._closed is not None and FUNCTIONS[name].solved
-        return Request(name, frame, closed=closed)
+        closed = self._closed if FUNCTIONS[name].solved else None
+        return Request(name, frame, settings=() if closed is None else closed.settings)
 
     def _is_compiled(self, name: str) -> bool:
         """Return whether compiled code gives a function's results, on the backend "c"."""

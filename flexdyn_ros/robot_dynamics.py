@@ -13,8 +13,8 @@ import warnings
 from flexdyn_ros.arguments import deliver, real_vector
 from flexdyn_ros.batch import BatchDynamics
 from flexdyn_ros.checked_arguments import payload_body, Wrenches
-from flexdyn_ros.closed_chains.chains import DOUBTFUL, LOOP_TOLERANCE
 from flexdyn_ros.closed_chains.methods import ByLoop, ClosedChainMethods
+from flexdyn_ros.closed_chains.states import LOOP_TOLERANCE
 from flexdyn_ros.codegen.backends.generated import Backend, generated_backend, GeneratedBackend
 from flexdyn_ros.dynamics.functions import FUNCTIONS, SOLVING_METHODS
 from flexdyn_ros.dynamics.influence.backend import InfluenceBackend
@@ -585,7 +585,6 @@ class Dynamics(Evaluation, ClosedChainMethods):
             raise ArgumentError('loop_tolerance', 'must be a number') from None
         if not self._loop_tolerance > 0.0:
             raise ArgumentError('loop_tolerance', f'is {tolerance}, expected a positive number')
-        self._compiled_ahead.loop_tolerance = DOUBTFUL * self._loop_tolerance
         if self._closed is not None:
             self._closed.tolerance = self._loop_tolerance
 

@@ -27,7 +27,8 @@ by_mass = dyn.inverse_dynamics_parameter_derivatives(q, qd, qdd, ['forearm/mass'
 a, b = fd.linearise(dyn, q, qd, tau)                                  # dx/dt = A x + B u
 ```
 
-All are exact, with payloads, gravity, wrenches and friction as set. Robots with loops are refused.
+All are exact, with payloads, gravity, wrenches and friction as set. With loops they hold for
+displacements and changes of velocity that keep the loops closed, where their rank does not change.
 Column k by position belongs to a displacement of velocity coordinate k. This is a change of q,
 with two exceptions in body axes. A quaternion has a rotation vector, and a floating joint's
 position a translation. `linearise` has the same x = (displacement, velocity); u are the joint

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loops of one robot: equations from a backend, motion and forces by rank."""
+"""The loops of one robot: its functions, by compiled code or by rank in Python."""
 
 from __future__ import annotations
 
-import logging
-import math
-from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Optional, Sequence
 
-from flexdyn_ros.closed_chains.constraint_errors import constraint_errors
 from flexdyn_ros.closed_chains.derivatives import (
     forward_derivatives,
     forward_parameter_derivatives,
@@ -16,45 +13,12 @@ from flexdyn_ros.closed_chains.derivatives import (
     LoopState,
 )
 from flexdyn_ros.closed_chains.loop_inputs import LoopInputs
-from flexdyn_ros.closed_chains.solve import (
-    attainable_forces,
-    constrained_motion,
-    coupled_motion,
-    NoInertiaLeft,
-    Spaces,
-    spaces,
-    tolerance_of,
-)
-from flexdyn_ros.closed_chains.states import ClosedStates
-from flexdyn_ros.dynamics.loop_tolerances import CONTRADICTION, UNATTAINABLE
-from flexdyn_ros.errors import ArgumentError, SingularMassMatrix, UnattainableMotion
-from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.closed_chains.motions import ClosedMotions
+from flexdyn_ros.closed_chains.solve import spaces, tolerance_of
 import numpy as np
 
-_LOGGER = logging.getLogger('flexdyn_ros')
-# Constraint errors that are refused, of the loop's length [- | rad]; and what draws a warning, of
-# these.
-LOOP_TOLERANCE, DOUBTFUL = 1e-3, 1e-3
 
-
-class ConstrainedMotion(NamedTuple):
-    """
-    A motion under loops.
-
-    Attributes:
-        qdd: Accelerations, (nv,).
-        forces: Constraint forces, (n,).
-        rank: Rank of the constraints.
-        reaction: Generalised forces on the base where its acceleration is given.
-    """
-
-    qdd: np.ndarray
-    forces: np.ndarray
-    rank: int
-    reaction: np.ndarray
-
-
-class ClosedChains(ClosedStates):
+class ClosedChains(ClosedMotions):
     """
     Everything about the loops of one robot; equations come from the backend of each call.
 
@@ -64,63 +28,6 @@ class ClosedChains(ClosedStates):
         layout: Its coordinates by their part in the motion.
         tolerance: Constraint error that is refused, of the loop's length [- | rad].
     """
-
-    def __init__(self, robot: Robot):
-        super().__init__(robot)
-        self.tolerance = LOOP_TOLERANCE
-        self._n_free = 6 * len(robot.loops) - self._n
-        self._nothing = LoopInputs(robot, None, None)
-        self._seen_rank: Optional[int] = None
-        self._warned: set[str] = set()
-
-    def inputs(
-        self, accelerations: Optional[Mapping], forces: Optional[Mapping]
-    ) -> LoopInputs:
-        """Return what is given about the loops; see `LoopInputs`."""
-        if accelerations is None and forces is None:
-            return self._nothing
-        return LoopInputs(self.robot, accelerations, forces)
-
-    # Equations ----------------------------------------------------------------------------
-
-    def _equations(self, backend: Any, q: list, qd: list, wrenches: Iterable = ()) -> tuple:
-        """Return mass matrix, bias, A, gamma and constraint errors."""
-        mass, bias, a, gamma, poses = backend.loop_equations(q, qd, wrenches)
-        return (
-            np.reshape(mass, (self._nv, self._nv)), np.array(bias),
-            np.reshape(a, (self._n, self._nv)), np.array(gamma),
-            constraint_errors(self.robot.loops, poses),
-        )
-
-    def require_closed(self, errors: np.ndarray, argument: str = 'q') -> None:
-        """
-        Warn of loops that are a little open, and refuse others.
-
-        Args:
-            errors: The constraint errors, (n,) [m | rad].
-            argument: Name of the configuration.
-
-        Raises:
-            ArgumentError: Names the loop, its error and what closes it.
-        """
-        relative = np.abs(errors) / self.layout.lengths
-        worst = int(np.argmax(relative))
-        if not relative[worst] > DOUBTFUL * self.tolerance:
-            return
-        name = self.robot.constraint_names[worst]
-        problem = f'leaves loop constraint "{name}" open by {abs(errors[worst]):.3g} '
-        problem += 'rad' if name.rpartition('/')[2][0] == 'r' else 'm'
-        if relative[worst] > self.tolerance:
-            raise ArgumentError(
-                argument, f'{problem}, beyond the loop_tolerance of {self.tolerance:g}; take '
-                'dyn.project(q, qd), the nearest closed state',
-            )
-        self._warn(
-            f'open {name}', f'"{argument}" {problem}; dyn.project(q, qd) gives the nearest closed '
-            'state'
-        )
-
-    # Calls --------------------------------------------------------------------------------
 
     def evaluate(
         self, backend: Any, name: str, vectors: Sequence[list], wrenches: Sequence = (),
@@ -146,7 +53,7 @@ class ClosedChains(ClosedStates):
         if 'derivatives' in name:
             return self._derivatives(backend, name, vectors, wrenches, parameters)
         if inputs is self._nothing and base is None:
-            found = backend.closed(name, vectors, wrenches)
+            found = backend.closed(name, vectors, self.settings, wrenches)
             if found is not None:
                 if self._seen_rank is None:
                     a = self._equations(backend, *vectors[:2])[2]
@@ -163,16 +70,6 @@ class ClosedChains(ClosedStates):
         return self.motion(
             backend, q, qd, given, wrenches, inputs, base=base, tolerance=self.tolerance
         ).qdd
-
-    def _free_forces(
-        self, backend: Any, q: list, inputs: LoopInputs, a: np.ndarray
-    ) -> tuple[Any, np.ndarray]:
-        """Return the generalised forces in free directions, and A with what follows A's."""
-        if inputs.forces is None and inputs.coupling is None:
-            return 0.0, a
-        free = np.reshape(backend.loop_free_jacobian(q), (self._n_free, self._nv))
-        force = 0.0 if inputs.forces is None else free.T @ inputs.forces
-        return force, a if inputs.coupling is None else a + inputs.coupling.T @ free
 
     def _derivatives(
         self, backend: Any, name: str, vectors: Sequence[list], wrenches: Sequence, parameters: Any
@@ -198,204 +95,3 @@ class ClosedChains(ClosedStates):
         if parameters is None:
             return forward_derivatives(state, backend, q, qd, wrenches)
         return forward_parameter_derivatives(state, backend, q, qd, parameters, wrenches)
-
-    # Motion -------------------------------------------------------------------------------
-
-    def motion(
-        self,
-        backend: Any,
-        q: list,
-        qd: list,
-        tau: Any,
-        wrenches: Iterable = (),
-        inputs: Optional[LoopInputs] = None,
-        rank: Optional[int] = None,
-        correction: Optional[np.ndarray] = None,
-        base: Optional[Sequence[float]] = None,
-        tolerance: float = math.inf,
-    ) -> ConstrainedMotion:
-        """
-        Return the motion under generalised forces.
-
-        Args:
-            backend: Evaluates the equations.
-            q: Configuration, (nq,).
-            qd: Velocity, (nv,).
-            tau: Generalised forces, (nv,).
-            wrenches: Of the environment.
-            inputs: What is given about the loops.
-            rank: Rank of the constraints where it is known.
-            correction: Forces on frame1 in the constrained directions that the constraint
-                forces leave their effect to, (n,).
-            base: Given acceleration of the base, (6,), whose entries of tau are not read.
-            tolerance: Infinite where open loops are taken.
-
-        Raises:
-            ArgumentError: If the configuration leaves a loop open.
-            SingularMassMatrix: If a motion that the loops allow meets no inertia.
-        """
-        mass, bias, a, gamma, errors = self._equations(backend, q, qd, wrenches)
-        if tolerance < math.inf:
-            self.require_closed(errors)
-        inputs = inputs or self._nothing
-        free_force, jacobian = self._free_forces(backend, q, inputs, a)
-        force = np.asarray(tau) - bias + free_force
-        qdd, start = np.zeros(self._nv), 0
-        if base is not None:
-            start = len(base)
-            qdd[:start] = base
-        moving = slice(start, None)
-        given, c = mass @ qdd, inputs.accelerations - gamma - a @ qdd
-        known = spaces(a[:, moving], rank, tolerance_of(errors))
-        qdd[moving], f = self._solve(
-            moving, mass[moving, moving], (force - given)[moving], a, jacobian, known, c,
-            correction,
-        )
-        if rank is None:
-            self._notice(known, c)
-        left = mass[:start] @ qdd - (force - tau)[:start] - jacobian.T[:start] @ f
-        return ConstrainedMotion(qdd, f, known.rank, left)
-
-    def hybrid(
-        self, backend: Any, q: list, qd: list, joint_qdd: list, wrenches: Iterable,
-        inputs: LoopInputs,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """
-        Return joint torques (n_joints,) and modal accelerations (n_modes,).
-
-        The actuated joints, and a prescribed base, follow `joint_qdd`; passive joints, modes
-        and a free base move as the loops and their own equations have it.
-        """
-        mass, bias, a, gamma, errors = self._equations(backend, q, qd, wrenches)
-        self.require_closed(errors)
-        free_force, jacobian = self._free_forces(backend, q, inputs, a)
-        qdd = np.zeros(self._nv)
-        given = self.layout.actuated + self.layout.prescribed
-        qdd[given] = np.asarray(joint_qdd)[given]
-        moving = [k for k in range(self._nv) if k not in given]
-        c = inputs.accelerations - gamma
-        if moving:
-            c_left = c - a @ qdd
-            force = (free_force - bias - mass @ qdd)[moving]
-            known = spaces(a[:, moving], None, tolerance_of(errors))
-            qdd[moving], _ = self._solve(
-                moving, mass[np.ix_(moving, moving)], force, a, jacobian, known, c_left
-            )
-        off = np.abs(c - a @ qdd).max(initial=0.0)
-        if off > CONTRADICTION * max(1.0, np.abs(c).max(initial=0.0), np.abs(qdd).max()):
-            self._warn(
-                'hybrid', 'the prescribed accelerations of the actuated joints contradict the '
-                'loops; they are met in the least-squares sense'
-            )
-        tau = self._torques(mass @ qdd + bias - free_force, jacobian)
-        return tau[: self.robot.n_joints], qdd[self.robot.n_joints :]
-
-    def _solve(
-        self, moving: Any, mass: np.ndarray, force: np.ndarray, a: np.ndarray,
-        jacobian: np.ndarray, known: Spaces, c: np.ndarray,
-        correction: Optional[np.ndarray] = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """
-        Return the accelerations of the moving coordinates, and the constraint forces.
-
-        Args:
-            moving: Places of these coordinates in velocities.
-            mass: Their mass matrix.
-            force: Generalised forces on them.
-            a: Constraint Jacobian, (n, nv).
-            jacobian: Of the forces that come with unit constraint forces; a for these alone.
-            known: Spaces of a over the moving coordinates.
-            c: Accelerations that the constraints ask for, (n,).
-            correction: See `motion`.
-
-        Raises:
-            SingularMassMatrix: A motion that the loops allow meets no inertia.
-        """
-        seen = a[:, moving]
-        try:
-            if correction is not None:
-                c = c + seen @ np.linalg.solve(mass, seen.T @ correction)
-            if jacobian is a:
-                return constrained_motion(mass, force, known, c)
-            return coupled_motion(mass, force, seen, jacobian[:, moving], c)
-        except (NoInertiaLeft, np.linalg.LinAlgError) as found:
-            motion = np.zeros(self._nv)
-            motion[moving] = (
-                found.motion if isinstance(found, NoInertiaLeft) else np.linalg.eigh(mass)[1][:, 0]
-            )
-            raise self._singular(motion) from found
-
-    def torques(
-        self, backend: Any, q: list, rest: Any, inputs: LoopInputs
-    ) -> np.ndarray:
-        """
-        Return the generalised forces of a motion, (nv,), of which the loops take their part.
-
-        Nothing is left on passive joints; then as little as possible on a free base, on modes,
-        and then on the actuated joints, in the norm over N m and N. A prescribed base takes the
-        rest.
-
-        Args:
-            backend: Evaluates the Jacobian.
-            q: Configuration, (nq,).
-            rest: Generalised forces of the motion as if the loops were open, (nv,).
-            inputs: What is given about the loops.
-
-        Raises:
-            ArgumentError: If the configuration leaves a loop open.
-            UnattainableMotion: If the actuated joints cannot make the motion.
-        """
-        self.require_closed(self.constraint_errors(backend, q))
-        rest, a = np.asarray(rest, dtype=float), self.jacobian(backend, q)
-        free_force, jacobian = self._free_forces(backend, q, inputs, a)
-        return self._torques(rest - free_force, jacobian)
-
-    def _torques(self, rest: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
-        passive = self.layout.passive
-        tau = rest - jacobian.T @ attainable_forces(rest, jacobian, self.layout.groups)
-        if passive:
-            left = np.abs(tau[passive])
-            worst = int(np.argmax(left))
-            if left[worst] > UNATTAINABLE * max(1e-3, np.abs(rest).max()):
-                place = passive[worst]
-                raise UnattainableMotion(self.robot.joint_names[place], float(tau[place]))
-            tau[passive] = 0.0
-        return tau
-
-    # Words --------------------------------------------------------------------------------
-
-    def _notice(self, known: Spaces, c: np.ndarray) -> None:
-        """Warn once of dependent constraints."""
-        if known.rank < self._n and (self._seen_rank is None or known.rank < self._seen_rank):
-            first = self._seen_rank is None
-            self._warn(
-                f'rank {known.rank}',
-                f'{self._n} constraints of the loops have rank {known.rank}'
-                + (': some repeat others, or the configuration is singular' if first else
-                   ' here: the configuration is singular')
-                + '. They are met in the least-squares sense, by the smallest constraint forces; '
-                'see Dynamics.loop_report',
-            )
-        self._seen_rank = max(self._seen_rank or 0, known.rank)
-        off = np.abs(known.contradiction(c)).max(initial=0.0)
-        if off > CONTRADICTION * max(1.0, np.abs(c).max(initial=0.0)):
-            self._warn(
-                'contradiction',
-                f'the loops ask for accelerations that contradict each other by {off:.3g} '
-                '[m/s^2 | rad/s^2], and are met in the least-squares sense; the velocity may not '
-                'meet them (Dynamics.project)',
-            )
-
-    def _warn(self, what: str, sentence: str) -> None:
-        if what not in self._warned:
-            self._warned.add(what)
-            _LOGGER.warning('Robot "%s": %s.', self.robot.name, sentence)
-
-    def _singular(self, motion: np.ndarray) -> SingularMassMatrix:
-        place = int(np.argmax(np.abs(motion)))
-        name = self.robot.coordinate_names[place]
-        moved = [self.robot.coordinate_names[k] for k in np.flatnonzero(np.abs(motion) > 1e-6)]
-        links = [j.child for j in self.robot.joints if set(j.coordinate_names) & set(moved)]
-        return SingularMassMatrix(
-            name, links, 'Give the links of that motion a mass and an inertia'
-        )

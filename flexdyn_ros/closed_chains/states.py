@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+import logging
 from typing import Any, Iterable, Optional
 
 from flexdyn_ros.closed_chains.constraint_errors import constraint_errors
@@ -15,6 +16,11 @@ from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.model.loop_layout import LoopLayout
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
+
+_LOGGER = logging.getLogger('flexdyn_ros')
+# Constraint errors that are refused, of the loop's length [- | rad]; and what draws a warning, of
+# these.
+LOOP_TOLERANCE, DOUBTFUL = 1e-3, 1e-3
 
 
 @dataclass(frozen=True)
@@ -75,22 +81,63 @@ class ClosedStates:
         robot: The robot.
         space: Its configuration space.
         layout: Its coordinates by their part in the motion.
+        tolerance: Constraint error that is refused, of the loop's length [- | rad].
     """
 
     def __init__(self, robot: Robot):
         self.robot = robot
         self.space = ConfigurationSpace(robot)
         self.layout = LoopLayout(robot)
+        self.tolerance = LOOP_TOLERANCE
+        self._warned: set[str] = set()
         self._moving = np.arange(len(self.layout.prescribed), robot.nv)
         self._nv, self._n = robot.nv, len(robot.constraint_names)
 
+    @property
+    def settings(self) -> tuple[float, float]:
+        """What compiled code takes: errors that draw no warning, and a rank that it finds."""
+        return DOUBTFUL * self.tolerance, 0.0
+
     def constraint_errors(self, backend: Any, q: Any) -> np.ndarray:
         """Return the constraint errors, (n,) [m | rad]."""
-        return constraint_errors(self.robot.loops, backend.loop_poses(list(q)))
+        return constraint_errors(self.robot.loops, backend.loop_poses(np.asarray(q).tolist()))
+
+    def require_closed(self, errors: np.ndarray, argument: str = 'q') -> None:
+        """
+        Warn of loops that are a little open, and refuse others.
+
+        Args:
+            errors: The constraint errors, (n,) [m | rad].
+            argument: Name of the configuration.
+
+        Raises:
+            ArgumentError: Names the loop, its error and what closes it.
+        """
+        relative = np.abs(errors) / self.layout.lengths
+        worst = int(np.argmax(relative))
+        if not relative[worst] > DOUBTFUL * self.tolerance:
+            return
+        name = self.robot.constraint_names[worst]
+        problem = f'leaves loop constraint "{name}" open by {abs(errors[worst]):.3g} '
+        problem += 'rad' if name.rpartition('/')[2][0] == 'r' else 'm'
+        if relative[worst] > self.tolerance:
+            raise ArgumentError(
+                argument, f'{problem}, beyond the loop_tolerance of {self.tolerance:g}; take '
+                'dyn.project(q, qd), the nearest closed state',
+            )
+        self._warn(
+            f'open {name}', f'"{argument}" {problem}; dyn.project(q, qd) gives the nearest closed '
+            'state'
+        )
+
+    def _warn(self, what: str, sentence: str) -> None:
+        if what not in self._warned:
+            self._warned.add(what)
+            _LOGGER.warning('Robot "%s": %s.', self.robot.name, sentence)
 
     def jacobian(self, backend: Any, q: Any) -> np.ndarray:
         """Return the constraint Jacobian A, (n, nv)."""
-        return np.reshape(backend.loop_jacobian(list(q)), (self._n, self._nv))
+        return np.reshape(backend.loop_jacobian(np.asarray(q).tolist()), (self._n, self._nv))
 
     def project(
         self, backend: Any, q: np.ndarray, qd: np.ndarray, hold: Iterable[str] = (),
@@ -122,7 +169,7 @@ class ClosedStates:
             return self.constraint_errors(backend, at) - goal
 
         if not held and targets is None and rates is None:
-            compiled = backend.closed('project', (q.tolist(), qd.tolist()))
+            compiled = backend.closed('project', (q.tolist(), qd.tolist()), self.settings)
             if compiled is not None:
                 return compiled
         if not held and np.abs(errors(q)).max(initial=0.0) < NEARLY_CLOSED:
@@ -152,6 +199,11 @@ class ClosedStates:
         targets: Optional[np.ndarray] = None, rates: Optional[np.ndarray] = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return a state brought back after one time step; the rank stays what it was."""
+        if targets is None and rates is None:
+            settings = np.inf, rank + 1.0
+            compiled = backend.closed('project', (q.tolist(), qd.tolist()), settings)
+            if compiled is not None:
+                return compiled
         near = self._corrected(backend, q, qd, rank, targets, rates)
         return self.project(backend, q, qd, (), targets, rates) if near is None else near
 

@@ -201,6 +201,7 @@ class LoopMotion:
         step are a little open, which makes repeated constraints look independent.
         """
         inputs, backend = self._inputs[stage], self._dyn.equations
+        state = q.tolist(), qd.tolist()
         if stage == 0:
             self._rank = None
         correction = None
@@ -213,8 +214,13 @@ class LoopMotion:
         if correction is not None and self.drift == 'baumgarte':
             inputs = inputs.with_accelerations(correction)
             correction = None
+        if stage and base is None and self.is_plain:
+            settings = np.inf, (self._rank or 0) + 1.0
+            compiled = backend.closed('forward_dynamics', (*state, tau.tolist()), settings)
+            if compiled is not None:
+                return compiled
         found = self._closed.motion(
-            backend, list(q), list(qd), tau, (), inputs, self._rank, correction, base
+            backend, *state, tau, (), inputs, self._rank, correction, base
         )
         if stage == 0:
             self._rank = found.rank
@@ -225,7 +231,7 @@ class LoopMotion:
     ) -> np.ndarray:
         """Return the wrench that moves a prescribed base, (6,), in its axes [N, N m]."""
         return self._closed.motion(
-            self._dyn.equations, list(q), list(qd), tau, (), self._inputs_at(t), base=base
+            self._dyn.equations, q.tolist(), qd.tolist(), tau, (), self._inputs_at(t), base=base
         ).reaction
 
     def end_step(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -235,7 +241,7 @@ class LoopMotion:
         if self.drift != 'projection':
             return q, qd
         rank = 0 if self._rank is None else self._rank
-        prescribed = self._prescribed
-        return self._closed.corrected(
-            self._dyn.equations, q, qd, rank, prescribed.offset, prescribed.rate
-        )
+        errors = self._prescribed
+        driven = self._accelerations is not None
+        targets, rates = (errors.offset, errors.rate) if driven else (None, None)
+        return self._closed.corrected(self._dyn.equations, q, qd, rank, targets, rates)

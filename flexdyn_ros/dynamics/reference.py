@@ -91,7 +91,9 @@ class ReferenceBackend:
         given += [method] if name == 'forward_dynamics' else []
         return getattr(self, name)(*given)
 
-    def closed(self, name: str, vectors: Sequence[Any], wrenches: Wrenches = ()) -> None:
+    def closed(
+        self, name: str, vectors: Sequence[Any], settings: tuple, wrenches: Wrenches = ()
+    ) -> None:
         """Return None: what loops make a matter of rank is solved by `closed_chains`."""
 
     def inverse_dynamics(

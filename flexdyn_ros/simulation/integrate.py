@@ -71,8 +71,8 @@ def simulate(
 
     Samples lie dt apart, one a step; the last step is shortened so that the run ends at t_end
     exactly. Motion passes through joint limits, unless `stops` is given. On the backend "c" the
-    steps of a robot without loops and without a prescribed base run without Python, unless the
-    torque is a function that is evaluated at every stage.
+    steps of a robot without a prescribed base run without Python, unless the torque is a function
+    that is evaluated at every stage, or loops are driven, loaded or held by gains.
 
     Args:
         dyn: The `Dynamics` of the robot.

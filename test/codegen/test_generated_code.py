@@ -42,7 +42,10 @@ def test_every_function_of_the_contract_can_be_generated():
     of_loops = {name for name, function in FUNCTIONS.items() if function.of_loops}
     known = {*cases.FUNCTIONS, 'mass_matrix_factors', *derivatives, *of_loops}
     assert known == set(FUNCTIONS)
-    assert of_loops == {'loop_poses', 'loop_jacobian', 'loop_bias', 'loop_equations'}
+    assert of_loops == {
+        'loop_poses', 'loop_jacobian', 'loop_bias', 'loop_equations', 'loop_derivatives',
+        'project',
+    }
 
 
 @pytest.mark.parametrize(('name', 'function'), [
@@ -61,12 +64,13 @@ def test_python_equals_the_reference(name, function):
 
 @pytest.mark.parametrize('language', ['c', 'fortran', 'python'])
 def test_functions_of_loops(language, tmp_path):
-    """Poses, Jacobian and bias acceleration of a closed chain, in every language."""
+    """Poses, Jacobian, bias and derivatives of a closed chain, in every language."""
     model = cases.loop_robot()
-    code = fd.generate(model, 'loop_poses+loop_jacobian+loop_bias', language)
+    code = fd.generate(model, 'loop_poses+loop_jacobian+loop_bias+loop_derivatives', language)
     found = call(code, tmp_path, cases.given(model, code))
     backend, (q, qd, *_) = cases.reference(model), cases.state(model)
     expected = [backend.loop_poses(q), backend.loop_jacobian(q), backend.loop_bias(q, qd)]
+    expected += [each.tolist() for each in backend.loop_derivatives(q, qd)]
     cases.assert_close(found, np.concatenate([cases.flat(each) for each in expected]))
 
 

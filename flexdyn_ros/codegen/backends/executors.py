@@ -60,7 +60,7 @@ class PythonExecutor(Executor):
 
     def function(self, variant: Variant) -> Optional[Callable[..., Any]]:
         """Return the function of a variant, None where loops count."""
-        if variant.request.closed:
+        if variant.request.settings:
             return None
         plain = self._plain(variant)
         values = variant.constants
@@ -140,6 +140,6 @@ def _program(variant: Variant) -> CompiledProgram:
     return CompiledProgram(
         _title(variant), ('dynamics', *variant.key), variant.trace,
         variant.inputs, variant.outputs, variant.constants, variant.quaternions,
-        f'flexdyn_{request.name}' if request.closed else CALL_SYMBOL, variant.settings,
+        f'flexdyn_{request.name}' if request.settings else CALL_SYMBOL, request.settings,
         partial(closing_source, robot) if of_loops else None,
     )

@@ -124,12 +124,13 @@ class GeneratedBackend:
         return self.exact.evaluate(name, vectors, frame, parameters, wrenches, method)
 
     def closed(
-        self, name: str, vectors: Sequence[Floats], wrenches: Sequence[FrameWrench] = ()
+        self, name: str, vectors: Sequence[Floats], settings: tuple[float, ...],
+        wrenches: Sequence[FrameWrench] = (),
     ) -> Any:
         """Return what a function gives where loops count, None where it is not sound, or none."""
         ordered = ordered_wrenches(wrenches)
         places = tuple((wrench.frame, wrench.axes) for wrench in ordered)
-        function = self.function(Request(name, closed=True), places)
+        function = self.function(Request(name, settings=settings), places)
         if function is None:
             return None
         try:
@@ -200,7 +201,7 @@ class GeneratedBackend:
         if not self._robot.nv or (function.of_parameters and not request.parameters):
             return False
         # Who compiles derivatives by parameters ahead has not chosen the parameters yet.
-        if not self._automatic or replace(request, parameters=()) in self._ahead.requests:
+        if not self._automatic or replace(request.traced, parameters=()) in self._ahead.requests:
             return True
         derives = function.derives or function.of_parameters
         most = MOST_FOR_DERIVATIVES if derives else MOST_FOR_VALUES

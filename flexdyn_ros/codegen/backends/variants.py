@@ -41,13 +41,11 @@ class CompiledAhead:
         requests: Functions that are generated although the robot is large.
         gravity: Whether gravity is an argument of the code in any case.
         payloads: Links whose payload is one.
-        loop_tolerance: Constraint error up to which compiled code solves loops.
     """
 
     requests: set[Request] = field(default_factory=set)
     gravity: bool = False
     payloads: set[str] = field(default_factory=set)
-    loop_tolerance: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,6 @@ class Variant:
         loads: What stays an argument besides its vectors.
         method: How accelerations are solved for, one of SOLVERS.
         constants: Values of gravity and payloads that are arguments of the code, by name.
-        settings: What the solution of loops needs, see `closed_loops`.
     """
 
     robot: Robot
@@ -71,7 +68,6 @@ class Variant:
     loads: Loads
     method: str
     constants: dict[str, tuple[float, ...]]
-    settings: tuple[float, ...] = ()
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -119,7 +115,7 @@ class Variants:
             payloads: Inertia in link axes by link name.
             ahead: What is an argument in any case.
         """
-        self._robot, self._digest, self._ahead = robot, digest, ahead
+        self._robot, self._digest = robot, digest
         self._gravity = tuple(gravity)
         self._payloads = {**dict.fromkeys(ahead.payloads, NO_PAYLOAD), **payloads}
         declared = {payload.link: payload.inertia for payload in robot.payloads}
@@ -151,8 +147,7 @@ class Variants:
         values = [self._gravity] if gravity else []
         values += [payload_values(self._payloads[link]) for link in links]
         constants = dict(zip((each.name for each in loads.inputs()), values))
-        settings = (self._ahead.loop_tolerance, 0.0) if request.closed else ()
-        return Variant(self._robot, self._digest, request, loads, method, constants, settings)
+        return Variant(self._robot, self._digest, request, loads, method, constants)
 
 
 def ordered_wrenches(wrenches: Sequence[FrameWrench]) -> list[FrameWrench]:

@@ -21,13 +21,15 @@ class Request:
         name: Which one.
         frame: Which frame it is about.
         parameters: Which parameters it is about.
-        closed: Whether loops count, which compiled code then solves at each call.
+        settings: Where compiled code solves loops at each call: the largest constraint error that
+            it takes, as a fraction of the loop's length [- | rad], and the rank of the
+            constraints plus one, or zero where it finds it. Empty where loops do not count.
     """
 
     name: str
     frame: Optional[str] = None
     parameters: tuple[Parameter, ...] = ()
-    closed: bool = False
+    settings: tuple[float, ...] = ()
 
     @property
     def function(self) -> Function:
@@ -37,7 +39,7 @@ class Request:
     @property
     def traced(self) -> Request:
         """What is generated for it: with loops the equations that are solved."""
-        return Request('loop_equations') if self.closed else self
+        return Request('loop_equations') if self.settings else self
 
 
 def read_function(robot: Robot, text: str) -> list[Request]:
