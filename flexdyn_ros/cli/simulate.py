@@ -90,6 +90,10 @@ def add_parser(subparsers: Any) -> None:
         '--drift', choices=('projection', 'force', 'baumgarte', 'none'), default='projection',
         help='method that keeps loops closed (default: projection after every step)',
     )
+    parser.add_argument(
+        '--stops', action='store_true',
+        help='joints stop at their limits without rebound, by the implicit method',
+    )
     parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
     add_json(parser)
     parser.set_defaults(run=run)
@@ -122,7 +126,8 @@ def run(call: argparse.Namespace) -> int:
     dt, limit = call.dt or _DEFAULT_STEP, None
     method = 'rk4' if call.method == 'auto' else call.method
     if dynamic:
-        chosen = choose(dyn, q0, call.dt, call.method, call.force)
+        driven = call.drift != 'projection'
+        chosen = choose(dyn, q0, call.dt, call.method, call.force, call.stops, driven)
         dt, method = chosen.dt, chosen.tableau.name
         limit = None if chosen.limit is None else chosen.limit.step
     start = time.perf_counter()
@@ -131,7 +136,7 @@ def run(call: argparse.Namespace) -> int:
             with _shown_imbalance():
                 trajectory = simulate(
                     dyn, q0, qd0, torque, call.t_end, dt, method, base_acceleration=base,
-                    drift=call.drift, force=call.force,
+                    drift=call.drift, force=call.force, stops=call.stops,
                 )
         else:
             joints = QuasiStatic(dyn)

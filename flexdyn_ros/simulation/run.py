@@ -64,8 +64,7 @@ class Run:
             Diverged: The motion has grown beyond what can be computed.
         """
         equations, steps, hold = self._equations, self._steps, self._hold
-        if isinstance(self._integrator, ImplicitMidpoint):
-            self._integrator.rows.refuse_beyond(q)
+        self.check(q)
         k, block = 0, _FIRST_BLOCK
         while k < steps:
             if equations.held and k % hold == 0:
@@ -78,6 +77,11 @@ class Run:
         if equations.held and k % hold == 0:
             equations.hold(self._t_end, q, qd)
         self._record(self._t_end, q, qd, equations.torque(self._t_end, q, qd))
+
+    def check(self, q: np.ndarray) -> None:
+        """Raise an ArgumentError for a start beyond a joint stop."""
+        if isinstance(self._integrator, ImplicitMidpoint):
+            self._integrator.rows.refuse_beyond(q)
 
     def samples(self) -> Trajectory:
         """Return the motion so far."""
