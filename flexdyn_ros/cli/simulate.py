@@ -91,6 +91,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         '--drift', choices=('projection', 'force', 'baumgarte', 'none'), default='projection',
         help='method that keeps loops closed (default: projection after every step)',
     )
+    parser.add_argument(
+        '--stops', action='store_true',
+        help='joints stop at their limits without rebound, by the implicit method',
+    )
     parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
 
 
@@ -121,7 +125,8 @@ def run(call: argparse.Namespace) -> int:
     dt, limit = call.dt or _DEFAULT_STEP, None
     method = 'rk4' if call.method == 'auto' else call.method
     if dynamic:
-        chosen = choose(dyn, q0, call.dt, call.method, call.force)
+        driven = call.drift != 'projection'
+        chosen = choose(dyn, q0, call.dt, call.method, call.force, call.stops, driven)
         dt, method = chosen.dt, chosen.tableau.name
         limit = None if chosen.limit is None else chosen.limit.step
     start = time.perf_counter()
@@ -131,6 +136,7 @@ def run(call: argparse.Namespace) -> int:
                 trajectory = simulate(
                     dyn, q0, qd0, torque, call.t_end, dt, method, base_acceleration=base,
                     drift=call.drift, force=call.force, rtol=call.rtol, atol=call.atol,
+                    stops=call.stops,
                 )
         else:
             joints = QuasiStatic(dyn)

@@ -82,6 +82,7 @@ class ForwardDynamicsNode(RobotNode):
             p['initial_positions'],
             p['initial_deflection'] == 'static',
             p['method'],
+            p['joint_stops'],
         )
         if self.simulator.step < p['step']:
             self.get_logger().info(

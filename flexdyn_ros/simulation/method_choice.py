@@ -26,7 +26,7 @@ class Choice:
     Attributes:
         tableau: The method.
         dt: The step [s].
-        limit: The method's limit at the start; None where it is not known.
+        limit: The method's limit at the start; None where it has none, or it is not known.
     """
 
     tableau: Tableau
@@ -71,11 +71,10 @@ def choose(
         if robot.loops:
             raise ArgumentError('method', f'is "{tableau.name}", which runs robots without loops')
         return Choice(tableau, dt or _USUAL_STEP, None)
-    limit = find_limit(dyn, q, tableau)
+    limit = None if tableau is IMPLICIT else find_limit(dyn, q, tableau)
     stiff = limit is not None and limit.in_joints and (dt or _USUAL_STEP) > limit.step
     if method == AUTO and supported and stiff:
-        tableau = IMPLICIT
-        limit = find_limit(dyn, q, tableau)
+        tableau, limit = IMPLICIT, None
     if dt and limit and dt > _BEYOND * limit.step and not force and not robot.loops:
         raise StepTooLarge(dt, tableau.name, limit)
     step = dt or min(_USUAL_STEP, _SAFETY * limit.step if limit else _USUAL_STEP)

@@ -64,8 +64,7 @@ class Run:
             Diverged: The motion has grown beyond what can be computed.
         """
         equations, steps, hold = self._equations, self._steps, self._hold
-        if isinstance(self._integrator, ImplicitMidpoint):
-            self._integrator.rows.refuse_beyond(q)
+        self.check(q)
         k, block = 0, _FIRST_BLOCK
         while k < steps:
             if equations.held and k % hold == 0:
@@ -79,6 +78,11 @@ class Run:
             equations.hold(self._t_end, q, qd)
         tau = equations.torque(self._t_end, q, qd)
         record_state(equations, self._recorder, self._t_end, q, qd, tau)
+
+    def check(self, q: np.ndarray) -> None:
+        """Raise an ArgumentError for a start beyond a joint stop."""
+        if isinstance(self._integrator, ImplicitMidpoint):
+            self._integrator.rows.refuse_beyond(q)
 
     def samples(self) -> Trajectory:
         """Return the motion so far."""

@@ -153,3 +153,17 @@ def test_a_state_that_is_not_plausible_is_refused_and_the_one_before_kept(effort
     arm.reset()
     arm.advance(0.01)
     assert arm.q == pytest.approx(start, abs=0.01)
+
+
+def test_joints_stop_at_their_limits_on_demand():
+    """A shoulder with a stop falls on it and stays; without stops it passes it."""
+    assert rigid_arm().count('<limit lower="-3" upper="3"') == 2
+    urdf = rigid_arm().replace('<limit lower="-3" upper="3"', '<limit lower="-0.2" upper="0.2"', 1)
+    ends = [simulator(urdf, stops=stops) for stops in (True, False)]
+    for arm in ends:
+        for _ in range(30):
+            arm.advance(0.01)
+    assert abs(ends[0].q[0]) == 0.2
+    assert abs(ends[1].q[0]) > 0.3
+    with pytest.raises(FlexdynError, match='"shoulder" 0.1 beyond its stop'):
+        simulator(urdf, stops=True, initial_positions=(0.3, 0.0))

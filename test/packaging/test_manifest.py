@@ -86,6 +86,25 @@ def test_pip_installs_what_the_library_imports():
     assert {names[module] for module in needed - {'mpl_toolkits'}} == declared
 
 
+def test_sources_in_c_and_parameter_files_are_installed():
+    """Every C, header and YAML file of the package matches a pattern of package_data."""
+    tree = ast.parse((ROOT / 'setup.py').read_text(encoding='utf-8'))
+    (value,) = (
+        node.value for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == 'package_data'
+    )
+    code = compile(ast.Expression(value), 'setup.py', 'eval')
+    patterns = eval(code, {'PACKAGE': 'flexdyn_ros'})  # noqa: S307
+    installed = {
+        path for package, kinds in patterns.items() for kind in kinds
+        for path in (ROOT / package.replace('.', '/')).glob(kind)
+    }
+    kinds = ('*.c', '*.h', '*.yaml')
+    files = {path for kind in kinds for path in (ROOT / 'flexdyn_ros').rglob(kind)}
+    assert len(files) > 10
+    assert files <= installed, sorted(files - installed)
+
+
 def test_one_version():
     """Manifest, changelog and module agree."""
     version = MANIFEST.findtext('version')

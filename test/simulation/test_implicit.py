@@ -67,6 +67,45 @@ def test_pushed_below_its_break_away_it_does_not_creep(stribeck):
     assert moved.q[-1, 0] > 0.3 + 0.9 * 0.5 * (1.01 * stribeck - stribeck) / INERTIA * 0.01
 
 
+def test_stick_and_slip_of_a_pulled_joint():
+    """A spring pulled at constant speed: it sticks, breaks away, slips as a sine, and sticks."""
+    stiffness, pull, slip, stick = 0.5, 0.2, 0.05, 0.1  # [N m/rad], [rad/s], [N m] twice
+    dyn = wheel(extension=(
+        f'<joint_dynamics joint="axle"><friction viscous="0" coulomb="{slip}" '
+        f'stribeck="{stick}" stribeck_velocity="1e-4"/></joint_dynamics>'))
+    law = TrackingTorque(dyn.robot, [0.0, 10.0], [[0.0], [10.0 * pull]], kp=stiffness)
+    motion = fd.simulate(dyn, [0.0], [0.0], law, 1.5, 1e-4, energy_tolerance=None)
+    leaves, rate = stick / (stiffness * pull), np.sqrt(stiffness / INERTIA)
+    stretch = (stick - slip) / stiffness
+    lasts = 2.0 * (np.pi - np.arctan(stretch * rate / pull)) / rate
+    after = np.clip(motion.t - leaves, 0.0, lasts)
+    spring = stretch * np.cos(rate * after) + pull / rate * np.sin(rate * after)
+    exact = pull * (after + leaves) - slip / stiffness - spring
+    again = motion.t < 2.0 * leaves - 0.1
+    assert motion.q[motion.t < leaves, 0].tolist() == [0.0] * int((motion.t < leaves).sum())
+    assert motion.q[again, 0] == pytest.approx(exact[again], abs=4e-4)
+    assert motion.q[again, 0][-1] == pytest.approx(exact[again][-1], abs=2e-4)
+    assert exact[again][-1] > 0.19
+
+
+def test_a_sprung_joint_that_rubs_loses_a_constant_amplitude_a_half_period():
+    """2 c / k, until it stops inside the band c / k; each half period about c / k to one side."""
+    stiffness, level, start = 0.5, 0.01, 0.3
+    dyn = wheel(f'<dynamics friction="{level}"/>')
+    law = TrackingTorque(dyn.robot, [0.0], [[0.0]], kp=stiffness)
+    motion = fd.simulate(
+        dyn, [start], [0.0], law, 0.8, 1e-4, 'implicit', energy_tolerance=None)
+    half = np.pi / np.sqrt(stiffness / INERTIA)
+    k = np.minimum((motion.t / half).astype(int), round(start / (2.0 * level / stiffness)) - 1)
+    amplitude = start - (2 * k + 1) * level / stiffness
+    exact = (-1.0)**k * (
+        amplitude * np.cos(np.pi * (motion.t / half - k)) + level / stiffness)
+    sliding = motion.t < 6.0 * half
+    assert motion.q[sliding, 0] == pytest.approx(exact[sliding], abs=1e-3)
+    assert motion.qd[-1, 0] == 0.0
+    assert abs(motion.q[-1, 0]) <= level / stiffness
+
+
 def test_joints_that_follow_rub_too():
     """A follower at twice the angle doubles its level of 0.4 on top of the leader's 1."""
     dyn = wheel(

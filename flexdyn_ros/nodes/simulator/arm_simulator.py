@@ -125,6 +125,7 @@ class ArmSimulator:
         initial_positions: Sequence[float] = (),
         static_deflection: bool = False,
         method: str = AUTO,
+        stops: bool = False,
     ):
         """
         Put the arm at its initial state.
@@ -137,6 +138,7 @@ class ArmSimulator:
             initial_positions: One for each commanded joint [rad | m], or none.
             static_deflection: Whether the arm starts with the deflection under gravity.
             method: Of integration, as in `fd.simulate`.
+            stops: Whether joints stop at their limits, as there.
 
         Raises:
             FlexdynError: A joint is unknown, the method does not run the robot, the number of
@@ -162,13 +164,14 @@ class ArmSimulator:
         places = np.maximum(self._positions_at, 0)
         self._equations = EquationsOfMotion(
             dyn, controller.law(self._map.nv, places, np.array(self.columns)), None)
+        self._equations.stops = stops
         if dyn.robot.loops:
             self._equations.loops = LoopMotion(dyn, 'projection', None, None, None)
         self._equations.acceleration(  # refuses massless motions by name
             0.0, self.q, self.qd, self.torque(self.q, self.qd), 0)
         dyn.compile(*EVALUATED, *RECORDED)
         self.fastest_rate = self._fastest_rate()
-        tableau = choose(dyn, self.q, step, method, force=True).tableau
+        tableau = choose(dyn, self.q, step, method, force=True, stops=stops).tableau
         explicit = min(step, LARGEST_STEP_TIMES_RATE / max(self.fastest_rate, 1e-9))
         self.step = step if tableau is IMPLICIT else explicit
         self.method = tableau.name
@@ -176,6 +179,7 @@ class ArmSimulator:
         times = (_NO_SAMPLES, self.step, math.inf)
         self._loaded: dict[str, list[float]] = {}
         self._run = Run(self._equations, tableau, recorder, times, _NO_SAMPLES)
+        self._run.check(self.q)
 
     def _controlled_positions(
         self, controller: JointController, initial: Sequence[float]
