@@ -3,7 +3,9 @@
 Slow motion beside fast modes: adaptive and implicit methods against `rk4` at its limit.
 
 A beam on a hinge with an elastic joint swings at up to 5 Hz; torsion modes of up to 7.6 kHz rest,
-but for the 1e-9 rad that an eccentric gram twists them. Command: python -m benchmarks.simulation.stiff prints evaluations by error.
+but for the 1e-9 rad that an eccentric gram twists them.
+
+Command: python -m benchmarks.simulation.stiff prints evaluations by error.
 """
 
 from __future__ import annotations
@@ -12,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Optional
 from unittest.mock import patch
 
-from benchmarks.codegen.measure import compare
+from benchmarks.codegen.measure import compare, Comparison
 from benchmarks.codegen.page import Line
-from benchmarks.codegen.robots import canadarm, URDF
+from benchmarks.codegen.robots import URDF
 import flexdyn_ros as fd
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.stability import step_limit
@@ -86,6 +88,12 @@ class Problem:
                 return Setting(options, found, evaluations)
         return None
 
+    def compared(
+        self, ours: dict[str, Any], theirs: dict[str, Any], rounds: int
+    ) -> Comparison:
+        """Return the times of two settings."""
+        return compare(lambda: self.run(ours), lambda: self.run(theirs), (1, 1), rounds)
+
     def counted(self, options: dict[str, Any]) -> tuple[int, Any]:
         """Return evaluations of an adaptive method, and the motion."""
         with (
@@ -116,12 +124,11 @@ def beam() -> Problem:
     return Problem(dyn, start, {'method': 'rk4', 'dt': 2e-5})
 
 
-def arm() -> Problem:
-    """Return the flexible Canadarm, which swings on its vibrations."""
-    robot = canadarm()
-    start = np.zeros(robot.nq)
-    start[robot.n_joints:] = 1e-3
-    return Problem(fd.Dynamics(robot, 'c'), start, {'method': 'rk10', 'dt': 1e-4})
+def rigid_arm() -> Problem:
+    """Return the rigid Puma 560, which falls from 0.3 rad."""
+    robot = fd.load_robot(URDF / 'puma560.urdf.xacro')
+    start = np.full(robot.nq, 0.3)
+    return Problem(fd.Dynamics(robot, 'c'), start, {'method': 'rk10', 'dt': 1e-3})
 
 
 def stiff(rounds: int) -> list[Line]:
@@ -137,9 +144,7 @@ def stiff(rounds: int) -> list[Line]:
         found = problem.setting(method, _ERROR)
         assert found is not None
         least = evaluations / found.evaluations
-        taken = compare(
-            lambda: problem.run(found.options), lambda: problem.run(explicit), (1, 1), 5
-        )
+        taken = problem.compared(found.options, explicit, 5)
         lines.append(Line(
             f'{name}`{method}`, {found.evaluations} evaluations', taken.ours, taken.ours_least,
             least, None, f'{peer}, {evaluations} evaluations', taken.theirs, least >= 20.0,
@@ -147,9 +152,7 @@ def stiff(rounds: int) -> list[Line]:
         ))
     found = problem.setting('implicit', _ERROR)
     assert found is not None
-    taken = compare(
-        lambda: problem.run(found.options), lambda: problem.run(explicit), (1, 1), rounds
-    )
+    taken = problem.compared(found.options, explicit, rounds)
     lines.append(Line(
         f'{name}`implicit`, {found.options["dt"] * 1e3:g} ms', taken.ours, taken.ours_least,
         taken.ratio, (taken.low, taken.high), peer, taken.theirs, taken.ratio >= 5.0,
@@ -172,5 +175,5 @@ def work_precision(problem: Problem, methods: tuple[str, ...], errors: tuple[flo
 
 
 if __name__ == '__main__':
-    print(work_precision(arm(), METHODS, (1e-4, 1e-6, 1e-8)) + '\n')
+    print(work_precision(rigid_arm(), METHODS, (1e-4, 1e-6, 1e-8)) + '\n')
     print(work_precision(beam(), ('rk4', 'implicit', 'Radau', 'BDF'), (1e-4, 1e-5, 1e-6)))
