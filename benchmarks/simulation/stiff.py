@@ -169,11 +169,15 @@ def work_precision(problem: Problem, methods: tuple[str, ...], errors: tuple[flo
         cells = []
         for method in methods:
             found = problem.setting(method, error)
-            cells.append('-' if found is None else f'{found.evaluations / _DURATION:.2g}')
+            cells.append('-' if found is None else _rounded(found.evaluations / _DURATION))
         rows.append(f'| {error:.0e} | ' + ' | '.join(cells) + ' |')
     return '\n'.join(rows)
 
 
+def _rounded(number: float) -> str:
+    return f'{float(f"{number:.2g}"):,.0f}'.replace(',', ' ')
+
+
 if __name__ == '__main__':
     print(work_precision(rigid_arm(), METHODS, (1e-4, 1e-6, 1e-8)) + '\n')
-    print(work_precision(beam(), ('rk4', 'implicit', 'Radau', 'BDF'), (1e-4, 1e-5, 1e-6)))
+    print(work_precision(beam(), ('rk4', 'implicit', 'Radau', 'BDF'), (1e-4, 1e-5)))
