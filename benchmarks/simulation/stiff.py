@@ -39,7 +39,7 @@ _STEPS = (10e-3, 5e-3, 2e-3, 1e-3, 5e-4, 2.5e-4, 1e-4, 5e-5, 2.5e-5, 1e-5)
 
 
 @dataclass(frozen=True)
-class Setting:
+class MethodSetting:
     """
     A method with the loosest setting that meets an error.
 
@@ -72,7 +72,7 @@ class Problem:
             progress=False, energy_tolerance=None, **given,
         )
 
-    def setting(self, method: str, error: float) -> Optional[Setting]:
+    def setting(self, method: str, error: float) -> Optional[MethodSetting]:
         """Return the loosest setting of a method that meets an error; None where none does."""
         fixed = method in TABLEAUS or method == 'implicit'
         for choice in _STEPS if fixed else _TOLERANCES:
@@ -85,7 +85,7 @@ class Problem:
                 if fixed:
                     stages = TABLEAUS[method].stages if method in TABLEAUS else 5
                     evaluations = stages * round(_DURATION / choice)
-                return Setting(options, found, evaluations)
+                return MethodSetting(options, found, evaluations)
         return None
 
     def compared(
