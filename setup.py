@@ -84,6 +84,7 @@ setup(
         f'{PACKAGE}.codegen.compile.runtime': ['*.c', '*.h'],
         f'{PACKAGE}.model.extension': ['*.yaml'],
         f'{PACKAGE}.nodes': ['*.yaml'],
+        f'{PACKAGE}.simulation': ['steps/*.[ch]'],
     },
     ext_modules=extensions(),
     data_files=data_files(),

@@ -68,23 +68,27 @@ def deliver(values: Any, out: Optional[np.ndarray]) -> np.ndarray:
             out[:] = values
             return out
     result = np.array(values, dtype=float)
-    if not isinstance(out, np.ndarray) or out.dtype != np.float64:
-        raise ArgumentError('out', f'must be a float64 numpy array, not {type(out).__name__}')
-    if out.shape != result.shape:
-        raise ArgumentError('out', f'has shape {out.shape}, expected {result.shape}')
-    if not out.flags.writeable:
-        raise ArgumentError('out', 'is read-only')
-    out[...] = result
+    target(out, result.shape)[...] = result
     return out
 
 
-def targets(out: Any, words: str, count: int) -> Sequence[Optional[np.ndarray]]:
+def target(out: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return `out` where a result of this shape can be written into it; see `deliver`."""
+    if not isinstance(out, np.ndarray) or out.dtype != np.float64:
+        raise ArgumentError('out', f'must be a float64 numpy array, not {type(out).__name__}')
+    if out.shape != shape:
+        raise ArgumentError('out', f'has shape {out.shape}, expected {shape}')
+    if not out.flags.writeable:
+        raise ArgumentError('out', 'is read-only')
+    return out
+
+
+def targets(out: Any, count: int) -> Sequence[Optional[np.ndarray]]:
     """
-    Return where each of `count` results is to be written, None where that is not given.
+    Return where each of two or three results is to be written, None where that is not given.
 
     Args:
         out: As many arrays, or None.
-        words: What they are, for the error: "two arrays".
         count: Number of results.
 
     Raises:
@@ -93,22 +97,33 @@ def targets(out: Any, words: str, count: int) -> Sequence[Optional[np.ndarray]]:
     if out is None:
         return (None,) * count
     if not isinstance(out, (tuple, list)) or len(out) != count:
+        words = 'two arrays' if count == 2 else 'three arrays'
         raise ArgumentError('out', f'must be {words}, one for each result')
     return out
 
 
-def _array(argument: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+def real_numbers(argument: str, value: Any, expected: str) -> np.ndarray:
+    """Return numbers as a float array of any shape; `expected` names the right one in errors."""
     try:
         found = np.asarray(value)
         if found.dtype.kind not in 'fiu' and found.size:
             raise TypeError
-        found = found.astype(float)
+        return found.astype(float, copy=False)
     except (TypeError, ValueError):
-        expected = f'{shape}' if shape else 'one number'
         raise ArgumentError(argument, f'must hold real numbers, expected {expected}') from None
+
+
+def refuse_infinite(argument: str, numbers: np.ndarray) -> None:
+    """Raise an ArgumentError with the place of the first number that is not finite, if any."""
+    finite = np.isfinite(numbers)
+    if not finite.all():
+        where = np.argwhere(~finite)[0].tolist() if numbers.ndim else ''
+        raise ArgumentError(argument, f'has a value that is not finite {where}'.rstrip())
+
+
+def _array(argument: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    found = real_numbers(argument, value, f'{shape}' if shape else 'one number')
     if found.shape != shape:
         raise ArgumentError(argument, f'has shape {found.shape}, expected {shape}')
-    if not np.isfinite(found).all():
-        where = np.argwhere(~np.isfinite(found))[0].tolist() if shape else ''
-        raise ArgumentError(argument, f'has a value that is not finite {where}'.rstrip())
+    refuse_infinite(argument, found)
     return found

@@ -8,8 +8,8 @@ from inspect import Parameter, Signature
 import os
 from typing import Any, Callable, Mapping, Optional, Sequence
 
-from flexdyn_ros.arguments import targets
-from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.arguments import real_numbers, refuse_infinite, target, targets
+from flexdyn_ros.checked_arguments import Wrenches, wrenches_by_frame
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.dynamics.functions import FUNCTIONS, result_shape, SOLVING_METHODS
@@ -92,22 +92,28 @@ class BatchFunction:
             for _, kind in self._function.outputs
         ]
         single = len(shapes) == 1
-        words = 'two arrays' if len(shapes) == 2 else 'three arrays'
-        given = [out] if single else targets(out, words, len(shapes))
+        given = [out] if single else targets(out, len(shapes))
         results = [
-            np.empty(shape) if each is None else _target_array('out', each, shape)
+            np.empty(shape) if each is None else target(each, shape)
             for each, shape in zip(given, shapes)
         ]
         taken = (*samples.values(), *loads.values())
         aside = [np.empty(each.shape) if _must_copy(each, taken) else each for each in results]
         doubtful: Sequence[int] = range(count)
-        run = self._compiled(method, frame, loads) if count else None
-        if run is None:
-            _refuse_infinite(samples)
-        else:
-            doubtful = run(samples, loads, aside, count)
-            if doubtful:
-                _refuse_infinite(samples)
+        made = self._compiled(method, frame, loads) if count else None
+        if made is not None:
+            function, constants = made
+            inputs = [*samples.values(), *constants, *loads.values()]
+            strides = [
+                *(each.shape[1] for each in samples.values()), *(0 for _ in constants),
+                *(6 if each.ndim == 2 else 0 for each in loads.values()),
+            ]
+            flags = np.empty(count, dtype=np.uint8)
+            function(count, inputs, strides, aside, flags, _threads(count))
+            doubtful = np.flatnonzero(flags).tolist() if flags.any() else ()
+        if doubtful:
+            for name, rows in samples.items():
+                refuse_infinite(name, rows)
         for k in doubtful:
             # A call of its own, with the errors of one.
             for result, value in zip(aside, self._one(k, samples, loads, method, frame)):
@@ -122,46 +128,31 @@ class BatchFunction:
         method: str, frame: Optional[str],
     ) -> tuple[np.ndarray, ...]:
         """Return the results of one sample."""
-        own: dict[str, Any] = {name: rows[k] for name, rows in samples.items()}
+        arguments: dict[str, Any] = {name: rows[k] for name, rows in samples.items()}
         if frame is not None:
-            own['frame'] = frame
+            arguments['frame'] = frame
         if self._function.takes_wrenches and self.__name__ != 'bias_vector':
-            own['wrenches'] = {f: w if w.ndim == 1 else w[k] for f, w in loads.items()}
+            arguments['wrenches'] = {f: w if w.ndim == 1 else w[k] for f, w in loads.items()}
         if self.__name__ == 'forward_dynamics':
-            own['method'] = method
-        found = getattr(self._dyn, self.__name__)(**own)
+            arguments['method'] = method
+        found = getattr(self._dyn, self.__name__)(**arguments)
         return (found,) if len(self._function.outputs) == 1 else found
 
     def _compiled(
         self, method: str, frame: Optional[str], loads: Mapping[str, np.ndarray]
-    ) -> Optional[Callable[..., Sequence[int]]]:
-        """Return a compiled function over samples, or None where there is none."""
+    ) -> Optional[tuple[Callable[..., None], list[np.ndarray]]]:
+        """Return a compiled function over samples and its constants, None where there is none."""
         backend = self._dyn._backend
-        if not isinstance(backend, GeneratedBackend):
+        if not isinstance(backend, GeneratedBackend) or self._dyn._replaces(self.__name__):
             return None
-        if self._dyn.robot.loops and self._function.open_tree:
+        if self._dyn.robot.loops and self._function.by_rank:
             return None  # a matter of rank, sample by sample
         places = tuple((each, None) for each in loads)
         made = backend.batch(Request(self.__name__, frame), places, method)
         if made is None:
             return None
         function, variant = made
-        constants = {name: np.array(values) for name, values in variant.constants.items()}
-
-        def run(
-            samples: Mapping[str, np.ndarray], wrenches: Mapping[str, np.ndarray],
-            results: Sequence[np.ndarray], n: int,
-        ) -> Sequence[int]:
-            inputs = [*samples.values(), *constants.values(), *wrenches.values()]
-            strides = [
-                *(each.shape[1] for each in samples.values()), *(0 for _ in constants),
-                *(6 if each.ndim == 2 else 0 for each in wrenches.values()),
-            ]
-            flags = np.empty(n, dtype=np.uint8)
-            function(n, inputs, strides, results, flags, _threads(n))
-            return np.flatnonzero(flags).tolist() if flags.any() else ()
-
-        return run
+        return function, [np.array(values) for values in variant.constants.values()]
 
 
 @lru_cache(maxsize=None)
@@ -232,14 +223,7 @@ def _sample_rows(
     count: Optional[int] = None
     for name, value in vectors.items():
         width = width_of(name)
-        try:
-            rows = np.asarray(value)
-            if rows.dtype.kind not in 'fiu' and rows.size:
-                raise TypeError
-            rows = np.ascontiguousarray(rows, dtype=float)
-        except (TypeError, ValueError):
-            wanted = f'(N, {width})'
-            raise ArgumentError(name, f'must hold real numbers, expected {wanted}') from None
+        rows = np.ascontiguousarray(real_numbers(name, value, f'(N, {width})'))
         if rows.ndim != 2 or rows.shape[1] != width:
             raise ArgumentError(name, f'has shape {rows.shape}, expected (N, {width})')
         if count is not None and len(rows) != count:
@@ -265,45 +249,15 @@ def _sample_wrenches(
     Raises:
         ArgumentError: If they are no wrenches of so many samples.
     """
-    if wrenches is None:
-        return {}
-    if not isinstance(wrenches, Mapping):
-        raise ArgumentError('wrenches', 'must map frame names to six numbers')
     found = {}
-    for frame in sorted(wrenches):
-        argument, value = f'wrenches["{frame}"]', wrenches[frame]
-        try:
-            numbers = np.ascontiguousarray(value, dtype=float)
-        except (TypeError, ValueError):
-            raise ArgumentError(argument, 'must hold real numbers') from None
+    for frame, value in sorted(wrenches_by_frame(wrenches).items()):
+        argument, shapes = f'wrenches["{frame}"]', f'(6,) or ({count}, 6)'
+        numbers = np.ascontiguousarray(real_numbers(argument, value, shapes))
         if numbers.shape not in ((6,), (count, 6)):
-            raise ArgumentError(
-                argument, f'has shape {numbers.shape}, expected (6,) or ({count}, 6)'
-            )
-        if not np.isfinite(numbers).all():
-            raise ArgumentError(argument, 'has a value that is not finite')
+            raise ArgumentError(argument, f'has shape {numbers.shape}, expected {shapes}')
+        refuse_infinite(argument, numbers)
         found[known(frame)] = numbers
     return found
-
-
-def _refuse_infinite(samples: Mapping[str, np.ndarray]) -> None:
-    """Raise an error that names the first value that is not finite, if there is one."""
-    for name, rows in samples.items():
-        finite = np.isfinite(rows)
-        if not finite.all():
-            where = np.argwhere(~finite)[0].tolist()
-            raise ArgumentError(name, f'has a value that is not finite {where}')
-
-
-def _target_array(argument: str, out: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Return `out` where it can take the result."""
-    if not isinstance(out, np.ndarray) or out.dtype != np.float64:
-        raise ArgumentError(argument, f'must be a float64 numpy array, not {type(out).__name__}')
-    if out.shape != shape:
-        raise ArgumentError(argument, f'has shape {out.shape}, expected {shape}')
-    if not out.flags.writeable:
-        raise ArgumentError(argument, 'is read-only')
-    return out
 
 
 def _must_copy(out: np.ndarray, inputs: tuple[np.ndarray, ...]) -> bool:

@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import Any, Callable, Mapping, Optional, Sequence
 
-from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.arguments import real_matrix, real_number, real_vector
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.errors import ArgumentError, FlexdynError, NonFiniteResult, UnknownName
+from flexdyn_ros.model.records.inertia import Inertia, inertia_problem
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 Wrenches = Optional[Mapping[str, Any]]
+# Part of the largest entry by which a payload's inertia may miss symmetry.
+SYMMETRY = 1e-9
+
+_logger = logging.getLogger('flexdyn_ros')
 
 
 class CheckedArguments:
@@ -27,16 +33,21 @@ class CheckedArguments:
         """Take a robot."""
         self.robot = robot
         self._nq, self._nv, self._n_joints = robot.nq, robot.nv, robot.n_joints
+        modes = robot.n_modes
+        self._widths = {
+            'q': self._nq, 'joint_q': self._nq - modes, 'joint_qd': self._n_joints,
+            'joint_qdd': self._n_joints, 'modal_state': 4 * modes, 'step': 2,
+        }
         self._quaternions = robot.quaternion_starts
         self._frames = frozenset(robot.frame_names)
 
     def _width(self, argument: str) -> int:
         """Return the length of a vector."""
-        return {'q': self._nq, 'joint_qdd': self._n_joints}.get(argument, self._nv)
+        return self._widths.get(argument, self._nv)
 
-    def _position(self, q: Any) -> list[float]:
+    def _position(self, q: Any, argument: str = 'q') -> list[float]:
         """Return a checked configuration with its quaternions brought to unit length."""
-        values = real_vector('q', q, self._nq)
+        values = real_vector(argument, q, self._width(argument))
         if not self._quaternions:
             return values
         for start in self._quaternions:
@@ -45,7 +56,7 @@ class CheckedArguments:
             length = math.sqrt(x * x + y * y + z * z + w * w)
             if not 0.5 < length < 2.0:
                 raise ArgumentError(
-                    'q', f'has a quaternion of length {length:.3g} at {start}, expected 1'
+                    argument, f'has a quaternion of length {length:.3g} at {start}, expected 1'
                 )
             values[start : start + 4] = [x / length, y / length, z / length, w / length]
         return values
@@ -55,8 +66,8 @@ class CheckedArguments:
 
     def _vector(self, argument: str, value: Any) -> list[float]:
         """Return one of the vectors, checked."""
-        if argument == 'q':
-            return self._position(value)
+        if argument in ('q', 'joint_q'):
+            return self._position(value, argument)
         return real_vector(argument, value, self._width(argument))
 
     def _frame(self, frame: str) -> str:
@@ -65,12 +76,8 @@ class CheckedArguments:
         return frame
 
     def _checked(self, wrenches: Wrenches) -> list[FrameWrench]:
-        if wrenches is None:
-            return []
-        if not isinstance(wrenches, Mapping):
-            raise ArgumentError('wrenches', 'must map frame names to six numbers')
         checked = []
-        for frame, wrench in wrenches.items():
+        for frame, wrench in wrenches_by_frame(wrenches).items():
             six = real_vector(f'wrenches["{frame}"]', wrench, 6)
             force, moment = (six[0], six[1], six[2]), (six[3], six[4], six[5])
             checked.append(FrameWrench(self._frame(frame), force, moment))
@@ -111,6 +118,13 @@ class CheckedArguments:
         return found
 
 
+def wrenches_by_frame(wrenches: Wrenches) -> Mapping[str, Any]:
+    """Return wrenches by frame, none for None; raise an ArgumentError for no mapping."""
+    if wrenches is not None and not isinstance(wrenches, Mapping):
+        raise ArgumentError('wrenches', 'must map frame names to six numbers')
+    return wrenches or {}
+
+
 def _not_finite(
     name: str, given: Mapping[str, Sequence[float]], wrenches: Sequence[FrameWrench]
 ) -> NonFiniteResult:
@@ -123,3 +137,29 @@ def _not_finite(
         return NonFiniteResult(name, 'q', 0.0)
     argument, k = max(places, key=lambda place: abs(numbers[place[0]][place[1]]))
     return NonFiniteResult(name, f'{argument}[{k}]', float(numbers[argument][k]))
+
+
+def payload_body(mass: Any, com: Any, inertia: Any) -> Inertia:
+    """
+    Return a payload's inertia; see `Dynamics.set_payload`.
+
+    Raises:
+        ArgumentError: If the mass or a principal moment is negative, or the inertia not
+            symmetric.
+    """
+    mass = real_number('mass', mass)
+    if mass < 0.0:
+        raise ArgumentError('mass', f'is {mass}, expected zero or more')
+    x, y, z = real_vector('com', com, 3)
+    moments = real_matrix('inertia', inertia, (3, 3))
+    scale = max(np.abs(moments).max(), np.finfo(float).tiny)
+    if np.abs(moments - moments.T).max() > SYMMETRY * scale:
+        raise ArgumentError('inertia', 'is not symmetric')
+    problem = inertia_problem(mass, moments, ('positive',))
+    if problem is not None:
+        raise ArgumentError('inertia', f'is impossible: {problem}')
+    doubt = inertia_problem(mass, moments, ('triangle',))
+    if doubt is not None:
+        _logger.warning('The inertia of a payload is doubtful: %s.', doubt)
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = (0.5 * (moments + moments.T)).ravel().tolist()
+    return Inertia(mass, (x, y, z), ((xx, xy, xz), (yx, yy, yz), (zx, zy, zz)))

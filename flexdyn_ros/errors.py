@@ -30,11 +30,8 @@ class ModelError(FlexdynError):
         name: Optional[str] = None,
         advice: Optional[str] = None,
     ):
-        self.problem = problem
-        self.file = file
-        self.element = element
-        self.name = name
-        self.advice = advice
+        self.problem, self.advice = problem, advice
+        self.file, self.element, self.name = file, element, name
         super().__init__(self._sentence())
 
     def _sentence(self) -> str:
@@ -64,9 +61,7 @@ class UnknownName(FlexdynError):
     """
 
     def __init__(self, kind: str, name: object, known: Iterable[str]):
-        self.kind = kind
-        self.name = name
-        self.known = tuple(known)
+        self.kind, self.name, self.known = kind, name, tuple(known)
         super().__init__(f'No {kind} is called "{name}". {did_you_mean(name, self.known)}')
 
 
@@ -80,9 +75,8 @@ class ArgumentError(FlexdynError, ValueError):
     """
 
     def __init__(self, argument: str, problem: str):
-        self.argument = argument
-        self.problem = problem
-        super().__init__(f'Argument "{argument}" {problem.rstrip(".")}.')
+        self.argument, self.problem = argument, problem
+        super().__init__(f'Argument "{argument}" {_closed(problem)}')
 
 
 class NonFiniteResult(FlexdynError, ArithmeticError):
@@ -96,9 +90,7 @@ class NonFiniteResult(FlexdynError, ArithmeticError):
     """
 
     def __init__(self, function: str, argument: str, value: float):
-        self.function = function
-        self.argument = argument
-        self.value = value
+        self.function, self.argument, self.value = function, argument, value
         super().__init__(
             f'{function} has no finite result: intermediate numbers are too large. The largest '
             f'argument is {argument} = {value:g}; check its value and unit.'
@@ -118,8 +110,7 @@ class FileNotWritten(FlexdynError, OSError):
     exit_code = 2
 
     def __init__(self, path: str, reason: str):
-        self.path = path
-        self.reason = reason
+        self.path, self.reason = path, reason
         super().__init__(f'{path} cannot be written: {reason}.')
 
 
@@ -133,14 +124,13 @@ class LoopsCannotClose(FlexdynError):
     """
 
     def __init__(self, loop: str, gaps: dict[str, float], advice: str):
-        self.loop = loop
-        self.gaps = dict(gaps)
-        own = ', '.join(
-            f'{gap:.3g} {"rad" if name.rpartition("/")[2][0] == "r" else "m"} in '
-            f'{name.rpartition("/")[2]}'
-            for name, gap in gaps.items() if name.rpartition('/')[0] == loop
+        self.loop, self.gaps = loop, dict(gaps)
+        places = [(gap, *name.rpartition('/')) for name, gap in gaps.items()]
+        errors = ', '.join(
+            f'{gap:.3g} {"rad" if direction[0] == "r" else "m"} in {direction}'
+            for gap, owner, _, direction in places if owner == loop
         )
-        sentence = f'Loop "{loop}" does not close: its error is {own}'
+        sentence = f'Loop "{loop}" does not close: its error is {errors}'
         super().__init__(f'{sentence}. {advice.rstrip(".")}.')
 
 
@@ -154,8 +144,7 @@ class UnattainableMotion(FlexdynError):
     """
 
     def __init__(self, coordinate: str, force: float):
-        self.coordinate = coordinate
-        self.force = force
+        self.coordinate, self.force = coordinate, force
         super().__init__(
             f'The motion needs a force of {force:.4g} on "{coordinate}", which is not actuated. '
             'Name more joints in <actuated>, or choose a motion that the actuated joints can make.'
@@ -172,8 +161,7 @@ class SingularMassMatrix(FlexdynError):
     """
 
     def __init__(self, coordinate: str, links: Iterable[str], advice: str):
-        self.coordinate = coordinate
-        self.links = tuple(links)
+        self.coordinate, self.links = coordinate, tuple(links)
         moved = ', '.join(self.links) or 'none'
         super().__init__(
             f'Coordinate "{coordinate}" moves no inertia (links: {moved}). '

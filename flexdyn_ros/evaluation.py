@@ -11,6 +11,7 @@ from typing import Any, Callable, ClassVar, Iterable, Mapping, Optional, Sequenc
 from flexdyn_ros.arguments import deliver, targets
 from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
+from flexdyn_ros.closed_chains.loop_inputs import LoopInputs
 from flexdyn_ros.codegen.backends.generated import Backend, GeneratedBackend
 from flexdyn_ros.codegen.backends.variants import CompiledAhead, ordered_wrenches
 from flexdyn_ros.codegen.compile.program import NativeFunction
@@ -24,11 +25,8 @@ from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
-# With loops, what a function is computed from.
-WITH_LOOPS = {
-    'inverse_dynamics': ('inverse_dynamics', 'loop_jacobian'),
-    'forward_dynamics': ('loop_equations',), 'hybrid_dynamics': ('loop_equations',),
-}
+# With loops, what derivatives are computed from.
+DERIVED = ('loop_equations', 'inverse_dynamics_derivatives', 'loop_derivatives')
 
 
 class Evaluation(CheckedArguments):
@@ -80,8 +78,14 @@ class Evaluation(CheckedArguments):
         wrenches: Wrenches = None,
         method: str = 'auto',
         out: Any = None,
+        loop_inputs: Optional[LoopInputs] = None,
+        base: Optional[Sequence[float]] = None,
     ) -> Any:
-        """Return what a function gives: checked arguments, the backend, results in arrays."""
+        """
+        Return what a function gives: checked arguments, the backend, results in arrays.
+
+        `loop_inputs` is what is given about loops, `base` the acceleration of a prescribed base.
+        """
         function = FUNCTIONS[name]
         if function.of_frame:
             frame = self._frame(frame or '')
@@ -92,21 +96,26 @@ class Evaluation(CheckedArguments):
             result_shape(kind, self._nv, self._n_joints, count) for _, kind in function.outputs
         ]
         single = len(shapes) == 1
+        closed = self._closed if function.by_rank else None
 
         def compute() -> tuple[np.ndarray, ...]:
-            found = self._backend.evaluate(name, vectors, frame, parameters, loads, method)
+            if closed is not None:
+                found = closed.evaluate(
+                    self._backend, name, vectors, loads, loop_inputs, base, parameters
+                )
+            else:
+                found = self._backend.evaluate(name, vectors, frame, parameters, loads, method)
             return tuple(
                 np.asarray(each, dtype=float).reshape(shape)
                 for each, shape in zip((found,) if single else found, shapes)
             )
 
-        results = self._sound(name, dict(zip(function.inputs, vectors)), loads, compute)
+        numbers = {**dict(zip(function.inputs, vectors)), 'base_acceleration': base or ()}
+        results = self._sound(name, numbers, loads, compute)
         if parameters is None and len(loads) < 2:
             self._call_directly(name, frame, [wrench.frame for wrench in loads], method)
         if not single:
-            words = 'two arrays' if len(shapes) == 2 else 'three arrays'
-            places = targets(out, words, len(shapes))
-            return tuple(deliver(each, place) for each, place in zip(results, places))
+            return tuple(map(deliver, results, targets(out, len(shapes))))
         return float(results[0]) if not shapes[0] and out is None else deliver(results[0], out)
 
     def _call_directly(
@@ -116,10 +125,10 @@ class Evaluation(CheckedArguments):
         backend = self._backend
         if not isinstance(backend, GeneratedBackend) or backend.name != 'c':
             return
-        if self._closed is not None and FUNCTIONS[name].open_tree:
+        if not self._is_compiled(name):
             return
         places = tuple((each, None) for each in loaded)
-        kernel = backend.function(Request(name, frame), places, method)
+        kernel = backend.function(self._request(name, frame), places, method)
         written = self._written[name]
         if loaded:
             if method == 'auto':
@@ -130,6 +139,10 @@ class Evaluation(CheckedArguments):
         for choice in choices:
             call_directly(self, written, kernel, choice, None)
 
+    def _replaces(self, name: str) -> bool:
+        """Return whether a subclass has a method of its own, which batches and steps then call."""
+        return getattr(type(self), name) is not self._written[name]
+
     def native(self, name: str, wrenches: Wrenches = None) -> Optional[NativeFunction]:
         """
         Return a function under the present loads as other compiled code calls it.
@@ -139,14 +152,16 @@ class Evaluation(CheckedArguments):
             wrenches: Constant wrenches, see `Dynamics`; they become constants of the function.
 
         Returns:
-            None where the backend is not "c", a subclass replaces the method, or loops take part.
+            None where the backend is not "c", a subclass replaces the method, or a function of a
+            robot with loops is not solved by compiled code.
         """
         backend = self._backend
-        replaced = getattr(type(self), name) is not self._written[name]
-        if replaced or self._closed is not None or not isinstance(backend, GeneratedBackend):
+        plain = self._is_compiled(name) and not self._replaces(name)
+        if not isinstance(backend, GeneratedBackend) or not plain:
             return None
         loads = ordered_wrenches(self._checked(wrenches))
-        found = backend.native(Request(name), tuple((each.frame, each.axes) for each in loads))
+        places = tuple((each.frame, each.axes) for each in loads)
+        found = backend.native(self._request(name), places)
         if found is None or not loads:
             return found
         numbers = [x for each in loads for x in (*each.force, *each.moment)]
@@ -161,10 +176,25 @@ class Evaluation(CheckedArguments):
         if self._closed is None:
             return read_function(self.robot, text)
         found: list[Request] = []
-        for name in str(text).split('+'):
-            parts = WITH_LOOPS.get(name.strip())
-            found += read_function(self.robot, name) if parts is None else map(Request, parts)
+        for part in str(text).split('+'):
+            name = part.strip()
+            if name in FUNCTIONS and FUNCTIONS[name].solved:
+                found.append(self._request(name))
+            elif name in FUNCTIONS and FUNCTIONS[name].derives and FUNCTIONS[name].by_rank:
+                found += map(Request, DERIVED)
+            else:
+                found += read_function(self.robot, part)
         return found
+
+    def _request(self, name: str, frame: Optional[str] = None) -> Request:
+        """Return a function as it is asked of the backend."""
+        closed = self._closed is not None and FUNCTIONS[name].solved
+        return Request(name, frame, closed=closed)
+
+    def _is_compiled(self, name: str) -> bool:
+        """Return whether compiled code gives a function's results, on the backend "c"."""
+        function = FUNCTIONS[name]
+        return self._closed is None or function.solved or not function.by_rank
 
     def _parameters(self, names: Sequence[str]) -> ChosenParameters:
         if not isinstance(names, Iterable):

@@ -33,6 +33,7 @@ def linearise(
     `robot.joint_names`. Modes have no input: outside forces on them are zero or stay as they are.
     Of a base that moves, free or prescribed, the first six inputs are the wrench on it.
     The state need not be an equilibrium; then x is the departure from the motion through it.
+    With loops only departures x count that keep them closed; the system maps these to such.
 
     Args:
         dyn: Dynamics of the robot, with its payloads and gravity.
@@ -46,7 +47,6 @@ def linearise(
 
     Raises:
         ArgumentError: An argument has the wrong shape or type.
-        NotYetSupported: If the robot has loops.
         SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
     """
     require_dynamics(dyn)

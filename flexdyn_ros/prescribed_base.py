@@ -69,8 +69,8 @@ def accelerations_on_base(
     """
     q, qd = state
     held = len(base_acceleration)
-    carried = list(base_acceleration) + [0.0] * (len(tau) - held)
-    at_rest = backend.inverse_dynamics(q, qd, carried, wrenches)
+    of_base_alone = list(base_acceleration) + [0.0] * (len(tau) - held)
+    at_rest = backend.inverse_dynamics(q, qd, of_base_alone, wrenches)
     right = [force - rest for force, rest in zip(tau, at_rest)]
     right[:held] = [0.0] * held
     if method == 'recursive':

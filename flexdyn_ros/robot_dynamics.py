@@ -7,12 +7,13 @@ The methods about loops stand in `closed_chains/methods.py`.
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Optional, overload, Sequence, Union
+from typing import Iterable, Optional, overload, Sequence, Union
 import warnings
 
-from flexdyn_ros.arguments import deliver, real_vector, targets
+from flexdyn_ros.arguments import deliver, real_vector
 from flexdyn_ros.batch import BatchDynamics
-from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.checked_arguments import payload_body, Wrenches
+from flexdyn_ros.closed_chains.chains import DOUBTFUL, LOOP_TOLERANCE
 from flexdyn_ros.closed_chains.methods import ByLoop, ClosedChainMethods
 from flexdyn_ros.codegen.backends.generated import Backend, generated_backend, GeneratedBackend
 from flexdyn_ros.dynamics.functions import FUNCTIONS, SOLVING_METHODS
@@ -21,7 +22,6 @@ from flexdyn_ros.dynamics.influence.model import Approximations
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.evaluation import Evaluation
-from flexdyn_ros.model.payload import payload_body
 from flexdyn_ros.model.records.robot import require_robot, Robot
 from flexdyn_ros.prescribed_base import accelerations_on_base, checked_base_acceleration
 import numpy as np
@@ -51,6 +51,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
         backend: Name of the backend in use.
         formulation: Name of the formulation in use.
         batch: The same functions over many samples at once, see `BatchDynamics`.
+        loop_tolerance: How far a configuration may leave a loop open, as a fraction of the loop's
+            length, or an angle [rad]; beyond it dynamics raise ArgumentError, and beyond a
+            thousandth of it they warn once. The length is that of the way along the loop over the
+            origins of its joints and frames.
     """
 
     def __init__(
@@ -60,6 +64,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         patient: Optional[bool] = None,
         formulation: str = RECURSIVE,
         approximations: Union[str, Iterable[str]] = (),
+        loop_tolerance: float = LOOP_TOLERANCE,
     ):
         """
         Prepare the dynamics of a robot.
@@ -78,6 +83,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
             approximations: Names of what the second formulation shall approximate as its paper
                 does, none by default: "undeformed_inertia", "lumped_mass", "printed_recursion",
                 see `dynamics/influence/model.py`.
+            loop_tolerance: See the attribute.
 
         Raises:
             ArgumentError: If there is no such backend, formulation or approximation, or they do
@@ -94,6 +100,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 DeprecationWarning, stacklevel=2,
             )
         super().__init__(robot)
+        self._take_loop_tolerance(loop_tolerance)
         self._formulation, self._kind = formulation, backend
         self._approximations = _checked_approximations(formulation, approximations, backend)
         self._backend = self._new_backend()
@@ -107,6 +114,16 @@ class Dynamics(Evaluation, ClosedChainMethods):
     def formulation(self) -> str:
         """Name of the formulation in use."""
         return self._formulation
+
+    @property
+    def loop_tolerance(self) -> float:
+        """How far a configuration may leave a loop open, see the class."""
+        return self._loop_tolerance
+
+    @loop_tolerance.setter
+    def loop_tolerance(self, tolerance: float) -> None:
+        self._take_loop_tolerance(tolerance)
+        self._change_loads()
 
     @property
     def batch(self) -> BatchDynamics:
@@ -179,15 +196,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
             NonFiniteResult: If the numbers are too large for a finite result.
         """
         self._need_loops(loop_forces)
-        if self._closed is None:
-            return self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches, out=out)
-        tau = self._evaluate('inverse_dynamics', (q, qd, qdd), wrenches=wrenches)
-        closed, at = self._closed, self._position(q)
-        loading = closed.inputs(None, loop_forces)
-        return deliver(self._sound(
-            'inverse_dynamics', {'tau': tau}, (),
-            lambda: closed.torques(self._backend, at, tau, loading),
-        ), out)
+        return self._evaluate(
+            'inverse_dynamics', (q, qd, qdd), wrenches=wrenches, out=out,
+            loop_inputs=self._loop_inputs(None, loop_forces),
+        )
 
     def forward_dynamics(
         self,
@@ -231,26 +243,23 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         self._check_method(method)
         self._need_loops(loop_accelerations, loop_forces)
-        if self._closed is None and base_acceleration is None:
-            return self._evaluate(
-                'forward_dynamics', (q, qd, tau), wrenches=wrenches, method=method, out=out
-            )
-        at, rate, force = self._vectors(('q', 'qd', 'tau'), (q, qd, tau))
-        loads, base = self._checked(wrenches), None
+        base = None
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
-        closed = self._closed
-        loading = None if closed is None else closed.inputs(loop_accelerations, loop_forces)
-
-        def accelerations() -> Any:
-            if closed is None:
-                return accelerations_on_base(
-                    self._backend, self._exact, (at, rate), force, base, loads, method
-                )
-            return closed.motion(self._backend, at, rate, force, loads, loading, base=base).qdd
-
-        numbers = {'q': at, 'qd': rate, 'tau': force, 'base_acceleration': base or ()}
-        return deliver(self._sound('forward_dynamics', numbers, loads, accelerations), out)
+        if self._closed is not None or base is None:
+            return self._evaluate(
+                'forward_dynamics', (q, qd, tau), wrenches=wrenches, method=method, out=out,
+                loop_inputs=self._loop_inputs(loop_accelerations, loop_forces), base=base,
+            )
+        at, rate, force = self._vectors(('q', 'qd', 'tau'), (q, qd, tau))
+        loads = self._checked(wrenches)
+        numbers = {'q': at, 'qd': rate, 'tau': force, 'base_acceleration': base}
+        return deliver(self._sound(
+            'forward_dynamics', numbers, loads,
+            lambda: accelerations_on_base(
+                self._backend, self._exact, (at, rate), force, base, loads, method
+            ),
+        ), out)
 
     def hybrid_dynamics(
         self,
@@ -270,19 +279,80 @@ class Dynamics(Evaluation, ClosedChainMethods):
         `out` is two arrays of these shapes.
         """
         self._need_loops(loop_accelerations, loop_forces)
-        if self._closed is None:
-            return self._evaluate(
-                'hybrid_dynamics', (q, qd, joint_qdd), wrenches=wrenches, out=out
-            )
-        at, rate, given = self._vectors(('q', 'qd', 'joint_qdd'), (q, qd, joint_qdd))
-        closed, loads = self._closed, self._checked(wrenches)
-        loading = closed.inputs(loop_accelerations, loop_forces)
-        tau, qdd = self._sound(
-            'hybrid_dynamics', {'q': at, 'qd': rate, 'joint_qdd': given}, loads,
-            lambda: closed.hybrid(self._backend, at, rate, given, loads, loading),
+        return self._evaluate(
+            'hybrid_dynamics', (q, qd, joint_qdd), wrenches=wrenches, out=out,
+            loop_inputs=self._loop_inputs(loop_accelerations, loop_forces),
         )
-        tau_out, qdd_out = targets(out, 'two arrays', 2)
-        return deliver(tau, tau_out), deliver(qdd, qdd_out)
+
+    def quasi_static_torque(
+        self,
+        joint_q: ArrayLike,
+        joint_qd: ArrayLike,
+        joint_qdd: ArrayLike,
+        wrenches: Wrenches = None,
+        out: Outs = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """
+        Return joint torques, the deflection at which modes rest along a motion, and its error.
+
+        Springs and the loads of the joint motion balance, modal rates and accelerations being
+        zero; the elastic balance and its source are in `dynamics/modal_motion.py`. Six steps of
+        Newton's method find it. The last of these steps, (n_modes,), bounds the error: one that
+        is not small against the deflection means that the loads are near those of buckling.
+        `QuasiStatic` iterates until it converges, or raises.
+
+        Args:
+            joint_q: Joint positions, (nq - n_modes,) [rad, m].
+            joint_qd: Joint velocities, (n_joints,) [rad/s, m/s].
+            joint_qdd: Joint accelerations, (n_joints,) [rad/s^2, m/s^2].
+            wrenches: See `Dynamics`.
+            out: Three arrays, (n_joints,), (n_modes,) and (n_modes,).
+
+        Raises:
+            NotYetSupported: The robot has loops.
+        """
+        self._refuse_loops('quasi_static_torque', 'Use hybrid_dynamics')
+        return self._evaluate(
+            'quasi_static_torque', (joint_q, joint_qd, joint_qdd), wrenches=wrenches, out=out
+        )
+
+    def hybrid_step(
+        self,
+        joint_q: ArrayLike,
+        joint_qd: ArrayLike,
+        joint_qdd: ArrayLike,
+        modal_state: ArrayLike,
+        step: ArrayLike,
+        wrenches: Wrenches = None,
+        out: Optional[tuple[np.ndarray, np.ndarray]] = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return joint torques and the modal state after one time step along a joint motion.
+
+        The joints move as given, and modes vibrate without modal forces. The step is that of the
+        generalised-alpha method of Chung and Hulbert (1993), implicit and stable at any size; see
+        `dynamics/modal_motion.py`. At its end the modal rows of the equations of motion hold.
+
+        Args:
+            joint_q: Joint positions at the end of the step, (nq - n_modes,) [rad, m].
+            joint_qd: Joint velocities at the end of the step, (n_joints,) [rad/s, m/s].
+            joint_qdd: Joint accelerations at the end, (n_joints,) [rad/s^2, m/s^2].
+            modal_state: Modal deflections, their rates, accelerations, and the accelerations that
+                the method averages, (4 n_modes,), at the begin of the step. Start with the
+                accelerations of `hybrid_dynamics`, and averages that equal them.
+            step: Its size [s], and the spectral radius, the share of its amplitude that very fast
+                vibration keeps in a step, from 0 to 1, such as 0.9.
+            wrenches: See `Dynamics`.
+            out: Two arrays, (n_joints,) and (4 n_modes,).
+
+        Raises:
+            NotYetSupported: The robot has loops.
+        """
+        self._refuse_loops('hybrid_step', 'Use hybrid_dynamics')
+        return self._evaluate(
+            'hybrid_step', (joint_q, joint_qd, joint_qdd, modal_state, step), wrenches=wrenches,
+            out=out,
+        )
 
     def mass_matrix(self, q: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the mass matrix, (nv, nv)."""
@@ -376,12 +446,9 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
         Column k of the first is for a displacement of velocity coordinate k: of q itself, but
         of a quaternion a rotation vector, and of a floating joint's position a translation, both
-        in body axes.
-
-        Raises:
-            NotYetSupported: If the robot has loops.
+        in body axes. With loops, derivatives hold for displacements and changes of velocity that
+        keep the loops closed, where their rank does not change.
         """
-        self._refuse_loops('inverse_dynamics_derivatives')
         return self._evaluate(
             'inverse_dynamics_derivatives', (q, qd, qdd), wrenches=wrenches, out=out
         )
@@ -396,10 +463,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Positions are displaced as by `inverse_dynamics_derivatives`.
 
         Raises:
-            NotYetSupported: If the robot has loops.
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
         """
-        self._refuse_loops('forward_dynamics_derivatives')
         return self._evaluate(
             'forward_dynamics_derivatives', (q, qd, tau), wrenches=wrenches, out=out
         )
@@ -424,9 +489,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
         Raises:
             ArgumentError: If a parameter is unknown or comes twice, or there is none.
-            NotYetSupported: If the robot has loops.
         """
-        self._refuse_loops('inverse_dynamics_parameter_derivatives')
         return self._evaluate(
             'inverse_dynamics_parameter_derivatives', (q, qd, qdd), wrenches=wrenches, out=out,
             parameters=self._parameters(parameters),
@@ -443,10 +506,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
 
         Raises:
             ArgumentError: If a parameter is unknown or comes twice, or there is none.
-            NotYetSupported: If the robot has loops.
             SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
         """
-        self._refuse_loops('forward_dynamics_parameter_derivatives')
         return self._evaluate(
             'forward_dynamics_parameter_derivatives', (q, qd, tau), wrenches=wrenches, out=out,
             parameters=self._parameters(parameters),
@@ -482,8 +543,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         else:
             self.robot.link(link)
             others = {name: body for name, body in self._payloads.items() if name != link}
-            own = {link: declared[link]} if link in declared else {}
-            kept = {**others, **own}
+            restored = {link: declared[link]} if link in declared else {}
+            kept = {**others, **restored}
             # The declared order, so that sums of inertias come out bit for bit the same.
             order = [*declared, *(name for name in kept if name not in declared)]
             self._payloads = {name: kept[name] for name in order if name in kept}
@@ -499,7 +560,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         ahead = self._compiled_ahead
         before = ahead.gravity, len(ahead.payloads)
         for name in names:
-            kind, _, link = name.partition(':')
+            kind, _, link = str(name).partition(':')
             if name == 'gravity':
                 ahead.gravity = True
             elif kind == 'payload' and link:
@@ -510,6 +571,23 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 )
         if (ahead.gravity, len(ahead.payloads)) != before:
             self._change_loads()
+
+    def _take_loop_tolerance(self, tolerance: float) -> None:
+        """
+        Check and take a loop tolerance.
+
+        Raises:
+            ArgumentError: If it is no number above zero.
+        """
+        try:
+            self._loop_tolerance = float(tolerance)
+        except (TypeError, ValueError):
+            raise ArgumentError('loop_tolerance', 'must be a number') from None
+        if not self._loop_tolerance > 0.0:
+            raise ArgumentError('loop_tolerance', f'is {tolerance}, expected a positive number')
+        self._compiled_ahead.loop_tolerance = DOUBTFUL * self._loop_tolerance
+        if self._closed is not None:
+            self._closed.tolerance = self._loop_tolerance
 
     def _check_method(self, method: str) -> None:
         if method not in SOLVING_METHODS:

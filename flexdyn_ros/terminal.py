@@ -28,6 +28,11 @@ def paint(text: str, colour: str, stream: Optional[TextIO] = None) -> str:
     return f'\x1b[{_CODES[colour]}m{text}\x1b[0m'
 
 
+def warn(sentence: str) -> None:
+    """Print a warning on stderr."""
+    print(f'{paint("warning:", "yellow", sys.stderr)} {sentence}', file=sys.stderr)
+
+
 def heading(text: str) -> str:
     """Return a heading for stdout."""
     return paint(text, 'bold')

@@ -77,11 +77,6 @@ difference is an error.
 
 With `inertial="hub"` `<inertial>` is the hub itself. Point masses are always added. `<segments>`
 share `<inertial>` in the same way; their hub is rigid with the first body.
-
-## Not supported yet
-
-For modes in `format="sid"` (`<modal>`) `load_robot` checks that the file exists, and raises
-`NotYetSupported`.
 """
 
 

@@ -11,7 +11,8 @@ HEAD = """# Functions
 Written by `scripts/env.sh python scripts/functions_page.py`. Checks, generated code, batches and
 compiled calls read the same table, `flexdyn_ros/dynamics/functions.py`. Each function is a method
 of the reference algorithms, and a name for `fd.generate` and `Dynamics.compile`; those without
-"loops" are methods of `Dynamics` too. Vectors: `q` (nq,), `joint_qdd` (n_joints,), others (nv,).
+"loops" are methods of `Dynamics` too. Vectors: `q` (nq,), `joint_q` (nq - n_modes,), `joint_qd`
+and `joint_qdd` (n_joints,), `modal_state` (4 n_modes,), `step` (2,), others (nv,).
 
 | function | arguments | gives | depends on |
 |---|---|---|---|

@@ -197,7 +197,7 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, (str, int, float)):
         return value
-    return getattr(value, 'said', None)
+    return getattr(value, 'detail', None)
 
 
 class _Progress:

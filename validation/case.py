@@ -41,11 +41,11 @@ class Verdict:
 
     Attributes:
         holds: The answer.
-        said: The numbers behind it, in words.
+        detail: The numbers behind it, in words.
     """
 
     holds: bool
-    said: str
+    detail: str
 
 
 @dataclass(frozen=True)

@@ -163,12 +163,12 @@ def _tell(running: Callable[[dict[str, float]], None], name: str, fraction: floa
 
 def _run_named(name: str, folder: Optional[Path], fractions: Any) -> Outcome:
     """Run a case in a process of its own; cases themselves cannot be sent there."""
-    said = 0.0
+    reported = 0.0
 
     def progress(fraction: float) -> None:
-        nonlocal said
-        if fraction >= said + _REPORT_STEP:
-            said = fractions[name] = fraction
+        nonlocal reported
+        if fraction >= reported + _REPORT_STEP:
+            reported = fractions[name] = fraction
 
     fractions[name] = 0.0
     return run_case(cases()[name], folder, progress)

@@ -27,7 +27,7 @@ def expected_text(row: Row) -> str:
 def ours_text(row: Row) -> str:
     """Return our side of a row, with its unit."""
     if isinstance(row.ours, Verdict):
-        return row.ours.said
+        return row.ours.detail
     if isinstance(row.ours, NotRun):
         return 'not run'
     return _with_unit(numbers_text(row.ours), row.unit)

@@ -12,20 +12,20 @@ import argparse
 from array import array
 from contextlib import contextmanager
 import math
+import os
 from pathlib import Path
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from typing import Iterator
+from typing import Any, Iterator
 
 from builtin_interfaces.msg import Time
 from flexdyn_ros.model.load import load_robot
+from flexdyn_ros.nodes.common.subscription_thread import OutsideExecutor, SubscriptionThread
 import numpy as np
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
@@ -47,10 +47,16 @@ class Probe(Node):
         self.sent: dict[tuple[int, int], float] = {}
         self.delays: list[float] = []
         self.publisher = self.create_publisher(JointState, 'joint_states', 1)
-        self.create_subscription(
+        answers = self.create_subscription(
             JointState, 'inverse_dynamics_node/joint_torques', self._answer,
-            qos_profile_sensor_data,
+            qos_profile_sensor_data, callback_group=OutsideExecutor(),
         )
+        # An executor would take longer than what is measured.
+        self.answers = SubscriptionThread(self, [answers])
+
+    def callback_failed(self, what: str, error: Exception) -> None:
+        """End the benchmark."""
+        raise error
 
     def _answer(self, message: JointState) -> None:
         sent = self.sent.pop((message.header.stamp.sec, message.header.stamp.nanosec), None)
@@ -75,7 +81,7 @@ def main() -> int:
     parser.add_argument('rates', nargs='*', type=float, default=[200.0, 500.0, 1000.0])
     parser.add_argument('--backend', default='auto', help='as the parameter of the node')
     arguments = parser.parse_args()
-    with spinning_probe() as probe:
+    with listening_probe() as probe:
         print(f'{load_robot(URDF)}; backend "{arguments.backend}"; {SECONDS:g} s a row')
         print('mode                    sent [1/s]  answered  delay median, 99th percentile [ms]')
         for mode in MODES:
@@ -85,26 +91,21 @@ def main() -> int:
 
 
 @contextmanager
-def spinning_probe() -> Iterator[Probe]:
-    """Run a probe of the arm in a thread of its own."""
+def listening_probe(joints: tuple[str, ...] = ()) -> Iterator[Probe]:
+    """Run a probe that sends states of these joints, by default the arm's."""
     rclpy.init()
-    probe = Probe(load_robot(URDF).joint_names)
-    executor = SingleThreadedExecutor()
-    executor.add_node(probe)
-    spinning = threading.Thread(target=executor.spin)
-    spinning.start()
+    probe = Probe(joints or load_robot(URDF).joint_names)
     try:
         yield probe
     finally:
-        executor.shutdown()
-        spinning.join()
+        probe.answers.stop()
         probe.destroy_node()
         rclpy.try_shutdown()
 
 
-def expanded() -> str:
-    """Return the arm's description."""
-    command = ['xacro', str(URDF)]
+def expanded(*arguments: str) -> str:
+    """Return the arm's description, with arguments of xacro."""
+    command = ['xacro', str(URDF), *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
@@ -117,22 +118,34 @@ def _measure_mode(probe: Probe, parameters: dict[str, str], rates: list[float]) 
 @contextmanager
 def answering_node(probe: Probe, parameters: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """Run inverse_dynamics_node with parameters, from its first answer on."""
+    with running('flexdyn_ros.nodes.inverse_dynamics_node', parameters) as node:
+        wait_for_answer(probe, node)
+        yield node
+
+
+@contextmanager
+def running(
+    module: str, parameters: dict[str, Any], priority: int = 0
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a module with parameters of ROS, at a real-time priority unless 0, and end it."""
+    command = [sys.executable, '-m', module, '--ros-args', '--log-level', 'error']
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / 'parameters.yaml'
         file.write_text(yaml.safe_dump({'/**': {'ros__parameters': parameters}}))
+        chrt = ['chrt', '-f', str(priority)] if priority else []
         node = subprocess.Popen(
-            [sys.executable, '-m', 'flexdyn_ros.nodes.inverse_dynamics_node', '--ros-args',
-             '--params-file', str(file), '--log-level', 'error'],
+            [*chrt, *command, '--params-file', str(file)],
+            # So that what is traced is not found on disk.
+            env={**os.environ, 'FLEXDYN_CACHE_DIR': folder} if priority else None,
         )
         try:
-            _wait(probe, node)
             yield node
         finally:
             node.send_signal(signal.SIGINT)
             node.wait(20.0)
 
 
-def _wait(probe: Probe, node: subprocess.Popen[bytes]) -> None:
+def wait_for_answer(probe: Probe, node: subprocess.Popen[bytes]) -> None:
     """Return when the node answers."""
     end = time.monotonic() + PATIENCE
     probe.delays.clear()

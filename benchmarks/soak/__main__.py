@@ -16,7 +16,7 @@ from pathlib import Path
 import sys
 import time
 
-from benchmarks.node_rate.__main__ import answering_node, expanded, MODES, Probe, spinning_probe
+from benchmarks.node_rate.__main__ import answering_node, expanded, listening_probe, MODES, Probe
 import numpy as np
 
 ROWS = 12
@@ -33,7 +33,7 @@ def main() -> int:
     parser.add_argument('--mode', choices=MODES, default='flexible_hybrid')
     call = parser.parse_args()
     memory, shares = [], []
-    with spinning_probe() as probe:
+    with listening_probe() as probe:
         parameters = {'robot_description': expanded(), 'torque_model': call.mode}
         with answering_node(probe, parameters) as node:
             print('time [s]  memory [MB]  answered  delay median, 99th percentile [ms]')

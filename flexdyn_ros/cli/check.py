@@ -10,6 +10,10 @@ Joints: joints that move no mass, limits without effort. Beams: beams too short 
 links or springs that buckle under the weight at zero configuration. Loops: loops that do not close
 near the zero configuration. Notes give the share of <inertial> that beams without a mass take.
 
+Units: masses in grams, moments in kg mm^2 or g mm^2, origins in millimetres, limits in degrees,
+densities and frequencies that no arm has, <transmission> data that is not used, and what urdfdom
+refuses.
+
 Errors are models that forward dynamics refuses, and impossible rigid bodies; they give exit code
 1. Warnings give exit code 0, and 1 with --strict. Notes report decisions of the reader.
 
@@ -24,7 +28,7 @@ import argparse
 from dataclasses import asdict, replace
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
+from flexdyn_ros.cli.options import load, print_json
 from flexdyn_ros.terminal import heading, paint, table
 
 if TYPE_CHECKING:
@@ -33,22 +37,18 @@ if TYPE_CHECKING:
     from flexdyn_ros.robot_dynamics import Dynamics
 
 _COLOURS = {'error': 'red', 'warning': 'yellow', 'note': 'dim'}
+_UNITS = {'mass': 'mass_kg', 'principal_moments': 'principal_moments_kg_m2'}
 _TESTS = {
     'mass': 'inertia without mass',
     'positive': 'negative moment',
     'triangle': 'triangle inequality',
 }
+SUMMARY = 'errors and doubtful values of a model, by link and joint'
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'check', 'errors and doubtful values of a model, by link and joint',
-        __doc__,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
     parser.add_argument('--strict', action='store_true', help='exit with code 1 on warnings too')
-    add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(call: argparse.Namespace) -> int:
@@ -57,7 +57,9 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.model.check import check_robot
 
     report = check_robot(robot)
-    findings = [*report.findings, *_motion_findings(robot)]
+    from flexdyn_ros.model.check_plausible import implausible_findings
+
+    findings = [*report.findings, *implausible_findings(robot), *_motion_findings(robot)]
     findings.sort(key=lambda finding: list(_COLOURS).index(finding.severity))
     report = replace(report, findings=tuple(findings))
     wrong = ('error', 'warning') if call.strict else ('error',)
@@ -78,7 +80,29 @@ def _motion_findings(robot: 'Robot') -> list['Finding']:
 
     dyn = Dynamics(robot, backend='reference')
     loops = loop_findings(dyn) if robot.loops else []
-    return [*loops, *(_weight_findings(dyn) if robot.n_modes else [])]
+    modes = [*_weight_findings(dyn), *_frequency_findings(dyn)] if robot.n_modes else []
+    return [*loops, *modes]
+
+
+def _frequency_findings(dyn: 'Dynamics') -> list['Finding']:
+    """Return which modes and elastic joints have frequencies that no arm has."""
+    from flexdyn_ros.model.check import Finding, WARNING
+    from flexdyn_ros.model.check_plausible import HIGHEST, LOWEST
+    from flexdyn_ros.simulation.frequencies import stiffness_matrix
+    from flexdyn_ros.simulation.modal_coordinates import coordinate_table
+
+    q = dyn.robot.neutral_configuration()
+    rows = coordinate_table(dyn.robot, dyn.mass_matrix(q), stiffness_matrix(dyn, q))
+    return [
+        Finding(
+            WARNING, 'robot', dyn.robot.name,
+            f'the mode "{row["name"]}" has a frequency of {row["frequency"]:.3g} Hz',
+            'Check stiffness and mass: moduli in Pa, second moments in m^4 (1 mm^4 is 1e-12), '
+            'joint stiffness in N m/rad',
+        )
+        for row in rows
+        if row['frequency'] is not None and not LOWEST <= row['frequency'] <= HIGHEST
+    ]
 
 
 def _weight_findings(dyn: 'Dynamics') -> list['Finding']:
@@ -103,7 +127,11 @@ def _record(robot: 'Robot', report: 'CheckReport', passed: bool) -> dict[str, An
         'name': robot.name,
         'source': robot.source,
         'passed': passed,
-        **asdict(report),
+        'findings': [asdict(finding) for finding in report.findings],
+        'links': [
+            {_UNITS.get(name, name): value for name, value in asdict(link).items()}
+            for link in report.links
+        ],
     }
 
 

@@ -14,24 +14,21 @@ Examples:
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
+from flexdyn_ros.cli.options import load, print_json
 from flexdyn_ros.terminal import heading, table
 
 _KINDS = ('mul', 'add', 'trig')
+SUMMARY = 'operation counts of generated code'
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = add_model_parser(subparsers, 'count', 'operation counts of generated code', __doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
     parser.add_argument(
         '--function', metavar='NAME', action='append', default=[], dest='functions',
         help='function, as for flexdyn generate; may be repeated (default: all but derivatives by '
         'parameters)',
     )
-    add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(call: argparse.Namespace) -> int:

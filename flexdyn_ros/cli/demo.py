@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`flexdyn demo`: a demonstration that needs no description."""
+"""
+`flexdyn demo`: a demonstration that needs no description.
+
+It leaves an environment of another ROS before anything is imported. What PYTHONPATH and
+LD_LIBRARY_PATH have done to a running process cannot be undone, so that the demonstration starts
+again without them where they are set and not needed.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from typing import Any
 
 
@@ -18,7 +26,13 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(call: argparse.Namespace) -> int:
-    """Hand over to the demonstration, which reads its own options."""
-    from flexdyn_ros.demo.main import run as run_demo
+    """Run the demonstration, which reads its own options; return its exit code."""
+    from flexdyn_ros.demo.environment import is_foreign, UNCLAIMED, variables
 
-    return run_demo(call.options)
+    if is_foreign():
+        command = [sys.executable, '-m', 'flexdyn_ros', 'demo', *call.options]
+        sys.stdout.flush()
+        os.execve(sys.executable, command, variables(UNCLAIMED, os.devnull))
+    from flexdyn_ros.demo import session
+
+    return session.run(call.options)

@@ -16,20 +16,18 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
+from flexdyn_ros.cli.options import load, print_json
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.output_files import write_text
 
 # What a caller of the library knows by another name.
 _OPTIONS = {'function': '--function', 'arguments': '--argument', 'name': '--name'}
+SUMMARY = 'source code of a dynamics function'
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'generate', 'source code of a dynamics function', __doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
     parser.add_argument(
         '--function', metavar='NAME', default='inverse_dynamics',
         help='method of Dynamics, or several joined by +; jacobian:FRAME selects a frame '
@@ -52,8 +50,6 @@ def add_parser(subparsers: Any) -> None:
         '--no-optimise', action='store_false', dest='optimise',
         help='write the traced program without simplification',
     )
-    add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(call: argparse.Namespace) -> int:

@@ -18,22 +18,15 @@ import argparse
 from dataclasses import asdict
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_json, add_parser as add_model_parser, load, print_json
+from flexdyn_ros.cli.options import load, print_json
 from flexdyn_ros.terminal import heading, table
 
 if TYPE_CHECKING:
     from flexdyn_ros.model.records.joint import Joint
     from flexdyn_ros.model.records.robot import Robot
 
-
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'info', 'sizes, joints, links, masses and flexible '
-                            'parts', __doc__
-    )
-    add_json(parser)
-    parser.set_defaults(run=run)
+_SHOWN = ('name', 'source', 'root', 'base_motion', 'nq', 'nv', 'n_joints', 'n_modes')
+SUMMARY = 'sizes, joints, links, masses and flexible parts'
 
 
 def run(call: argparse.Namespace) -> int:
@@ -53,14 +46,7 @@ def summarise(robot: 'Robot') -> dict[str, Any]:
 
     configuration = ConfigurationMap(robot)
     return {
-        'name': robot.name,
-        'source': robot.source,
-        'root': robot.root,
-        'base_motion': robot.base_motion,
-        'nq': robot.nq,
-        'nv': robot.nv,
-        'n_joints': robot.n_joints,
-        'n_modes': robot.n_modes,
+        **{name: getattr(robot, name) for name in _SHOWN},
         'total_mass': float(robot.total_mass),
         'gravity': list(robot.gravity_vector),
         'coordinate_names': list(robot.coordinate_names),
@@ -72,9 +58,10 @@ def summarise(robot: 'Robot') -> dict[str, Any]:
                 'name': link.name,
                 'mass': float(link.mass),
                 'modes': list(link.mode_names),
-                'beam_length': link.undeformed_beam.length if link.undeformed_beam else None,
-                'beam_mass': link.undeformed_beam.mass if link.undeformed_beam else None,
-                'beam_share': link.undeformed_beam.share if link.undeformed_beam else None,
+                **{
+                    f'beam_{name}': getattr(link.undeformed_beam, name, None)
+                    for name in ('length', 'mass', 'share')
+                },
             }
             for link in robot.links
         ],
@@ -90,19 +77,13 @@ def summarise(robot: 'Robot') -> dict[str, Any]:
 
 
 def _joint(joint: 'Joint') -> dict[str, Any]:
-    drive, limit = joint.dynamics, joint.limit
+    drive = joint.dynamics
     return {
-        'name': joint.name,
-        'type': joint.type,
-        'parent': joint.parent,
-        'child': joint.child,
+        **{name: getattr(joint, name) for name in ('name', 'type', 'parent', 'child')},
         'axis': list(joint.axis),
         'axes': list(joint.axes),
         'coordinates': list(joint.coordinate_names),
-        'lower': limit.lower,
-        'upper': limit.upper,
-        'effort': limit.effort,
-        'velocity': limit.velocity,
+        **asdict(joint.limit),
         'mimics': joint.mimic.leader if joint.mimic else None,
         'stiffness': drive.stiffness,
         'spring': [list(point) for point in drive.spring] or None,

@@ -11,17 +11,28 @@ import sys
 import traceback
 from typing import Iterator, NoReturn, Optional, Sequence
 
-from flexdyn_ros.cli import check, count, demo, generate, info, modes, replay, simulate
-from flexdyn_ros.cli.options import is_xacro_argument
+from flexdyn_ros.cli import (
+    check,
+    count,
+    demo,
+    flex,
+    generate,
+    info,
+    modes,
+    reduce,
+    replay,
+    simulate,
+)
+from flexdyn_ros.cli.options import add_subcommand, is_xacro_argument
 from flexdyn_ros.errors import ArgumentError, FlexdynError, UnknownName
-from flexdyn_ros.terminal import paint
+from flexdyn_ros.terminal import paint, warn
 
 EXIT_MODEL = 1
 EXIT_CALL = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
-_SUBCOMMANDS = (check, info, modes, simulate, generate, count, replay, demo)
+_SUBCOMMANDS = (check, info, modes, flex, simulate, generate, count, replay)
 
 _EPILOG = """\
 exit codes: 0 fine; 1 the model is wrong or not supported;
@@ -105,7 +116,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument('--version', action=_Version, help='print the version and stop')
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
     for module in _SUBCOMMANDS:
-        module.add_parser(subparsers)
+        add_subcommand(subparsers, module)
+    reduce.add_parser(subparsers)
+    demo.add_parser(subparsers)
     return parser
 
 
@@ -150,7 +163,7 @@ class _Warnings(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one line on stderr."""
-        print(f'{paint("warning:", "yellow", sys.stderr)} {record.getMessage()}', file=sys.stderr)
+        warn(record.getMessage())
 
 
 @contextmanager

@@ -7,7 +7,9 @@ Three tables, for small undamped vibrations about a configuration at rest:
   coordinates    each modal coordinate: kind, modal mass, stiffness, damping ratio and frequency
                  [Hz]. The frequency of a link mode is that of the link clamped at its joint,
                  without load (for segments: with the other passive joints locked). That of an
-                 elastic joint includes all outward bodies.
+                 elastic joint includes all outward bodies. The effective mass is that which
+                 the mode moves as a whole; "of the tip" is its share of the static deflections
+                 of the link's tip under forces there.
   joints locked  natural frequencies [Hz] of the whole arm with its joints held
   joints free    natural frequencies [Hz] with its joints free; one zero a joint coordinate
 
@@ -35,30 +37,23 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from flexdyn_ros.cli.options import (
-    add_json,
-    add_parser as add_model_parser,
-    load,
-    named_values,
-    print_json,
-)
+from flexdyn_ros.cli.options import load, named_values, print_json
 from flexdyn_ros.terminal import heading, table
 
 _SHOWN_JOINTS = 8
+_UNITS = {'frequency': 'frequency_hz', 'effective_mass': 'effective_mass_kg'}
+SUMMARY = 'natural frequencies with joints locked and free, participation'
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'modes', 'natural frequencies with joints locked and free, participation',
-        __doc__
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
     parser.add_argument(
         '--at', metavar='NAME=VALUE', nargs='+', action='extend', default=[],
         help='configuration coordinates [rad | m] that are not zero',
     )
-    add_json(parser)
-    parser.set_defaults(run=run)
+    parser.add_argument(
+        '--plot', metavar='FILE', help='picture of the mode shapes of beams and files, PNG'
+    )
 
 
 def run(call: argparse.Namespace) -> int:
@@ -77,12 +72,27 @@ def run(call: argparse.Namespace) -> int:
 
         q, _ = Dynamics(robot).project(q, np.zeros(robot.nv))
     answer = analyse(robot, q)
+    answer['dropped'] = {
+        link.name: link.modal.dropped for link in robot.links
+        if link.modal is not None and link.modal.dropped
+    }
+    if call.plot:
+        from flexdyn_ros.simulation.mode_pictures import save_mode_shapes
+
+        save_mode_shapes(robot, call.plot)
     answer['configuration'] = dict(zip(configuration.names, q.tolist()))
     if call.json:
-        print_json(answer)
+        print_json(_with_units(answer))
     else:
         print(_text(answer))
     return 0
+
+
+def _with_units(value: Any) -> Any:
+    """Return an answer with units in the names of its entries."""
+    if isinstance(value, dict):
+        return {_UNITS.get(name, name): _with_units(entry) for name, entry in value.items()}
+    return [_with_units(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
 def _text(answer: dict[str, Any]) -> str:
@@ -93,13 +103,18 @@ def _text(answer: dict[str, Any]) -> str:
         return '\n'.join([*lines, '', 'The robot is rigid: it has no modes.'])
     lines += ['', heading('coordinates'), table(
         ('index', 'coordinate', 'kind', 'frequency [Hz]', 'damping ratio', 'modal mass',
-         'stiffness'),
+         'stiffness', 'effective mass [kg]', 'of the tip'),
         [
             (r['index'], r['name'], r['kind'], r['frequency'], r['damping_ratio'],
-             r['modal_mass'], r['stiffness'])
+             r['modal_mass'], r['stiffness'], r.get('effective_mass'),
+             _percent(r['tip_share']) if 'tip_share' in r else None)
             for r in answer['coordinates']
         ],
-    ), '  modal mass [kg | kg m^2], stiffness [N/m | N m/rad]; all coordinates are kept']
+    ), '  modal mass [kg | kg m^2], stiffness [N/m | N m/rad]']
+    lines += [
+        f'  dropped modes of the file of {link}: {", ".join(map(str, numbers))}'
+        for link, numbers in answer['dropped'].items()
+    ] or ['  all coordinates are kept']
     lines += ['', heading('joints locked'), _locked_table(answer)]
     lines += ['', heading('joints free'), table(
         ('frequency [Hz]', 'made of'),

@@ -8,7 +8,8 @@ import json
 import math
 import re
 import sys
-from typing import Any, Optional, Sequence, TYPE_CHECKING
+from types import ModuleType
+from typing import Any, Sequence, TYPE_CHECKING
 
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.urdf.values import number
@@ -35,22 +36,21 @@ exit codes: 0 fine, 1 the model is wrong, 2 the call is wrong
 """
 
 
-def add_parser(
-    subparsers: Any, name: str, summary: str, text: Optional[str]
-) -> argparse.ArgumentParser:
+def add_subcommand(subparsers: Any, module: ModuleType) -> None:
     """
-    Add a subcommand that reads a robot description; return its parser.
+    Add a subcommand that reads a robot description.
 
     Args:
         subparsers: Where to add it.
-        name: Name of the subcommand.
-        summary: One line about it.
-        text: Docstring of its module: a headline, the description, and examples at the end.
+        module: Its module: SUMMARY, a function `run` of the call, a function `add_options` of the
+            parser where it has options, and a docstring of a headline, the description, and
+            examples at the end.
     """
-    description, _, examples = (text or '').partition('\n\n')[2].partition('Examples:\n')
+    text = (module.__doc__ or '').partition('\n\n')[2]
+    description, _, examples = text.partition('Examples:\n')
     parser: argparse.ArgumentParser = subparsers.add_parser(
-        name,
-        help=summary,
+        module.__name__.rpartition('.')[2],
+        help=module.SUMMARY,
         description=description,
         epilog=f'examples:\n{examples}{_EPILOG}',
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -74,8 +74,10 @@ def add_parser(
     parser.add_argument(
         '--debug', action='store_true', help='print the traceback of an error'
     )
-    parser.set_defaults(xacro_arguments=[])
-    return parser
+    if hasattr(module, 'add_options'):
+        module.add_options(parser)
+    add_json(parser)
+    parser.set_defaults(xacro_arguments=[], run=module.run)
 
 
 def is_xacro_argument(word: str) -> bool:

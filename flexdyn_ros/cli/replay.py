@@ -15,20 +15,12 @@ Examples:
 from __future__ import annotations
 
 import argparse
-import csv
 from pathlib import Path
-import sys
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import (
-    add_json,
-    add_parser as add_model_parser,
-    load,
-    positive,
-    print_json,
-)
+from flexdyn_ros.cli.options import load, positive, print_json
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.terminal import paint
+from flexdyn_ros.terminal import warn
 
 if TYPE_CHECKING:
     from flexdyn_ros.cli.replayed import ReplayedTorques
@@ -36,12 +28,11 @@ if TYPE_CHECKING:
 MODELS = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')  # `feed_forward.MODES`
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
 SLOPES = (0.5, 2.0)  # of measured over computed torque, beyond which a model is doubtful
+SUMMARY = 'computed against measured torques of a bag'
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'replay', 'computed against measured torques of a bag', __doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
     parser.add_argument('bag', metavar='BAG', help='folder of a ROS 2 bag')
     parser.add_argument(
         '--topic', metavar='TOPIC',
@@ -68,8 +59,6 @@ def add_parser(subparsers: Any) -> None:
         help='folder of the results; created if missing (default: replay)',
     )
     parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
-    add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(call: argparse.Namespace) -> int:
@@ -121,7 +110,7 @@ def _print(recording: Any, comparison: ReplayedTorques, folder: Path) -> None:
               + ('' if slope is None else f'{slope:19.3f}'))
         doubt = None if slope is None else _doubt(slope)
         if doubt:
-            print(f'{paint("warning:", "yellow", sys.stderr)} {name}: {doubt}', file=sys.stderr)
+            warn(f'{name}: {doubt}')
     print(f'\nWritten to {folder}.')
 
 
@@ -137,19 +126,16 @@ def _doubt(slope: float) -> str:
 
 def _write_table(folder: Path, comparison: ReplayedTorques) -> Path:
     """Write times, computed and measured torques."""
+    import numpy as np
+
     file = folder / 'torques.csv'
     recording = comparison.recording
-    with open(file, 'w', newline='', encoding='utf-8') as stream:
-        writer = csv.writer(stream)
-        kinds = ('computed', 'measured')
-        writer.writerow(['t', *(f'{name}/{kind}' for kind in kinds for name in recording.names)])
-        for row in zip(recording.t, comparison.computed, recording.effort):
-            writer.writerow([f'{value:.9g}' for part in row for value in _flat(part)])
+    names = [f'{name}/{kind}' for kind in ('computed', 'measured') for name in recording.names]
+    np.savetxt(
+        file, np.column_stack((recording.t, comparison.computed, recording.effort)), '%.9g', ',',
+        header=','.join(['t', *names]), comments='', encoding='utf-8',
+    )
     return file
-
-
-def _flat(values: Any) -> Any:
-    return values if hasattr(values, '__len__') else (values,)
 
 
 def _draw(folder: Path, comparison: ReplayedTorques) -> list[Path]:

@@ -21,36 +21,27 @@ from __future__ import annotations
 import argparse
 from contextlib import contextmanager
 from pathlib import Path
-import sys
 import time
 from typing import Any, Iterator, Optional, TYPE_CHECKING
 import warnings
 
-from flexdyn_ros.cli.options import (
-    add_json,
-    add_parser as add_model_parser,
-    load,
-    named_values,
-    positive,
-    print_json,
-)
+from flexdyn_ros.cli.options import load, named_values, positive, print_json
 from flexdyn_ros.errors import ArgumentError, FileNotWritten, FlexdynError
-from flexdyn_ros.terminal import paint
+from flexdyn_ros.terminal import warn
 
 if TYPE_CHECKING:
-    from flexdyn_ros.simulation import SimulationDiverged, Trajectory
+    from flexdyn_ros.simulation import Trajectory
 
 # Those of `simulate`, which is imported only when it runs.
 METHODS = (
     'auto', 'rk2', 'rk4', 'rk10', 'implicit', 'RK45', 'DOP853', 'Radau', 'BDF', 'LSODA',
 )
 _DEFAULT_STEP = 1e-3  # [s]
+SUMMARY = 'motion from an initial state: CSV, npz and plots'
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the subcommand."""
-    parser = add_model_parser(
-        subparsers, 'simulate', 'motion from an initial state: CSV, npz and plots', __doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
     parser.add_argument(
         '--t-end', metavar='T', type=positive, default=5.0, help='duration [s] (default: 5)'
     )
@@ -101,8 +92,6 @@ def add_parser(subparsers: Any) -> None:
         help='method that keeps loops closed (default: projection after every step)',
     )
     parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
-    add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(call: argparse.Namespace) -> int:
@@ -145,20 +134,17 @@ def run(call: argparse.Namespace) -> int:
                 )
         else:
             joints = QuasiStatic(dyn)
-            own = slice(robot.n_joints)
+            first = slice(robot.n_joints)
             trajectory = simulate_quasi_static(
-                joints, q0[: joints.n_positions], qd0[own], torque[own], call.t_end, dt,
+                joints, q0[: joints.n_positions], qd0[first], torque[first], call.t_end, dt,
                 method, base_acceleration=base,
             )
-    except SimulationDiverged as error:
-        _keep(error, folder, 'the divergence')
-        error.exit_code = 2 if _step_too_large(error, dt) else 1  # type: ignore[attr-defined]
-        raise
-    except KeyboardInterrupt as error:
-        _keep(error, folder, 'the interrupt')
-        raise
-    except FlexdynError as error:
-        _keep(error, folder, 'the error')
+    except (KeyboardInterrupt, FlexdynError) as error:
+        event = 'interrupt' if isinstance(error, KeyboardInterrupt) else 'error'
+        if isinstance(error, SimulationDiverged):
+            event, too_large = 'divergence', dt > (error.step_limit or np.inf)
+            error.exit_code = 2 if too_large else 1  # type: ignore[attr-defined]
+        _keep(error, folder, f'the {event}')
         raise
     wall = time.perf_counter() - start
     files = _write(trajectory, folder, plots=not call.no_plots)
@@ -182,7 +168,7 @@ def _shown_imbalance() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         yield
     for each in caught:
-        _warn(str(each.message))
+        warn(str(each.message))
 
 
 def _refuse_modal_values(robot: Any, call: argparse.Namespace) -> None:
@@ -224,7 +210,7 @@ def _closed(dyn: Any, q0: Any, qd0: Any, given: list[str]) -> tuple[Any, Any]:
         q, qd = dyn.project(q0, qd0)
     moved = max(np.abs(q - q0).max(), np.abs(qd - qd0).max())
     if moved > 1e-6:
-        _warn(
+        warn(
             'The initial state was replaced by the nearest state that closes the loops; see the '
             'first line of trajectory.csv.'
         )
@@ -247,7 +233,7 @@ def _keep(error: BaseException, folder: Path, event: str) -> None:
     motion = getattr(error, 'trajectory', None)
     if motion is not None and len(motion):
         _write(motion, folder, plots=False)
-        _warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}')
+        warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}')
 
 
 def _write(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
@@ -263,7 +249,7 @@ def _write(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
             failed = failed or error
     if failed is not None:
         for path in files:
-            _warn(f'{path} is written')
+            warn(f'{path} is written')
         raise failed
     files.reverse()
     if plots:
@@ -271,14 +257,6 @@ def _write(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
 
         files += save_plots(trajectory, folder)
     return files
-
-
-def _step_too_large(error: 'SimulationDiverged', dt: float) -> bool:
-    return error.step_limit is not None and dt > error.step_limit
-
-
-def _warn(sentence: str) -> None:
-    print(f'{paint("warning:", "yellow", sys.stderr)} {sentence}', file=sys.stderr)
 
 
 def _summary(

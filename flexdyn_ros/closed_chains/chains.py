@@ -4,30 +4,37 @@
 from __future__ import annotations
 
 import logging
+import math
 from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from flexdyn_ros.closed_chains.constraint_errors import constraint_errors
+from flexdyn_ros.closed_chains.derivatives import (
+    forward_derivatives,
+    forward_parameter_derivatives,
+    inverse_derivatives,
+    inverse_parameter_derivatives,
+    LoopState,
+)
 from flexdyn_ros.closed_chains.loop_inputs import LoopInputs
 from flexdyn_ros.closed_chains.solve import (
     attainable_forces,
     constrained_motion,
     coupled_motion,
     NoInertiaLeft,
-    RANK_TOLERANCE,
     Spaces,
     spaces,
     tolerance_of,
 )
 from flexdyn_ros.closed_chains.states import ClosedStates
-from flexdyn_ros.errors import SingularMassMatrix, UnattainableMotion
+from flexdyn_ros.dynamics.loop_tolerances import CONTRADICTION, UNATTAINABLE
+from flexdyn_ros.errors import ArgumentError, SingularMassMatrix, UnattainableMotion
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 _LOGGER = logging.getLogger('flexdyn_ros')
-# Accelerations that loops cannot give, relative to those asked for, that are worth a warning.
-CONTRADICTION = 1e-6
-# Forces left on passive joints, relative to the largest, that a motion may not need.
-UNATTAINABLE = 1e-6
+# Constraint errors that are refused, of the loop's length [- | rad]; and what draws a warning, of
+# these.
+LOOP_TOLERANCE, DOUBTFUL = 1e-3, 1e-3
 
 
 class ConstrainedMotion(NamedTuple):
@@ -54,11 +61,13 @@ class ClosedChains(ClosedStates):
     Attributes:
         robot: The robot.
         space: Its configuration space.
+        layout: Its coordinates by their part in the motion.
+        tolerance: Constraint error that is refused, of the loop's length [- | rad].
     """
 
     def __init__(self, robot: Robot):
         super().__init__(robot)
-        self._modes = list(range(robot.n_joints, robot.nv))
+        self.tolerance = LOOP_TOLERANCE
         self._n_free = 6 * len(robot.loops) - self._n
         self._nothing = LoopInputs(robot, None, None)
         self._seen_rank: Optional[int] = None
@@ -74,15 +83,86 @@ class ClosedChains(ClosedStates):
 
     # Equations ----------------------------------------------------------------------------
 
-    def _equations(self, backend: Any, q: list, qd: list, wrenches: Iterable) -> tuple:
+    def _equations(self, backend: Any, q: list, qd: list, wrenches: Iterable = ()) -> tuple:
+        """Return mass matrix, bias, A, gamma and constraint errors."""
         mass, bias, a, gamma, poses = backend.loop_equations(q, qd, wrenches)
         return (
             np.reshape(mass, (self._nv, self._nv)), np.array(bias),
-            np.reshape(a, (self._n, self._nv)), np.array(gamma), poses,
+            np.reshape(a, (self._n, self._nv)), np.array(gamma),
+            constraint_errors(self.robot.loops, poses),
         )
 
-    def _tolerance(self, poses: Any) -> float:
-        return tolerance_of(constraint_errors(self.robot.loops, poses))
+    def require_closed(self, errors: np.ndarray, argument: str = 'q') -> None:
+        """
+        Warn of loops that are a little open, and refuse others.
+
+        Args:
+            errors: The constraint errors, (n,) [m | rad].
+            argument: Name of the configuration.
+
+        Raises:
+            ArgumentError: Names the loop, its error and what closes it.
+        """
+        relative = np.abs(errors) / self.layout.lengths
+        worst = int(np.argmax(relative))
+        if not relative[worst] > DOUBTFUL * self.tolerance:
+            return
+        name = self.robot.constraint_names[worst]
+        problem = f'leaves loop constraint "{name}" open by {abs(errors[worst]):.3g} '
+        problem += 'rad' if name.rpartition('/')[2][0] == 'r' else 'm'
+        if relative[worst] > self.tolerance:
+            raise ArgumentError(
+                argument, f'{problem}, beyond the loop_tolerance of {self.tolerance:g}; take '
+                'dyn.project(q, qd), the nearest closed state',
+            )
+        self._warn(
+            f'open {name}', f'"{argument}" {problem}; dyn.project(q, qd) gives the nearest closed '
+            'state'
+        )
+
+    # Calls --------------------------------------------------------------------------------
+
+    def evaluate(
+        self, backend: Any, name: str, vectors: Sequence[list], wrenches: Sequence = (),
+        inputs: Optional[LoopInputs] = None, base: Optional[Sequence[float]] = None,
+        parameters: Any = None,
+    ) -> Any:
+        """
+        Return what a function gives, by compiled code where it solves it and nothing is given.
+
+        Args:
+            backend: Evaluates the equations.
+            name: The function.
+            vectors: Its vectors, checked.
+            wrenches: Of the environment.
+            inputs: What is given about the loops.
+            base: Given acceleration of the base, (6,).
+            parameters: Which ones derivatives are about.
+
+        Raises:
+            ArgumentError: If the configuration leaves a loop open.
+        """
+        inputs = inputs or self._nothing
+        if 'derivatives' in name:
+            return self._derivatives(backend, name, vectors, wrenches, parameters)
+        if inputs is self._nothing and base is None:
+            found = backend.closed(name, vectors, wrenches)
+            if found is not None:
+                if self._seen_rank is None:
+                    a = self._equations(backend, *vectors[:2])[2]
+                    self._notice(spaces(a), np.zeros(self._n))
+                return found
+        q, qd, given = vectors
+        if name == 'inverse_dynamics':
+            mass, bias, a, _, errors = self._equations(backend, q, qd, wrenches)
+            self.require_closed(errors)
+            free_force, jacobian = self._free_forces(backend, q, inputs, a)
+            return self._torques(mass @ given + bias - free_force, jacobian)
+        if name == 'hybrid_dynamics':
+            return self.hybrid(backend, q, qd, given, wrenches, inputs)
+        return self.motion(
+            backend, q, qd, given, wrenches, inputs, base=base, tolerance=self.tolerance
+        ).qdd
 
     def _free_forces(
         self, backend: Any, q: list, inputs: LoopInputs, a: np.ndarray
@@ -93,6 +173,31 @@ class ClosedChains(ClosedStates):
         free = np.reshape(backend.loop_free_jacobian(q), (self._n_free, self._nv))
         force = 0.0 if inputs.forces is None else free.T @ inputs.forces
         return force, a if inputs.coupling is None else a + inputs.coupling.T @ free
+
+    def _derivatives(
+        self, backend: Any, name: str, vectors: Sequence[list], wrenches: Sequence, parameters: Any
+    ) -> Any:
+        """Return derivatives; see `derivatives.py`."""
+        q, qd, given = vectors
+        mass, bias, a, gamma, errors = self._equations(backend, q, qd, wrenches)
+        self.require_closed(errors)
+        known = spaces(a, None, tolerance_of(errors))
+        groups = self.layout.groups
+        if name.startswith('inverse'):
+            qdd = np.asarray(given)
+            rest = mass @ qdd + bias
+            self._torques(rest, a)  # refuses what passive joints would have to make
+            state = LoopState(mass, rest, a, known, qdd, np.zeros(self._n))
+            if parameters is None:
+                return inverse_derivatives(state, backend, q, qd, wrenches, groups)
+            return inverse_parameter_derivatives(
+                state, backend, q, qd, parameters, wrenches, groups
+            )
+        qdd, f = self._solve(slice(None), mass, given - bias, a, a, known, -gamma)
+        state = LoopState(mass, given - bias, a, known, qdd, f)
+        if parameters is None:
+            return forward_derivatives(state, backend, q, qd, wrenches)
+        return forward_parameter_derivatives(state, backend, q, qd, parameters, wrenches)
 
     # Motion -------------------------------------------------------------------------------
 
@@ -107,6 +212,7 @@ class ClosedChains(ClosedStates):
         rank: Optional[int] = None,
         correction: Optional[np.ndarray] = None,
         base: Optional[Sequence[float]] = None,
+        tolerance: float = math.inf,
     ) -> ConstrainedMotion:
         """
         Return the motion under generalised forces.
@@ -122,11 +228,15 @@ class ClosedChains(ClosedStates):
             correction: Forces on frame1 in the constrained directions that the constraint
                 forces leave their effect to, (n,).
             base: Given acceleration of the base, (6,), whose entries of tau are not read.
+            tolerance: Infinite where open loops are taken.
 
         Raises:
+            ArgumentError: If the configuration leaves a loop open.
             SingularMassMatrix: If a motion that the loops allow meets no inertia.
         """
-        mass, bias, a, gamma, poses = self._equations(backend, q, qd, wrenches)
+        mass, bias, a, gamma, errors = self._equations(backend, q, qd, wrenches)
+        if tolerance < math.inf:
+            self.require_closed(errors)
         inputs = inputs or self._nothing
         free_force, jacobian = self._free_forces(backend, q, inputs, a)
         force = np.asarray(tau) - bias + free_force
@@ -136,7 +246,7 @@ class ClosedChains(ClosedStates):
             qdd[:start] = base
         moving = slice(start, None)
         given, c = mass @ qdd, inputs.accelerations - gamma - a @ qdd
-        known = spaces(a[:, moving], rank, RANK_TOLERANCE if rank else self._tolerance(poses))
+        known = spaces(a[:, moving], rank, tolerance_of(errors))
         qdd[moving], f = self._solve(
             moving, mass[moving, moving], (force - given)[moving], a, jacobian, known, c,
             correction,
@@ -156,17 +266,18 @@ class ClosedChains(ClosedStates):
         The actuated joints, and a prescribed base, follow `joint_qdd`; passive joints, modes
         and a free base move as the loops and their own equations have it.
         """
-        mass, bias, a, gamma, poses = self._equations(backend, q, qd, wrenches)
+        mass, bias, a, gamma, errors = self._equations(backend, q, qd, wrenches)
+        self.require_closed(errors)
         free_force, jacobian = self._free_forces(backend, q, inputs, a)
         qdd = np.zeros(self._nv)
-        given = self._actuated + self._prescribed
+        given = self.layout.actuated + self.layout.prescribed
         qdd[given] = np.asarray(joint_qdd)[given]
         moving = [k for k in range(self._nv) if k not in given]
         c = inputs.accelerations - gamma
         if moving:
             c_left = c - a @ qdd
             force = (free_force - bias - mass @ qdd)[moving]
-            known = spaces(a[:, moving], None, self._tolerance(poses))
+            known = spaces(a[:, moving], None, tolerance_of(errors))
             qdd[moving], _ = self._solve(
                 moving, mass[np.ix_(moving, moving)], force, a, jacobian, known, c_left
             )
@@ -215,7 +326,7 @@ class ClosedChains(ClosedStates):
             raise self._singular(motion) from found
 
     def torques(
-        self, backend: Any, q: list, rest: Any, inputs: Optional[LoopInputs] = None
+        self, backend: Any, q: list, rest: Any, inputs: LoopInputs
     ) -> np.ndarray:
         """
         Return the generalised forces of a motion, (nv,), of which the loops take their part.
@@ -231,24 +342,24 @@ class ClosedChains(ClosedStates):
             inputs: What is given about the loops.
 
         Raises:
+            ArgumentError: If the configuration leaves a loop open.
             UnattainableMotion: If the actuated joints cannot make the motion.
         """
+        self.require_closed(self.constraint_errors(backend, q))
         rest, a = np.asarray(rest, dtype=float), self.jacobian(backend, q)
-        free_force, jacobian = self._free_forces(backend, q, inputs or self._nothing, a)
+        free_force, jacobian = self._free_forces(backend, q, inputs, a)
         return self._torques(rest - free_force, jacobian)
 
     def _torques(self, rest: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
-        floating = [] if self._prescribed else self._base
-        groups = [self._passive, floating, self._modes, self._actuated, self._prescribed]
-        f = attainable_forces(rest, jacobian, groups)
-        tau = rest - jacobian.T @ f
-        if self._passive:
-            left = np.abs(tau[self._passive])
+        passive = self.layout.passive
+        tau = rest - jacobian.T @ attainable_forces(rest, jacobian, self.layout.groups)
+        if passive:
+            left = np.abs(tau[passive])
             worst = int(np.argmax(left))
             if left[worst] > UNATTAINABLE * max(1e-3, np.abs(rest).max()):
-                place = self._passive[worst]
+                place = passive[worst]
                 raise UnattainableMotion(self.robot.joint_names[place], float(tau[place]))
-            tau[self._passive] = 0.0
+            tau[passive] = 0.0
         return tau
 
     # Words --------------------------------------------------------------------------------

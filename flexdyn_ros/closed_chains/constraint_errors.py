@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
+from flexdyn_ros.model.configuration import rotation_vector
 from flexdyn_ros.model.records.robot import DIRECTIONS, Loop
 import numpy as np
 
@@ -50,19 +51,3 @@ def _axis_rotation(x: float, y: float, z: float, axis: int) -> Sequence[float]:
         return tuple(math.pi if k == (axis + 1) % 3 else 0.0 for k in range(3))
     factor = math.atan2(size, along) / size
     return tuple(factor * part for part in normal)
-
-
-def rotation_vector(r: np.ndarray) -> np.ndarray:
-    """Return the rotation vector of a rotation (3, 3), of a length up to pi."""
-    half = 0.5 * np.array([r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]])
-    sine, cosine = math.sqrt(half @ half), 0.5 * (r[0, 0] + r[1, 1] + r[2, 2] - 1.0)
-    angle = math.atan2(sine, cosine)
-    if sine > 1e-6:
-        return half * (angle / sine)
-    if cosine > 0.0:
-        return half
-    # Near half a turn 1 + R = 2 a a^T holds the axis a; its sign is that of the sine's.
-    outer = 0.5 * (r + r.T + 2.0 * np.eye(3)) / 2.0
-    k = int(np.argmax(np.diag(outer)))
-    axis = outer[k] / math.sqrt(outer[k, k])
-    return angle * (axis if axis @ half >= 0.0 else -axis)

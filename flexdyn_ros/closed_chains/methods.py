@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Iterable, Mapping, Optional
+from typing import Any, Iterable, Mapping, Optional, Sequence
 
-from flexdyn_ros.arguments import deliver
+from flexdyn_ros.arguments import deliver, targets
 from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
+from flexdyn_ros.closed_chains.loop_inputs import LoopInputs
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.closed_chains.states import LoopReport
 from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported, UnknownName
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 Out = Optional[np.ndarray]
+Outs = Optional[tuple[np.ndarray, np.ndarray]]
 ByLoop = Optional[Mapping[str, Any]]
 
 
@@ -45,7 +47,7 @@ class ClosedChainMethods(CheckedArguments, ABC):
         return self._backend
 
     def project(
-        self, q: ArrayLike, qd: ArrayLike, hold: Iterable[str] = ()
+        self, q: ArrayLike, qd: ArrayLike, hold: Iterable[str] = (), out: Outs = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """
         Return the nearest state that meets all loops: q (nq,) and qd (nv,).
@@ -57,18 +59,21 @@ class ClosedChainMethods(CheckedArguments, ABC):
             q: Configuration, (nq,).
             qd: Velocity, (nv,).
             hold: Names of coordinates that stay as they are.
+            out: Where to write the results, two arrays.
 
         Raises:
             LoopsCannotClose: If no nearby state closes the loops; it holds the gaps.
         """
         at, rate = np.array(self._position(q)), np.array(self._velocity(qd))
-        if self._closed is None:
-            return at, rate
-        closed = self._closed
-        return self._sound(
+        places, closed = targets(out, 2), self._closed
+        if closed is None:
+            return deliver(at, places[0]), deliver(rate, places[1])
+        found = self._sound(
             'project', {'q': at.tolist(), 'qd': rate.tolist()}, (),
             lambda: closed.project(self._backend, at, rate, hold),
         )
+        self._call_directly('project', None, (), 'auto')
+        return deliver(found[0], places[0]), deliver(found[1], places[1])
 
     def constraint_forces(
         self,
@@ -88,19 +93,20 @@ class ClosedChainMethods(CheckedArguments, ABC):
         [N m | N]. Where constraints repeat each other these are the smallest ones.
         """
         self._need_loops(loop_accelerations, loop_forces)
-        if self._closed is None:
-            return deliver([], out)
         base = None
         if base_acceleration is not None:
             base = checked_base_acceleration(self.robot, base_acceleration)
         at, rate, force = self._position(q), self._velocity(qd), self._vector('tau', tau)
         closed, loads = self._closed, self._checked(wrenches)
+        if closed is None:
+            return deliver([], out)
         inputs = closed.inputs(loop_accelerations, loop_forces)
         return deliver(self._sound(
             'constraint_forces',
             {'q': at, 'qd': rate, 'tau': force, 'base_acceleration': base or ()}, loads,
             lambda: closed.motion(
-                self._backend, at, rate, force, loads, inputs, base=base
+                self._backend, at, rate, force, loads, inputs, base=base,
+                tolerance=closed.tolerance,
             ).forces,
         ), out)
 
@@ -134,27 +140,27 @@ class ClosedChainMethods(CheckedArguments, ABC):
 
     def loop_gaps(self, q: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the constraint errors of the loops, (n_constraints,) [rad | m]."""
-        if self._closed is None:
-            return deliver([], out)
         at, closed = self._position(q), self._closed
+        if closed is None:
+            return deliver([], out)
         return deliver(self._sound(
             'loop_gaps', {'q': at}, (), lambda: closed.constraint_errors(self._backend, at)
         ), out)
 
     def loop_jacobian(self, q: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the Jacobian A of the constraints, (n_constraints, nv), in axes of frame2."""
-        if self._closed is None:
-            return deliver(np.zeros((0, self.robot.nv)), out)
         at, closed = self._position(q), self._closed
+        if closed is None:
+            return deliver(np.zeros((0, self.robot.nv)), out)
         return deliver(self._sound(
             'loop_jacobian', {'q': at}, (), lambda: closed.jacobian(self._backend, at)
         ), out)
 
     def loop_bias(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """Return dA/dt qd of the constraints, (n_constraints,) [rad/s^2 | m/s^2]."""
+        at, rate = self._position(q), self._velocity(qd)
         if self._closed is None:
             return deliver([], out)
-        at, rate = self._position(q), self._velocity(qd)
         return deliver(self._sound(
             'loop_bias', {'q': at, 'qd': rate}, (), lambda: self._backend.loop_bias(at, rate)
         ), out)
@@ -184,28 +190,35 @@ class ClosedChainMethods(CheckedArguments, ABC):
             ArgumentError: If the frame cannot move in all six directions, so that only the
                 inverse exists.
         """
-        at = self._position(q)
-        nv = self.robot.nv
-        mass = np.reshape(self._backend.mass_matrix(at), (nv, nv))
-        jacobian = np.reshape(self._backend.jacobian(at, self._frame(frame)), (6, nv))
-        if self._closed is not None:
-            free = spaces(self._closed.jacobian(self._backend, at)).free
-            mass, jacobian = free.T @ mass @ free, jacobian @ free
-        try:
-            mobility = jacobian @ np.linalg.solve(mass, jacobian.T)
-        except np.linalg.LinAlgError:
-            rest = np.zeros(nv)
-            self.forward_dynamics(at, rest, rest)  # names what meets no inertia
-            raise
-        if inverse:
-            return deliver(mobility, out)
-        rank = spaces(jacobian).rank
-        if rank < 6:
-            raise ArgumentError(
-                'frame', f'is "{frame}", which moves in {rank} directions here, not in six: use '
-                'inverse=True'
-            )
-        return deliver(np.linalg.inv(mobility), out)
+        at, place, nv = self._position(q), self._frame(frame), self.robot.nv
+
+        def inertia() -> np.ndarray:
+            mass = np.reshape(self._backend.mass_matrix(at), (nv, nv))
+            jacobian = np.reshape(self._backend.jacobian(at, place), (6, nv))
+            if self._closed is not None:
+                free = spaces(self._closed.jacobian(self._backend, at)).free
+                mass, jacobian = free.T @ mass @ free, jacobian @ free
+            try:
+                mobility = jacobian @ np.linalg.solve(mass, jacobian.T)
+            except np.linalg.LinAlgError:
+                rest = np.zeros(nv)
+                self.forward_dynamics(at, rest, rest)  # names what meets no inertia
+                raise
+            if inverse:
+                return mobility
+            rank = spaces(jacobian).rank
+            if rank < 6:
+                raise ArgumentError(
+                    'frame', f'is "{frame}", which moves in {rank} directions here, not in six: '
+                    'use inverse=True'
+                )
+            return np.linalg.inv(mobility)
+
+        return deliver(self._sound('operational_space_inertia', {'q': at}, (), inertia), out)
+
+    def _loop_inputs(self, accelerations: ByLoop, forces: ByLoop) -> Optional[LoopInputs]:
+        """Return what is given about loops, None for a robot without."""
+        return None if self._closed is None else self._closed.inputs(accelerations, forces)
 
     def _need_loops(self, *given: ByLoop) -> None:
         """Refuse arguments about loops for robots without loops."""
@@ -213,12 +226,18 @@ class ClosedChainMethods(CheckedArguments, ABC):
             for name in values or () if self._closed is None else ():
                 raise UnknownName('loop', name, ())
 
-    def _refuse_loops(self, what: str) -> None:
+    @abstractmethod
+    def _call_directly(
+        self, name: str, frame: Optional[str], loaded: Sequence[str], method: str
+    ) -> None:
+        """Let compiled code answer the next plain calls; see `Evaluation`."""
+
+    def _refuse_loops(self, what: str, advice: str) -> None:
         """Refuse what is known for open trees only."""
         if self._closed is not None:
             raise NotYetSupported(
                 f'{what} of a robot with loops is not supported yet',
-                advice='Use finite differences of its dynamics, or load it without <loop>',
+                advice=f'{advice}, or load it without <loop>',
             )
 
     @abstractmethod

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from typing import Callable, Optional
 
-from flexdyn_ros.closed_chains.configuration import ConfigurationSpace
 from flexdyn_ros.closed_chains.solve import Spaces, spaces
+from flexdyn_ros.dynamics.loop_tolerances import CLOSED
+from flexdyn_ros.model.configuration import ConfigurationSpace
 import numpy as np
 
-# Constraint errors below this, times the size of the constraint Jacobian, are closed [m | rad].
-CLOSED = 1e-13
 # An error that rounding leaves is accepted below this.
 ACCEPTED = 1e-10
 MOST_STEPS = 100

@@ -2,12 +2,17 @@
 """
 Motion and forces under constraints, by rank: M qdd + bias = tau + A^T f with A qdd = c.
 
-The null-space form. With A = U S V^T cut at its rank, the loops determine V1^T qdd, and the
-equations of motion along the null space the rest; f = U1 S1^-1 V1^T (M qdd + bias - tau) is the
-smallest of all forces that do it. Constraints that repeat each other, or that a singular
-configuration makes dependent, lower the rank, and what contradicts is met in the least-squares
-sense; nothing is damped. (F. E. Udwadia and R. E. Kalaba, Analytical Dynamics, 1996; R.
-Featherstone, Rigid Body Dynamics Algorithms, 2008, section 3.5.)
+The null-space form. Householder reflections with column pivoting, A^T P = Q R (P. Businger and G.
+Golub, Linear least squares solutions by Householder transformations, 1965), cut at the rank, part
+motions into those that the constraints see and those that they leave free; with R^T = Z T in turn,
+A = (P Z) T Q1^T, the complete orthogonal decomposition (G. Golub and C. Van Loan, Matrix
+Computations, section 5.5). The loops determine Q1^T qdd, and the equations of motion along the
+null space the rest; f is the smallest of all forces that do it. Constraints that repeat each
+other, or that a singular configuration makes dependent, lower the rank, and what contradicts is
+met in the least-squares sense; nothing is damped. (F. E. Udwadia and R. E. Kalaba, Analytical
+Dynamics, 1996; R. Featherstone, Rigid Body Dynamics Algorithms, 2008, section 3.5.)
+
+`codegen/compile/runtime/spaces.h` and `loops.h` state the same in C for compiled calls.
 """
 
 from __future__ import annotations
@@ -15,15 +20,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from flexdyn_ros.dynamics.loop_tolerances import (
+    LARGEST_TOLERANCE,
+    PIVOT_TOLERANCE,
+    RANK_TOLERANCE,
+    TOLERANCE_OF_ERROR,
+)
 import numpy as np
-
-# Singular values of A below this fraction of the largest one count as zero.
-RANK_TOLERANCE = 1e-9
-# Constraints that repeat each other do so on closed configurations only: an error e [m | rad]
-# makes their singular values grow to about e over the lengths of links, which this allows for.
-TOLERANCE_OF_ERROR, LARGEST_TOLERANCE = 10.0, 1e-3
-# Of M on the null space: a pivot below this fraction of the largest meets no inertia.
-PIVOT_TOLERANCE = 1e-14
 
 
 def _lapack() -> Any:
@@ -52,29 +55,29 @@ class Spaces:
     What constraints see of a motion, and what they do not.
 
     Attributes:
-        forces: Orthonormal constraint combinations that act, (n, rank).
-        values: Their singular values, (rank,).
+        forces: Orthonormal constraint combinations that act, P Z, (n, rank).
+        inverse: Of the triangular T in A = forces T seen^T, (rank, rank).
         seen: Orthonormal motions that they see, (nv, rank).
         free: Orthonormal motions that they leave free, (nv, nv - rank).
     """
 
     forces: np.ndarray
-    values: np.ndarray
+    inverse: np.ndarray
     seen: np.ndarray
     free: np.ndarray
 
     @property
     def rank(self) -> int:
         """Number of independent constraints."""
-        return len(self.values)
+        return len(self.inverse)
 
     def particular(self, c: np.ndarray) -> np.ndarray:
-        """Return the smallest x with A x = c in the least-squares sense."""
-        return self.seen @ ((self.forces.T @ c) / self.values)
+        """Return the smallest x with A x = c in the least-squares sense; c may be a matrix."""
+        return self.seen @ (self.inverse @ (self.forces.T @ c))
 
     def reaction(self, load: np.ndarray) -> np.ndarray:
         """Return the smallest f with A^T f = load in the least-squares sense."""
-        return self.forces @ ((self.seen.T @ load) / self.values)
+        return self.forces @ (self.inverse.T @ (self.seen.T @ load))
 
     def contradiction(self, c: np.ndarray) -> np.ndarray:
         """Return the part of c that no motion gives."""
@@ -82,7 +85,8 @@ class Spaces:
 
 
 def spaces(
-    a: np.ndarray, rank: Optional[int] = None, tolerance: float = RANK_TOLERANCE
+    a: np.ndarray, rank: Optional[int] = None, tolerance: float = RANK_TOLERANCE,
+    floor: float = 0.0,
 ) -> Spaces:
     """
     Return the spaces of a constraint Jacobian.
@@ -90,19 +94,28 @@ def spaces(
     Args:
         a: (n, nv).
         rank: Its rank where that is known.
-        tolerance: Otherwise, the fraction of the largest singular value that counts as zero.
+        tolerance: Otherwise, the fraction of the first pivot that counts as zero.
+        floor: A pivot that counts as zero in any case.
     """
-    if not min(a.shape):
-        return Spaces(np.zeros((len(a), 0)), np.zeros(0), np.zeros((a.shape[1], 0)),
-                      np.eye(a.shape[1]))
+    n, nv = a.shape
+    if not min(n, nv):
+        return Spaces(np.zeros((n, 0)), np.zeros((0, 0)), np.zeros((nv, 0)), np.eye(nv))
     if not np.isfinite(a.sum()):
         raise FloatingPointError('the constraint Jacobian is not finite')
-    u, s, vt, info = _lapack().dgesdd(a)
-    if info:
-        raise np.linalg.LinAlgError('the constraint Jacobian has no singular values')
-    floor = 0.0 if rank is not None else tolerance * s[0]
-    rank = min(len(s) if rank is None else rank, int(np.count_nonzero(s > floor)))
-    return Spaces(u[:, :rank], s[:rank], vt[:rank].T, vt[rank:].T)
+    lapack, most = _lapack(), min(n, nv)
+    factors, order, scale, _, _ = lapack.dgeqp3(a.T)
+    pivots = np.abs(factors.diagonal())
+    floor = max(floor, tolerance * pivots[0]) if rank is None else 0.0
+    rank = min(most if rank is None else rank, int(np.count_nonzero(pivots > floor)))
+    q = np.zeros((nv, nv), order='F')
+    q[:, :rank] = factors[:, :rank]
+    q = lapack.dorgqr(q, scale[:rank], overwrite_a=1)[0] if rank else np.eye(nv)
+    forces, inverse = np.zeros((n, rank)), np.zeros((rank, rank))
+    if rank:
+        z, scale, _, _ = lapack.dgeqrf(np.triu(factors[:rank]).T)
+        inverse = lapack.dtrtri(np.triu(z[:rank]))[0]
+        forces[order - 1] = lapack.dorgqr(z, scale)[0]
+    return Spaces(forces, inverse, q[:, :rank], q[:, rank:])
 
 
 def tolerance_of(errors: np.ndarray) -> float:
@@ -184,11 +197,7 @@ def attainable_forces(
         if not freedom.shape[1]:
             break
         block = map_[:, group].T @ freedom
-        if not block.size:
-            continue
-        u, s, vt = np.linalg.svd(block)
-        kept = int(np.sum(s > RANK_TOLERANCE * max(1e-300, np.abs(map_).max())))
-        wanted = rest[group] - map_[:, group].T @ f
-        f = f + freedom @ (vt[:kept].T @ ((u[:, :kept].T @ wanted) / s[:kept]))
-        freedom = freedom @ vt[kept:].T
+        known = spaces(block, floor=RANK_TOLERANCE * np.abs(map_).max())
+        f = f + freedom @ known.particular(rest[group] - map_[:, group].T @ f)
+        freedom = freedom @ known.free
     return f

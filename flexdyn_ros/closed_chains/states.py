@@ -6,17 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Iterable, Optional
 
-from flexdyn_ros.closed_chains.configuration import ConfigurationSpace
 from flexdyn_ros.closed_chains.constraint_errors import constraint_errors
 from flexdyn_ros.closed_chains.projection import Projection, quick_correction
-from flexdyn_ros.closed_chains.solve import RANK_TOLERANCE, Spaces, spaces, tolerance_of
+from flexdyn_ros.closed_chains.solve import Spaces, spaces, tolerance_of
+from flexdyn_ros.dynamics.loop_tolerances import NEARLY_CLOSED, RANK_TOLERANCE
 from flexdyn_ros.errors import ArgumentError, LoopsCannotClose, UnknownName
-from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
+from flexdyn_ros.model.configuration import ConfigurationSpace
+from flexdyn_ros.model.loop_layout import LoopLayout
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
-
-# Below this constraint error [m | rad] one set of spaces leads to the nearest closed state.
-NEARLY_CLOSED = 1e-6
 
 
 @dataclass(frozen=True)
@@ -76,18 +74,14 @@ class ClosedStates:
     Attributes:
         robot: The robot.
         space: Its configuration space.
+        layout: Its coordinates by their part in the motion.
     """
 
     def __init__(self, robot: Robot):
         self.robot = robot
         self.space = ConfigurationSpace(robot)
-        self._base = list(range(0 if robot.base_motion == 'fixed' else BASE_COORDINATES))
-        self._prescribed = self._base if robot.base_motion == 'prescribed' else []
-        names = list(enumerate(robot.joint_names))[len(self._base) :]
-        motors = set(robot.actuated_coordinates)
-        self._actuated = [k for k, name in names if name in motors]
-        self._passive = [k for k, name in names if name not in motors]
-        self._moving = np.arange(len(self._prescribed), robot.nv)
+        self.layout = LoopLayout(robot)
+        self._moving = np.arange(len(self.layout.prescribed), robot.nv)
         self._nv, self._n = robot.nv, len(robot.constraint_names)
 
     def constraint_errors(self, backend: Any, q: Any) -> np.ndarray:
@@ -127,6 +121,10 @@ class ClosedStates:
         def errors(at: np.ndarray) -> np.ndarray:
             return self.constraint_errors(backend, at) - goal
 
+        if not held and targets is None and rates is None:
+            compiled = backend.closed('project', (q.tolist(), qd.tolist()))
+            if compiled is not None:
+                return compiled
         if not held and np.abs(errors(q)).max(initial=0.0) < NEARLY_CLOSED:
             near = self._corrected(backend, q, qd, None, targets, rates)
             if near is not None:
@@ -182,14 +180,14 @@ class ClosedStates:
         self, a: np.ndarray, rank: Optional[int] = None, errors: Optional[np.ndarray] = None
     ) -> Spaces:
         """Return the spaces of A over what moves, a prescribed base left out."""
-        held = len(self._prescribed)
+        held = len(self.layout.prescribed)
         tolerance = RANK_TOLERANCE if errors is None else tolerance_of(errors)
         known = spaces(a[:, held:], rank, tolerance)
         if not held:
             return known
         still = np.zeros((held, self._nv))
         return Spaces(
-            known.forces, known.values, np.vstack((still[:, : known.rank], known.seen)),
+            known.forces, known.inverse, np.vstack((still[:, : known.rank], known.seen)),
             np.vstack((still[:, : known.free.shape[1]], known.free)),
         )
 
@@ -211,7 +209,7 @@ class ClosedStates:
         lost = np.eye(self._n) - known.forces @ known.forces.T
         dependent = tuple(n for n, share in zip(names, np.diag(lost)) if share > 1e-6)
         return LoopReport(
-            names, known.rank, usual, len(self._moving) - known.rank, len(self._actuated),
+            names, known.rank, usual, len(self._moving) - known.rank, len(self.layout.actuated),
             dependent,
             float(np.abs(self.constraint_errors(backend, q)).max(initial=0.0)),
         )

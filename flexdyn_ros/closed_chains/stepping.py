@@ -23,8 +23,8 @@ import numpy as np
 
 # Gains kp and kd: [N/m, N s/m] (the reference's) and [1/s^2, 1/s].
 GAINS = {'projection': None, 'force': (60.0, 40.0), 'baumgarte': (100.0, 20.0), 'none': None}
-# A start that is further from closed than this [m | rad] is refused.
-OPEN = 1e-3
+# A start that opens loops faster than this, of the largest velocity, is refused [m/s | rad/s].
+OPENING = 1e-3
 
 LoopAccelerations = Union[None, Mapping[str, Any], Callable[[float], Mapping[str, Any]]]
 
@@ -136,6 +136,12 @@ class LoopMotion:
         self._rank: Optional[int] = None
         self._inputs = [self._inputs_at(0.0)]
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is given about the loops and no gains hold them."""
+        given = self._accelerations is not None or self._forces is not None
+        return self._gains is None and not given
+
     def _checked_gains(self, gains: Any) -> Optional[tuple[float, float]]:
         usual = GAINS[self.drift]
         if gains is None:
@@ -159,18 +165,15 @@ class LoopMotion:
         """
         if self.drift == 'none':
             return q, qd
-        names = self._dyn.robot.constraint_names
-        for argument, values, unit in (
-            ('q0', self._dyn.loop_gaps(q), 'm | rad'),
-            ('qd0', self._dyn.loop_jacobian(q) @ qd, 'm/s | rad/s'),
-        ):
-            worst = int(np.argmax(np.abs(values)))
-            if abs(values[worst]) > OPEN * max(1.0, np.abs(qd).max(initial=0.0)):
-                raise ArgumentError(
-                    argument,
-                    f'leaves loop constraint "{names[worst]}" open by {values[worst]:.3g} '
-                    f'[{unit}]; start from dyn.project(q0, qd0)',
-                )
+        self._closed.require_closed(self._dyn.loop_gaps(q), 'q0')
+        names, rates = self._dyn.robot.constraint_names, self._dyn.loop_jacobian(q) @ qd
+        worst = int(np.argmax(np.abs(rates)))
+        if abs(rates[worst]) > OPENING * max(1.0, np.abs(qd).max(initial=0.0)):
+            raise ArgumentError(
+                'qd0',
+                f'opens loop constraint "{names[worst]}" by {rates[worst]:.3g} [m/s | rad/s]; '
+                'start from dyn.project(q0, qd0)',
+            )
         return self._dyn.project(q, qd)
 
     def _inputs_at(self, t: float) -> Any:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import keyword
 import re
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
@@ -16,10 +16,10 @@ from flexdyn_ros.codegen.export.python import emit_python
 from flexdyn_ros.codegen.export.schedule import schedule
 from flexdyn_ros.codegen.tracing.formulations import methods
 from flexdyn_ros.codegen.tracing.functions import read_function
-from flexdyn_ros.codegen.tracing.interface import Input, Output, renamed
+from flexdyn_ros.codegen.tracing.interface import Input, Output
 from flexdyn_ros.codegen.tracing.loads import read_loads
-from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE, ROUND_OFF
 from flexdyn_ros.codegen.tracing.simplify import simplify
+from flexdyn_ros.codegen.tracing.trace import ANGLE_TOLERANCE, ROUND_OFF
 from flexdyn_ros.errors import ArgumentError, did_you_mean
 from flexdyn_ros.model.records.robot import require_robot, Robot
 from flexdyn_ros.symbolic.optimise import PassReport
@@ -89,7 +89,7 @@ def generate(
     arguments: Sequence[str] = (),
     *,
     name: Optional[str] = None,
-    snap: Optional[float] = None,
+    rotation_tolerance: Optional[float] = None,
     method: Optional[str] = None,
 ) -> GeneratedCode:
     """
@@ -107,9 +107,9 @@ def generate(
             chain), "payload:<link>", "wrench:<frame>", "wrench:<frame>@<axes>", or a parameter
             such as "<link>/mass"; see `codegen.loads` and `codegen.parameters`.
         name: Identifier of the generated function; from the function's name when None.
-        snap: Distance from 0, 1 and -1 within which entries of rotations are rounded, so that
-            right angles written with ten digits cost nothing; 0 for none. When None it is 1e-9,
-            and 1e-14 for "quick".
+        rotation_tolerance: Distance from 0, 1 and -1 within which entries of rotations are
+            rounded, so that right angles written with ten digits cost nothing; 0 for none. When
+            None it is 1e-9, and 1e-14 for "quick".
         method: One of equivalent formulations; the cheapest one when None. Accelerations are
             solved for by "articulated bodies" or "mass matrix and LDL^T"; a mass matrix is
             found by "inverse dynamics", "outer links" or "composite bodies" (the default),
@@ -131,8 +131,8 @@ def generate(
     if optimise not in (True, False, QUICK):
         raise ArgumentError('optimise', f'is "{optimise}", expected True, False or "{QUICK}"')
     quick = optimise == QUICK
-    if snap is None:
-        snap = ROUND_OFF if quick else ANGLE_TOLERANCE
+    if rotation_tolerance is None:
+        rotation_tolerance = ROUND_OFF if quick else ANGLE_TOLERANCE
     requests = read_function(robot, function)
     loads = read_loads(robot, arguments)
     allowed = methods(robot, requests)
@@ -140,10 +140,10 @@ def generate(
         known = ', '.join(f'"{each}"' for each in allowed) or 'none'
         raise ArgumentError('method', f'is "{method}", and "{function}" allows {known} here')
     found = simplify(
-        robot, function, requests, loads, optimised=bool(optimise), snap=snap, quick=quick,
-        method=method,
+        robot, function, requests, loads, optimised=bool(optimise), quick=quick, method=method,
+        rotation_tolerance=rotation_tolerance,
     )
-    trace = found.trace if name is None else renamed(found.trace, name)
+    trace = found.trace if name is None else replace(found.trace, name=name)
     program = c_program(trace)
     c_source = emit_c(program)
     files: dict[str, str] = {}

@@ -29,13 +29,11 @@ class Member:
 
     Attributes:
         name: What it is called in messages.
-        command: Its command line.
         process: The process.
         killed: Whether it had to be killed.
     """
 
     name: str
-    command: tuple[str, ...]
     process: subprocess.Popen[Any]
     killed: bool = False
 
@@ -85,7 +83,7 @@ class ProcessGroup:
             list(command), env=environment, stdout=output, stdin=standard_input,
             stderr=None if output is None else subprocess.STDOUT, start_new_session=True,
         )
-        member = Member(name, tuple(command), process)
+        member = Member(name, process)
         self.members.append(member)
         return member
 

@@ -11,8 +11,8 @@ the articulated inertia that its parent feels. The mass matrix is never formed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Iterator
 
-from flexdyn_ros.dynamics.flexible_body import deflect
 from flexdyn_ros.dynamics.joints import Column, project_on_axis
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
 from flexdyn_ros.dynamics.multibody import Body, Multibody
@@ -83,13 +83,13 @@ def factorise(tree: Multibody, q: list, free: frozenset[int]) -> list[Eliminatio
     rotors: dict[int, float] = {}
     for index, reflected in tree.rotors:
         rotors[index] = rotors.get(index, 0.0) + reflected
-    carried = [FlexibleInertia.of(deflect(body, body.mode_values(q))) for body in tree.bodies]
+    inertias = [FlexibleInertia.of(body, q) for body in tree.bodies]
     eliminated = []
-    for place, inertia in reversed(list(zip(places, carried))):
+    for place, inertia in reversed(list(zip(places, inertias))):
         step, articulated = _eliminate(place, inertia, free, rotors)
         eliminated.append(step)
         if place.body.parent >= 0:
-            carried[place.body.parent].add_child(place, articulated)
+            inertias[place.body.parent].add_child(place, articulated)
     return eliminated[::-1]
 
 
@@ -130,15 +130,20 @@ def _eliminate(
 
 def _reduce(rigid: BlockInertia, step: Elimination) -> BlockInertia:
     """Return Mhat - Psihat Ihat^-1 Psihat^T, what the parent feels of the body."""
+    for (force, moment), pivot in zip(reduced_momenta(step), step.factors.pivots):
+        rigid = rigid.less(1.0 / pivot, force, moment)
+    return rigid
+
+
+def reduced_momenta(step: Elimination) -> Iterator[Wrench]:
+    """Yield Psihat L^-T: each coordinate's momentum after those eliminated before it."""
     reduced: list[Wrench] = []
-    for momentum, row, pivot in zip(step.momenta, step.factors.lower, step.factors.pivots):
-        force, moment = momentum
+    for (force, moment), row in zip(step.momenta, step.factors.lower):
         for factor, (known_force, known_moment) in zip(row, reduced):
             force = add(force, scale(-factor, known_force))
             moment = add(moment, scale(-factor, known_moment))
         reduced.append((force, moment))
-        rigid = rigid.less(1.0 / pivot, force, moment)
-    return rigid
+        yield force, moment
 
 
 def solve(tree: Multibody, eliminated: list[Elimination], forces: list) -> list[Scalar]:
@@ -179,9 +184,9 @@ def _inward(
         effective.append(forces[index] - felt)
     known = step.factors.solve(effective)
     force, moment = wrench
-    for value, (own_force, own_moment) in zip(known, step.momenta):
-        force = add(force, scale(value, own_force))
-        moment = add(moment, scale(value, own_moment))
+    for value, (unit_force, unit_moment) in zip(known, step.momenta):
+        force = add(force, scale(value, unit_force))
+        moment = add(moment, scale(value, unit_moment))
     return (force, moment), known
 
 

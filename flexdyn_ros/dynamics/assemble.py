@@ -18,7 +18,7 @@ from flexdyn_ros.dynamics.body_builder import (
 )
 from flexdyn_ros.dynamics.joint_terms import CoordinatePlaces, friction_terms, rotors, spring_terms
 from flexdyn_ros.dynamics.joints import JointMotion
-from flexdyn_ros.dynamics.multibody import BodyNode, Closure, Frame, Multibody
+from flexdyn_ros.dynamics.multibody import BodyNode, Frame, Multibody
 from flexdyn_ros.dynamics.spatial import (
     add,
     apply,
@@ -33,11 +33,10 @@ from flexdyn_ros.dynamics.spatial import (
     ZERO,
 )
 from flexdyn_ros.model.beam.body import link_body
-from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.joint import Joint
 from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.robot import DIRECTIONS, Loop, Robot
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.records.section import beam_inertia
 from flexdyn_ros.model.records.segments import PseudoRigidSegments
 import numpy as np
@@ -185,7 +184,7 @@ class _Assembly:
         beam = link.undeformed_beam
         for point in beam.point_masses if beam else ():
             axes = beam.axes
-            at = scale(point.at * beam.length, _first_axis(beam))
+            at = scale(point.at * beam.length, beam.direction)
             moments = tuple(
                 tuple(m if i == j else 0.0 for j in range(3)) for i, m in enumerate(point.inertia)
             )
@@ -245,19 +244,10 @@ class _Assembly:
             rotors=rotors(self.robot, self.coordinates),
             friction=friction_terms(self.robot, self.coordinates),
             springs=spring_terms(self.robot, self.coordinates),
-            loops=tuple(_closure(loop) for loop in self.robot.loops),
+            loops=self.robot.loops,
             linearised=tuple(self.reduced.get('linearised', ())),
             undeformed=tuple(self.reduced.get('undeformed_kinetic_energy', ())),
         )
-
-
-def _closure(loop: Loop) -> Closure:
-    directions = tuple(DIRECTIONS.index(name) for name in loop.constrain)
-    return Closure(loop.frame1, loop.frame2, directions)
-
-
-def _first_axis(beam: Beam) -> Vector:
-    return tuple(row[0] for row in beam.axes)
 
 
 def planar_axes(normal: Vector) -> tuple[Vector, Vector]:

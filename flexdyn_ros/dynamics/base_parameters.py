@@ -207,36 +207,36 @@ def regroup(tree: Multibody, axisymmetric: bool = True) -> Multibody:
         found[index] = rest
         moved = movable.seen_from(body.rotation, body.position)
         found[body.parent] = moments(body.parent).plus(moved)
-    for index, own in found.items():
-        bodies[index] = own.given_to(bodies[index])
+    for index, moments_left in found.items():
+        bodies[index] = moments_left.given_to(bodies[index])
     return replace(tree, bodies=tuple(bodies))
 
 
-def _movable(body: Body, own: Moments) -> Optional[Moments]:
+def _movable(body: Body, moments: Moments) -> Optional[Moments]:
     """Return the part of a body's inertia that its joint leaves in place, or None."""
     if body.node is not None:
         return None
     axis = body.joint.axis
     if body.joint.type == 'fixed':
-        return own
+        return moments
     if body.joint.type == 'revolute':
-        along = dot(axis, apply(own.second_moment, axis))
+        along = dot(axis, apply(moments.second_moment, axis))
         return Moments(
-            own.mass,
-            scale(dot(axis, own.first_moment), axis),
+            moments.mass,
+            scale(dot(axis, moments.first_moment), axis),
             scale_matrix(along, outer(axis, axis)),
         )
     if body.joint.type == 'prismatic':
-        return Moments(0.0, ZERO, own.second_moment)
+        return Moments(0.0, ZERO, moments.second_moment)
     return None
 
 
-def _axisymmetric(body: Body, own: Moments) -> Optional[ErrorBounded]:
+def _axisymmetric(body: Body, moments: Moments) -> Optional[ErrorBounded]:
     """Return t where a revolute body's moments are t (1 - axis axis^T) and nothing else."""
-    if body.joint.type != 'revolute' or any(x.value for x in own.first_moment):
+    if body.joint.type != 'revolute' or any(x.value for x in moments.first_moment):
         return None
-    spread = 0.5 * sum(own.second_moment[k][k] for k in range(3))
-    rest = subtract_matrices(own.second_moment, _disc(body.joint.axis, spread))
+    spread = 0.5 * sum(moments.second_moment[k][k] for k in range(3))
+    rest = subtract_matrices(moments.second_moment, _disc(body.joint.axis, spread))
     plain = all(x.is_round_off for row in rest for x in row)
     return spread if plain and spread.value else None
 

@@ -7,14 +7,19 @@ Psi_j = Psihat_j Ihat_j^-1. Each body's block Ihat is factorised too, so that U 
 triangular and D diagonal, coordinate by coordinate.
 """
 
-from flexdyn_ros.dynamics.articulated_body import Elimination, factorise, NoInertia
+from flexdyn_ros.dynamics.articulated_body import (
+    Elimination,
+    factorise,
+    NoInertia,
+    reduced_momenta,
+)
 from flexdyn_ros.dynamics.joints import project_on_axis
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix, SquareMatrix
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.placement import carry_wrench, Wrench
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import add, scale
+from flexdyn_ros.dynamics.spatial import scale
 
 
 def factor_order(tree: Multibody) -> list[int]:
@@ -26,9 +31,7 @@ def factor_order(tree: Multibody) -> list[int]:
     """
     order: list[int] = []
     for body in tree.bodies:
-        joint = [term.velocity_index for axis in body.joint.terms for term in axis]
-        modes = range(body.velocity_modes, body.velocity_modes + body.n_modes)
-        order += [*reversed(modes), *reversed(joint)]
+        order += [*reversed(body.modal_coordinates), *reversed(body.joint.coordinates)]
     return order
 
 
@@ -58,7 +61,7 @@ def mass_matrix_factors(tree: Multibody, q: list) -> tuple[SquareMatrix, list[Sc
     ]
     diagonal: list[Scalar] = [0.0] * tree.nv
     for index, step in enumerate(steps):
-        for number, momentum in enumerate(_reduced(step)):
+        for number, momentum in enumerate(reduced_momenta(step)):
             column = rank[step.coordinates[number]]
             pivot = step.factors.pivots[number]
             diagonal[column] = pivot
@@ -84,18 +87,6 @@ def _dense_factors(tree: Multibody, q: list) -> tuple[SquareMatrix, list[Scalar]
         for row in range(tree.nv)
     ]
     return upper, factors.pivots[::-1]
-
-
-def _reduced(step: Elimination) -> list[Wrench]:
-    """Return Psihat L^-T: each coordinate's momentum after those eliminated before it."""
-    reduced: list[Wrench] = []
-    for momentum, row in zip(step.momenta, step.factors.lower):
-        force, moment = momentum
-        for factor, (known_force, known_moment) in zip(row, reduced):
-            force = add(force, scale(-factor, known_force))
-            moment = add(moment, scale(-factor, known_moment))
-        reduced.append((force, moment))
-    return reduced
 
 
 def _carry_inward(

@@ -22,6 +22,7 @@ from flexdyn_ros.dynamics.spatial import (
     apply,
     axial,
     BodyMotion,
+    BodyWrench,
     cross,
     dot,
     inertia_of,
@@ -57,7 +58,7 @@ class DeflectedBody(DeflectedIntegrals):
     def angular_coupling(self) -> list[Vector]:
         """Angular momentum about the origin for each unit mode rate."""
         rotary = self.body.modal.rotary
-        return [add(axial(m), own) for m, own in zip(self.modal_moments, rotary)]
+        return [add(axial(m), momentum) for m, momentum in zip(self.modal_moments, rotary)]
 
 
 def deflect(body: Body, modes: list) -> DeflectedBody:
@@ -83,7 +84,7 @@ def deflect(body: Body, modes: list) -> DeflectedBody:
 
 def body_wrench(
     body: Body, motion: BodyMotion, modes: list, rates: list, accelerations: list
-) -> tuple[Vector, Vector, list[Scalar]]:
+) -> BodyWrench:
     """
     Return the force, the moment about the origin and the modal forces that a motion takes.
 
@@ -101,7 +102,7 @@ def body_wrench(
         accelerations: Their accelerations.
     """
     modal, start, columns = body.modal, motion.acceleration, transpose(motion.matrix)
-    carried = [
+    shapes = [
         _shape_acceleration(motion, columns, *amplitudes)
         for amplitudes in zip(modes, rates, accelerations)
     ]
@@ -110,9 +111,9 @@ def body_wrench(
     moment = cross(body.first_moment, start)
     forces: list[Scalar] = []
     for k, amplitude in enumerate(modes):
-        force = _plus_shape(force, modal.first[k], carried[k])
-        moments = _plus_shapes(moments, modal.second[k], carried[k])
-        rows = _mode_rows(body, k, start, columns, carried)
+        force = _plus_shape(force, modal.first[k], shapes[k])
+        moments = _plus_shapes(moments, modal.second[k], shapes[k])
+        rows = _mode_rows(body, k, start, columns, shapes)
         moments = add_matrices(moments, scale_matrix(amplitude, rows))
         forces.append(rows[0][0] + rows[1][1] + rows[2][2])
     moment = add(moment, axial(moments))
@@ -126,8 +127,8 @@ def body_wrench(
     if modal.axial.terms:
         more = axial_wrench(modal.axial, motion, modes, rates, accelerations)
         force, moment = add(force, more.force), add(moment, more.moment)
-        forces = [own + drawn for own, drawn in zip(forces, more.modal)]
-    return force, moment, forces
+        forces = [force_of_mode + drawn for force_of_mode, drawn in zip(forces, more.modal)]
+    return BodyWrench(force, moment, forces)
 
 
 def _shape_acceleration(
@@ -140,13 +141,13 @@ def _shape_acceleration(
 
 
 def _mode_rows(
-    body: Body, k: int, start: Vector, columns: Matrix, carried: list[Matrix]
+    body: Body, k: int, start: Vector, columns: Matrix, shapes: list[Matrix]
 ) -> Matrix:
     """Return A_k = int phi_k a^T dm."""
     modal = body.modal
     rows = outer(modal.first[k], start)
     rows = _plus_shapes(rows, [(j, i, value) for i, j, value in modal.second[k]], columns)
-    for products, shape in zip(modal.product[k], carried):
+    for products, shape in zip(modal.product[k], shapes):
         rows = _plus_shapes(rows, products, shape)
     return rows
 

@@ -11,7 +11,7 @@ gradient D_j = C_j delta and the bias b_j = delta'^T C_j delta'. Nothing is drop
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Iterable, NamedTuple, Sequence, TypeVar
+from typing import Iterable, Sequence, TypeVar
 
 from flexdyn_ros.dynamics.multibody import AxialInertia, Entry
 from flexdyn_ros.dynamics.scalar import Scalar
@@ -21,6 +21,7 @@ from flexdyn_ros.dynamics.spatial import (
     apply,
     apply_transposed,
     BodyMotion,
+    BodyWrench,
     combine,
     cross,
     dot,
@@ -128,14 +129,14 @@ def drawn_in(axial: AxialInertia, modes: list, deflected: Integrals) -> Integral
     product = [weighted(row, a) for row in axial.product]  # int f_j s dm
     along = weighted(axial.second, a) + 0.5 * weighted(a, product)
     spread = outer(e, add(combine(modes, held), scale(along, e)))
-    reach = [x + own for x, own in zip(axial.second, product)]  # int f_j (x + s) dm
+    reach = [x + coupled for x, coupled in zip(axial.second, product)]  # int f_j (x + s) dm
     beside = _beside(axial, modes)
     moments = []
-    for moment, own, column in zip(deflected.modal_moments, held, gradients):
+    for moment, coupled, column in zip(deflected.modal_moments, held, gradients):
         drawn = scale(_sum(reach[j] * slope for j, slope in column), e)
         for j, slope in column:
             drawn = add(drawn, scale(slope, beside[j]))
-        moments.append(add_matrices(add_matrices(moment, outer(e, own)), outer(drawn, e)))
+        moments.append(add_matrices(add_matrices(moment, outer(e, coupled)), outer(drawn, e)))
     firsts = along_modes(axial.first, gradients)
     spread = add_matrices(spread, transpose(spread))
     return replace(
@@ -204,17 +205,9 @@ def _sum(values: Iterable[Scalar]) -> Scalar:
     return total
 
 
-class AxialWrench(NamedTuple):
-    """Force, moment about the origin, and modal forces."""
-
-    force: Vector
-    moment: Vector
-    modal: list[Scalar]
-
-
 def axial_wrench(
     axial: AxialInertia, motion: BodyMotion, modes: list, rates: list, accelerations: list
-) -> AxialWrench:
+) -> BodyWrench:
     """
     Return what points drawn in along the axis add to the wrench that a motion takes.
 
@@ -240,7 +233,7 @@ def axial_wrench(
     pull = apply(motion.matrix, e)  # U e
     sweep = scale(2.0, cross(motion.angular_velocity, e))  # 2 w x e
 
-    def carried(weights: Sequence[Scalar]) -> Vector:
+    def force_over(weights: Sequence[Scalar]) -> Vector:
         """Return the integral of c over masses that weigh the shapes."""
         lateral = add(scale(weighted(weights, a), pull), scale(weighted(weights, a_rate), sweep))
         return add(lateral, scale(weighted(weights, a_rate2), e))
@@ -268,8 +261,8 @@ def axial_wrench(
     ]
     felt = _felt_along(axial, motion, (pull, sweep), (a, a_rate2), (modes, rates, accelerations))
     drawn = along_modes(felt, gradients)
-    return AxialWrench(
-        carried(axial.first), moment, [force + more for force, more in zip(forces, drawn)]
+    return BodyWrench(
+        force_over(axial.first), moment, [force + more for force, more in zip(forces, drawn)]
     )
 
 
@@ -288,9 +281,9 @@ def _felt_along(
         add(subtract(scale(value, back), scale(rate, sweep)), scale(acceleration, e))
         for value, rate, acceleration in zip(*modal)
     ]
-    own = [value * stretch + rate2 for value, rate2 in zip(*amplitude)]
+    along_axis = [value * stretch + rate2 for value, rate2 in zip(*amplitude)]
     felt = [
-        mass * start + x * stretch + weighted(row, own)
+        mass * start + x * stretch + weighted(row, along_axis)
         for mass, x, row in zip(axial.first, axial.second, axial.product)
     ]
     for couplings, motion_of_mode in zip(axial.coupling, moved):

@@ -53,7 +53,7 @@ def jacobian(tree: Multibody, q: list, frame: Frame) -> list[list[Scalar]]:
     places = placements(tree, q)
     path = _path(places, frame.body)
     sheared = any(places[index].node and places[index].node.node.linear for index in path)
-    columns = (_carried_columns if sheared else _root_columns)(tree, places, path, frame)
+    columns = (_transformed_columns if sheared else _root_columns)(tree, places, path, frame)
     rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6)]
     for index, (linear, angular) in columns.items():
         for row, value in enumerate((*linear, *angular)):
@@ -77,19 +77,19 @@ def _root_columns(
             arm = subtract(tip, add(corner, apply(base, place.node.position)))
             for k, (linear, angular) in enumerate(zip(place.node.translation, place.node.angular)):
                 omega = apply(base, angular)
-                own = (add(apply(base, linear), cross(omega, arm)), omega)
-                _add_column(columns, parent.velocity_modes + k, own)
+                column = (add(apply(base, linear), cross(omega, arm)), omega)
+                _add_column(columns, parent.velocity_modes + k, column)
         arm = subtract(tip, origin)
         for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
             omega = ZERO if angular is None else apply(rotation, angular)
             velocity = ZERO if linear is None else apply(rotation, linear)
-            own = (velocity if angular is None else add(velocity, cross(omega, arm)), omega)
+            column = (velocity if angular is None else add(velocity, cross(omega, arm)), omega)
             for term in axis:
-                _add_column(columns, term.velocity_index, _scaled(term.multiplier, own))
+                _add_column(columns, term.velocity_index, _scaled(term.multiplier, column))
     return columns
 
 
-def _carried_columns(
+def _transformed_columns(
     tree: Multibody, places: list[Placement], path: list[int], frame: Frame
 ) -> dict[int, Twist]:
     """Return the columns carried outward as twists are: King's E makes them no rotations."""
@@ -102,9 +102,9 @@ def _carried_columns(
         if place.node is not None:
             _add_modes(tree, place, columns)
         for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
-            own = (linear or ZERO, angular or ZERO)
+            column = (linear or ZERO, angular or ZERO)
             for term in axis:
-                _add_column(columns, term.velocity_index, _scaled(term.multiplier, own))
+                _add_column(columns, term.velocity_index, _scaled(term.multiplier, column))
     rotation, _ = poses(places)[frame.body]
     return {
         name: (
@@ -153,9 +153,9 @@ def _scaled(factor: float, twist: Twist) -> Twist:
     return scale(factor, twist[0]), scale(factor, twist[1])
 
 
-def _add_column(columns: dict[int, Twist], index: int, own: Twist) -> None:
+def _add_column(columns: dict[int, Twist], index: int, twist: Twist) -> None:
     linear, angular = columns.get(index, (ZERO, ZERO))
-    columns[index] = (add(linear, own[0]), add(angular, own[1]))
+    columns[index] = (add(linear, twist[0]), add(angular, twist[1]))
 
 
 class FrameMotion(NamedTuple):

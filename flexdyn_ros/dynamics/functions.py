@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Sequence
 
 # Vectors by name, in the order of the arguments of generated functions.
-VECTORS = ('q', 'qd', 'qdd', 'joint_qdd', 'tau')
+VECTORS = (
+    'q', 'qd', 'qdd', 'joint_q', 'joint_qd', 'joint_qdd', 'modal_state', 'step', 'tau',
+)
 # How forward dynamics solves for accelerations.
 SOLVING_METHODS = ('auto', 'recursive', 'cholesky')
 
@@ -33,8 +35,9 @@ class Function:
         takes_wrenches: Whether wrenches on frames are an argument.
         solves: Whether it solves for accelerations, which more than one way can do.
         derives: Whether it gives derivatives by positions and rates.
-        open_tree: Whether loops make it a matter of rank, so that it is generated without loops
+        by_rank: Whether loops make it a matter of rank, so that it is generated without loops
             only.
+        solved: Whether compiled code solves it with loops, from `loop_equations`, at each call.
         uses_gravity: Whether gravity changes it.
         uses_inertia: Whether payloads change it.
     """
@@ -48,7 +51,8 @@ class Function:
     takes_wrenches: bool = False
     solves: bool = False
     derives: bool = False
-    open_tree: bool = False
+    by_rank: bool = False
+    solved: bool = False
     uses_gravity: bool = False
     uses_inertia: bool = False
 
@@ -60,133 +64,140 @@ def result_shape(
     Return the shape of a result.
 
     Args:
-        kind: "force" and "acceleration" (nv,), "joint force" (n_joints,), "modal acceleration"
-            (n_modes,), "matrix" (nv, nv), "parameter matrix" (nv, n_parameters), "pose" (4, 4),
-            "jacobian" (6, nv), "twist" (6,), "energy" or "power" ().
+        kind: "force" and "acceleration" (nv,), "joint force" (n_joints,), "modal acceleration" and
+            "deflection" (n_modes,), "modal state" (4 n_modes,), "matrix" (nv, nv), "parameter
+            matrix" (nv, n_parameters), "pose" (4, 4), "jacobian" (6, nv), "twist" (6,), "energy"
+            or "power" ().
         nv: Number of velocity coordinates.
         n_joints: How many of them are joints'.
         n_parameters: Number of parameters.
     """
     return {
         'force': (nv,), 'acceleration': (nv,), 'joint force': (n_joints,),
-        'modal acceleration': (nv - n_joints,), 'matrix': (nv, nv),
+        'modal acceleration': (nv - n_joints,), 'deflection': (nv - n_joints,),
+        'modal state': (4 * (nv - n_joints),), 'matrix': (nv, nv),
         'parameter matrix': (nv, n_parameters), 'pose': (4, 4), 'jacobian': (6, nv),
         'twist': (6,), 'energy': (), 'power': (),
     }[kind]
 
 
-def _dynamics(
-    inputs: str, outputs: Sequence[tuple[str, str]], summary: str, **more: Any
-) -> Function:
-    """Return one of the functions of motion, which loops make a matter of rank."""
-    return Function(
-        tuple(inputs.split()), tuple(outputs), summary, takes_wrenches=True, open_tree=True,
+def _one(name: str, inputs: str, kind: str, summary: str, **more: Any) -> tuple[str, Function]:
+    """Return a function of one result, and its name."""
+    return name, Function(tuple(inputs.split()), ((name, kind),), summary, **more)
+
+
+def _motion(
+    name: str, inputs: str, outputs: Sequence[tuple[str, str]], summary: str, **more: Any
+) -> tuple[str, Function]:
+    """Return one of the functions of motion, which loops make a matter of rank, and its name."""
+    return name, Function(
+        tuple(inputs.split()), tuple(outputs), summary, takes_wrenches=True, by_rank=True,
         uses_gravity=True, uses_inertia=True, **more,
     )
 
 
-def _vector(name: str, inputs: str, summary: str, **more: Any) -> Function:
-    return Function(tuple(inputs.split()), ((name, 'force'),), summary, **more)
-
-
-FUNCTIONS: dict[str, Function] = {
-    'inverse_dynamics': _dynamics(
-        'q qd qdd', [('tau', 'force')], 'joint torques [N m | N], then modal forces',
+FUNCTIONS: dict[str, Function] = dict([
+    _motion(
+        'inverse_dynamics', 'q qd qdd', [('tau', 'force')],
+        'joint torques [N m | N], then modal forces', solved=True,
     ),
-    'forward_dynamics': _dynamics(
-        'q qd tau', [('qdd', 'acceleration')], 'accelerations of joints and modes', solves=True,
+    _motion(
+        'forward_dynamics', 'q qd tau', [('qdd', 'acceleration')],
+        'accelerations of joints and modes', solves=True, solved=True,
     ),
-    'hybrid_dynamics': _dynamics(
-        'q qd joint_qdd',
+    _motion(
+        'hybrid_dynamics', 'q qd joint_qdd',
         [('joint_tau', 'joint force'), ('modal_qdd', 'modal acceleration')],
-        'joint torques [N m | N], and modal accelerations', solves=True,
+        'joint torques [N m | N], and modal accelerations', solves=True, solved=True,
     ),
-    'inverse_dynamics_derivatives': _dynamics(
-        'q qd qdd',
+    _motion(
+        'quasi_static_torque', 'joint_q joint_qd joint_qdd',
+        [('joint_tau', 'joint force'), ('deflection', 'deflection'), ('change', 'deflection')],
+        'joint torques [N m | N], static deflection, and its last change by the iteration',
+    ),
+    _motion(
+        'hybrid_step', 'joint_q joint_qd joint_qdd modal_state step',
+        [('joint_tau', 'joint force'), ('next_modal_state', 'modal state')],
+        'joint torques [N m | N] and modal state after a time step',
+    ),
+    _motion(
+        'inverse_dynamics_derivatives', 'q qd qdd',
         [('dtau_dq', 'matrix'), ('dtau_dqd', 'matrix'), ('dtau_dqdd', 'matrix')],
         'd tau / dq, d tau / d qd and d tau / d qdd', derives=True,
     ),
-    'forward_dynamics_derivatives': _dynamics(
-        'q qd tau',
+    _motion(
+        'forward_dynamics_derivatives', 'q qd tau',
         [('dqdd_dq', 'matrix'), ('dqdd_dqd', 'matrix'), ('dqdd_dtau', 'matrix')],
         'd qdd / dq, d qdd / d qd and d qdd / d tau', solves=True, derives=True,
     ),
-    'inverse_dynamics_parameter_derivatives': _dynamics(
-        'q qd qdd', [('dtau_dparameters', 'parameter matrix')],
+    _motion(
+        'inverse_dynamics_parameter_derivatives', 'q qd qdd',
+        [('dtau_dparameters', 'parameter matrix')],
         'derivatives of the forces by parameters', of_parameters=True,
     ),
-    'forward_dynamics_parameter_derivatives': _dynamics(
-        'q qd tau', [('dqdd_dparameters', 'parameter matrix')],
+    _motion(
+        'forward_dynamics_parameter_derivatives', 'q qd tau',
+        [('dqdd_dparameters', 'parameter matrix')],
         'derivatives of the accelerations by parameters', solves=True, of_parameters=True,
     ),
-    'mass_matrix': Function(
-        ('q',), (('mass_matrix', 'matrix'),), 'the mass matrix', uses_inertia=True,
-    ),
-    'mass_matrix_factors': Function(
+    _one('mass_matrix', 'q', 'matrix', 'the mass matrix', uses_inertia=True),
+    ('mass_matrix_factors', Function(
         ('q',), (('upper_factor', 'factor'), ('diagonal_factor', 'factor diagonal')),
         'factors U and D of the mass matrix, M = U D U^T', uses_inertia=True,
-    ),
-    'bias_vector': _vector(
-        'bias_vector', 'q qd', 'gravity, Coriolis, friction and elastic forces together',
+    )),
+    _one(
+        'bias_vector', 'q qd', 'force', 'gravity, Coriolis, friction and elastic forces together',
         takes_wrenches=True, uses_gravity=True, uses_inertia=True,
     ),
-    'gravity_vector': _vector(
-        'gravity_vector', 'q', 'the forces that hold the robot against gravity',
+    _one(
+        'gravity_vector', 'q', 'force', 'the forces that hold the robot against gravity',
         uses_gravity=True, uses_inertia=True,
     ),
-    'coriolis_vector': _vector(
-        'coriolis_vector', 'q qd', 'the forces of Coriolis and centrifugal accelerations',
-        uses_inertia=True,
+    _one(
+        'coriolis_vector', 'q qd', 'force',
+        'the forces of Coriolis and centrifugal accelerations', uses_inertia=True,
     ),
-    'friction_vector': _vector('friction_vector', 'qd', 'the losses of the joints'),
-    'elastic_vector': _vector(
-        'elastic_vector', 'q qd', 'stiffness and damping forces of modes and springs',
+    _one('friction_vector', 'qd', 'force', 'the losses of the joints'),
+    _one('elastic_vector', 'q qd', 'force', 'stiffness and damping forces of modes and springs'),
+    _one('inertia_vector', 'q qdd', 'force', 'M qdd', uses_inertia=True),
+    _one(
+        'external_force_vector', 'q', 'force',
+        '-J^T w, the forces that hold the robot against wrenches', takes_wrenches=True,
     ),
-    'inertia_vector': _vector('inertia_vector', 'q qdd', 'M qdd', uses_inertia=True),
-    'external_force_vector': _vector(
-        'external_force_vector', 'q', '-J^T w, the forces that hold the robot against wrenches',
-        takes_wrenches=True,
-    ),
-    'frame_pose': Function(
-        ('q',), (('frame_pose', 'pose'),), 'the transform of a frame in the root frame',
-        of_frame=True,
-    ),
-    'jacobian': Function(
-        ('q',), (('jacobian', 'jacobian'),),
+    _one('frame_pose', 'q', 'pose', 'the transform of a frame in the root frame', of_frame=True),
+    _one(
+        'jacobian', 'q', 'jacobian',
         "the Jacobian at a frame's origin in root axes, linear rows first", of_frame=True,
     ),
-    'jacobian_rate_qd': Function(
-        ('q', 'qd'), (('jacobian_rate_qd', 'twist'),),
+    _one(
+        'jacobian_rate_qd', 'q qd', 'twist',
         "dJ/dt qd at a frame's origin in root axes, linear part first", of_frame=True,
     ),
-    'kinetic_energy': Function(
-        ('q', 'qd'), (('kinetic_energy', 'energy'),), 'the kinetic energy [J]',
+    _one('kinetic_energy', 'q qd', 'energy', 'the kinetic energy [J]', uses_inertia=True),
+    _one('dissipated_power', 'qd', 'power', 'the power that friction and damping take [W]'),
+    _one(
+        'potential_energy', 'q', 'energy', "gravity's and elastic energy [J]", uses_gravity=True,
         uses_inertia=True,
     ),
-    'dissipated_power': Function(
-        ('qd',), (('dissipated_power', 'power'),), 'the power that friction and damping take [W]',
+    _one(
+        'loop_poses', 'q', 'loop pose', 'the pose of frame1 in frame2 of each loop', of_loops=True,
     ),
-    'potential_energy': Function(
-        ('q',), (('potential_energy', 'energy'),), "gravity's and elastic energy [J]",
-        uses_gravity=True, uses_inertia=True,
-    ),
-    'loop_poses': Function(
-        ('q',), (('loop_poses', 'loop pose'),), 'the pose of frame1 in frame2 of each loop',
-        of_loops=True,
-    ),
-    'loop_jacobian': Function(
-        ('q',), (('loop_jacobian', 'loop jacobian'),), 'the Jacobian of the constraints',
-        of_loops=True,
-    ),
-    'loop_bias': Function(
-        ('q', 'qd'), (('loop_bias', 'loop acceleration'),), 'dA/dt qd of the constraints',
-        of_loops=True,
-    ),
-    'loop_equations': Function(
+    _one('loop_jacobian', 'q', 'loop jacobian', 'the Jacobian of the constraints', of_loops=True),
+    _one('loop_bias', 'q qd', 'loop acceleration', 'dA/dt qd of the constraints', of_loops=True),
+    ('loop_equations', Function(
         ('q', 'qd'),
         (('mass_matrix', 'matrix'), ('bias_vector', 'force'), ('loop_jacobian', 'loop jacobian'),
          ('loop_bias', 'loop acceleration'), ('loop_poses', 'loop pose')),
         'the equations of motion and those of the loops', of_loops=True, takes_wrenches=True,
         uses_gravity=True, uses_inertia=True,
-    ),
-}
+    )),
+    ('loop_derivatives', Function(
+        ('q', 'qd'),
+        (('loop_jacobian_by_q', 'loop jacobian slopes'), ('loop_bias_by_q', 'loop bias slopes')),
+        'the derivatives by q of loop_jacobian and loop_bias', of_loops=True, derives=True,
+    )),
+    ('project', Function(
+        ('q', 'qd'), (('q', 'configuration'), ('qd', 'velocity')),
+        'the nearest state that meets the loops', of_loops=True, by_rank=True, solved=True,
+    )),
+])

@@ -8,7 +8,7 @@ from typing import Iterator
 from flexdyn_ros.dynamics.joints import AxisTerm
 from flexdyn_ros.dynamics.multibody import FrictionTerm, SpringTerm
 from flexdyn_ros.dynamics.spring_law import PolynomialLaw, SpringLaw, TableLaw
-from flexdyn_ros.model.records.joint import Friction, Joint, JointDynamics
+from flexdyn_ros.model.records.joint import Joint, JointDynamics
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
 
@@ -55,25 +55,40 @@ def rotors(robot: Robot, places: CoordinatePlaces) -> tuple[tuple[int, float], .
 
 
 def friction_terms(robot: Robot, places: CoordinatePlaces) -> tuple[FrictionTerm, ...]:
-    """Return the losses of joints, in their order, then those between segments of links."""
-    of_joints = (t for joint in robot.joints for t in _friction(joint, places))
-    of_links = (t for link in robot.links for t in _passive_friction(link, places))
-    return (*of_joints, *of_links)
+    """
+    Return the losses of joints, in their order, then those between segments of links.
+
+    A spring's damper is not among them.
+    """
+    laws = [
+        (term, drive.losses) for joint in robot.joints for term, drive in _driven(joint, places)
+    ]
+    laws += [
+        (places.term(name), link.segments.friction)
+        for link in robot.links if link.segments for name in link.mode_names
+    ]
+    return tuple(
+        FrictionTerm(
+            term.velocity_index, term.multiplier, law.viscous, law.coulomb, law.breakaway,
+            law.stribeck_velocity, law.smoothing_velocity,
+        )
+        for term, law in laws if law.acts
+    )
 
 
 def spring_terms(robot: Robot, places: CoordinatePlaces) -> tuple[SpringTerm, ...]:
-    """Return the springs of elastic joints, in their order, then those of links."""
-    of_joints = (_joint_spring(j, j.elastic_name, places) for j in robot.joints if j.elastic_name)
-    of_segments = (t for link in robot.links for t in _passive_springs(link, places))
-    of_modes = (t for link in robot.links for t in _mode_springs(link, places))
-    return (*of_joints, *of_segments, *of_modes)
-
-
-def _friction(joint: Joint, places: CoordinatePlaces) -> Iterator[FrictionTerm]:
-    """Iterate over the losses of a joint; a spring's damper is not among them."""
-    for term, drive in _driven(joint, places):
-        if drive.losses.acts:
-            yield _friction_term(term, drive.losses)
+    """Return springs of elastic joints, between segments, and of modes, in their order."""
+    found = [
+        *(_joint_spring(joint, places) for joint in robot.joints if joint.elastic_name),
+        *(spring for link in robot.links for spring in _passive_springs(link, places)),
+    ]
+    for link in robot.links:
+        for spring in link.mode_springs:
+            law: SpringLaw = PolynomialLaw(spring.polynomial)
+            if spring.points:
+                law = TableLaw.through(spring.points)
+            found.append(_spring_term(places.term(f'{link.name}/{spring.mode}'), law=law))
+    return tuple(found)
 
 
 def _driven(joint: Joint, places: CoordinatePlaces) -> Iterator[tuple[AxisTerm, JointDynamics]]:
@@ -84,25 +99,11 @@ def _driven(joint: Joint, places: CoordinatePlaces) -> Iterator[tuple[AxisTerm, 
         yield places.term(f'{joint.name}/{axis}'), drive
 
 
-def _passive_friction(link: Link, places: CoordinatePlaces) -> Iterator[FrictionTerm]:
-    """Iterate over the friction in the passive joints between segments."""
-    if link.segments is not None and link.segments.friction.acts:
-        for name in link.mode_names:
-            yield _friction_term(places.term(name), link.segments.friction)
-
-
-def _friction_term(term: AxisTerm, law: Friction) -> FrictionTerm:
-    return FrictionTerm(
-        term.velocity_index, term.multiplier, law.viscous, law.coulomb, law.breakaway,
-        law.stribeck_velocity, law.smoothing_velocity,
-    )
-
-
-def _joint_spring(joint: Joint, name: str, places: CoordinatePlaces) -> SpringTerm:
+def _joint_spring(joint: Joint, places: CoordinatePlaces) -> SpringTerm:
     drive = joint.dynamics
     law = TableLaw.through(drive.spring) if drive.spring else None
-    return _spring_term(
-        places.term(name), 0.0 if drive.stiffness is None else drive.stiffness, drive.damping, law)
+    stiffness = 0.0 if drive.stiffness is None else drive.stiffness
+    return _spring_term(places.term(joint.elastic_name), stiffness, drive.damping, law)
 
 
 def _passive_springs(link: Link, places: CoordinatePlaces) -> Iterator[SpringTerm]:
@@ -117,15 +118,6 @@ def _passive_springs(link: Link, places: CoordinatePlaces) -> Iterator[SpringTer
         if name in link.replaced_modes:
             stiffness = 0.0
         yield _spring_term(places.term(name), stiffness, damping)
-
-
-def _mode_springs(link: Link, places: CoordinatePlaces) -> Iterator[SpringTerm]:
-    """Iterate over the nonlinear springs of a link's modes."""
-    for spring in link.mode_springs:
-        law: SpringLaw = PolynomialLaw(spring.polynomial)
-        if spring.points:
-            law = TableLaw.through(spring.points)
-        yield _spring_term(places.term(f'{link.name}/{spring.mode}'), law=law)
 
 
 def _spring_term(

@@ -72,6 +72,11 @@ class JointMotion:
     axes: tuple[str, ...] = ()
     quaternion: bool = False
 
+    @property
+    def coordinates(self) -> list[int]:
+        """Places in qd of the coordinates that drive its axes, axis by axis."""
+        return [term.velocity_index for axis in self.terms for term in axis]
+
 
 Column = tuple[Optional[Vector], Optional[Vector]]
 
@@ -134,15 +139,15 @@ def multi_axis_product(
     angular: Optional[Vector] = None
     before: Column = (None, None)
     for number, ((translation, rotation), rate) in enumerate(zip(columns, rates)):
-        own = (
+        part = (
             None if translation is None else scale(rate, translation),
             None if rotation is None else scale(rate, rotation),
         )
         if not joint.quaternion or number >= 3:
-            swept = _vector_sum(_cross(before[1], own[0]), _cross(before[0], own[1]))
+            swept = _vector_sum(_cross(before[1], part[0]), _cross(before[0], part[1]))
             linear = _vector_sum(linear, swept)
-            angular = _vector_sum(angular, _cross(before[1], own[1]))
-        before = (_vector_sum(before[0], own[0]), _vector_sum(before[1], own[1]))
+            angular = _vector_sum(angular, _cross(before[1], part[1]))
+        before = (_vector_sum(before[0], part[0]), _vector_sum(before[1], part[1]))
     return linear, angular
 
 
@@ -156,11 +161,11 @@ def _vector_sum(a: Optional[Vector], b: Optional[Vector]) -> Optional[Vector]:
     return add(a, b)
 
 
-def joint_pose(
+def joint_motion(
     joint: JointMotion, q: list, extra: Optional[Scalar] = None
-) -> tuple[Optional[Matrix], Optional[Vector]]:
+) -> tuple[Optional[Matrix], Optional[Vector], tuple[Column, ...]]:
     """
-    Return rotation and translation of the body in the joint frame; None for none.
+    Return rotation and translation of the body in the joint frame, None for none, and columns.
 
     Args:
         joint: The joint.
@@ -168,46 +173,24 @@ def joint_pose(
         extra: Angle to add to a revolute joint's [rad].
     """
     if joint.type == 'fixed':
-        return None, None
+        return None, None, ()
     if joint.type == 'revolute':
         angle = _position(joint, q)
-        return about_axis(joint.axis, angle if extra is None else angle + extra), None
+        rotation = about_axis(joint.axis, angle if extra is None else angle + extra)
+        return rotation, None, ((None, joint.axis),)
     if joint.type == 'prismatic':
-        return None, scale(_position(joint, q), joint.axis)
+        return None, scale(_position(joint, q), joint.axis), ((joint.axis, None),)
+    if joint.type == 'multi_axis':
+        return multi_axis_motion(joint, q)
     start = joint.position_start
     if joint.type == 'planar':
         first, second = joint.plane
         shift = add(scale(q[start], first), scale(q[start + 1], second))
-        return about_axis(joint.axis, q[start + 2]), shift
-    return by_quaternion(*q[start + 3 : start + 7]), tuple(q[start : start + 3])
-
-
-def joint_motion(
-    joint: JointMotion, q: list, extra: Optional[Scalar] = None
-) -> tuple[Optional[Matrix], Optional[Vector], tuple[Column, ...]]:
-    """Return what `joint_pose` returns, and the joint's motion columns."""
-    if joint.type == 'multi_axis':
-        return multi_axis_motion(joint, q)
-    rotation, translation = joint_pose(joint, q, extra)
-    return rotation, translation, joint_columns(joint, rotation)
-
-
-def joint_columns(joint: JointMotion, rotation: Optional[Matrix]) -> tuple[Column, ...]:
-    """Return the motion columns of a joint whose pose has this rotation."""
-    if joint.type == 'fixed':
-        return ()
-    if joint.type == 'revolute':
-        return ((None, joint.axis),)
-    if joint.type == 'prismatic':
-        return ((joint.axis, None),)
-    if joint.type == 'planar':
-        first, second = joint.plane
-        return (
-            (apply_transposed(rotation, first), None),
-            (apply_transposed(rotation, second), None),
-            (None, joint.axis),
-        )
-    return (*((axis, None) for axis in IDENTITY), *((None, axis) for axis in IDENTITY))
+        rotation = about_axis(joint.axis, q[start + 2])
+        slides = [(apply_transposed(rotation, axis), None) for axis in joint.plane]
+        return rotation, shift, (*slides, (None, joint.axis))
+    columns = (*((axis, None) for axis in IDENTITY), *((None, axis) for axis in IDENTITY))
+    return by_quaternion(*q[start + 3 : start + 7]), tuple(q[start : start + 3]), columns
 
 
 def axis_rates(joint: JointMotion, rates: list) -> list[Scalar]:

@@ -67,3 +67,25 @@ class SymmetricFactors:
             for j, factor in enumerate(self.lower[i]):
                 x[j] = x[j] - factor * x[i]
         return x
+
+
+def solve_dense(matrix: list[list[Scalar]], right: list[Scalar]) -> list[Scalar]:
+    """
+    Return x with A x = right, by Gaussian elimination without pivoting.
+
+    Args:
+        matrix: A, (n, n), near a symmetric positive definite one.
+        right: (n,).
+    """
+    rows = [[*row, value] for row, value in zip(matrix, right)]
+    for k, pivot in enumerate(rows):
+        for row in rows[k + 1 :]:
+            factor = row[k] / pivot[k]
+            row[k + 1 :] = [x - factor * y for x, y in zip(row[k + 1 :], pivot[k + 1 :])]
+    x: list[Scalar] = []
+    for k in reversed(range(len(rows))):
+        value = rows[k][-1]
+        for factor, known in zip(rows[k][k + 1 : -1], reversed(x)):
+            value = value - factor * known
+        x.append(value / rows[k][k])
+    return x[::-1]

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Callable
 
 from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics, FrameMotion, RECURSIVE
-from flexdyn_ros.dynamics.multibody import Closure, Multibody
+from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
     add,
@@ -32,6 +32,7 @@ from flexdyn_ros.dynamics.spatial import (
     transpose,
     Vector,
 )
+from flexdyn_ros.model.records.robot import Loop
 
 ALL_DIRECTIONS = tuple(range(6))
 
@@ -80,8 +81,8 @@ def _jacobian(
         jacobians = (
             kinematics.jacobian(tree, q, tree.frames[name]) for name in (loop.frame1, loop.frame2)
         )
-        for own, other in zip(*(zip(*rows) for rows in jacobians)):
-            (linear, angular), (base, base_omega) = (own[:3], own[3:]), (other[:3], other[3:])
+        for a, b in zip(*(zip(*rows) for rows in jacobians)):
+            (linear, angular), (base, base_omega) = (a[:3], a[3:]), (b[:3], b[3:])
             omega = subtract(angular, base_omega)
             velocity = subtract(subtract(linear, base), cross(base_omega, arm))
             columns.append(_components(loop, first, second, omega, velocity, wanted))
@@ -90,7 +91,7 @@ def _jacobian(
 
 
 def _components(
-    loop: Closure,
+    loop: Loop,
     first: FrameMotion,
     second: FrameMotion,
     omega: Vector,
@@ -151,7 +152,7 @@ def _bisector_bias(
     return (rate - dot(both, omega) * size_rate / size) / size
 
 
-def _single_rotation(loop: Closure) -> int:
+def _single_rotation(loop: Loop) -> int:
     """Return the one constrained rotation, or -1 where there are none or several."""
     rotations = [k for k in loop.directions if k < 3]
     return rotations[0] if len(rotations) == 1 else -1

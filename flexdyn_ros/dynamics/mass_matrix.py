@@ -12,7 +12,6 @@ move, and mirrors it. All three give the same matrix at different cost. Behind a
 what the innermost joints share with all others takes most of method 3: there method 1 may do it.
 """
 
-from flexdyn_ros.dynamics.flexible_body import deflect
 from flexdyn_ros.dynamics.joints import AxisTerm, project_on_axis
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
@@ -30,13 +29,13 @@ SquareMatrix = list[list[Scalar]]
 def mass_matrix(tree: Multibody, q: list) -> SquareMatrix:
     """Return the mass matrix at configuration q, (nv, nv), rotors included."""
     places = placements(tree, q)
-    carried = [FlexibleInertia.of(deflect(body, body.mode_values(q))) for body in tree.bodies]
+    inertias = [FlexibleInertia.of(body, q) for body in tree.bodies]
     matrix: SquareMatrix = [[0.0] * tree.nv for _ in range(tree.nv)]
     for index in reversed(range(len(places))):
-        _fill_columns(places, index, carried[index], matrix)
+        _fill_columns(places, index, inertias[index], matrix)
         parent = places[index].body.parent
         if parent >= 0:
-            carried[parent].add_child(places[index], carried[index].rigid)
+            inertias[parent].add_child(places[index], inertias[index].rigid)
     for velocity_index, inertia in tree.rotors:
         row = matrix[velocity_index]
         row[velocity_index] = row[velocity_index] + inertia
@@ -136,7 +135,7 @@ def mass_matrix_by_first_columns(tree: Multibody, q: list) -> SquareMatrix:
     matrix = mass_matrix(tree, q)
     for body in tree.bodies[1:]:
         if body.parent == 0:
-            for index in {term.velocity_index for axis in body.joint.terms for term in axis}:
+            for index in set(body.joint.coordinates):
                 for row, value in enumerate(_column(tree, q, index)):
                     matrix[row][index] = matrix[index][row] = value
     return matrix
@@ -146,9 +145,8 @@ def outward_order(tree: Multibody) -> list[int]:
     """Return the places in qd, body by body from the root: joint coordinates, then modes."""
     order: list[int] = []
     for body in tree.bodies:
-        joint = [term.velocity_index for axis in body.joint.terms for term in axis]
-        modes = range(body.velocity_modes, body.velocity_modes + body.n_modes)
-        order += [index for index in (*joint, *modes) if index not in order]
+        coordinates = (*body.joint.coordinates, *body.modal_coordinates)
+        order += [index for index in coordinates if index not in order]
     return order
 
 

@@ -17,6 +17,7 @@ from flexdyn_ros.dynamics.joints import JointMotion
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import IDENTITY, Matrix, Vector, ZERO
 from flexdyn_ros.dynamics.spring_law import SpringLaw
+from flexdyn_ros.model.records.robot import Loop
 
 # Row, column and value of a matrix entry.
 Entry = tuple[int, int, float]
@@ -142,6 +143,11 @@ class Body:
         """Number of modes of the body."""
         return len(self.modal.first)
 
+    @property
+    def modal_coordinates(self) -> range:
+        """Places in qd of the body's modes."""
+        return range(self.velocity_modes, self.velocity_modes + self.n_modes)
+
     def mode_values(self, q: list) -> list:
         """Return the body's modal coordinates out of the configuration q (nq,)."""
         return q[self.position_modes : self.position_modes + self.n_modes]
@@ -212,22 +218,6 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Closure:
-    """
-    A loop: frame1 may not move against frame2 in directions of frame2's axes.
-
-    Attributes:
-        frame1: Name of the one frame.
-        frame2: Name of the other one.
-        directions: Numbers of the constrained ones among rx ry rz tx ty tz.
-    """
-
-    frame1: str
-    frame2: str
-    directions: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Multibody:
     """
     A tree of bodies with everything that acts inside it.
@@ -253,7 +243,7 @@ class Multibody:
     rotors: tuple[tuple[int, float], ...] = ()
     friction: tuple[FrictionTerm, ...] = ()
     springs: tuple[SpringTerm, ...] = ()
-    loops: tuple[Closure, ...] = ()
+    loops: tuple[Loop, ...] = ()
     linearised: tuple[tuple[int, int], ...] = ()
     undeformed: tuple[tuple[int, int], ...] = ()
 
@@ -263,16 +253,11 @@ class Multibody:
         return len(self.coordinate_names)
 
     @property
-    def is_exact(self) -> bool:
-        """Whether no link has equations in a reduced form, see reduced_forms.py."""
-        return not (self.linearised or self.undeformed)
-
-    @property
     def shares_coordinates(self) -> bool:
         """Whether some coordinate moves several bodies directly, as mimic joints do."""
         owners: list[int] = []
         for body in self.bodies:
-            owners += {term.velocity_index for axis in body.joint.terms for term in axis}
+            owners += set(body.joint.coordinates)
         return len(owners) != len(set(owners))
 
     @property

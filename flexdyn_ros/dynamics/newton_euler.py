@@ -64,6 +64,8 @@ class FrameWrench(NamedTuple):
     axes: Optional[str] = None
 
 
+@forces_of_undeformed_inertia
+@expanded(3, 0)
 def generalised_forces(
     tree: Multibody,
     q: list,
@@ -85,19 +87,6 @@ def generalised_forces(
         gravity: Acceleration of gravity in the root frame [m/s^2].
         wrenches: What the environment exerts on the robot.
     """
-    algorithm = _exact_forces if tree.is_exact else _reduced_forces
-    return algorithm(tree, q, qd, qdd, gravity, wrenches)
-
-
-def _exact_forces(
-    tree: Multibody,
-    q: list,
-    qd: list,
-    qdd: list,
-    gravity: Vector,
-    wrenches: Iterable[FrameWrench] = (),
-) -> list[Scalar]:
-    """Return the generalised forces by the recursion outward and inward."""
     places = placements(tree, q, at_once=True)
     motions = propagate(tree, places, qd, qdd, gravity)
     forces: list[Vector] = []
@@ -122,9 +111,6 @@ def _exact_forces(
     for velocity_index, inertia in tree.rotors:
         tau[velocity_index] = tau[velocity_index] + inertia * qdd[velocity_index]
     return tau
-
-
-_reduced_forces = forces_of_undeformed_inertia(expanded(3, 0)(_exact_forces))
 
 
 def _on_body(

@@ -126,12 +126,12 @@ def forces_of_undeformed_inertia(algorithm: Algorithm) -> Algorithm:
         exact = algorithm(tree, straight, qd, qdd, ZERO)
         bending = [rate if k in modes else 0.0 for k, rate in enumerate(qd)]
         joints = [0.0 if k in modes else rate for k, rate in enumerate(qd)]
-        carried = _slopes(algorithm(tree, _moved(tree, straight, bending), rest, qd, ZERO))
+        convected = _slopes(algorithm(tree, _moved(tree, straight, bending), rest, qd, ZERO))
         momentum = [PowerSeries(rate, more) for rate, more in zip(qd, qdd)]
         grown = _slopes(algorithm(tree, _moved(tree, straight, joints), rest, momentum, ZERO))
         return [
-            force + (own if k in modes else whole - rate)
-            for k, (force, own, whole, rate) in enumerate(zip(held, grown, exact, carried))
+            force + (rise if k in modes else whole - rate)
+            for k, (force, rise, whole, rate) in enumerate(zip(held, grown, exact, convected))
         ]
 
     return cast(Algorithm, evaluate)

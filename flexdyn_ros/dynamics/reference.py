@@ -9,10 +9,11 @@ agree with it.
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Mapping, Optional, Protocol, Sequence
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from flexdyn_ros.dynamics.articulated_body import factorise, NoInertia, PIVOT_TOLERANCE, solve
 from flexdyn_ros.dynamics.assemble import assemble
+from flexdyn_ros.dynamics.derivatives.dual import duals, jacobian_of
 from flexdyn_ros.dynamics.derivatives.state_derivatives import (
     parameter_derivatives,
     state_derivatives,
@@ -24,26 +25,17 @@ from flexdyn_ros.dynamics.internal_forces import dissipated_power, elastic_force
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
 from flexdyn_ros.dynamics.loops import loop_bias, loop_free_jacobian, loop_jacobian, loop_poses
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix
+from flexdyn_ros.dynamics.modal_motion import hybrid_step, quasi_static_torque
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import FrameWrench, generalised_forces
 from flexdyn_ros.errors import SingularMassMatrix
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
+import numpy as np
 
 Floats = list[float]
 Wrenches = Sequence[FrameWrench]
 NO_GRAVITY = (0.0, 0.0, 0.0)
-
-
-class Chosen(Protocol):
-    """Parameters of a model: their values, and the tree of bodies with others in their place."""
-
-    @property
-    def values(self) -> Sequence[float]:
-        """Their values in the model, (n,)."""
-
-    def tree(self, payloads: Mapping[str, Inertia], values: Sequence) -> Multibody:
-        """Return the tree of bodies with these values."""
 
 
 class ReferenceBackend:
@@ -87,7 +79,7 @@ class ReferenceBackend:
             name: One of `functions.FUNCTIONS`.
             vectors: Its inputs.
             frame: Which frame it is about.
-            parameters: Which parameters it is about.
+            parameters: Which parameters it is about, see `chosen_parameters.ChosenParameters`.
             wrenches: Wrenches on frames.
             method: How forward dynamics solves for accelerations, one of SOLVING_METHODS.
         """
@@ -98,6 +90,9 @@ class ReferenceBackend:
         given += [wrenches] if function.takes_wrenches else []
         given += [method] if name == 'forward_dynamics' else []
         return getattr(self, name)(*given)
+
+    def closed(self, name: str, vectors: Sequence[Any], wrenches: Wrenches = ()) -> None:
+        """Return None: what loops make a matter of rank is solved by `closed_chains`."""
 
     def inverse_dynamics(
         self, q: Floats, qd: Floats, qdd: Floats, wrenches: Wrenches = ()
@@ -124,12 +119,12 @@ class ReferenceBackend:
         )
 
     def forward_dynamics(
-        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches, method: str
+        self, q: Floats, qd: Floats, tau: Floats, wrenches: Wrenches = (), method: str = 'auto'
     ) -> Floats:
         """Return accelerations, (nv,), by the "cholesky" or the recursive method."""
         bias = self.inverse_dynamics(q, qd, self._zero, wrenches)
         right = [a - b for a, b in zip(tau, bias)]
-        return self._solve(q, right, range(self._robot.nv), method)
+        return self._solve(q, right, range(self._tree.nv), method)
 
     def accelerations_beyond(self, held: int, q: Floats, forces: Floats) -> Floats:
         """
@@ -153,6 +148,31 @@ class ReferenceBackend:
         modal = self._solve(q, [-force for force in at_rest], free, 'recursive')[n_joints:]
         tau = self.inverse_dynamics(q, qd, joint_qdd + modal, wrenches)
         return tau[:n_joints], modal
+
+    def quasi_static_torque(
+        self, joint_q: Floats, joint_qd: Floats, joint_qdd: Floats, wrenches: Wrenches = ()
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return joint torques, static deflection and its last change; see `modal_motion`."""
+        return quasi_static_torque(self, joint_q, joint_qd, joint_qdd, wrenches)
+
+    def hybrid_step(
+        self, joint_q: Floats, joint_qd: Floats, joint_qdd: Floats, modal_state: Floats,
+        step: Floats, wrenches: Wrenches = (),
+    ) -> tuple[Floats, Floats]:
+        """Return joint torques and the modal state after a time step; see `modal_motion`."""
+        return hybrid_step(self, joint_q, joint_qd, joint_qdd, modal_state, step, wrenches)
+
+    @property
+    def tree(self) -> Multibody:
+        """The bodies."""
+        return self._tree
+
+    def derivative_at(
+        self, function: Callable[[list], Sequence[Any]], at: Sequence[float]
+    ) -> list[Floats]:
+        """Return the derivative of a vector by its argument at some place, by rows."""
+        found = function(duals(at, np.eye(len(at))))
+        return jacobian_of(found, len(at)).tolist()
 
     def bias_vector(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> Floats:
         """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
@@ -181,7 +201,7 @@ class ReferenceBackend:
         return tuple(state_derivatives(accelerations, self._tree, q, qd, tau))
 
     def inverse_dynamics_parameter_derivatives(
-        self, q: Floats, qd: Floats, qdd: Floats, chosen: Chosen, wrenches: Wrenches = ()
+        self, q: Floats, qd: Floats, qdd: Floats, chosen: Any, wrenches: Wrenches = ()
     ) -> list[Floats]:
         """Return the derivatives of the forces by parameters of the model, (nv, n)."""
         return parameter_derivatives(
@@ -190,7 +210,7 @@ class ReferenceBackend:
         ).tolist()
 
     def forward_dynamics_parameter_derivatives(
-        self, q: Floats, qd: Floats, tau: Floats, chosen: Chosen, wrenches: Wrenches = ()
+        self, q: Floats, qd: Floats, tau: Floats, chosen: Any, wrenches: Wrenches = ()
     ) -> list[Floats]:
         """Return the derivatives of the accelerations by parameters of the model, (nv, n)."""
         self.forward_dynamics(q, qd, tau, wrenches, 'recursive')
@@ -233,9 +253,8 @@ class ReferenceBackend:
         name = self._tree.coordinate_names[coordinate]
         moved: set[int] = set()
         for index, body in enumerate(self._tree.bodies):
-            terms = [term.velocity_index for axis in body.joint.terms for term in axis]
-            own = range(body.velocity_modes, body.velocity_modes + body.n_modes)
-            if coordinate in terms or coordinate in own or body.parent in moved:
+            coordinates = (*body.joint.coordinates, *body.modal_coordinates)
+            if coordinate in coordinates or body.parent in moved:
                 moved.add(index)
         # A link in segments is many bodies; it is named once.
         bodies = [self._tree.bodies[index] for index in sorted(moved)]
@@ -320,6 +339,15 @@ class ReferenceBackend:
     def loop_bias(self, q: Floats, qd: Floats) -> Floats:
         """Return the loops' accelerations for qdd = 0, (n_constraints,)."""
         return loop_bias(self._tree, q, qd, self._kinematics)
+
+    def loop_derivatives(self, q: Floats, qd: Floats) -> tuple:
+        """Return the derivatives by q of the loops' Jacobian, row by row, and of their bias."""
+
+        def jacobian(q: list) -> list:
+            return [x for row in self.loop_jacobian(q) for x in row]
+
+        by_q, _ = state_derivatives(self.loop_bias, self._tree, q, qd)
+        return state_derivatives(jacobian, self._tree, q)[0], by_q
 
     def loop_equations(self, q: Floats, qd: Floats, wrenches: Wrenches = ()) -> tuple:
         """Return mass matrix, bias, and Jacobian, bias and poses of the loops."""

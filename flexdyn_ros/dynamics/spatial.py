@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Iterable, Sequence
+from itertools import zip_longest
+from typing import Iterable, NamedTuple, Sequence
 
 from flexdyn_ros.dynamics.scalar import cos, Scalar, sin, stumpff
 
@@ -193,6 +194,19 @@ class BodyMotion:
     angular_acceleration: Vector
     acceleration: Vector
     matrix: Matrix
+
+
+class BodyWrench(NamedTuple):
+    """Force, moment about a body's origin, and modal forces; or their derivatives."""
+
+    force: Vector
+    moment: Vector
+    modal: list[Scalar]
+
+    def plus(self, other: BodyWrench) -> BodyWrench:
+        """Return the sum."""
+        modal = [a + b for a, b in zip_longest(self.modal, other.modal, fillvalue=0.0)]
+        return BodyWrench(add(self.force, other.force), add(self.moment, other.moment), modal)
 
 
 def about_axis(axis: Vector, angle: Scalar) -> Matrix:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Union
 
-from flexdyn_ros.dynamics.flexible_body import DeflectedBody
+from flexdyn_ros.dynamics.flexible_body import deflect
 from flexdyn_ros.dynamics.joints import Column
 from flexdyn_ros.dynamics.multibody import Body
 from flexdyn_ros.dynamics.placement import Placement
@@ -191,9 +191,9 @@ class FlexibleInertia:
     modal: list[list[Scalar]]
 
     @classmethod
-    def of(cls, state: DeflectedBody) -> FlexibleInertia:
-        """Return the inertia of one deflected body."""
-        body = state.body
+    def of(cls, body: Body, q: list) -> FlexibleInertia:
+        """Return the inertia of one body, deflected as at configuration q, (nq,)."""
+        state = deflect(body, body.mode_values(q))
         return cls(
             RigidInertia(body.mass, state.first_moment, state.inertia),
             list(state.modal_first),

@@ -19,15 +19,15 @@ NEGLIGIBLE = 1e-12
 
 def joint_remarks(robot: Robot) -> Iterator[tuple[str, Remark]]:
     """Yield what is doubtful in the robot's joints, each with the joint's name."""
-    carried = composite_moments(robot)
+    moved_moments = composite_moments(robot)
     payload = sum(p.inertia.mass for p in robot.payloads)
     negligible = NEGLIGIBLE * max(robot.total_mass + payload, 1e-300)
     for joint in robot.joints:
         remarks: list[Remark] = []
         if joint.coordinate_names:
-            remarks += _motor_remarks(joint, robot, carried, negligible)
+            remarks += _motor_remarks(joint, robot, moved_moments, negligible)
         if joint.elastic_name:
-            remarks += _inertia_remarks([(joint, 1.0)], robot, carried, negligible)
+            remarks += _inertia_remarks([(joint, 1.0)], robot, moved_moments, negligible)
         remarks += [*_limit_remarks(joint), *_friction_remarks(joint)]
         remarks += spring_remarks(joint.dynamics.spring)
         for remark in remarks:
@@ -35,7 +35,7 @@ def joint_remarks(robot: Robot) -> Iterator[tuple[str, Remark]]:
 
 
 def _motor_remarks(
-    joint: Joint, robot: Robot, carried: dict[str, MassMoments], negligible: float
+    joint: Joint, robot: Robot, moved_moments: dict[str, MassMoments], negligible: float
 ) -> list[Remark]:
     """
     Return whether a joint's own coordinate, the motor side, meets no inertia.
@@ -46,7 +46,7 @@ def _motor_remarks(
     Args:
         joint: A joint with coordinates.
         robot: Its robot.
-        carried: What each joint carries, about its child's frame.
+        moved_moments: What each joint carries, about its child's frame.
         negligible: Inertia [kg m^2] and mass [kg] that count as none.
     """
     moved = [(joint, 1.0)] + [
@@ -56,7 +56,7 @@ def _motor_remarks(
         return []
     stiff = [(j, m) for j, m in moved if not j.dynamics.elastic]
     if stiff:
-        return _inertia_remarks(stiff, robot, carried, negligible)
+        return _inertia_remarks(stiff, robot, moved_moments, negligible)
     return [(
         'error', 'the motor side of the elastic joint has no inertia',
         'Write rotor_inertia in its <joint_dynamics>; forward dynamics needs it',
@@ -66,18 +66,18 @@ def _motor_remarks(
 def _inertia_remarks(
     moved: list[tuple[Joint, float]],
     robot: Robot,
-    carried: dict[str, MassMoments],
+    moved_moments: dict[str, MassMoments],
     negligible: float,
 ) -> list[Remark]:
     """Return whether the links behind joints that move together, the first by 1, are massless."""
-    if all(carried[j.name].negligible(negligible) for j, _ in moved):
+    if all(moved_moments[j.name].negligible(negligible) for j, _ in moved):
         links = [name for j, _ in moved for name in _links_beyond(j, robot)]
         shown = ', '.join(f'"{name}"' for name in links[:6]) + (', ...' if len(links) > 6 else '')
         return [(
             'error', f'no link that it moves has mass ({shown})',
             'Give one of them an <inertial>, or make the joint fixed; forward dynamics needs it',
         )]
-    if sum(m * m * _smallest_inertia(j, carried[j.name]) for j, m in moved) <= negligible:
+    if sum(m * m * _smallest_inertia(j, moved_moments[j.name]) for j, m in moved) <= negligible:
         return [(
             'warning', 'with all joints at zero, the links that it moves have no inertia about '
                        'its axis',

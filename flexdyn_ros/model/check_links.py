@@ -22,9 +22,19 @@ SLENDER = 10.0
 COARSE = 0.02
 # Radius of gyration beyond which an inertia is not of a link: so many times the robot's reach,
 # or a reach of 1 m where it is shorter. Wrong units, mm^2 for m^2, give a thousand times.
-FAR = 10.0
+FAR = 3.0
+# Units that explain an inertia: factors of mass and moments that make them kg and kg m^2.
+_UNITS = (
+    ('moments are in kg mm^2', 1.0, 1e-6), ('moments are in g mm^2', 1.0, 1e-9),
+    ('moments are in kg cm^2', 1.0, 1e-4), ('moments are in g cm^2', 1.0, 1e-7),
+    ('the mass is in g', 1e-3, 1.0), ('the mass is in t', 1e3, 1.0),
+    ('mass and moments are in g and g m^2', 1e-3, 1e-3),
+    ('mass and moments are in g and g mm^2', 1e-3, 1e-9),
+)
 # Density that no material exceeds, osmium's [kg/m^3].
 DENSEST = 22600.0
+# Density of steel, which heavy links do not exceed [kg/m^3].
+ORDINARY = 7850.0
 # Elastic moduli of materials, from soft rubber to diamond [Pa].
 SOFTEST, STIFFEST = 1e6, 1.3e12
 # Fraction of the length from which on a thing stands at the tip.
@@ -102,15 +112,15 @@ def reach(robot: Robot) -> float:
     """Return the largest sum of distances between joints, and to a centre of mass or tip [m]."""
     distance = {robot.root: 0.0}
     for joint in robot.joints:
-        own = float(np.linalg.norm(joint.origin.position))
-        distance[joint.child] = distance[joint.parent] + own
+        length = float(np.linalg.norm(joint.origin.position))
+        distance[joint.child] = distance[joint.parent] + length
     found = 0.0
     for link in robot.links:
         beam, inertia = link.undeformed_beam, link.inertia
-        own = 0.0 if inertia is None else float(np.linalg.norm(inertia.com))
-        own = own if beam is None else max(own, beam.length)
-        own = own if link.modal is None else max(own, link.modal.size)
-        found = max(found, distance[link.name] + own)
+        length = 0.0 if inertia is None else float(np.linalg.norm(inertia.com))
+        length = length if beam is None else max(length, beam.length)
+        length = length if link.modal is None else max(length, link.modal.size)
+        found = max(found, distance[link.name] + length)
     return found
 
 
@@ -125,22 +135,39 @@ def _inertia_remarks(report: LinkReport, size: float) -> Iterator[Remark]:
         )
     if report.mass > 0.0 and any(moments) and not report.failed:
         radius = (sum(moments) / (2.0 * report.mass)) ** 0.5
-        # Of all bodies with a volume a ball has the smallest sum of moments, 6/5 m r^2.
-        ball = (3.0 * report.mass / (4.0 * math.pi * DENSEST)) ** (1.0 / 3.0)
-        if sum(moments) < 1.2 * report.mass * ball**2:
+        units = _explaining_units(report.mass, sum(moments), size)
+        if _is_too_dense(report.mass, sum(moments)):
             yield (
                 'warning', f'a mass of {report.mass:.4g} kg with principal moments '
                 f'{" ".join(f"{m:.3g}" for m in moments)} kg m^2 is denser than any material',
-                'Write <mass> in kg and <inertia> in kg m^2, about the centre of mass',
+                units or 'Write <mass> in kg and <inertia> in kg m^2, about the centre of mass',
             )
         if radius > FAR * max(size, 1.0):
             yield (
                 'warning', f'a mass of {report.mass:.4g} kg with a moment of inertia of '
                 f'{moments[2]:.4g} kg m^2 has a radius of gyration of {radius:.4g} m, and the '
                 f'whole robot reaches {size:.4g} m',
-                'Write <mass> in kg and <inertia> in kg m^2: 1 kg mm^2 is 1e-6 kg m^2, 1 g mm^2 '
-                'is 1e-9',
+                units or 'Write <mass> in kg and <inertia> in kg m^2',
             )
+
+
+def _is_too_dense(mass: float, moments: float, density: float = DENSEST) -> bool:
+    """Return whether a body with this sum of moments is denser than a material."""
+    # Of all bodies with a volume a ball has the smallest sum of moments, 6/5 m r^2.
+    ball = (3.0 * mass / (4.0 * math.pi * density)) ** (1.0 / 3.0)
+    return moments < 1.2 * mass * ball**2
+
+
+def _explaining_units(mass: float, moments: float, size: float) -> str:
+    """Return the units with which an inertia is that of a link of the robot, as advice."""
+    for units, mass_factor, factor in _UNITS:
+        own, sum_of_moments = mass_factor * mass, factor * moments
+        radius = (sum_of_moments / (2.0 * own)) ** 0.5
+        dense = own < 0.01 or _is_too_dense(own, sum_of_moments, ORDINARY)
+        if radius < max(size, 0.1) and not dense:
+            return (f'Perhaps {units}: multiply <mass> by {mass_factor:g} and <inertia> by '
+                    f'{factor:g} for kg and kg m^2')
+    return ''
 
 
 def _modulus_remarks(link: Link) -> Iterator[Remark]:
@@ -225,11 +252,11 @@ def _boundary_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
     parent = next((joint for joint in robot.joints if joint.child == link.name), None)
     for family in link.beam.families if link.beam is not None else ():
         root, _, tip = family.boundary.partition('-')
-        carried = _at_tip(link, robot)
-        if tip != 'free' and not family.static_modes and carried:
+        at_tip = _at_tip(link, robot)
+        if tip != 'free' and not family.static_modes and at_tip:
             yield (
                 'warning', f'no mode of {family.kind} moves the tip (boundary '
-                f'"{family.boundary}"), which carries {", ".join(carried)}',
+                f'"{family.boundary}"), which carries {", ".join(at_tip)}',
                 'Write static_modes="2", which frees it, or boundary="clamped-free"',
             )
         if root == 'pinned' and (parent is None or not parent.coordinate_names):

@@ -49,7 +49,6 @@ def load_robot(
         ArgumentError: An argument has the wrong type, or names no file.
         UnknownName: The xacro file has no argument of that name.
         ModelError: The description or its extension is wrong.
-        NotYetSupported: A valid part of the extension that cannot be computed yet.
     """
     folder = _folder(base_dir)
     if not isinstance(strict, bool):

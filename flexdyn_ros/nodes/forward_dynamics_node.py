@@ -15,7 +15,7 @@ from flexdyn_ros.nodes.arm.times import NANOSECONDS
 from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator, JointController
-from flexdyn_ros.nodes.simulator.pace import Lockstep, SimulationThread
+from flexdyn_ros.nodes.simulator.pace import Lockstep, Pace, SimulationThread
 from flexdyn_ros.nodes.simulator.simulation_topics import (
     EFFORTS,
     PD_REFERENCE,
@@ -27,6 +27,7 @@ import numpy as np
 from std_srvs.srv import SetBool, Trigger
 
 IDLE = 0.02  # real time between two messages while paused [s]
+SLOW = 0.9  # part of the asked real-time factor below which diagnostics warn [1]
 SILENCE = 5.0  # real time without an answer in lockstep after which the log reports it [s]
 
 
@@ -48,8 +49,8 @@ class ForwardDynamicsNode(RobotNode):
         self.failed = False
         self.on_clock = False  # whether the pace is that of a clock that others publish
         self.stamp = 0
-        self.real_time_factor = 0.0
-        self.measured_from = (0.0, 0.0)
+        self.behind = 0  # ROS time less simulated time where the simulation keeps pace [ns]
+        self.pace = Pace()
         self.output = SimulationOutput(
             self, self.parameters['frame_prefix'], self.parameters['publish_clock']
         )
@@ -80,6 +81,7 @@ class ForwardDynamicsNode(RobotNode):
             controller,
             p['initial_positions'],
             p['initial_deflection'] == 'static',
+            p['method'],
         )
         if self.simulator.step < p['step']:
             self.get_logger().info(
@@ -97,15 +99,15 @@ class ForwardDynamicsNode(RobotNode):
             self.get_logger().info(f'~/swing_reference swings {", ".join(swinging)}.')
         controlled = 'with' if any(gains) else 'without'
         self.get_logger().info(
-            f'Simulating {self.robot}; commands drive {", ".join(joints)}, '
-            f'{controlled} a joint controller.'
+            f'Simulating {self.robot} by {self.simulator.method}; commands drive '
+            f'{", ".join(joints)}, {controlled} a joint controller.'
         )
 
     def start(self) -> None:
         """Start the thread."""
         p = self.parameters
         self.paused, self.failed = p['start_paused'], False
-        self.measured_from = (time.monotonic(), self.simulator.time)
+        self.pace.begin(self.simulator.time)
         self.lockstep = None
         if p['lockstep']:
             self.lockstep = Lockstep([EFFORTS, *([PD_REFERENCE] if p['pd.lockstep'] else [])])
@@ -115,6 +117,7 @@ class ForwardDynamicsNode(RobotNode):
         self.on_clock = bool(foreign and period)
         self.thread = SimulationThread(
             self._heard_cycle, period, self._ros_time if self.on_clock else None)
+        self.behind = self._behind_now()
         self._renew_stamp()
         self._publish()
         self.diagnostics.report(OK, 'running')
@@ -139,19 +142,26 @@ class ForwardDynamicsNode(RobotNode):
 
     def _fail(self, why: str) -> None:
         self.failed = True
-        self.get_logger().error(f'{why} Call ~/reset to start again.')
+        why = f'{why} Nothing is published until ~/reset puts the arm at its initial state.'
+        self.get_logger().error(why)
         self.diagnostics.report(ERROR, why)
 
     def _cycle(self) -> None:
-        if self.lockstep and not self._answered(self.lockstep):
-            return
+        with self.pace.taking('waiting for answers'):
+            if self.lockstep and not self._answered(self.lockstep):
+                return
         if self.paused or self.failed:
             time.sleep(IDLE)
+            self.thread.begin_anew()
             with self.lock:
+                self.behind = self._behind_now()
                 self._renew_stamp()
         else:
             self._advance()
-        self._publish()
+        # The state before a failure would stand still with the velocity of its motion.
+        if not self.failed:
+            with self.pace.taking('publishing'):
+                self._publish()
 
     def _answered(self, lockstep: Lockstep) -> bool:
         """Return whether the state was answered; publish it again until it is, or until a stop."""
@@ -177,8 +187,18 @@ class ForwardDynamicsNode(RobotNode):
             self.swing.publish(self.stamp)
             self.output.publish(self.stamp)
 
+    def _behind_now(self) -> int:
+        """Return what `behind` is where the state that follows next is that of now."""
+        simulated = round((self.simulator.time + self.cycle) * NANOSECONDS)
+        return self.get_clock().now().nanoseconds - simulated
+
     def _renew_stamp(self) -> None:
-        """Stamp the state as one that nobody has seen."""
+        """
+        Stamp the state as one that nobody has seen.
+
+        A simulation that falls behind real time stamps by its own time: positions then change
+        from stamp to stamp by the velocity.
+        """
         if self.parameters['publish_clock']:
             self.stamp = round(self.simulator.time * NANOSECONDS)
         else:
@@ -186,6 +206,9 @@ class ForwardDynamicsNode(RobotNode):
             stamp = self.get_clock().now().nanoseconds
             if self.on_clock:
                 stamp = round(self.thread.due * NANOSECONDS)
+            else:
+                own = round(self.simulator.time * NANOSECONDS) + self.behind
+                stamp = min(stamp, own)
             self.stamp = stamp + (stamp == self.stamp)
 
     def _ros_time(self) -> float:
@@ -197,20 +220,40 @@ class ForwardDynamicsNode(RobotNode):
             with self.lock:
                 if self.lockstep and self.lockstep.unanswered:
                     return  # A reset has come between the answer and this step.
-                self.simulator.advance(self.cycle)
+                with self.pace.taking(self._steps):
+                    self.simulator.advance(self.cycle)
                 self._renew_stamp()
         except FlexdynError as error:
             self._fail(str(error))
-        now, (then, start) = time.monotonic(), self.measured_from
-        if now - then >= 1.0:
-            self.real_time_factor = (self.simulator.time - start) / (now - then)
-            self.measured_from = (now, self.simulator.time)
+            return
+        if self.pace.measured(self.simulator.time):
+            self._report_pace()
+
+    @property
+    def _steps(self) -> str:
+        """What a cycle computes, for the diagnostics."""
+        simulator = self.simulator
+        count = simulator.steps_of(self.cycle)
+        step, where = 1e3 * self.cycle / count, '' if simulator.compiled else ' in Python'
+        return f'{count} {simulator.method} steps of {step:.3g} ms a cycle{where}'
+
+    def _report_pace(self) -> None:
+        """Warn of a simulation that is slower than asked, and of what takes its time."""
+        asked, pace = min(self.parameters['real_time_factor'], 1.0), self.pace
+        if self.on_clock or pace.factor >= SLOW * asked:
+            self.diagnostics.report(OK, 'running')
+            return
+        costs = sorted(pace.costs.items(), key=lambda each: -each[1])
+        listed = ', '.join(f'{what} {each:.2g} s' for what, each in costs if each > 0.01)
+        self.diagnostics.report(
+            WARN, f'runs at {pace.factor:.2g} of real time; a simulated second takes: {listed}. '
+            'Stamps are simulated time. A longer step or a lower publish_rate takes less.')
 
     # Services, in the executor's thread.
 
     def _on_pause(self, request, response):
         self.paused = request.data
-        self.measured_from = (time.monotonic(), self.simulator.time if self.simulator else 0.0)
+        self.pace.begin(self.simulator.time if self.simulator else 0.0)
         response.success = self.simulator is not None
         response.message = 'paused' if self.paused else 'running'
         self.diagnostics.report(WARN if self.paused else OK, response.message)
@@ -224,6 +267,8 @@ class ForwardDynamicsNode(RobotNode):
                 self.simulator.reset()
                 # A stamp of its own, so that no answer to the state before can count for it.
                 self.simulator.time += self.cycle
+                self.behind = max(
+                    self.behind - round(self.cycle * NANOSECONDS), self._behind_now())
                 self._renew_stamp()
                 if self.lockstep:
                     self.lockstep.ask(self.stamp)
@@ -237,7 +282,8 @@ class ForwardDynamicsNode(RobotNode):
             return {}
         return {
             'simulated_time': self.simulator.time,
-            'real_time_factor': self.real_time_factor,
+            'real_time_factor': self.pace.factor,
+            'integration_method': self.simulator.method,
             'integration_step': self.simulator.step,
             'late_cycles': self.thread.late if self.thread else 0,
             'rejected_inputs': self.input.rejected,

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from functools import wraps
 import sys
+import threading
 import time
 from typing import Any, Optional
 
@@ -15,6 +17,7 @@ from flexdyn_ros.nodes.arm.times import ComputeTimes, NodeClock, seconds
 from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.common.run_time_model import RunTimeModel
+from flexdyn_ros.nodes.common.subscription_thread import OutsideExecutor, SubscriptionThread
 from flexdyn_ros.nodes.common.topics import LostMessages, subscribe_measured_states
 from flexdyn_ros.nodes.torque.driven_joints import driven_joints, EffortLimits, parameter_problem
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward, ModalSettings
@@ -29,14 +32,23 @@ import numpy as np
 WATCH = 'InverseDynamicsNode._watch'
 CYCLES = (JOINT_STATES, MULTI_DOF, REFERENCE_TOPIC, WATCH)
 """Callbacks whose failure means that there is no torque."""
+UNLOCKED = ('robot_description', '~/trajectory_in')
+"""Topics whose callbacks take long, and lock by themselves what they share with cycles."""
 NEVER = 'never received'
 
 
 class InverseDynamicsNode(RobotNode):
-    """Publishes the torque of the configured torque model for every joint state or reference."""
+    """
+    Publishes the torque of the configured torque model for every joint state or reference.
+
+    A thread of its own serves joint states and references, the executor everything else. The lock
+    guards what both use.
+    """
 
     def __init__(self, **node_arguments: Any):
         """Create publishers and subscriptions."""
+        self.lock = threading.RLock()
+        self.cycles: Any = None  # a SubscriptionThread once there are subscriptions
         self.times = ComputeTimes(budget=np.inf)
         self.measured: Any = None  # a MeasuredState once configured
         self.joints: tuple[str, ...] = ()
@@ -49,10 +61,15 @@ class InverseDynamicsNode(RobotNode):
         self.cycle = TorqueCycle(TorqueOutput(self, p['command_type']))
         self.trajectories = TrajectoryService(self)
         self.lost = LostMessages()
+        group = OutsideExecutor()
         self.joint_states = subscribe_measured_states(
-            self, self._on_joint_states, self._on_multi_dof, self.lost)
-        self.inputs = TorqueInputs(self, self.lost, self._on_reference)
-        self.stale_timer: Any = None
+            self, self._on_joint_states, self._on_multi_dof, self.lost, group)
+        self.inputs = TorqueInputs(self, self.lost, self._on_reference, group)
+        self.log_changes = self.create_guard_condition(self._guarded('log', self._log_changes))
+        reference = self.inputs.reference.subscription
+        self.cycles = SubscriptionThread(
+            self, [each for each in (reference, *self.joint_states) if each is not None],
+            self._guarded(WATCH, self._watch))
 
     def check_parameters(self, values, changed) -> Optional[str]:
         """Refuse what the robot does not have, and what the torque model does not do."""
@@ -82,6 +99,7 @@ class InverseDynamicsNode(RobotNode):
         model = RunTimeModel(self.dyn, self.inputs.gravity, p['frame_prefix'])
         self.run_time_model = model
         self.changes = ModelChanges(self, self.feed_forward, model, self.free_coordinates)
+        self.parameters.take_changes()
         self.apply_settings()
         self.cycle.output.set_joints(self.robot, self.joints)
         if self.feed_forward.base.names:
@@ -119,7 +137,6 @@ class InverseDynamicsNode(RobotNode):
     def apply_settings(self) -> None:
         """Make parameters take effect that need no code."""
         p = self.parameters
-        p.changed.clear()
         self.inputs.apply_timeouts()
         self.times.budget = p['compute_budget']
         band = p['friction_dead_band']
@@ -130,17 +147,36 @@ class InverseDynamicsNode(RobotNode):
         """Watch for stale inputs."""
         p = self.parameters
         timeouts = [t for t in (p['timeout'], p['reference_timeout']) if t > 0.0]
-        self.stale_timer = self.create_steady_timer(min(0.05, min(timeouts) / 2), self._watch)
+        self.cycles.period = min(0.05, min(timeouts) / 2)
         self.changes.start()
         self.cycle.begin()
         self.diagnostics.report(WARN, 'waiting for joint_states')
 
     def stop(self) -> None:
         """Forget the modal state and the reference."""
-        self.destroy_timer(self.stale_timer)
+        self.cycles.period = None
         self.changes.stop()
-        self.feed_forward.reset()
-        self.inputs.clear()
+        with self.lock:
+            self.feed_forward.reset()
+            self.inputs.clear()
+
+    def create_subscription(
+        self, msg_type: Any, topic: str, callback: Any, *rest: Any, **more: Any
+    ) -> Any:
+        """Create a subscription whose callback is guarded and holds the lock."""
+        @wraps(callback)
+        def locked(message: Any) -> None:
+            with self.lock:
+                callback(message)
+
+        chosen = callback if topic in UNLOCKED else locked
+        return super().create_subscription(msg_type, topic, chosen, *rest, **more)
+
+    def destroy_node(self) -> None:
+        """End the thread before its subscriptions."""
+        if self.cycles is not None:
+            self.cycles.stop()
+        super().destroy_node()
 
     # Inputs.
 
@@ -180,13 +216,15 @@ class InverseDynamicsNode(RobotNode):
 
     def _time_of_node(self) -> NodeClock:
         clock: Any = self.get_clock()
-        return NodeClock(
-            clock.now().nanoseconds, clock.ros_time_is_active, self.parameters['max_delay'])
+        simulated = clock.ros_time_is_active
+        # Otherwise the node's clock is that of the system.
+        now = clock.now().nanoseconds if simulated else time.time_ns()
+        return NodeClock(now, simulated, self.parameters['max_delay'])
 
     def _stamp_of(self, message) -> Time:
         """Return the stamp of a message, the present time where it has none."""
         stamp = message.header.stamp
-        return self.get_clock().now().to_msg() if stamp == Time() else stamp
+        return stamp if stamp.sec or stamp.nanosec else self.get_clock().now().to_msg()
 
     # Output.
 
@@ -200,7 +238,7 @@ class InverseDynamicsNode(RobotNode):
         if stale:
             self._without_torque(f'{stale} stale', now)
             return
-        self.catch_up(now)
+        self.catch_up()
         positions, velocities = self.measured.without_left_out(now, self.parameters['timeout'])
         if self.inputs.wrenches.put(positions, now):
             self.cycle.shaping.change()
@@ -210,15 +248,21 @@ class InverseDynamicsNode(RobotNode):
         self.times.add(time.monotonic() - now, now - self.previous_input)
         self.previous_input = now
 
-    def catch_up(self, now: float) -> None:
+    def catch_up(self) -> None:
         """Make changed parameters and the present direction of gravity take effect."""
-        if self.parameters.changed:
-            if self.parameters.changed & PARAMETERS:
+        changed = self.parameters.take_changes() if self.parameters.changed else None
+        if changed:
+            if changed & PARAMETERS:
                 self.changes.ask()
             self.apply_settings()
         if self.changes.take():
             self.cycle.shaping.change()
+            self.log_changes.trigger()
         self.run_time_model.update_gravity()
+
+    def _log_changes(self) -> None:
+        """Log in the executor's thread; it takes longer than a cycle."""
+        self.changes.log()
 
     def _report_work(self) -> None:
         saturated = self.cycle.saturated
@@ -253,8 +297,11 @@ class InverseDynamicsNode(RobotNode):
         self.cycle.stop(self.measured.positions, self.stamp, now)
 
     def _watch(self) -> None:
-        self.changes.log()
-        now = time.monotonic()
+        with self.lock:
+            if self.active:
+                self._check_ages(time.monotonic())
+
+    def _check_ages(self, now: float) -> None:
         problems = self.measured.problems(now, self.parameters['timeout'])
         if not self.measured.complete:
             self._name_missing(problems)
@@ -281,7 +328,10 @@ class InverseDynamicsNode(RobotNode):
         """Return timing and the state of the inputs."""
         if self.robot is None or self.measured is None:
             return {}
-        now = time.monotonic()
+        with self.lock:
+            return self._values(time.monotonic())
+
+    def _values(self, now: float) -> dict[str, Any]:
         values: dict[str, Any] = {
             'input_age': self.measured.age(now),
             'over_budget': self.times.over_budget,

@@ -97,7 +97,7 @@ class QuasiStatic:
             DeflectionNotFound: There is no deflection that carries the load, as beyond buckling.
         """
         position = finite_vector(q, self.n_positions, 'q')
-        rate, acceleration = self._whole(qd, 'qd'), self._whole(qdd, 'qdd')
+        rate, acceleration = self.with_modes(qd, 'qd'), self.with_modes(qdd, 'qdd')
 
         def forces(deflection: np.ndarray) -> np.ndarray:
             at = np.concatenate((position, deflection))
@@ -135,7 +135,7 @@ class QuasiStatic:
             SingularMassMatrix: A joint moves no inertia.
         """
         position = finite_vector(q, self.n_positions, 'q')
-        rate, force = self._whole(qd, 'qd'), self._whole(tau, 'tau')
+        rate, force = self.with_modes(qd, 'qd'), self.with_modes(tau, 'tau')
         given = np.zeros(self.robot.nv)
         held = 0
         if base_acceleration is not None:
@@ -167,7 +167,7 @@ class QuasiStatic:
             raise
         return np.asarray(np.linalg.solve(lower.T, np.linalg.solve(lower, force)))
 
-    def _whole(self, values: ArrayLike, argument: str) -> np.ndarray:
-        """Return a joint vector with zeros for the modes, (nv,)."""
-        own = finite_vector(values, self.robot.n_joints, argument)
-        return np.concatenate((own, np.zeros(self.robot.n_modes)))
+    def with_modes(self, values: ArrayLike, argument: str) -> np.ndarray:
+        """Return a joint vector, (n_joints,), with zeros for the modes, (nv,)."""
+        joints = finite_vector(values, self.robot.n_joints, argument)
+        return np.concatenate((joints, np.zeros(self.robot.n_modes)))

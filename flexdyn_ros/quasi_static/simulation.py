@@ -96,11 +96,8 @@ class _JointMotion(EquationsOfMotion):
 
     def _whole(self, torque: Optional[ArrayLike]) -> np.ndarray:
         """Return joint torques with zeros on the modes, (nv,)."""
-        robot = self._joints.robot
-        own = np.zeros(robot.n_joints)
-        if torque is not None:
-            own = finite_vector(torque, robot.n_joints, 'torque')
-        return self._checked(np.concatenate((own, np.zeros(robot.n_modes))))
+        given = np.zeros(self._joints.robot.n_joints) if torque is None else torque
+        return self._checked(self._joints.with_modes(given, 'torque'))
 
     def torque(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Return the generalised forces, (nv,), at one instant."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Steps without Python: the compiled loop of `runtime/stepping.c` on compiled functions of a robot.
+Steps without Python: the compiled loop of `steps/stepping.c` on compiled functions of a robot.
 
 The loop is compiled once a machine and kept in the cache. It calls forward dynamics, energies and
 losses by their addresses, and Python is not held meanwhile.
@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_double, c_int64, c_void_p
+from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Optional
 
 from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT, RUNTIME
+from flexdyn_ros.codegen.compile.closed_loops import SETTINGS
+from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.compile.compiler import CompilationFailed, find_compiler, NoCompiler
 from flexdyn_ros.codegen.compile.loading import load_library
 from flexdyn_ros.codegen.compile.program import NativeFunction
+from flexdyn_ros.simulation.computed_torque import ComputedTorque
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 from flexdyn_ros.simulation.record import Recorder
@@ -30,12 +34,16 @@ FLAGS = ('-O3', '-ffp-contract=off')
 # The functions that the loop calls, by their fields of a `_Simulation`.
 FIELDS = {
     'forward': 'forward_dynamics', 'kinetic': 'kinetic_energy', 'potential': 'potential_energy',
-    'losses': 'dissipated_power', 'external': 'external_force_vector',
+    'losses': 'dissipated_power', 'external': 'external_force_vector', 'project': 'project',
 }
 IMPLICIT_FIELDS = {
     'mass': 'mass_matrix', 'bias': 'bias_vector', 'friction': 'friction_vector',
 }
-SOURCES = ('stepping.h', 'runge_kutta.h', 'implicit_midpoint.h', 'stepping.c')
+STEPS = Path(__file__).resolve().parent / 'steps'
+ROW_INDICES, ROW_NUMBERS = ('at', 'beside', 'q_at', 'q_beside'), ('share', 'limits')
+MODEL_FIELDS = ('inverse', 'slip')
+SOURCES = tuple(f'{name}.h' for name in (
+    'stepping', 'runge_kutta', 'impulses', 'implicit_midpoint', 'joint_stops')) + ('stepping.c',)
 
 
 class _Function(ctypes.Structure):
@@ -63,13 +71,21 @@ class _Configuration(ctypes.Structure):
     ]
 
 
+class _ModelTorque(ctypes.Structure):
+    _fields_ = [
+        ('inverse', _Function), ('slip', _Function), ('size', c_int64), ('along', c_int64),
+        ('of_q', c_void_p), ('of_v', c_void_p),
+    ]
+
+
 class _TorqueLaw(ctypes.Structure):
     _fields_ = [
         ('constant', c_void_p), ('table', _Polynomial), ('reference', _Polynomial),
         ('tracked', c_int64), ('integrals', c_int64),
         *((name, c_void_p) for name in (
-            'of_q', 'of_v', 'kp', 'kd', 'ki', 'values', 'slopes', 'errors',
+            'of_q', 'of_v', 'kp', 'kd', 'ki', 'values', 'slopes', 'curvatures', 'errors', 'forces',
         )),
+        ('model', _ModelTorque),
     ]
 
 
@@ -84,9 +100,11 @@ class _FrictionTerm(ctypes.Structure):
 
 class _Implicit(ctypes.Structure):
     _fields_ = [
-        ('terms', c_int64), ('rubbing', c_int64), ('term', ctypes.POINTER(_FrictionTerm)),
+        ('terms', c_int64), ('rows', c_int64), ('rubbing', c_int64),
+        ('term', ctypes.POINTER(_FrictionTerm)),
         *((name, c_void_p) for name in (
-            'at', 'damping', 'springs', 'modal', 'kp', 'kd', 'stiffness', 'last', 'memory',
+            *ROW_INDICES, *ROW_NUMBERS, 'damping', 'springs', 'modal', 'stiffness', 'last',
+            'memory',
         )),
         *((name, _Function) for name in IMPLICIT_FIELDS),
     ]
@@ -104,7 +122,7 @@ class _Samples(ctypes.Structure):
 class _Simulation(ctypes.Structure):
     _fields_ = [
         ('map', _Configuration), ('method', _Tableau),
-        *((name, _Function) for name in FIELDS),
+        *((name, _Function) for name in FIELDS), ('rank', c_void_p), ('held_rank', c_void_p),
         ('law', _TorqueLaw), ('record', _Samples), ('implicit', _Implicit),
         ('is_implicit', c_int64),
         *((name, c_double) for name in ('dt', 't_end', 'doubtful')),
@@ -122,11 +140,12 @@ def compiled_steps(
     """
     Return the compiled loop of a run, or None where it takes Python.
 
-    Python it takes for loops, prescribed bases, modes that follow statically, torque functions
-    evaluated at every stage, nonlinear springs by the implicit method, and other backends than
-    "c".
+    Python it takes for loops that are driven, loaded or held by gains, prescribed bases, modes
+    that follow statically, torque functions evaluated at every stage, nonlinear springs by the
+    implicit method, and other backends than "c".
     """
-    plain = type(equations) is EquationsOfMotion and equations.loops is None
+    loops = equations.loops
+    plain = type(equations) is EquationsOfMotion and (loops is None or loops.is_plain)
     if not plain or equations.on_base or (equations.function and not equations.held):
         return None
     if implicit is not None and implicit.changes:
@@ -136,10 +155,23 @@ def compiled_steps(
         wrenches = equations.wrenches if field == 'external' else None
         if field == 'external' and not wrenches:
             continue
+        if field == 'project' and (loops is None or loops.drift != 'projection'):
+            continue
         found = equations.dyn.native(name, wrenches)
         if found is None:
             return None
+        if loops is not None and field in ('forward', 'project'):
+            # Along a step loops open a little, and their rank is known.
+            found = replace(found, constants=(*found.constants[:-SETTINGS], np.inf, 0.0))
         functions[field] = found
+    if isinstance(equations.law, ComputedTorque):
+        law = equations.law
+        for field, name in {'inverse': law.function, 'slip': 'friction_vector'}.items():
+            found = law.model.native(name)
+            if found is None:
+                return None
+            if field == 'inverse' or law.rubs:
+                functions[field] = found
     loop = _loop()
     if loop is None:
         return None
@@ -184,10 +216,16 @@ class CompiledSteps:
         )
         for field, function in functions.items():
             owner = data.implicit if field in IMPLICIT_FIELDS else data
+            owner = data.law.model if field in MODEL_FIELDS else owner
             setattr(owner, field, _Function(
                 function.address, len(function.constants), self._numbers(function.constants),
                 function.results, function.pivots,
             ))
+        if equations.loops is not None:
+            for field, place in (('forward', 'rank'), ('project', 'held_rank')):
+                function = getattr(data, field)
+                last = 8 * (function.n_constants - 1)
+                setattr(data, place, function.constants + last if function.call else None)
         self._constant = np.zeros(nv)
         self._fill_law(equations.law)
         if implicit is not None:
@@ -212,6 +250,15 @@ class CompiledSteps:
     def next(self) -> int:
         """The step to be done next; those before it are done, and their samples kept."""
         return int(self._data.next)
+
+    @property
+    def dt(self) -> float:
+        """Length of the steps [s]."""
+        return float(self._data.dt)
+
+    @dt.setter
+    def dt(self, value: float) -> None:
+        self._data.dt = value
 
     def run(
         self, step: int, stop: int, q: np.ndarray, qd: np.ndarray
@@ -265,25 +312,34 @@ class CompiledSteps:
             setattr(data, name, self._indices(getattr(law, name)))
         for name in ('kp', 'kd', 'ki'):
             setattr(data, name, self._numbers(getattr(law, name)))
-        for name in ('values', 'slopes', 'errors'):
+        for name in ('values', 'slopes', 'curvatures', 'errors', 'forces'):
             setattr(data, name, self._numbers(np.zeros(max(law.width, len(law.of_v)))))
+        if isinstance(law, ComputedTorque):
+            data.model.size, data.model.along = len(law.model_v), law.along
+            data.model.of_q = self._indices(law.model_q)
+            data.model.of_v = self._indices(law.model_v)
 
     def _fill_implicit(self, method: ImplicitMidpoint) -> None:
         data, nv = self._data.implicit, self._nv
-        terms = method.levels.terms
+        rows, terms = method.rows, method.rows.levels.terms
         self._terms = (_FrictionTerm * max(len(terms), 1))(*(
             _FrictionTerm(
                 each.index, each.multiplier, each.coulomb, each.stribeck, each.stribeck_velocity
             )
             for each in terms
         ))
-        data.terms, data.rubbing, data.term = len(terms), len(method.levels.at), self._terms
-        data.at = self._indices(method.levels.at)
-        data.kp, data.kd = map(self._numbers, method.gains)
+        data.terms, data.term = len(terms), self._terms
+        data.rows, data.rubbing = len(rows), len(rows.levels.at)
+        for name in ROW_INDICES:
+            setattr(data, name, self._indices(getattr(rows, name)))
+        for name in ROW_NUMBERS:
+            setattr(data, name, self._numbers(getattr(rows, name)))
         # These arrays are shared with the method in Python.
         for name in ('damping', 'springs', 'modal', 'stiffness', 'last'):
             setattr(data, name, self._numbers(getattr(method, name)))
-        data.memory = self._numbers(np.zeros(5 * nv * nv + 15 * nv))
+        longest = max(nv, len(rows))
+        count = 3 * nv**2 + 6 * nv + longest * (3 * longest + 8) + len(self._state)
+        data.memory = self._numbers(np.zeros(count))
         self._data.is_implicit = 1
 
     def _polynomial(self, given: Optional[PiecewisePolynomial]) -> _Polynomial:
@@ -301,8 +357,8 @@ def _loop() -> Any:
     """Return the function `flexdyn_steps`, or None where it cannot be compiled."""
     try:
         compiler = find_compiler()
-        source = ''.join((RUNTIME / name).read_text(encoding='utf-8') for name in SOURCES)
-        entry = cache.entry_name('stepping', compiler.identity, *FLAGS, suffix=cache.LIBRARY)
+        source = ''.join((STEPS / name).read_text(encoding='utf-8') for name in SOURCES)
+        entry = cache.entry_name(source, compiler.identity, *FLAGS, suffix=cache.LIBRARY)
         library = load_library(
             entry, lambda: compiler.build(source, FLAGS), lambda path: ctypes.CDLL(str(path))
         )

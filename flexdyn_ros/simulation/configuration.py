@@ -12,6 +12,11 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.model.configuration import (
+    ConfigurationSpace,
+    quaternion_matrix,
+    quaternion_product,
+)
 from flexdyn_ros.model.records.joint import Joint
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
@@ -20,65 +25,30 @@ _maps: WeakKeyDictionary[Any, ConfigurationMap] = WeakKeyDictionary()
 _QUATERNION_TOLERANCE = 1e-3  # a quaternion typed with four digits is accepted and normalised
 
 
-class ConfigurationMap:
+class ConfigurationMap(ConfigurationSpace):
     """
     The mapping from velocities to the rate of the configuration.
 
     Attributes:
-        nq: Number of configuration coordinates.
-        nv: Number of velocity coordinates.
         names: Names of the configuration coordinates, (nq,); a floating joint's are
             `<joint>/tx /ty /tz /qx /qy /qz /qw`.
         units: Their units, "rad", "m" or "1", (nq,).
         velocity_names: Names of the velocity coordinates, (nv,).
         velocity_units: Units of the velocities, "rad/s" or "m/s", (nv,).
         effort_units: Units of the generalised forces, "N m" or "N", (nv,).
-        plain_q: Entries of q whose rates are velocities, (n,).
-        plain_v: Those velocities' entries in v, (n,).
-        floating: First entries of each floating joint in q and in v.
-        quaternions: First entries of each quaternion in q, and of its angular velocity in v.
     """
 
     def __init__(self, robot: Robot):
-        self.nq = robot.nq
-        self.nv = robot.nv
+        super().__init__(robot)
         self.velocity_names = robot.coordinate_names
         units = velocity_coordinate_units(robot)
         self.velocity_units = tuple(f'{unit}/s' for unit in units)
         self.effort_units = tuple('N m' if unit == 'rad' else 'N' for unit in units)
-        names: list[str] = []
-        configuration_units: list[str] = []
-        self.floating: list[tuple[int, int]] = []
-        self.quaternions: list[tuple[int, int]] = []
-        plain_q: list[int] = []
-        plain_v: list[int] = []
-        v = 0
-        for joint in robot.joints:
-            at = joint.quaternion_place
-            if joint.type == 'floating':
-                self.floating.append((len(names), v))
-            if at is not None:
-                self.quaternions.append((len(names) + at, v + at))
-            own = list(range(v, v + len(joint.coordinate_names)))
-            if at is not None:
-                own[at:at + 3] = [-1] * 4
-            for name, index in zip(joint.position_names, own):
-                configuration_units.append('1' if index < 0 else units[index])
-                if index >= 0 and joint.type != 'floating':
-                    plain_q.append(len(names))
-                    plain_v.append(index)
-                names.append(name)
-            v += len(joint.coordinate_names)
-        for name in robot.mode_names:
-            plain_q.append(len(names))
-            plain_v.append(v)
-            names.append(name)
-            configuration_units.append(units[v])
-            v += 1
-        self.names = tuple(names)
-        self.units = tuple(configuration_units)
-        self.plain_q = np.array(plain_q, dtype=int)
-        self.plain_v = np.array(plain_v, dtype=int)
+        joints = (name for joint in robot.joints for name in joint.position_names)
+        self.names = (*joints, *robot.mode_names)
+        by_place = dict(zip(self.plain_q.tolist(), (units[k] for k in self.plain_v)))
+        by_place.update((i + k, 'm') for i, _ in self.floating for k in range(3))
+        self.units = tuple(by_place.get(k, '1') for k in range(self.nq))
 
     @classmethod
     def of(cls, dyn: Any) -> ConfigurationMap:
@@ -102,12 +72,9 @@ class ConfigurationMap:
         for i, j in self.floating:
             rate[i:i + 3] = quaternion_matrix(q[i + 3:i + 7]) @ v[j:j + 3]
         for i, j in self.quaternions:
-            x, y, z, w = q[i:i + 4]
-            wx, wy, wz = v[j:j + 3]
-            rate[i] = 0.5 * (w * wx + y * wz - z * wy)
-            rate[i + 1] = 0.5 * (w * wy + z * wx - x * wz)
-            rate[i + 2] = 0.5 * (w * wz + x * wy - y * wx)
-            rate[i + 3] = -0.5 * (x * wx + y * wy + z * wz)
+            rate[i:i + 4] = 0.5 * quaternion_product(
+                q[i:i + 4], np.append(v[j:j + 3], 0.0)
+            )
         return rate
 
     def normalise(self, q: np.ndarray) -> np.ndarray:
@@ -137,16 +104,6 @@ class ConfigurationMap:
                     f'0 0 0 1 for none',
                 )
         return self.normalise(q)
-
-
-def quaternion_matrix(p: np.ndarray) -> np.ndarray:
-    """Return the (3, 3) rotation from body to parent axes of a quaternion p = (x, y, z, w)."""
-    x, y, z, w = np.asarray(p, dtype=float) / np.linalg.norm(p)
-    return np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ])
 
 
 def velocity_coordinate_units(robot: Robot) -> tuple[str, ...]:

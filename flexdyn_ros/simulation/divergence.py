@@ -17,7 +17,7 @@ class SimulationDiverged(FlexdynError):
     A simulated motion grew without bound, or stopped being a number.
 
     Attributes:
-        time: Time of the last good sample [s].
+        time: Time of the last good sample [s], zero where there is none.
         coordinate: The coordinate that grew first, or fastest.
         step_limit: Largest stable time step of the linearised robot [s]; None where unknown.
         trajectory: The motion up to `time`.
@@ -27,7 +27,7 @@ class SimulationDiverged(FlexdynError):
         self, trajectory: Trajectory, coordinate: str, method: Tableau, dt: float,
         limit: Optional[StepLimit],
     ):
-        self.time = float(trajectory.t[-1])
+        self.time = float(trajectory.t[-1]) if trajectory.t.size else 0.0
         self.coordinate = coordinate
         self.step_limit = None if limit is None else limit.step
         self.trajectory = trajectory

@@ -13,12 +13,13 @@ undone; a smoothed law lets a loaded joint creep, and the set-valued one lets it
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Optional, Sequence
 
 from flexdyn_ros.dynamics.multibody import FrictionTerm
 import numpy as np
 
-_MOST_CHANGES, _MOST_SWEEPS = 50, 2000
+_MOST_CHANGES, _FEW_CHANGES, _MOST_SWEEPS = 50, 5, 2000
+_LOCKED = 1e-10  # of mobilities, below which loops leave none
 
 
 class FrictionLevels:
@@ -54,63 +55,77 @@ class FrictionLevels:
 
 
 def friction_impulses(
-    mobility: np.ndarray, free: np.ndarray, bound: np.ndarray
+    mobility: np.ndarray, free: np.ndarray, upper: np.ndarray,
+    lower: Optional[np.ndarray] = None, repeated: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """
     Return impulses and velocities that meet the set-valued law, one for each joint.
 
-    The velocities are v = free + mobility P. It is the minimum of a strictly convex function over
-    a box; a primal-dual active set finds it (Hintermueller, Ito and Kunisch, SIAM Journal on
-    Optimization 13, 2002), or else Gauss-Seidel sweeps, which always converge.
+    The velocities are v = free + mobility P. It is the minimum of a convex function over a box; a
+    primal-dual active set finds it (Hintermueller, Ito and Kunisch, SIAM Journal on Optimization
+    13, 2002), or else Gauss-Seidel sweeps, which always converge.
 
     Args:
-        mobility: Velocities of unit impulses, symmetric positive definite, (n, n).
+        mobility: Velocities of unit impulses, symmetric positive semidefinite, (n, n).
         free: Velocities without friction, (n,).
-        bound: Largest impulses, (n,).
+        upper: Largest impulses, zero or more, infinite of a lower stop, (n,).
+        lower: Least impulses, zero or less, (n,); None for -upper.
+        repeated: Whether rows may depend on each other, as by loops. Velocities are unique then,
+            and impulses are not.
 
     Returns:
         The impulses, (n,), and the velocities, (n,), zero where a joint sticks.
     """
+    lower = -upper if lower is None else lower
     diagonal = np.diag(mobility)
-    impulse = np.clip(-free / diagonal, -bound, bound)
-    sticks = np.abs(free) <= diagonal * bound
-    for _ in range(_MOST_CHANGES):
-        impulse, velocity = _with_sticking(mobility, free, bound, impulse, sticks)
+    if repeated:  # a joint that the loops lock does not move at all
+        diagonal = np.maximum(diagonal, _LOCKED * diagonal.max())
+    impulse = np.clip(-free / diagonal, lower, upper)
+    acts = lower < upper
+    sticks = acts & (impulse == -free / diagonal)
+    # The active set of dependent rows is not unique, and may not settle.
+    for _ in range(_FEW_CHANGES if repeated else _MOST_CHANGES):
+        impulse, velocity = _with_sticking(mobility, free, impulse, sticks, repeated)
         wanted = impulse - velocity / diagonal
-        now = np.abs(wanted) <= bound
-        limited = np.where(now, impulse, np.clip(wanted, -bound, bound))
+        now = acts & (lower <= wanted) & (wanted <= upper)
+        limited = np.where(now, impulse, np.clip(wanted, lower, upper))
         if (now == sticks).all() and (limited == impulse).all():
             return impulse, velocity
         sticks, impulse = now, limited
-    return _swept(mobility, free, bound, impulse)
+    return _swept(mobility, diagonal, free, lower, upper, impulse)
 
 
 def _with_sticking(
-    mobility: np.ndarray, free: np.ndarray, bound: np.ndarray, impulse: np.ndarray,
-    sticks: np.ndarray,
+    mobility: np.ndarray, free: np.ndarray, impulse: np.ndarray, sticks: np.ndarray,
+    repeated: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the impulses that hold the joints that stick, the others' given, and velocities."""
     impulse = np.where(sticks, 0.0, impulse)
     if sticks.any():
         pushed = (free + mobility @ impulse)[sticks]
-        impulse[sticks] = -np.linalg.solve(mobility[np.ix_(sticks, sticks)], pushed)
+        block = mobility[np.ix_(sticks, sticks)]
+        impulse[sticks] = -(
+            np.linalg.lstsq(block, pushed, rcond=_LOCKED)[0] if repeated
+            else np.linalg.solve(block, pushed)
+        )
     velocity = free + mobility @ impulse
     velocity[sticks] = 0.0
     return impulse, velocity
 
 
 def _swept(
-    mobility: np.ndarray, free: np.ndarray, bound: np.ndarray, impulse: np.ndarray
+    mobility: np.ndarray, diagonal: np.ndarray, free: np.ndarray, lower: np.ndarray,
+    upper: np.ndarray, impulse: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the same by projected Gauss-Seidel sweeps."""
-    impulse = np.clip(impulse, -bound, bound)
+    impulse = np.clip(impulse, lower, upper)
     for _ in range(_MOST_SWEEPS):
         before = impulse.copy()
         for j in range(len(impulse)):
             velocity = free[j] + mobility[j] @ impulse
-            impulse[j] = np.clip(impulse[j] - velocity / mobility[j, j], -bound[j], bound[j])
-        if np.abs(impulse - before).max() <= 1e-14 * bound.max():
+            impulse[j] = np.clip(impulse[j] - velocity / diagonal[j], lower[j], upper[j])
+        if np.abs(impulse - before).max() <= 1e-14 * np.abs(impulse).max():
             break
     velocity = free + mobility @ impulse
-    velocity[np.abs(impulse) < bound] = 0.0
+    velocity[(lower < impulse) & (impulse < upper)] = 0.0
     return impulse, velocity

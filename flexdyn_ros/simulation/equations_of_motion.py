@@ -8,6 +8,7 @@ from typing import Any, Callable, Optional, Union
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import ArgumentError, LoopsCannotClose, SingularMassMatrix
+from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.simulation.arguments import finite_vector
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.divergence import Diverged
@@ -38,10 +39,13 @@ class EquationsOfMotion:
         reduction: Reduced forms that a motion's method adds to its name.
         law: The torque where it needs no Python; None where it is constant or a function.
         held: Whether a torque function is evaluated by `hold` alone.
-        constant: The constant torque, or the one that is held, (nv,).
+        constant: The constant torque, or the one that is held, (nv,); a law is added to it.
         quadratures: Integrals beside the motion.
         wrenches: Constant wrenches on frames, or None.
         on_base: Whether the base's motion is prescribed.
+        stops: Whether joints have stops, which the implicit method takes.
+        rank: Rank of the loops at the start of a step of that method.
+        mean_acceleration: Of its last step, (nv,), None before it and by other methods.
     """
 
     def __init__(
@@ -56,7 +60,7 @@ class EquationsOfMotion:
             torque: The torque.
             base_acceleration: The acceleration of a prescribed base.
             held: Whether a torque function is evaluated by `hold` alone.
-            wrenches: Constant wrenches on frames, of a robot without loops.
+            wrenches: Constant wrenches on frames.
 
         Raises:
             ArgumentError: A constant torque or acceleration does not fit the robot.
@@ -64,6 +68,8 @@ class EquationsOfMotion:
         self.map = ConfigurationMap.of(dyn)
         self.reduction = ''.join(f', {form}' for form in dyn.robot.reduced_forms)
         self.loops: Optional[LoopMotion] = None
+        self.stops, self.rank = False, 0
+        self.mean_acceleration: Optional[np.ndarray] = None
         self.dyn = dyn
         self.wrenches = wrenches or None
         self._base = PrescribedBase.of(dyn, base_acceleration, self.wrenches)
@@ -78,6 +84,12 @@ class EquationsOfMotion:
             self.constant = self._checked(torque)
         self.constant.setflags(write=False)
         self.quadratures = Quadratures(dyn, self.law, not self.on_base, self.wrenches)
+
+    def load(self, wrenches: Wrenches) -> None:
+        """Put other constant wrenches on frames."""
+        self.wrenches = self.quadratures.wrenches = wrenches or None
+        if self._base is not None:
+            self._base.wrenches = self.wrenches
 
     def _check_law(self, law: TorqueLaw) -> None:
         if law.width != self.map.nv:
@@ -94,7 +106,7 @@ class EquationsOfMotion:
     def torque(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Return the generalised forces, (nv,), at one instant."""
         if self.law is not None:
-            return self.law.torque(t, q, qd, self.quadratures.integral)
+            return self.constant + self.law.torque(t, q, qd, self.quadratures.integral)
         if self.function is None or self.held:
             return self.constant
         return self._evaluated(t, q, qd)
@@ -145,6 +157,8 @@ class EquationsOfMotion:
         try:
             with np.errstate(over='ignore', invalid='ignore'):
                 if self.loops is not None:
+                    if self.wrenches:
+                        tau = tau - self.dyn.external_force_vector(q, self.wrenches)
                     base = None if self._base is None else self._base.given(t, q, qd)
                     return self.loops.acceleration(q, qd, tau, stage, base)
                 if self._base is not None:
@@ -174,9 +188,30 @@ class EquationsOfMotion:
         if self._base is None:
             return tau
         if self.loops is None:
-            return self._base.with_reaction(t, q, qd, tau)
+            return self._base.with_reaction(t, q, qd, tau, self.mean_acceleration)
         base = self._base.given(t, q, qd)
         return np.concatenate((self.loops.reaction(t, q, qd, tau, base), tau[len(base):]))
+
+    @property
+    def held_coordinates(self) -> int:
+        """Number of velocities at the start of v whose rates are given."""
+        return BASE_COORDINATES if self.on_base else 0
+
+    def base_acceleration(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Return the given acceleration of a prescribed base, (6,)."""
+        assert self._base is not None
+        return np.array(self._base.given(t, q, qd))
+
+    def closed_state(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the state at the end of an implicit step, its loops closed; see `rank`."""
+        self.require_finite(q, qd)
+        if self.loops is None:
+            return q, qd
+        try:
+            closed, dyn = self.dyn.closed_chains, self.dyn
+            return closed.corrected(dyn.equations, q, qd, self.rank)  # type: ignore[no-any-return]
+        except (LoopsCannotClose, np.linalg.LinAlgError) as error:
+            raise self.divergence(q, qd) from error
 
     def end_step(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the state at the end of a step, its loops closed."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from flexdyn_ros.closed_chains.solve import spaces, tolerance_of
 from flexdyn_ros.model.modal.matrices import reduced_eigenproblem, symmetric_part
 import numpy as np
 
@@ -89,18 +90,23 @@ def linearised(
         first: Velocity coordinates before it are held.
 
     Returns:
-        K and D, (n, n) with n = nv - first, the eigenvalues lambda of the motion, (2 n,) [1/s],
-        and the vectors (x, lambda x) as columns, (2 n, 2 n). Friction counts at its steepest, at
-        rest.
+        K and D, (n, n) with n = nv - first, the eigenvalues lambda of the motion, (2 m,) [1/s],
+        and the vectors (x, lambda x) as columns, (2 n, 2 m), where loops leave m <= n motions.
+        Friction counts at its steepest, at rest.
     """
     nv, free = dyn.robot.nv - first, slice(first, None)
     stiffness = stiffness_matrix(dyn, q)[free, free]
     damping = damping_matrix(dyn, q)[free, free]
     if not (stiffness.any() or damping.any()):
         return stiffness, damping, np.zeros(2 * nv), np.eye(2 * nv)
-    mass = dyn.mass_matrix(q)[free, free]
-    system = np.zeros((2 * nv, 2 * nv))
-    system[:nv, nv:] = np.eye(nv)
-    system[nv:, :nv] = -np.linalg.solve(mass, stiffness)
-    system[nv:, nv:] = -np.linalg.solve(mass, damping)
-    return stiffness, damping, *np.linalg.eig(system)
+    left = np.eye(nv)
+    if dyn.robot.loops:
+        left = spaces(
+            dyn.loop_jacobian(q)[:, free], None, tolerance_of(dyn.loop_gaps(q))).free
+    mass = left.T @ dyn.mass_matrix(q)[free, free] @ left
+    system = np.zeros((2 * len(mass), 2 * len(mass)))
+    system[: len(mass), len(mass):] = np.eye(len(mass))
+    system[len(mass):, : len(mass)] = -np.linalg.solve(mass, left.T @ stiffness @ left)
+    system[len(mass):, len(mass):] = -np.linalg.solve(mass, left.T @ damping @ left)
+    values, vectors = np.linalg.eig(system)
+    return stiffness, damping, values, np.kron(np.eye(2), left) @ vectors

@@ -19,14 +19,20 @@ is 1/2 + z/12 where z is small, so that the order stays.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Optional
+
 from flexdyn_ros.dynamics.assemble import assemble
+from flexdyn_ros.simulation.constrained_space import ConstrainedSpace
 from flexdyn_ros.simulation.divergence import Diverged
-from flexdyn_ros.simulation.dry_friction import friction_impulses, FrictionLevels
+from flexdyn_ros.simulation.dry_friction import friction_impulses
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.joint_stops import CLOSED, ImpulseRows
 import numpy as np
 
 _MOST_ITERATIONS, _MOST_HALVINGS = 15, 8
+_MOST_IMPACTS, _MOST_SECANTS = 100, 40
 # Of velocities, where iterations end: their change, and where it may be rounding that is left.
 _CONVERGED, _ROUNDING = 1e-13, 1e-10
 _SMALL = 1e-4  # of z, below which theta is its series
@@ -36,18 +42,44 @@ class NotConverged(Exception):
     """The iterations of a step do not converge, as where it is too long."""
 
 
-class ImplicitMidpoint:
+@dataclass
+class _Step:
     """
-    The method for the motion of one robot, without loops or a prescribed base.
-
-    `runtime/implicit_midpoint.h` does the same steps with the same numbers.
+    A step that was solved.
 
     Attributes:
-        levels: Levels of dry friction.
+        h: Its length [s].
+        q: Configuration at its end, (nq,).
+        v: Velocity at its start, (nv,).
+        change: Change of velocity, (nv,).
+        q_middle: Configuration in its middle, (nq,).
+        tau: Generalised forces there, (nv,).
+        theta: Weights of the velocity at the end in damping, (nv,).
+        impulse: Impulses of friction and stops, (n,).
+    """
+
+    h: float
+    q: np.ndarray
+    v: np.ndarray
+    change: np.ndarray
+    q_middle: np.ndarray
+    tau: np.ndarray
+    theta: np.ndarray
+    impulse: np.ndarray
+
+
+class ImplicitMidpoint:
+    """
+    The method for the motion of one robot.
+
+    `steps/implicit_midpoint.h` does the same steps with the same numbers, of robots without loops
+    and prescribed bases.
+
+    Attributes:
+        rows: Where dry friction and stops act.
         damping: Viscous friction and damping of springs, (nv,).
         springs: Damping of springs alone, (nv,).
         modal: Damping of modes, (nv, nv).
-        gains: Gains kp and kd of a controller, (2, nv).
         changes: Whether the stiffness depends on the configuration.
         stiffness: Stiffness of modes and springs, (nv, nv), see `prepare`.
         last: Accelerations of the last step, (nv,), with which the iterations start.
@@ -55,11 +87,11 @@ class ImplicitMidpoint:
 
     def __init__(self, equations: EquationsOfMotion):
         """Prepare the method; `equations` are the robot's equations of motion."""
-        dyn, law = equations.dyn, equations.law
+        dyn = equations.dyn
         self._equations, self._dyn = equations, dyn
         tree = assemble(dyn.robot, {})
         nv = dyn.robot.nv
-        self.levels = FrictionLevels(tree.friction, nv)
+        self.rows = ImpulseRows(dyn.robot, tree.friction, equations.stops)
         viscous = np.zeros(nv)
         for term in tree.friction:
             viscous[term.index] += term.multiplier**2 * term.viscous
@@ -72,9 +104,6 @@ class ImplicitMidpoint:
             if body.n_modes:
                 modes = slice(body.velocity_modes, body.velocity_modes + body.n_modes)
                 self.modal[modes, modes] = body.modal.damping
-        self.gains = np.zeros((2, nv))
-        if law is not None and law.reference is not None:
-            self.gains[:, law.of_v] = law.kp, law.kd
         self.changes = any(spring.law is not None for spring in tree.springs)
         self.stiffness, self._known = np.zeros((nv, nv)), False
         self.last = np.zeros(nv)
@@ -123,34 +152,108 @@ class ImplicitMidpoint:
         self, t: float, h: float, q: np.ndarray, v: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the state after one step, or raise NotConverged."""
-        equations, to = self._equations, self._equations.map
         self.prepare(q)
-        start, rubs = equations.quadratures.value.copy(), self.levels.at
+        start = self._equations.quadratures.value.copy()
+        met = np.zeros((2, len(self.rows)), dtype=bool)
+        try:
+            for _ in range(_MOST_IMPACTS):
+                closed = met | (self.rows.gaps(q) <= CLOSED)
+                if self.rows.approach(v, closed):
+                    q, v = self._impact(q, v, closed)
+                found = self._iterated(t, h, q, v, closed)
+                if not self._gap(found, closed) < -CLOSED:
+                    return self._finished(t, found)
+                found = self._up_to_impact(t, h, q, v, closed)
+                q, v = self._finished(t, found)
+                t, h, met = t + found.h, h - found.h, self.rows.gaps(found.q) <= CLOSED
+            raise NotConverged
+        except BaseException:
+            self._equations.quadratures.value = start
+            raise
+
+    def _gap(self, found: _Step, closed: np.ndarray) -> float:
+        """Return the least gap at the end of a step of the stops that are not closed."""
+        gaps = np.where(closed, np.inf, self.rows.gaps(found.q))
+        return float(gaps.min(initial=np.inf))
+
+    def _up_to_impact(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, closed: np.ndarray
+    ) -> _Step:
+        """Return the shorter step that ends at the first stop, by the Illinois method."""
+        lower, upper, side = 0.0, h, 0
+        gaps = np.where(closed, np.inf, self.rows.gaps(q))
+        below = float(gaps.min())
+        above = self._gap(self._iterated(t, h, q, v, closed), closed)
+        for _ in range(_MOST_SECANTS):
+            length = (lower * above - upper * below) / (above - below)
+            found = self._iterated(t, length, q, v, closed)
+            gap = self._gap(found, closed)
+            if abs(gap) <= CLOSED:
+                return found
+            if gap > 0.0:
+                lower, below, above = length, gap, above * (0.5 if side > 0 else 1.0)
+            else:
+                upper, above, below = length, gap, below * (0.5 if side < 0 else 1.0)
+            side = 1 if gap > 0.0 else -1
+        raise NotConverged
+
+    def _impact(
+        self, q: np.ndarray, v: np.ndarray, closed: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the state after an impact on stops, (2, n), without rebound."""
+        rows, q = self.rows, q.copy()
+        rows.put_at_stops(q)
+        space = ConstrainedSpace(self._equations, q)
+        space.move(q, q)
+        columns = rows.velocity(space.inverse(self._dyn.mass_matrix(q)).T).T
+        _, lower, upper = rows.boxes(0.0, v, closed)
+        impulse, velocity = friction_impulses(
+            rows.velocity(columns), rows.velocity(v), upper, lower, space.constrained)
+        after = v + columns @ impulse
+        after[rows.at[(velocity == 0.0) & (rows.share == 0.0)]] = 0.0
+        self._equations.quadratures.value[-1] -= 0.5 * impulse @ rows.velocity(v + after)
+        return q, after
+
+    def _iterated(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, closed: np.ndarray
+    ) -> _Step:
+        """Return a step with the lower and upper stops that are closed, (2, n)."""
+        equations, to, rows = self._equations, self._equations.map, self.rows
+        start = equations.quadratures.value
         feedback = equations.law is not None and equations.law.integrals > 0
-        change, impulse, moved = h * self.last, np.zeros_like(v), np.inf
-        theta = inverse = None
+        change, impulse, moved = h * self.last, np.zeros(len(rows)), np.inf
+        held = equations.held_coordinates
+        space = ConstrainedSpace(equations, q)
+        theta: Optional[np.ndarray] = None
         for _ in range(_MOST_ITERATIONS):
             middle = v + 0.5 * change
             q_middle = to.normalise(q + 0.5 * h * to.rate(q, middle))
+            if held:
+                change[:held] = h * equations.base_acceleration(t + 0.5 * h, q_middle, middle)
+                middle = v + 0.5 * change
             if feedback:
                 rate = equations.quadratures.rate(t + 0.5 * h, q_middle, middle, middle)
                 equations.quadratures.value = start + 0.5 * h * rate
             tau = equations.torque(t + 0.5 * h, q_middle, middle)
             mass = self._dyn.mass_matrix(q_middle)
-            if theta is None or inverse is None:
-                theta = _fitted(h * self.damping * np.diag(np.linalg.inv(mass)))
-                inverse = np.linalg.inv(mass + self._slope(h, theta))
-                mobility = inverse[np.ix_(rubs, rubs)]
+            space.move(q_middle, to.normalise(q + h * to.rate(q_middle, middle)))
+            if theta is None:
+                inverse = space.inverse(mass)
+                theta = _fitted(h * self.damping * np.diag(inverse))
+                matrix = mass + self._slope(h, theta, inverse)
+            inverse = space.inverse(matrix)
             force = tau + self._passive(q_middle, middle)
             short = h * (force - self.damping * (v + theta * change)) - mass @ change
-            end = v + change + inverse @ short
-            if len(rubs):
-                found, velocity = friction_impulses(
-                    mobility, end[rubs], h * self.levels(middle)
-                )
-                impulse[rubs] = found
-                end = end + inverse[:, rubs] @ found
-                end[rubs] = np.where(velocity == 0.0, 0.0, end[rubs])
+            end = space.end(inverse, matrix, v + change, short)
+            columns = rows.velocity(inverse.T).T
+            if len(rows):
+                friction, lower, upper = rows.boxes(h, middle, closed)
+                mobility = rows.velocity(columns)
+                impulse, velocity = friction_impulses(
+                    mobility, rows.velocity(end), upper, lower, space.constrained)
+                end = end + columns @ impulse
+                at_rest = (velocity == 0.0) & (rows.share == 0.0)
+                end[rows.at[at_rest]] = 0.0
             before, moved = moved, float(np.abs(end - v - change).max(initial=0.0))
             change = end - v
             scale = np.abs(v).max(initial=0.0) + np.abs(change).max(initial=0.0)
@@ -158,19 +261,41 @@ class ImplicitMidpoint:
                 break
         else:
             raise NotConverged
-        self.last[:] = change / h
-        middle, damped = v + 0.5 * change, v + theta * change
-        lost = float((h * self.damping * damped - impulse) @ middle) / h
-        rate = equations.quadratures.rate(t + 0.5 * h, q_middle, middle, tau)
-        rate[-1] = lost + middle @ self.modal @ middle
-        equations.quadratures.value = start + h * rate
-        return equations.end_step(to.normalise(q + h * to.rate(q_middle, middle)), v + change)
+        equations.quadratures.value = start
+        middle = v + 0.5 * change
+        end = to.normalise(q + h * to.rate(q_middle, middle))
+        return _Step(h, end, v, change, q_middle, tau, theta, impulse)
 
-    def _slope(self, h: float, theta: np.ndarray) -> np.ndarray:
-        """Return what stiffness and damping add to the mass matrix of the iterations."""
-        stiffness = self.stiffness + np.diag(self.gains[0])
-        damping = self.modal + np.diag(self.gains[1] + 2.0 * theta * self.damping)
-        return np.asarray(0.5 * h * damping + 0.25 * h * h * stiffness)
+    def _finished(self, t: float, found: _Step) -> tuple[np.ndarray, np.ndarray]:
+        """Return the state after a step, and take its work and losses."""
+        equations, h, q = self._equations, found.h, found.q
+        middle, end = found.v + 0.5 * found.change, found.v + found.change
+        self.last[:] = found.change / h
+        equations.mean_acceleration = self.last
+        rate = equations.quadratures.rate(t + 0.5 * h, found.q_middle, middle, found.tau)
+        damped = self.damping * (found.v + found.theta * found.change)
+        rate[-1] = (damped + self.modal @ middle) @ middle
+        rate[-1] -= found.impulse @ self.rows.velocity(middle) / h
+        equations.quadratures.value = equations.quadratures.value + h * rate
+        return equations.closed_state(q, end)
+
+    def _slope(self, h: float, theta: np.ndarray, mobility: np.ndarray) -> np.ndarray:
+        """Return what stiffness, damping and gains add to the mass matrix of the iterations."""
+        law = self._equations.law
+        elastic = 0.5 * h * self.modal + 0.25 * h * h * self.stiffness
+        slope = elastic + np.diag(h * theta * self.damping)
+        if law is None or law.reference is None:
+            return np.asarray(slope)
+        at, unit = np.ix_(law.of_v, law.of_v), np.eye(len(law.of_v))
+        if law.of_accelerations:
+            unit = np.linalg.inv(mobility[at])  # the inertia of joints beside free modes
+        if law.takes_modes:  # its torques balance elastic forces
+            springs = elastic + np.diag(0.5 * h * self.springs)
+            rest = np.delete(np.arange(len(theta)), law.of_v)
+            slope[np.ix_(law.of_v, rest)] -= (
+                unit @ mobility[np.ix_(law.of_v, rest)] @ springs[np.ix_(rest, rest)])
+        slope[at] += unit * (0.5 * h * law.kd + 0.25 * h * h * law.kp)
+        return np.asarray(slope)
 
     def _passive(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return gravity, Coriolis and elastic forces with modal damping and wrenches, (nv,)."""

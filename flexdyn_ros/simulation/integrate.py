@@ -24,7 +24,7 @@ from flexdyn_ros.simulation.progress import Progress, ProgressBar
 from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Recorder, Trajectory
 from flexdyn_ros.simulation.run import Run
-from flexdyn_ros.simulation.tableaus import find_tableau, Tableau
+from flexdyn_ros.simulation.tableaus import find_tableau, IMPLICIT, Tableau
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -38,6 +38,7 @@ _ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
 
 # Functions that a simulation evaluates, compiled before it starts.
 EVALUATED, ON_BASE = ('forward_dynamics',), ('inverse_dynamics', 'mass_matrix')
+BY_IMPLICIT = ('mass_matrix', 'bias_vector', 'friction_vector')
 RECORDED = ('kinetic_energy', 'potential_energy', 'dissipated_power')
 
 
@@ -64,12 +65,13 @@ def simulate(
     atol: Optional[float] = None,
     max_step: Optional[float] = None,
     events: Events = None,
+    stops: bool = False,
 ) -> Trajectory:
     """
     Integrate the motion of a robot from an initial state.
 
     Samples lie dt apart, one a step; the last step is shortened so that the run ends at t_end
-    exactly. Joint limits are not enforced: motion passes through them. On the backend "c" the
+    exactly. Motion passes through joint limits, unless `stops` is given. On the backend "c" the
     steps of a robot without loops and without a prescribed base run without Python, unless the
     torque is a function that is evaluated at every stage.
 
@@ -79,22 +81,23 @@ def simulate(
         qd0: Initial velocities, (nv,) [rad/s, m/s]; a floating joint's in its body axes.
         torque: Generalised forces, (nv,) [N m, N], held constant; or a callable(t, q, qd) that
             returns them and is evaluated at every stage of every step (its q and qd are
-            read-only); a `TorqueTable` or a `TrackingTorque`; or None for none.
+            read-only); a `TorqueTable`, `TrackingTorque` or `ComputedTorque`; or None for none.
         t_end: Duration [s].
         dt: Time step [s], below `stability.step_limit`: for rk4 2.8 / (2 pi times the highest
             natural frequency [Hz]), less where dampers or friction are stiff. None starts with a
             millisecond, or half of the limit, and runs again with shorter steps until the energy
             balance is kept.
         method: "auto" takes "implicit" where dt is beyond the limit of rk4 for the friction,
-            damping or spring of a joint (and there are no loops and no prescribed base), and
-            otherwise "rk4". "implicit" is the midpoint rule (order 2, at any step) with set-valued
-            dry friction, see `implicit_midpoint.py`; the others are explicit, with friction
-            smoothed as in `forward_dynamics`: "rk2" (midpoint, order 2; undamped vibrations grow
-            with it), "rk4" (classical, order 4) or "rk10" (Hairer 1978, order 10 with 17 stages,
-            for errors near rounding; its step must stay below 1.1 / (2 pi times the highest
-            natural frequency)). "RK45", "DOP853", "Radau", "BDF" and "LSODA", in letters of any
-            case, are scipy's: they choose their steps by rtol and atol, with smoothed friction,
-            and dt is the distance of samples alone (a millisecond for None); see `adaptive.py`.
+            damping or spring of a joint, or `stops` are given, and otherwise "rk4". "implicit" is
+            the midpoint rule (order 2, at any step) with set-valued dry friction, see
+            `implicit_midpoint.py`; it runs loops under drift="projection" alone. The others are
+            explicit, with friction smoothed as in `forward_dynamics`: "rk2" (midpoint, order 2;
+            undamped vibrations grow with it), "rk4" (classical, order 4) or "rk10" (Hairer 1978,
+            order 10 with 17 stages, for errors near rounding; its step must stay below 1.1 / (2 pi
+            times the highest natural frequency)). "RK45", "DOP853", "Radau", "BDF" and "LSODA", in
+            letters of any case, are scipy's: they choose their steps by rtol and atol, with
+            smoothed friction, and dt is the distance of samples alone (a millisecond for None);
+            see `adaptive.py`.
         progress: None draws a bar on stderr on runs beyond two seconds on a terminal, True draws
             it on any stderr, False never; a callable receives the fraction done.
         base_acceleration: Of a base with <base motion="prescribed"/>: rates of its six velocity
@@ -125,6 +128,8 @@ def simulate(
         events: For an adaptive method: one or several event(t, q, qd) -> number whose zeros are
             found, `Trajectory.events`. An attribute `terminal` ends the run at the first one (a
             number at the so-manieth); `direction` above or below zero takes rises or falls alone.
+        stops: Whether joints stop at the limits of the URDF, with restitution 0; by the implicit
+            method. An elastic joint's stop is on the link side.
 
     Returns:
         The motion, with the torque and the total energy at each sample; for a prescribed base the
@@ -132,8 +137,8 @@ def simulate(
 
     Raises:
         ArgumentError: An argument has the wrong shape, type or range.
-        StepTooLarge: dt is beyond the method's limit at the start, and `force` is not given; the
-            error names the mode, spring, damper or friction.
+        StepTooLarge: dt is beyond the method's limit at the start, there are no loops, and
+            `force` is not given; the error names the mode, spring, damper or friction.
         SimulationDiverged: The state stopped being finite; the error keeps the motion so far.
         SingularMassMatrix: Some motion of the robot meets no inertia.
         Exception: What the torque raises. This error, and KeyboardInterrupt, get an attribute
@@ -148,10 +153,12 @@ def simulate(
         raise ArgumentError('torque_period', 'is given, and the torque is no function')
     q = equations.map.checked(finite_vector(q0, equations.map.nq, 'q0'), 'q0')
     qd = finite_vector(qd0, equations.map.nv, 'qd0')
+    equations.stops, driven = stops, False
     if dyn.robot.loops:
         loops = LoopMotion(dyn, drift, drift_gains, loop_accelerations, loop_forces)
         q, qd = loops.start(q, qd)
         equations.loops = loops
+        driven = drift != 'projection' or bool(loop_accelerations or loop_forces)
         if drift in ('force', 'baumgarte') or loop_accelerations or loop_forces:
             equations.quadratures = Quadratures(dyn, equations.law, balanced=False)
     elif drift != 'projection' or drift_gains or loop_accelerations or loop_forces:
@@ -162,7 +169,7 @@ def simulate(
     dyn.compile(*(() if loads else evaluated), *RECORDED)
     if dt is not None:
         dt = positive_number(dt, 'dt', 's')
-    chosen = choose(dyn, q, dt, method, force)
+    chosen = choose(dyn, q, dt, method, force, stops, driven)
     tableau, step, tolerances = chosen.tableau, chosen.dt, None
     if tableau.adaptive:
         tolerances = Tolerances.checked(rtol, atol, max_step, events)
@@ -170,6 +177,8 @@ def simulate(
         raise ArgumentError(
             'rtol', 'and other arguments of adaptive methods need one of them as method'
         )
+    if tableau is IMPLICIT:
+        dyn.compile(*BY_IMPLICIT)
     tolerance = math.inf
     if energy_tolerance is not None:
         tolerance = positive_number(energy_tolerance, 'energy_tolerance', '-')

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Optional
-import warnings
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.simulation.stability import find_limit, StepLimit, StepTooLarge
@@ -17,10 +16,6 @@ AUTO = 'auto'
 _USUAL_STEP, _SAFETY = 1e-3, 0.5
 # Of the limit, from which a step is beyond it: the limit is that of the motion linearised at rest.
 _BEYOND = 1.01
-
-
-class StepBeyondLimit(UserWarning):
-    """A step is beyond the limit of the only method that runs a robot."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +35,8 @@ class Choice:
 
 
 def choose(
-    dyn: Any, q: np.ndarray, dt: Optional[float], method: str, force: bool = False
+    dyn: Any, q: np.ndarray, dt: Optional[float], method: str, force: bool = False,
+    stops: bool = False, driven: bool = False,
 ) -> Choice:
     """
     Return the method and the step of a run.
@@ -52,34 +48,35 @@ def choose(
         method: A method's name, or "auto": "implicit" where the step, or a millisecond, is beyond
             the limit of rk4 for what acts in a joint, and otherwise "rk4".
         force: Whether a step beyond the limit is taken all the same.
+        stops: Whether joints have stops, which the implicit method alone takes.
+        driven: Whether loops are driven, or held by other means than projection.
 
     Raises:
         ArgumentError: There is no such method, or it does not run this robot.
-        StepTooLarge: The step is beyond the limit. By "auto" on a prescribed base, for what acts
-            in a joint, it is the warning `StepBeyondLimit`.
+        StepTooLarge: The step is beyond the limit, and there are no loops.
     """
     robot = dyn.robot
-    supported = not (robot.loops or robot.base_motion == 'prescribed')
+    supported = not (robot.loops and (driven or robot.base_motion == 'prescribed'))
     tableau = RK4 if method == AUTO else find_tableau(method)
+    if stops and method == AUTO:
+        tableau = IMPLICIT
+    if tableau is IMPLICIT and not supported:
+        raise ArgumentError(
+            'method', 'is "implicit", which runs loops under drift="projection" alone, without '
+            'loop_accelerations, loop_forces and a prescribed base'
+        )
+    if stops and tableau is not IMPLICIT:
+        raise ArgumentError('stops', f'need method="implicit", and the method is "{method}"')
     if tableau.adaptive:
         if robot.loops:
             raise ArgumentError('method', f'is "{tableau.name}", which runs robots without loops')
         return Choice(tableau, dt or _USUAL_STEP, None)
-    if tableau is IMPLICIT and not supported:
-        raise ArgumentError(
-            'method', 'is "implicit", which runs robots without loops and prescribed bases'
-        )
     limit = find_limit(dyn, q, tableau)
     stiff = limit is not None and limit.in_joints and (dt or _USUAL_STEP) > limit.step
     if method == AUTO and supported and stiff:
         tableau = IMPLICIT
         limit = find_limit(dyn, q, tableau)
-    # The motions that loops leave are slower, by an amount that is not known.
     if dt and limit and dt > _BEYOND * limit.step and not force and not robot.loops:
-        error = StepTooLarge(dt, tableau.name, limit)
-        if method != AUTO or not limit.in_joints:
-            raise error
-        # There is no other method for this base, and smoothed friction stays bounded.
-        warnings.warn(str(error), StepBeyondLimit, stacklevel=3)
+        raise StepTooLarge(dt, tableau.name, limit)
     step = dt or min(_USUAL_STEP, _SAFETY * limit.step if limit else _USUAL_STEP)
     return Choice(tableau, step, limit)

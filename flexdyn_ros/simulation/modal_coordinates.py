@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from math import pi, sqrt
-from typing import Any
+from typing import Any, Iterator
 
 from flexdyn_ros.model.beam.body import link_body
 from flexdyn_ros.model.records.link import Link
@@ -17,6 +17,8 @@ def coordinate_table(
 ) -> list[dict[str, Any]]:
     """
     Return one record a modal coordinate: kind, modal mass, stiffness, frequency, damping ratio.
+
+    Modes of beams and files have their effective mass and share of the tip's compliance besides.
 
     Args:
         robot: The robot.
@@ -50,9 +52,37 @@ def coordinate_table(
             kind, inertia, _, damping = found[name]
             k = robot.coordinate_names.index(name)
             found[name] = (f'{kind}, nonlinear', inertia, float(stiffness[k, k]), damping)
+    shares = {name: share for link in robot.links for name, share in _link_shares(link)}
     return [
-        {'index': k, **_record(name, *found[name])} for k, name in enumerate(robot.mode_names)
+        {'index': k, **_record(name, *found[name]), **shares.get(name, {})}
+        for k, name in enumerate(robot.mode_names)
     ]
+
+
+def _link_shares(link: Link) -> Iterator[tuple[str, dict[str, float]]]:
+    """
+    Yield the effective mass and the share of the tip's compliance of a link's modes.
+
+    The effective mass is |int phi dm|^2 over the modal mass [kg] (Wijker, Mechanical Vibrations
+    in Spacecraft Design, 2004, section 6.4). The share is that of the mode in the static
+    deflections of the tip under forces along all axes, in 0 ... 1.
+    """
+    if link.segments is not None or not link.mode_names:
+        return
+    body = link_body(link)
+    beam, file = link.beam, link.modal
+    tip = file.tip if file is not None else tuple(
+        beam.length * row[0] for row in beam.axes) if beam is not None else (0.0, 0.0, 0.0)
+    shape = body.node_at(np.array(tip)).translation
+    own = np.diag(body.stiffness)
+    compliance = np.sum(shape**2, axis=1) / own
+    total = float(compliance.sum())
+    for k, mode in enumerate(body.modes):
+        moment, mass = body.modal_first_moment[k], body.modal_mass[k, k]
+        yield mode.name, {
+            'effective_mass': float(moment @ moment / mass) if mass > 0.0 else 0.0,
+            'tip_share': float(compliance[k] / total) if total > 0.0 else 0.0,
+        }
 
 
 def _segment_data(link: Link) -> dict[str, tuple[str, float, float, float]]:

@@ -116,8 +116,7 @@ def _figure(
     """Draw panels below each other over one time axis."""
     if not panels:
         return None
-    figure_class = _figure_class()
-    figure = figure_class(figsize=(9.0, 1.2 + 2.3 * len(panels)), constrained_layout=True)
+    figure = figure_class()(figsize=(9.0, 1.2 + 2.3 * len(panels)), constrained_layout=True)
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (label, columns, names) in zip(axes, panels):
         for k, name in enumerate(names):
@@ -142,7 +141,7 @@ def _figure(
     return figure
 
 
-def _figure_class() -> Any:
+def figure_class() -> Any:
     """Return matplotlib's Figure with a canvas that needs no display."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg

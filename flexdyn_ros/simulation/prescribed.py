@@ -17,10 +17,15 @@ BaseAcceleration = Union[None, ArrayLike, BaseFunction]
 
 
 class PrescribedBase:
-    """The given acceleration of a base, and what follows for the robot on it."""
+    """
+    The given acceleration of a base, and what follows for the robot on it.
+
+    Attributes:
+        wrenches: Constant wrenches on frames, or None.
+    """
 
     def __init__(self, dyn: Any, given: BaseAcceleration, wrenches: Wrenches):
-        self._dyn, self._wrenches = dyn, wrenches
+        self._dyn, self.wrenches = dyn, wrenches
         self._function: Optional[BaseFunction] = given if callable(given) else None
         self._constant = [0.0] * BASE_COORDINATES
         if given is not None and self._function is None:
@@ -57,7 +62,7 @@ class PrescribedBase:
         """Return the accelerations of all coordinates, (nv,), the base's as given."""
         given = self.given(t, q, qd)
         return np.asarray(
-            self._dyn.forward_dynamics(q, qd, tau, self._wrenches, base_acceleration=given)
+            self._dyn.forward_dynamics(q, qd, tau, self.wrenches, base_acceleration=given)
         )
 
     def given(self, t: float, q: np.ndarray, qd: np.ndarray) -> list[float]:
@@ -69,11 +74,21 @@ class PrescribedBase:
         return checked_base_acceleration(self._dyn.robot, self._function(t, q, qd))
 
     def with_reaction(
-        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
+        qdd: Optional[np.ndarray] = None,
     ) -> np.ndarray:
-        """Return tau, (nv,), with the wrench that moves the base in its first six entries."""
-        qdd = self.acceleration(t, q, qd, tau)
+        """
+        Return tau, (nv,), with the wrench that moves the base in its first six entries.
+
+        Args:
+            t: Time [s].
+            q: Configuration, (nq,).
+            qd: Velocity, (nv,).
+            tau: Generalised forces, (nv,).
+            qdd: Accelerations, (nv,); None for those of `acceleration`.
+        """
+        qdd = self.acceleration(t, q, qd, tau) if qdd is None else qdd
         result = tau.copy()
-        wrench = self._dyn.inverse_dynamics(q, qd, qdd, self._wrenches)[:BASE_COORDINATES]
+        wrench = self._dyn.inverse_dynamics(q, qd, qdd, self.wrenches)[:BASE_COORDINATES]
         result[:BASE_COORDINATES] = wrench
         return result

@@ -21,6 +21,7 @@ class Quadratures:
     Attributes:
         value: The integrals of a controller's position errors, then work [J] and dissipated
             energy [J]; at the stage, or after the step, that came last.
+        wrenches: Constant wrenches on frames, which work too, or None.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class Quadratures:
             balanced: Whether work and losses are known; they are not a number otherwise.
             wrenches: Constant wrenches on frames, which work too.
         """
-        self._dyn, self._law, self._wrenches = dyn, law, wrenches
+        self._dyn, self._law, self.wrenches = dyn, law, wrenches
         self._balanced = balanced
         self._integrals = 0 if law is None else law.integrals
         self.reset()
@@ -74,6 +75,6 @@ class Quadratures:
         if self._balanced:
             with np.errstate(over='ignore', invalid='ignore'):
                 rate[-2], rate[-1] = tau @ qd, self._dyn.dissipated_power(qd)
-                if self._wrenches:
-                    rate[-2] -= self._dyn.external_force_vector(q, self._wrenches) @ qd
+                if self.wrenches:
+                    rate[-2] -= self._dyn.external_force_vector(q, self.wrenches) @ qd
         return rate

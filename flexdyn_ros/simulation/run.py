@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Union
+from typing import Optional, Union
 
-from flexdyn_ros.simulation.compiled_steps import compiled_steps
+from flexdyn_ros.simulation.compiled_steps import compiled_steps, CompiledSteps
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 from flexdyn_ros.simulation.progress import ProgressBar
@@ -44,11 +44,12 @@ class Run:
         """
         self._equations, self._recorder, self._hold = equations, recorder, hold
         self._steps, self._dt, self._t_end = times
-        implicit = ImplicitMidpoint(equations) if tableau is IMPLICIT else None
-        self._integrator: Union[RungeKutta, ImplicitMidpoint] = implicit or RungeKutta(
-            equations, tableau, equations.quadratures
+        self._tableau = tableau
+        self._integrator: Union[RungeKutta, ImplicitMidpoint] = (
+            ImplicitMidpoint(equations) if tableau is IMPLICIT
+            else RungeKutta(equations, tableau, equations.quadratures)
         )
-        self._compiled = compiled_steps(equations, tableau, recorder, *times, implicit)
+        self._compiled = self._compiled_steps()
 
     def integrate(self, q: np.ndarray, qd: np.ndarray, bar: ProgressBar) -> None:
         """
@@ -63,23 +64,16 @@ class Run:
             Diverged: The motion has grown beyond what can be computed.
         """
         equations, steps, hold = self._equations, self._steps, self._hold
+        if isinstance(self._integrator, ImplicitMidpoint):
+            self._integrator.rows.refuse_beyond(q)
         k, block = 0, _FIRST_BLOCK
         while k < steps:
             if equations.held and k % hold == 0:
                 equations.hold(k * self._dt, q, qd)
-            if self._compiled is not None:
-                stop = min(k + block, k - k % hold + hold, steps)
-                start = perf_counter()
-                q, qd = self._compiled.run(k, stop, q, qd)
-                taken = perf_counter() - start
-                block = max(1, min(2 * block, steps, int(block * _INTERVAL / max(taken, 1e-6))))
-                self._recorder.count = self._recorder.rows(self._compiled.next)
-                whole, k = self._compiled.next == stop, self._compiled.next
-                bar.update(k / steps)
-                if whole:
-                    continue
-            q, qd = self._step(k, q, qd)
-            k += 1
+            start, stop = perf_counter(), min(k + block, k - k % hold + hold, steps)
+            k, q, qd = self._advance(k, stop, q, qd)
+            taken = perf_counter() - start
+            block = max(1, min(2 * block, steps, int(block * _INTERVAL / max(taken, 1e-6))))
             bar.update(k / steps)
         if equations.held and k % hold == 0:
             equations.hold(self._t_end, q, qd)
@@ -92,6 +86,57 @@ class Run:
             done = self._recorder.rows(self._compiled.next)
             self._recorder.count = max(self._recorder.count, done)
         return self._recorder.trajectory()
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the steps run without Python."""
+        return self._compiled is not None
+
+    def follow(
+        self, count: int, dt: float, q: np.ndarray, qd: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return the state after steps that leave no samples, under torques constant in time.
+
+        The recorder keeps a sample in more steps than `count`.
+
+        Args:
+            count: Number of steps.
+            dt: Length of each [s].
+            q: Configuration before them, (nq,).
+            qd: Velocity there, (nv,).
+
+        Raises:
+            Diverged: The motion has grown beyond what can be computed.
+        """
+        self._dt = dt
+        if self._compiled is not None:
+            self._compiled.dt = dt
+        k = 1
+        while k <= count:
+            k, q, qd = self._advance(k, count + 1, q, qd)
+        return q, qd
+
+    def renew(self) -> None:
+        """Take the wrenches of the equations of motion, which have changed."""
+        self._compiled = self._compiled_steps()
+
+    def _compiled_steps(self) -> Optional[CompiledSteps]:
+        times = self._steps, self._dt, self._t_end
+        implicit = self._integrator if isinstance(self._integrator, ImplicitMidpoint) else None
+        return compiled_steps(self._equations, self._tableau, self._recorder, *times, implicit)
+
+    def _advance(
+        self, k: int, stop: int, q: np.ndarray, qd: np.ndarray
+    ) -> tuple[int, np.ndarray, np.ndarray]:
+        """Do steps k to stop - 1 without Python, or up to one in Python; return where it is."""
+        if self._compiled is not None:
+            q, qd = self._compiled.run(k, stop, q, qd)
+            k = self._compiled.next
+            self._recorder.count = self._recorder.rows(k)
+            if k == stop:
+                return k, q, qd
+        return k + 1, *self._step(k, q, qd)
 
     def _step(
         self, k: int, q: np.ndarray, qd: np.ndarray

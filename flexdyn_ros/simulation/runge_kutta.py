@@ -39,7 +39,7 @@ class RungeKutta:
 
     Configuration and velocity are one vector whose rate is (N(q) qd, qdd). Off unit length a
     quaternion's rate is that of the nearest unit one, a smooth field: a method keeps its order.
-    `runtime/stepping.c` does the same steps with the same tableau.
+    `steps/stepping.c` does the same steps with the same tableau.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ def segment_tips(robot: Robot, q: np.ndarray) -> tuple[Names, Names, np.ndarray]
             continue
         first = robot.nq - robot.n_modes + robot.mode_names.index(link.mode_names[0])
         angles = q[:, first : first + len(link.mode_names)]
-        values = tip_deflection(link.segments, angles)
+        values = tip_deflection(link.segments, angles) if len(q) else np.zeros((0, 3))
         for axis, (suffix, unit, place) in _TIPS.items():
             if axis in link.segments.directions:
                 names.append(f'{link.name}/{suffix}')

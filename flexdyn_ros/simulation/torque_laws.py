@@ -2,7 +2,7 @@
 """
 Torques that follow from the time and the state alone, and so need no Python in compiled steps.
 
-`runtime/stepping.c` evaluates the same formulas from the same numbers.
+`steps/stepping.c` evaluates the same formulas from the same numbers.
 """
 
 from __future__ import annotations
@@ -59,17 +59,22 @@ class PiecewisePolynomial:
 
     def __call__(self, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the value and its rate at a time, (width,) each; beyond the ends it is zero."""
+        return self.with_curvature(t)[:2]
+
+    def with_curvature(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the value with its first and second rate, as a call returns them."""
         at = self.at
         inside = bool(at[0] <= t <= at[-1])
         t = min(max(t, at[0]), at[-1])
         place = min(max(int(np.searchsorted(at, t, side='right')) - 1, 0), len(at) - 2)
         x = t - at[place]
         rows = self.coefficients[place]
-        value, rate = rows[0], np.zeros(rows.shape[1])
+        value, rate, curvature = rows[0], np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
         for row in rows[1:]:
+            curvature = curvature * x + rate
             rate = rate * x + value
             value = value * x + row
-        return value, rate if inside else np.zeros_like(rate)
+        return value, rate * inside, 2.0 * curvature * inside
 
 
 class TorqueLaw:
@@ -84,7 +89,11 @@ class TorqueLaw:
         kp: Gains on position errors, (n,) [N m/rad | N/m].
         kd: Gains on velocity errors, (n,).
         ki: Gains on the integrals of position errors, (n,).
+        of_accelerations: Whether gains give accelerations, which a model converts.
+        takes_modes: Whether that model has the modes of the robot.
     """
+
+    of_accelerations = takes_modes = False
 
     def __init__(self, width: int):
         """Take no table and no reference yet; `width` is the number of velocities."""
@@ -115,12 +124,27 @@ class TorqueLaw:
         if self.table is not None:
             tau += self.table(t)[0]
         if self.reference is not None:
-            position, rate = self.reference(t)
+            wanted = self.reference.with_curvature(t)
+            position, rate, _ = wanted
             force = self.kp * (position - q[self.of_q]) + self.kd * (rate - qd[self.of_v])
             if self.integrals:
                 force = force + self.ki * integral
-            tau[self.of_v] += force
+            tau[self.of_v] += self.applied(force, wanted, q, qd)
         return tau
+
+    def applied(
+        self, force: np.ndarray, wanted: Sequence[np.ndarray], q: np.ndarray, qd: np.ndarray
+    ) -> np.ndarray:
+        """
+        Return the forces on the coordinates that follow, (n,).
+
+        Args:
+            force: What the gains ask for, (n,).
+            wanted: Position, velocity and acceleration of the reference, (n,) each.
+            q: Configuration, (nq,).
+            qd: Velocity, (nv,).
+        """
+        return force
 
     def errors(self, t: float, q: np.ndarray) -> np.ndarray:
         """Return the rates of the integrals, (integrals,): the position errors."""

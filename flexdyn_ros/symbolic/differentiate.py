@@ -18,11 +18,10 @@ from flexdyn_ros.symbolic.graph import (
     NEGATIVE,
     PRODUCT,
     QUOTIENT,
+    stumpff_order,
     SUM,
     SYMBOL,
 )
-
-STUMPFF = 'stumpff'
 
 
 class Direction:
@@ -87,7 +86,7 @@ def _slope(node: Expression) -> Expression:
         return node
     if node.value == 'tanh':
         return 1.0 - node * node
-    order = int(node.value[len(STUMPFF):])
+    order = stumpff_order(node.value)
     if order == 0:
         return -0.5 * x.stumpff(1)
     # c_k' = (k c_(k+2) - c_(k+1)) / 2, see dynamics.scalar.stumpff.

@@ -19,6 +19,7 @@ from flexdyn_ros.symbolic.rounding import is_rounding, NumberTable
 # What a node is. A CALL is of sin, cos, exp, tanh, stumpffK (Stumpff's c_K) or piecewiseK (the
 # graph's K-th table).
 CONSTANT, SYMBOL, SUM, PRODUCT, QUOTIENT, NEGATIVE, CALL = range(7)
+STUMPFF = 'stumpff'
 
 Operand = Union['Expression', float, int]
 
@@ -47,22 +48,22 @@ class Expression:
     def __add__(self, other: Operand) -> Expression:
         if isinstance(other, OuterScalar):
             return NotImplemented
-        return self.graph.add(self, self.graph.lift(other))
+        return self.graph.sum((self, self.graph.lift(other)))
 
     __radd__ = __add__
 
     def __sub__(self, other: Operand) -> Expression:
         if isinstance(other, OuterScalar):
             return NotImplemented
-        return self.graph.add(self, self.graph.negate(self.graph.lift(other)))
+        return self.graph.sum((self, self.graph.negate(self.graph.lift(other))))
 
     def __rsub__(self, other: Operand) -> Expression:
-        return self.graph.add(self.graph.lift(other), self.graph.negate(self))
+        return self.graph.sum((self.graph.lift(other), self.graph.negate(self)))
 
     def __mul__(self, other: Operand) -> Expression:
         if isinstance(other, OuterScalar):
             return NotImplemented
-        return self.graph.multiply(self, self.graph.lift(other))
+        return self.graph.product((self, self.graph.lift(other)))
 
     __rmul__ = __mul__
 
@@ -99,26 +100,11 @@ class Expression:
 
     def stumpff(self, order: int) -> Expression:
         """Return Stumpff's function of this order; see dynamics.scalar.stumpff."""
-        return self.graph.call(f'stumpff{order}', self)
+        return self.graph.call(f'{STUMPFF}{order}', self)
 
     def piecewise(self, function: Spline) -> Expression:
         """Return a piecewise polynomial of it."""
         return self.graph.piecewise(function, self)
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether it is a number."""
-        return self.kind == CONSTANT
-
-    @property
-    def is_sum(self) -> bool:
-        """Whether it is a sum."""
-        return self.kind == SUM
-
-    @property
-    def is_product(self) -> bool:
-        """Whether it is a product."""
-        return self.kind == PRODUCT
 
     def __repr__(self) -> str:
         if self.kind in (CONSTANT, SYMBOL):
@@ -139,9 +125,15 @@ def split_sign(x: Expression) -> tuple[bool, Expression]:
 def constant_value(x: Expression) -> Optional[float]:
     """Return the number that x is, or None."""
     negative, inner = split_sign(x)
-    if not inner.is_constant:
+    if inner.kind != CONSTANT:
         return None
     return -inner.value if negative else inner.value
+
+
+def stumpff_order(function: object) -> Optional[int]:
+    """Return k where a function's name is that of Stumpff's c_k, else None."""
+    name = str(function)
+    return int(name[len(STUMPFF):]) if name.startswith(STUMPFF) else None
 
 
 class Graph:
@@ -185,7 +177,7 @@ class Graph:
     def call(self, function: str, x: Expression) -> Expression:
         """Return function(x); odd and even functions move a sign outward."""
         negative, inner = split_sign(x)
-        if inner.is_constant:
+        if inner.kind == CONSTANT:
             return self.constant(self.value_of(function, constant_value(x)))
         if function in ('sin', 'tanh') and negative:
             return self.negate(self._node(CALL, (inner,), function))
@@ -206,14 +198,16 @@ class Graph:
 
     def value_of(self, function: str, x: float) -> float:
         """Return the value of a function that nodes call."""
-        table = self.tables.get(function)
-        return _evaluate(function, x) if table is None else table.at(x)
+        if function in self.tables:
+            return self.tables[function].at(x)
+        order = stumpff_order(function)
+        return getattr(math, function)(x) if order is None else stumpff(order, x)
 
     def divide(self, x: Expression, y: Expression) -> Expression:
         """Return x / y; by a number it is a product."""
         (x_negative, x), (y_negative, y) = split_sign(x), split_sign(y)
-        if y.is_constant:
-            result = self.multiply(x, self.constant(1.0 / y.value))
+        if y.kind == CONSTANT:
+            result = self.product((x, self.constant(1.0 / y.value)))
         elif x is self.zero:
             return x
         elif x is y:
@@ -221,14 +215,6 @@ class Graph:
         else:
             result = self._node(QUOTIENT, (x, y), None)
         return self.negate(result) if x_negative != y_negative else result
-
-    def multiply(self, x: Expression, y: Expression) -> Expression:
-        """Return x * y."""
-        return self.product((x, y))
-
-    def add(self, x: Expression, y: Expression) -> Expression:
-        """Return x + y."""
-        return self.sum((x, y))
 
     def product(self, factors: Iterable[Expression]) -> Expression:
         """Return the product of all factors; a constant factor is folded into one."""
@@ -320,10 +306,3 @@ def _product_order(factor: Expression) -> tuple[bool, int]:
 def _sum_order(term: Expression) -> int:
     """Order terms by creation, whatever their sign."""
     return term.operands[0].number if term.kind == NEGATIVE else term.number
-
-
-def _evaluate(function: str, x: float) -> float:
-    """Return a function's value at a number."""
-    if function.startswith('stumpff'):
-        return stumpff(int(function[len('stumpff'):]), x)
-    return getattr(math, function)(x)

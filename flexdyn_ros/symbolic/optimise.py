@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Callable, Sequence
 
-from flexdyn_ros.symbolic.graph import Expression
-from flexdyn_ros.symbolic.passes.common_pairs import common_products, common_sums
-from flexdyn_ros.symbolic.passes.factoring import distribute, factor
+from flexdyn_ros.symbolic.graph import Expression, PRODUCT, SUM
+from flexdyn_ros.symbolic.passes.common_pairs import share_pairs
+from flexdyn_ros.symbolic.passes.factoring import rewrite_single_use
 from flexdyn_ros.symbolic.passes.identities import trigonometry
 from flexdyn_ros.symbolic.passes.numbers import constants
 from flexdyn_ros.symbolic.passes.reuse import reuse
 from flexdyn_ros.symbolic.program import operation_counts, Program
-from flexdyn_ros.symbolic.search.common_divisors import common_divisors
+from flexdyn_ros.symbolic.search.extraction import common_divisors
 
 Pass = Callable[[Program], Program]
 
@@ -28,11 +29,11 @@ PASSES: dict[str, Pass] = {
     'dead_code': dead_code,
     'trigonometry': trigonometry,
     'constants': constants,
-    'factor': factor,
-    'distribute': distribute,
+    'factor': partial(rewrite_single_use, opened=(PRODUCT,)),
+    'distribute': partial(rewrite_single_use, opened=(SUM, PRODUCT)),
     'reuse': reuse,
-    'common_products': common_products,
-    'common_sums': common_sums,
+    'common_products': partial(share_pairs, kind=PRODUCT),
+    'common_sums': partial(share_pairs, kind=SUM),
     'common_divisors': common_divisors,
 }
 # Runs where the others save nothing more: it takes apart what they have built.

@@ -130,23 +130,24 @@ def substitute(
 
 def merge_nested(program: Program, kind: int) -> Program:
     """Return the program with sums in sums (products in products) used once merged."""
-    uses, graph = program.uses(), program.graph
-    made: dict[Expression, Expression] = {}
-    for node in program.needed():
-        operands: list[Expression] = []
-        for operand in node.operands:
-            _, inner = split_sign(operand)
-            minus, core = split_sign(made[operand])
+    uses = program.uses()
+
+    def rule(graph: Graph, node: Expression, operands: tuple[Expression, ...]) -> Expression:
+        merged: list[Expression] = []
+        for old, new in zip(node.operands, operands):
+            _, inner = split_sign(old)
+            minus, core = split_sign(new)
             nested = node.kind == inner.kind == core.kind == kind and uses[inner] == 1
             if nested and minus and kind == SUM:
-                operands += [graph.negate(part) for part in core.operands]
+                merged += [graph.negate(part) for part in core.operands]
             elif nested:
                 first = graph.negate(core.operands[0]) if minus else core.operands[0]
-                operands += [first, *core.operands[1:]]
+                merged += [first, *core.operands[1:]]
             else:
-                operands.append(made[operand])
-        made[node] = remake(graph, node, tuple(operands)) if operands else node
-    return Program(graph, tuple(made[output] for output in program.outputs))
+                merged.append(new)
+        return remake(graph, node, tuple(merged))
+
+    return rebuild(program, rule)
 
 
 def operation_counts(outputs: Iterable[Expression]) -> dict[str, int]:

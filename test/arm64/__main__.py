@@ -128,7 +128,7 @@ def case_of(robot: fd.Robot, dyn: fd.Dynamics, text: str) -> Case:
 
 
 def worst_difference(case: Case, batch: bool, folder: Path) -> float:
-    """Return the largest difference to this machine, as a part of each result's largest."""
+    """Return the largest difference to this machine, as a part of a result's largest entry."""
     trace = case.trace
     wanted = case.batch if batch else case.expected
     outputs = [each for each in trace.outputs if each.name != PIVOTS]
@@ -148,7 +148,9 @@ def worst_difference(case: Case, batch: bool, folder: Path) -> float:
     for expected in wanted:
         found, numbers = numbers[: expected.size], numbers[expected.size :]
         if expected.size:
-            scale = np.abs(expected).reshape(SAMPLES, -1).max(axis=1, keepdims=True)
+            # A batch returns one array, a call one for each sample.
+            rows = np.abs(expected).reshape(1 if batch else SAMPLES, -1)
+            scale = rows.max(axis=1, keepdims=True)
             off = np.abs(found.reshape(SAMPLES, -1) - expected.reshape(SAMPLES, -1))
             worst = max(worst, float((off / np.maximum(scale, 1e-300)).max()))
     return worst

@@ -60,7 +60,7 @@ def test_help_lists_all_commands(folder):
     """The top help names each subcommand and the exit codes."""
     run = flexdyn('--help', cwd=folder)
     assert run.returncode == 0
-    for command in (*COMMANDS, 'demo'):
+    for command in (*COMMANDS, 'flex', 'reduce', 'demo'):
         assert re.search(rf'^    {command} ', run.stdout, re.MULTILINE)
     assert 'NO_COLOR' in run.stdout
     for command in COMMANDS:

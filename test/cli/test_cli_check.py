@@ -43,8 +43,8 @@ def test_sound_model_passes(folder, sound):
     assert report['findings'] == []
     rows = {row['name']: row for row in report['links']}
     assert list(rows) == ['base', 'upper_arm', 'forearm']
-    assert rows['forearm']['mass'] == 0.6
-    assert rows['forearm']['principal_moments'] == pytest.approx([0.001, 0.02, 0.02])
+    assert rows['forearm']['mass_kg'] == 0.6
+    assert rows['forearm']['principal_moments_kg_m2'] == pytest.approx([0.001, 0.02, 0.02])
     assert rows['forearm']['failed'] == []
 
 

@@ -59,7 +59,7 @@ def test_text_has_tables_with_units(folder):
     assert 'the torque contains' in text
 
 
-def test_reduced_forms_are_asked_for_and_said(folder):
+def test_reduced_forms_are_asked_for_and_reported(folder):
     """The option of every subcommand, the names of the library, and a robot that has none."""
     from flexdyn_ros.cli.options import REDUCED_FORMS
     from flexdyn_ros.model.records.reduced import FORMS

@@ -7,10 +7,17 @@ import re
 
 from command import flexdyn, FLEXIBLE_ARM, MODES, REPOSITORY
 import flexdyn_ros as fd
+from flexdyn_ros.model.beam.body import link_body
+from flexdyn_ros.model.modal.files import write_modal_file
 import numpy as np
 import pytest
 from scipy.interpolate import PchipInterpolator
 from scipy.linalg import eigh
+
+# A rod of 2 kg and 1 m, clamped.
+ROD = """<robot name="rod"><link name="rod"/><flexdyn version="1.0"><flexible_link link="rod"
+geometric_stiffening="false"><beam tip="1 0 0" young="7e10" iz="1e-8" mass="2">
+<bending axis="y" modes="{modes}"/></beam></flexible_link></flexdyn></robot>"""
 
 
 @pytest.fixture(scope='module')
@@ -36,7 +43,7 @@ def test_coordinates_have_the_frequencies_of_beam_theory(answer):
     assert [row['index'] for row in answer['coordinates']] == [0, 1, 2, 3]
     base = math.sqrt(2e9 * 1.3e-8 / 0.8) / (2.0 * math.pi)
     for name, root in zip(MODES[:3], (1.8751041, 1.8751041, 4.6940911)):
-        assert rows[name]['frequency'] == pytest.approx(root**2 * base, rel=1e-6)
+        assert rows[name]['frequency_hz'] == pytest.approx(root**2 * base, rel=1e-6)
     assert rows[MODES[0]]['kind'] == 'bending_y'
     assert rows[MODES[0]]['damping_ratio'] == pytest.approx(0.01)
     assert rows[MODES[1]]['damping_ratio'] == 0.0
@@ -45,7 +52,7 @@ def test_coordinates_have_the_frequencies_of_beam_theory(answer):
     assert (spring['kind'], spring['stiffness']) == ('joint spring', 300.0)
     inertia = 0.02 + 0.6 * 0.2**2
     assert spring['modal_mass'] == pytest.approx(inertia)
-    assert spring['frequency'] == pytest.approx(math.sqrt(300.0 / inertia) / (2.0 * math.pi))
+    assert spring['frequency_hz'] == pytest.approx(math.sqrt(300.0 / inertia) / (2.0 * math.pi))
     assert spring['damping_ratio'] == pytest.approx(0.5 / (2.0 * math.sqrt(300.0 * inertia)))
 
 
@@ -66,7 +73,7 @@ def test_a_spring_table_counts_with_its_slope(tmp_path):
         assert row['stiffness'] == pytest.approx(slope(bent), rel=1e-7)
         if bent:
             rate = math.sqrt(slope(bent) / row['modal_mass'])
-            assert row['frequency'] == pytest.approx(rate / (2.0 * math.pi))
+            assert row['frequency_hz'] == pytest.approx(rate / (2.0 * math.pi))
     run = flexdyn('info', 'table.urdf', cwd=tmp_path)
     assert 'elastic by a table of 6 points' in run.stdout
 
@@ -76,8 +83,8 @@ def test_frequencies_solve_the_eigenproblem(answer, folder):
     mass, stiffness = matrices(folder)
     locked = np.sqrt(eigh(stiffness[2:, 2:], mass[2:, 2:], eigvals_only=True)) / (2 * np.pi)
     free = np.sqrt(np.maximum(eigh(stiffness, mass, eigvals_only=True), 0)) / (2 * np.pi)
-    got_locked = [v['frequency'] for v in answer['locked']]
-    got_free = [v['frequency'] for v in answer['free']]
+    got_locked = [v['frequency_hz'] for v in answer['locked']]
+    got_free = [v['frequency_hz'] for v in answer['free']]
     assert got_locked == pytest.approx(locked.tolist(), rel=1e-7)
     assert got_free[:2] == [0.0, 0.0]
     assert got_free[2:] == pytest.approx(free[2:].tolist(), rel=1e-7)
@@ -126,9 +133,9 @@ def test_canadarm_has_its_published_arm_s_frequencies(folder):
     run = flexdyn('modes', REPOSITORY / 'urdf' / 'canadarm.urdf.xacro', '--json', cwd=folder)
     assert run.returncode == 0, run.stderr
     answer = json.loads(run.stdout)
-    assert [v['frequency'] for v in answer['locked']] == pytest.approx(
+    assert [v['frequency_hz'] for v in answer['locked']] == pytest.approx(
         [0.1555, 1.179, 3.468, 7.960, 14.022, 55.247], rel=3e-4)
-    assert [v['frequency'] for v in answer['free']] == pytest.approx(
+    assert [v['frequency_hz'] for v in answer['free']] == pytest.approx(
         [0.0, 0.0, 0.0, 3.2316, 4.8907, 19.159, 24.205, 36.525, 164.66], rel=3e-4)
 
 
@@ -141,6 +148,35 @@ def test_text_names_units_and_what_is_left_out(folder):
         assert words in run.stdout
     rigid = flexdyn('modes', 'arm.urdf', cwd=folder)
     assert rigid.returncode == 1 or 'no modes' in rigid.stdout
+
+
+def test_effective_masses_shares_of_the_tip_and_a_picture(folder):
+    """A cantilever's first mode carries 0.613 of its mass and 0.971 of its tip's compliance."""
+    text = ROD.format(modes=8)
+    (folder / 'rod.urdf').write_text(text)
+    run = flexdyn('modes', 'rod.urdf', '--json', '--plot', 'rod.png', cwd=folder)
+    assert run.returncode == 0, run.stderr
+    rows = json.loads(run.stdout)['coordinates']
+    assert [r['effective_mass_kg'] / 2.0 for r in rows[:3]] == pytest.approx(
+        [0.6131, 0.1883, 0.0647], abs=1e-3)
+    # 12 / root^4 of the compliance L^3 / 3 EI, and 0.9999 of it in eight modes.
+    assert rows[0]['tip_share'] == pytest.approx(12 / 1.8751040687**4 / 0.9999, rel=2e-4)
+    assert (folder / 'rod.png').read_bytes().startswith(b'\x89PNG')
+    shown = flexdyn('modes', 'rod.urdf', cwd=folder).stdout
+    assert 'effective mass [kg]' in shown and 'all coordinates are kept' in shown
+
+
+def test_dropped_modes_of_a_file_are_listed(folder):
+    body = link_body(fd.load_robot(ROD.format(modes=3)).link('rod'))
+    write_modal_file(folder / 'rod.npz', body, [[0, 0, 0], [0.5, 0, 0], [1, 0, 0]])
+    start, _, rest = ROD.partition('<beam')
+    file = '<modal file="rod.npz" format="npz" modes="1 3"/>'
+    (folder / 'filed.urdf').write_text(start + file + rest.partition('</beam>')[2])
+    run = flexdyn('modes', 'filed.urdf', '--plot', 'filed.png', cwd=folder)
+    assert 'dropped modes of the file of rod: 2' in run.stdout, run.stderr
+    assert (folder / 'filed.png').stat().st_size > 5000
+    rigid = flexdyn('modes', 'arm.urdf', '--plot', 'arm.png', cwd=folder)
+    assert rigid.returncode == 2 and 'nothing to draw' in rigid.stderr
 
 
 def test_links_that_loads_stiffen_are_named(folder):
@@ -164,7 +200,7 @@ def test_a_prescribed_base_is_held_and_a_free_one_floats(folder):
         (folder / 'based.urdf').write_text(text)
         run = flexdyn('modes', 'based.urdf', '--json', cwd=folder)
         assert run.returncode == 0, run.stderr
-        answers[motion] = [v['frequency'] for v in json.loads(run.stdout)['free']]
+        answers[motion] = [v['frequency_hz'] for v in json.loads(run.stdout)['free']]
     assert answers['prescribed'] == pytest.approx(answers['fixed'], rel=1e-6, abs=1e-6)
     assert sum(f == 0.0 for f in answers['free']) == 6 + sum(f == 0.0 for f in answers['fixed'])
 

@@ -24,7 +24,7 @@ FUNCTIONS = (
     'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'mass_matrix', 'bias_vector',
     'gravity_vector', 'coriolis_vector', 'friction_vector', 'elastic_vector', 'inertia_vector',
     'external_force_vector', 'frame_pose', 'jacobian', 'jacobian_rate_qd', 'kinetic_energy',
-    'potential_energy', 'dissipated_power',
+    'potential_energy', 'dissipated_power', 'quasi_static_torque', 'hybrid_step',
 )
 # Functions that give derivatives, by state and by parameters: test_derivatives.py.
 DERIVATIVES = ('inverse_dynamics_derivatives', 'forward_dynamics_derivatives')
@@ -71,18 +71,33 @@ def reference(model, payloads=None, gravity=None):
     )
 
 
+def vectors(model, seed=1):
+    """Return the arguments of all functions by name."""
+    q, qd, qdd, tau = state(model, seed)
+    joints, modes = model.n_joints, model.n_modes
+    modal = [q[model.nq - modes:], qd[joints:], qdd[joints:], np.linspace(-0.1, 0.1, modes)]
+    return {
+        'q': q, 'qd': qd, 'qdd': qdd, 'tau': tau, 'joint_q': q[: model.nq - modes],
+        'joint_qd': qd[:joints], 'joint_qdd': qdd[:joints],
+        'modal_state': [float(x) for part in modal for x in part], 'step': [0.002, 0.8],
+    }
+
+
 def given(model, code, seed=1):
     """Return the arguments of a generated function without loads."""
-    q, qd, qdd, tau = state(model, seed)
-    known = {'q': q, 'qd': qd, 'qdd': qdd, 'tau': tau, 'joint_qdd': qdd[:model.n_joints]}
+    known = vectors(model, seed)
     return [known[each.name] for each in code.inputs if each.name in known]
 
 
 def answer(model, function, frame=None, seed=1, wrenches=(), backend=None):
     """Return what a backend (the reference by default) gives, as one vector."""
-    q, qd, qdd, tau = state(model, seed)
+    known = vectors(model, seed)
+    q, qd, qdd, tau = (known[name] for name in ('q', 'qd', 'qdd', 'tau'))
+    motion = [known[name] for name in ('joint_q', 'joint_qd', 'joint_qdd')]
     dyn = backend or reference(model)
     arguments = {
+        'quasi_static_torque': (*motion, wrenches),
+        'hybrid_step': (*motion, known['modal_state'], known['step'], wrenches),
         'inverse_dynamics': (q, qd, qdd, wrenches),
         'forward_dynamics': (q, qd, tau, wrenches, 'auto'),
         'hybrid_dynamics': (q, qd, qdd[:model.n_joints], wrenches),

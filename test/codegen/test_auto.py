@@ -9,7 +9,7 @@ from codegen import cases
 from codegen.compiled import needs_compiler, QUICK
 import flexdyn_ros as fd
 from flexdyn_ros import direct_calls
-from flexdyn_ros.codegen.backends import generated
+from flexdyn_ros.codegen.backends import executors, generated
 from flexdyn_ros.codegen.backends.generated import GeneratedBackend
 from flexdyn_ros.codegen.compile import compiler, program
 from flexdyn_ros.codegen.compile.compiler import CompilationFailed, find_compiler, NoCompiler
@@ -119,6 +119,26 @@ def test_compile_makes_large_functions_compiled(monkeypatch, chains, messages):
 
 
 @needs_compiler
+def test_what_the_warning_advises_helps(monkeypatch, chains, messages):
+    """Of functions of frames, and of derivatives whose parameters come with the call."""
+    monkeypatch.setattr(generated, 'MOST_FOR_VALUES', 2)
+    monkeypatch.setattr(generated, 'MOST_FOR_DERIVATIVES', 2)
+    model = chains(3)
+    q, dyn = np.full(3, 0.1), fd.Dynamics(model)
+    frame, chosen = model.frame_names[1], [f'{model.frame_names[2]}/mass']
+    calls = [lambda: dyn.jacobian(q, frame),
+             lambda: dyn.inverse_dynamics_parameter_derivatives(q, q, q, chosen)]
+    slow = [call() for call in calls]
+    advice = [text.partition('dyn.compile("')[2].partition('"')[0] for text in messages()]
+    assert advice == [f'jacobian:{frame}', 'inverse_dynamics_parameter_derivatives']
+    dyn.compile(*advice)
+    found = [call() for call in calls]
+    assert len(dyn._backend._functions) == 2
+    for each, expected in zip(found, slow):
+        cases.assert_close(each.ravel(), expected.ravel())
+
+
+@needs_compiler
 def test_the_other_backends_have_no_limit(monkeypatch, chains):
     """Who names one gets it."""
     monkeypatch.setattr(generated, 'MOST_FOR_VALUES', 3)
@@ -127,10 +147,10 @@ def test_the_other_backends_have_no_limit(monkeypatch, chains):
 
 
 @needs_compiler
-@pytest.mark.parametrize('backend', ['auto', 'c', 'python', 'reference'])
+@pytest.mark.parametrize('backend', ['auto', 'python', 'reference'])
 @pytest.mark.parametrize('name', ['rigid tree', 'floating'])
 def test_the_nth_call_has_the_bits_of_the_first(backend, name, own_cache_folder):
-    """Of one object, of the next one, after other loads, with results in place."""
+    """Of one object, of the next one, after other loads; "auto" runs the code of "c"."""
     model = cases.robot(name)
     q, qd, qdd, tau = (np.array(each) for each in cases.state(model))
     frame = model.frame_names[-1]
@@ -201,6 +221,17 @@ def test_patient_is_deprecated_and_changes_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         fd.Dynamics(model, 'python')
+
+
+def test_generating_python_is_logged(monkeypatch, own_cache_folder, messages):
+    """Once, as compiling is: the cache has it then."""
+    monkeypatch.setattr(program, 'LONG', 0.0)
+    monkeypatch.setattr(executors, '_made', {})
+    model = cases.robot('rigid tree')
+    for _ in range(2):
+        fd.Dynamics(model, 'python').gravity_vector(cases.state(model)[0])
+        executors._made.clear()
+    assert [text.startswith('Compiling gravity_vector') for text in messages('INFO')] == [True]
 
 
 def test_without_a_compiler(monkeypatch, messages):

@@ -99,6 +99,8 @@ def test_a_link_leads_to_a_folder_that_is_checked(folder, tmp_path, warnings, mo
     link.symlink_to(folder)
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(link))
     assert cache.read(NAME) == b'text'
+    # What is loaded is what was checked: the link may lead elsewhere by then.
+    assert cache.path_of(NAME) == folder / NAME
     folder.parent.chmod(0o777)
     assert cache.read(NAME) is None
     assert str(folder.parent) in warnings()[0]

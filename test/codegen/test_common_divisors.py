@@ -5,10 +5,10 @@ from evaluated_program import evaluate_program
 from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import operation_counts, Program
-from flexdyn_ros.symbolic.search.common_divisors import common_divisors, search_divisors
 from flexdyn_ros.symbolic.search.divisors import cost
-from flexdyn_ros.symbolic.search.extraction import extract, search
+from flexdyn_ros.symbolic.search.extraction import common_divisors, extract, search
 from flexdyn_ros.symbolic.search.network import Network
+from flexdyn_ros.symbolic.search.refinement import search_divisors
 import numpy as np
 import pytest
 

@@ -149,15 +149,45 @@ def test_what_cannot_be_loaded_is_an_error(folder):
 def test_a_cache_that_cannot_execute_is_done_without(folder):
     """As on a file system mounted noexec: the library is loaded from a folder of its own."""
     def refused(path):
-        if path.parent == folder:
+        if folder in path.parents:
             raise OSError('failed to map segment from shared object')
         return opened(path)
 
     name = cache.entry_name('test', suffix=cache.LIBRARY)
     path, number = load_library(name, library(3), refused)
     assert number == 3.0
-    assert path.parent.parent == folder and not path.exists()
+    assert not path.parent.exists()
     assert [each.name for each in folder.iterdir()] == [name]
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(folder, tmp_path, monkeypatch):
+    """As on a file system mounted read-only; without any folder the error is ours."""
+    make, closed = cache.tempfile.mkdtemp, [folder]
+
+    def refused(**named):
+        if Path(named['dir']) in closed:
+            raise OSError(30, 'Read-only file system')
+        return make(**named)
+
+    monkeypatch.setattr(cache.tempfile, 'mkdtemp', refused)
+    monkeypatch.setattr(cache.tempfile, 'tempdir', str(tmp_path))
+    assert find_compiler().build('double number(void) { return 1; }', ('-O0',))
+    assert not list(tmp_path.glob(f'{cache.BUILD_PREFIX}*'))
+    closed.append(tmp_path)
+    with pytest.raises(CompilationFailed, match='Read-only'):
+        find_compiler().build('double number(void) { return 1; }')
+
+
+def test_folders_on_the_way_to_the_cache_are_private(tmp_path, monkeypatch):
+    """Whatever the umask: a group that could write to one would keep the cache from use."""
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'a' / 'b' / 'cache'))
+    before = os.umask(0o002)
+    try:
+        assert cache.write('entry', b'text')
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / 'a').stat().st_mode) == 0o700
+    assert cache.read('entry') == b'text'
 
 
 def test_without_a_cache_nothing_is_left_over(tmp_path, monkeypatch):

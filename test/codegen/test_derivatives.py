@@ -126,7 +126,7 @@ def test_generated_python_of_parameters():
     model = robot('spring table')
     names = ['link1/com', 'joint2/coulomb']
     for function in cases.PARAMETER_DERIVATIVES:
-        code = fd.generate(model, function, 'python', arguments=names)
+        code = fd.generate(model, function, 'python', 'quick', names)
         chosen = choose_parameters(model, names)
         assert code.outputs[0].shape == (model.nv, 4)
         rows = code.compile_python()(*cases.given(model, code), *chosen.arguments())

@@ -5,8 +5,7 @@ import re
 
 from evaluated_program import evaluate_program
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
-from flexdyn_ros.codegen.tracing.trace import trace
+from flexdyn_ros.codegen.tracing.trace import ROUND_OFF, trace
 from flexdyn_ros.dynamics.base_parameters import regroup
 from flexdyn_ros.dynamics.joints import AxisTerm, JointMotion
 from flexdyn_ros.dynamics.multibody import Body, Multibody
@@ -53,7 +52,7 @@ def residual(dyn, forward):
 
 def traced(robot, method):
     """Return forward dynamics as it is traced, before any pass, in base parameters."""
-    program = trace(robot, 'forward_dynamics', method=method, snap=ROUND_OFF).program
+    program = trace(robot, 'forward_dynamics', method=method, rotation_tolerance=ROUND_OFF).program
 
     def forward(*vectors):
         return evaluate_program(program, {
@@ -79,7 +78,7 @@ def test_generated_code_keeps_the_digits():
     """After all passes, too."""
     robot = stretched(*CASES['joint 6 along z'])
     dyn = reference_dynamics(robot)
-    code = fd.generate(robot, 'forward_dynamics', language='python', snap=ROUND_OFF)
+    code = fd.generate(robot, 'forward_dynamics', language='python', rotation_tolerance=ROUND_OFF)
     assert residual(dyn, code.compile_python()) < 20.0 * residual(dyn, dyn.forward_dynamics)
 
 

@@ -93,6 +93,25 @@ def test_c_files_make_a_program(tmp_path):
         subprocess.run(['g++', '-Wall', '-Werror', '-c', 'user.cpp'], check=True, cwd=tmp_path)
 
 
+def test_an_error_ends_with_its_question():
+    """Without a full stop after the question mark."""
+    with pytest.raises(fd.FlexdynError) as caught:
+        fd.generate(MODEL, 'invers_dynamics')
+    assert str(caught.value).endswith('Did you mean "inverse_dynamics"?')
+
+
+def test_results_without_entries_cause_no_warning(tmp_path):
+    """As the modes' accelerations of a rigid arm."""
+    if shutil.which('gcc') is None:
+        pytest.skip('NO COMPILER for c')
+    code = fd.generate(cases.robot('rigid tree'), 'hybrid_dynamics', optimise=False)
+    (tmp_path / 'code.c').write_text(code.source)
+    subprocess.run(
+        ['gcc', '-std=c99', '-O0', '-Wall', '-Wextra', '-Werror', '-c', 'code.c'], check=True,
+        cwd=tmp_path,
+    )
+
+
 def test_right_angles_of_ten_digits_cost_nothing():
     """Snapping can be switched off; the values change by no more than the digits that are cut."""
     urdf = """<robot name="r"><link name="a"/>{}</robot>"""
@@ -105,7 +124,7 @@ def test_right_angles_of_ten_digits_cost_nothing():
     text = ''.join(link.format(k, f'l{k - 1}' if k else 'a') for k in range(3))
     model = fd.load_robot(urdf.format(text))
     snapped = fd.generate(model, 'inverse_dynamics', 'python')
-    plain = fd.generate(model, 'inverse_dynamics', 'python', snap=0.0)
+    plain = fd.generate(model, 'inverse_dynamics', 'python', rotation_tolerance=0.0)
     assert sum(snapped.counts.values()) < 0.85 * sum(plain.counts.values())
     state = cases.given(model, plain)
     results = [cases.flat(code.compile_python()(*state)) for code in (snapped, plain)]

@@ -177,3 +177,12 @@ def test_derivatives(backend):
         for _ in range(2):
             with pytest.raises(NonFiniteResult, match=r'qd\[0\] = 1e\+300'):
                 call()
+
+
+def test_the_inertia_that_a_frame_meets():
+    """Its solution is computed outside the backends, and checked all the same."""
+    model = cases.robot('rigid tree')
+    dyn, link = fd.Dynamics(model, 'reference'), model.frame_names[-1]
+    dyn.set_payload(link, 1e308, [1e10, 0.0, 0.0], np.zeros((3, 3)))
+    with pytest.raises(NonFiniteResult, match='operational_space_inertia'):
+        dyn.operational_space_inertia(np.zeros(model.nq), link, inverse=True)

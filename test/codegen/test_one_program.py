@@ -8,8 +8,7 @@ from codegen.variant_of import variant_of
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.compile.compiled_c import batch_source, call_source
 from flexdyn_ros.codegen.export.c import c_program, emit_c
-from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
-from flexdyn_ros.codegen.tracing.trace import trace
+from flexdyn_ros.codegen.tracing.trace import ROUND_OFF, trace
 from oracles.dh_urdf import chain_urdf
 import pytest
 
@@ -124,7 +123,7 @@ def test_generate_returns_the_statements_of_its_program(name, function, argument
 def test_generate_writes_what_runs(name, function):
     """Asked for quick code, with the rounding of the backends, it returns that program."""
     model = cases.robot(name)
-    code = fd.generate(model, function, optimise='quick', snap=ROUND_OFF)
+    code = fd.generate(model, function, optimise='quick', rotation_tolerance=ROUND_OFF)
     made = variant_of(model, function).trace()
     assert code.source == emit_c(c_program(made))
     own = computing(functions_of(code.source), code.name)

@@ -5,11 +5,10 @@ from random import Random
 
 from evaluated_program import evaluate_program
 from flexdyn_ros.codegen.tracing.trace import trace
-from flexdyn_ros.symbolic.search.common_divisors import search_divisors
 from flexdyn_ros.symbolic.search.divisors import cost
 from flexdyn_ros.symbolic.search.extraction import extract, search
 from flexdyn_ros.symbolic.search.network import Network
-from flexdyn_ros.symbolic.search.refinement import merge_squares, refine, rescale
+from flexdyn_ros.symbolic.search.refinement import merge_squares, refine, rescale, search_divisors
 import numpy as np
 import pytest
 

@@ -16,6 +16,11 @@ def shifted(number, steps):
     return number
 
 
+def product(graph, x, y):
+    """Return the product of two nodes."""
+    return graph.product((x, y))
+
+
 @pytest.mark.parametrize('steps', [-3, -1, 1, 3])
 def test_numbers_next_to_each_other_are_one(steps):
     """Of any size, in any order."""
@@ -48,12 +53,12 @@ def test_equal_expressions_are_one_node():
     graph = Graph()
     x, y = graph.symbol('x'), graph.symbol('y')
     tenth = graph.constant(0.1)
-    assert graph.multiply(graph.constant(0.1 + 0.2), x) is graph.multiply(graph.constant(0.3), x)
+    assert product(graph, graph.constant(0.1 + 0.2), x) is product(graph, graph.constant(0.3), x)
     assert graph.product((graph.constant(3.0 * 0.1), graph.constant(1.0 / 0.3), x)) is x
-    three = graph.sum((graph.multiply(tenth, x), graph.multiply(graph.constant(0.2), x)))
-    assert graph.sum((three, graph.negate(graph.multiply(graph.constant(0.3), x)), y)) is y
+    three = graph.sum((product(graph, tenth, x), product(graph, graph.constant(0.2), x)))
+    assert graph.sum((three, graph.negate(product(graph, graph.constant(0.3), x)), y)) is y
     assert graph.sum((graph.constant(0.1 + 0.2), graph.constant(-0.3), y)) is y
-    weights = (graph.multiply(graph.constant(1.3), x), graph.multiply(graph.constant(-0.3), x))
+    weights = (product(graph, graph.constant(1.3), x), product(graph, graph.constant(-0.3), x))
     assert graph.sum(weights) is x
 
 
@@ -63,7 +68,7 @@ def test_what_is_not_finite_stays(value):
     graph = Graph()
     x = graph.symbol('x')
     assert graph.sum((graph.constant(value), x)) is not x
-    assert graph.sum((graph.multiply(graph.constant(value), x), x)) is not x
+    assert graph.sum((product(graph, graph.constant(value), x), x)) is not x
 
 
 def test_small_terms_that_do_not_cancel_stay():
@@ -72,4 +77,4 @@ def test_small_terms_that_do_not_cancel_stay():
     x = graph.symbol('x')
     small = graph.sum((graph.constant(1e-20), x))
     assert small.operands[0].value == 1e-20 or small.operands[1].value == 1e-20
-    assert graph.multiply(graph.constant(1e-20), x).operands[0].value == 1e-20
+    assert product(graph, graph.constant(1e-20), x).operands[0].value == 1e-20

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages of the demonstration where a need is missing."""
 
+from argparse import Namespace
 import os
 from pathlib import Path
 import sys
 
+from flexdyn_ros.cli.demo import run
 from flexdyn_ros.demo import environment, needs
 from flexdyn_ros.demo.environment import ISOLATED
-from flexdyn_ros.demo.main import run
 from flexdyn_ros.demo.session import build_parser
 from flexdyn_ros.isolation import PATH_VARIABLES
 import pytest
@@ -93,10 +94,11 @@ def test_full_disk(tmp_path, monkeypatch):
 
 def test_missing_needs_end_the_demo_before_it_starts(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv(ISOLATED, '1')
-    assert run(['--out', '/proc/results', '--robots', 'canadarm']) == 1
-    said = capsys.readouterr()
-    assert said.err.startswith('The demonstration cannot run yet. Missing:')
-    assert said.out == ''
+    words = ['--out', '/proc/results', '--robots', 'canadarm']
+    assert run(Namespace(options=words)) == 1
+    text = capsys.readouterr()
+    assert text.err.startswith('The demonstration cannot run yet. Missing:')
+    assert text.out == ''
 
 
 @pytest.mark.parametrize('words', [

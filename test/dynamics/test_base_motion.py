@@ -11,7 +11,7 @@ import re
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.simulation.configuration import quaternion_matrix
+from flexdyn_ros.model.configuration import quaternion_matrix
 import numpy as np
 from oracles.compare import (
     assert_agree,
@@ -200,7 +200,7 @@ def test_a_base_that_turns_as_a_function_of_time():
     ('prescribed', [0.0] * 5, 'base_acceleration'),
     ('prescribed', [0.0, 0.0, 0.0, 0.0, 0.0, np.nan], 'base_acceleration'),
 ])
-def test_what_is_wrong_with_an_acceleration_is_said(motion, given, word):
+def test_what_is_wrong_with_an_acceleration_is_reported(motion, given, word):
     robot = fd.load_robot(urdf(motion))
     dyn, q, rest = fd.Dynamics(robot), robot.neutral_configuration(), np.zeros(robot.nv)
     with pytest.raises(ArgumentError, match=word):

@@ -87,13 +87,13 @@ def answers():
 
 
 def _check_answer(row, code, out, err):
-    said = out + err
-    assert code == int(row['exit']), said
-    assert row['word'] in said
-    assert f'<{row["element"]}>' in said or not row['element']
-    assert f'"{row["name"]}"' in said or not row['name']
-    assert 'Traceback' not in said
-    assert 'bug in flexdyn' not in said
+    text = out + err
+    assert code == int(row['exit']), text
+    assert row['word'] in text
+    assert f'<{row["element"]}>' in text or not row['element']
+    assert f'"{row["name"]}"' in text or not row['name']
+    assert 'Traceback' not in text
+    assert 'bug in flexdyn' not in text
     if out == '':
         assert len(err.strip().splitlines()) == 1
 

@@ -8,7 +8,6 @@ from flexdyn_ros.model.check import check_robot
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.inertia import MassMoments
 from flexdyn_ros.model.records.joint import Pose
-from flexdyn_ros.robot_dynamics import Dynamics
 from model_texts import (
     ARM,
     arm_text_with_upper,
@@ -17,7 +16,6 @@ from model_texts import (
     flexdyn,
     INERTIAL,
     inertial,
-    joint,
     link,
     one_joint,
     robot,
@@ -72,9 +70,9 @@ def test_tolerance_is_relative_to_the_largest_moment(scale):
 
 @pytest.mark.parametrize(('mass', 'moment', 'words'), [
     (1.0, 4000.0, 'radius of gyration of 77.46 m, and the whole robot reaches 0.1 m'),
-    (1.0, 100.0, 'radius of gyration of 12.25 m'),
-    (1.0, 50.0, None),
-    (1e5, 4e6, None),
+    (1.0, 10.0, 'radius of gyration of 3.873 m'),
+    (1.0, 5.0, None),
+    (1e5, 4e5, None),
     (1.0, 1e-2, None),
     (1.0, 2e-4, None),
     (1.0, 1.5e-4, 'denser than any material'),
@@ -90,7 +88,7 @@ def test_inertia_that_does_not_go_with_the_mass(mass, moment, words):
     assert not words or words in found[0].message
 
 
-@pytest.mark.parametrize(('young', 'shear', 'said', 'advice'), [
+@pytest.mark.parametrize(('young', 'shear', 'message', 'advice'), [
     ('70', '2.6e10', "a Young's modulus of 70 Pa is below that of rubber", 'young="7e+10"'),
     ('7e10', '26', 'a shear modulus of 26 Pa is below', '26 GPa are shear="2.6e+10"'),
     ('210000', '8e10', "a Young's modulus of 210000 Pa", 'MPa are young="2.1e+11"'),
@@ -98,11 +96,11 @@ def test_inertia_that_does_not_go_with_the_mass(mass, moment, words):
     ('1e7', '3e6', None, None),
     ('1.2e12', '5e11', None, None),
 ])
-def test_moduli_that_no_material_has(young, shear, said, advice):
+def test_moduli_that_no_material_has(young, shear, message, advice):
     text = beam(f'young="{young}" shear="{shear}" area="1e-4" iz="1e-9" j="2e-9" mass="1"')
     found = check_robot(arm_with(text)).findings
-    assert [(f.severity, f.name) for f in found] == [('warning', 'upper')] * bool(said)
-    assert not said or (said in found[0].message and advice in found[0].advice)
+    assert [(f.severity, f.name) for f in found] == [('warning', 'upper')] * bool(message)
+    assert not message or (message in found[0].message and advice in found[0].advice)
 
 
 def test_moduli_of_stations_and_segments():
@@ -125,27 +123,6 @@ def test_point_mass_is_a_warning():
     finding, = _findings(text)
     assert (finding.severity, finding.name) == ('warning', 'b')
     assert load_robot(text, strict=True).total_mass == 1.0
-
-
-def test_massless_motion_names_joint_and_links():
-    text = robot(link('a'), link('b', ''), link('c', ''), link('d', ''),
-                 joint('j', 'a', 'b'), joint('k', 'b', 'c', 'fixed'), joint('m', 'b', 'd'))
-    errors = check_robot(load_robot(text)).errors
-    assert [(e.element, e.name) for e in errors] == [('joint', 'j'), ('joint', 'm')]
-    assert '"b", "c", "d"' in errors[0].message
-    assert '("d")' in errors[1].message
-    with pytest.raises(ModelError, match='and 1 more') as caught:
-        load_robot(text, strict=True)
-    assert caught.value.name == 'j'
-
-
-def test_massless_link_that_carries_mass_is_fine():
-    text = robot(link('a'), link('b', ''), link('c'), joint('j', 'a', 'b'), joint('k', 'b', 'c'))
-    assert _findings(text) == ()
-
-
-def test_fixed_massless_link_is_fine():
-    assert all(f.severity != 'error' for f in _findings(one_joint('fixed', inertial='')))
 
 
 @pytest.mark.parametrize('extension', [
@@ -172,61 +149,6 @@ def test_payloads_are_tested_as_links_are(moments, words):
             load_robot(one_joint(), extension=extension, strict=True)
 
 
-def test_mass_on_the_axis_is_a_warning():
-    text = one_joint(inertial='<inertial><origin xyz="0 0 1"/><mass value="1"/></inertial>')
-    assert {f.element for f in _findings(text)} == {'link', 'joint'}
-    assert {f.severity for f in _findings(text)} == {'warning'}
-    slider = one_joint('prismatic', inertial='<inertial><mass value="1"/></inertial>')
-    assert {f.element for f in _findings(slider)} == {'link'}
-
-
-def test_followers_carry_inertia_for_their_leader():
-    text = robot(link('a'), link('b', ''), link('c'), joint('j', 'a', 'b'),
-                 joint('k', 'a', 'c', inner='<axis xyz="0 0 1"/><mimic joint="j"/>'))
-    assert _findings(text) == ()
-    assert check_robot(load_robot(text.replace(link('c'), link('c', '')))).errors[0].name == 'j'
-
-
-def test_elastic_joint_needs_inertia_on_the_motor_side():
-    bare = '<flexdyn><joint_dynamics joint="j" stiffness="1e4"/></flexdyn>'
-    finding, = _findings(one_joint(), extension=bare)
-    assert (finding.severity, finding.element, finding.name) == ('error', 'joint', 'j')
-    assert 'rotor_inertia' in finding.advice
-    full = bare.replace('stiffness', 'rotor_inertia="1e-5" stiffness')
-    assert _findings(one_joint(), extension=full) == ()
-    massless = _findings(one_joint(inertial=''), extension=full)
-    assert [f.severity for f in massless] == ['error']
-
-
-def test_elastic_follower_needs_mass_of_its_own_and_a_leader_that_moves_some():
-    text = robot(link('a'), link('b', ''), link('c'), joint('j', 'a', 'b'),
-                 joint('k', 'a', 'c', inner='<axis xyz="0 0 1"/><mimic joint="j"/>'))
-    spring = '<flexdyn><joint_dynamics joint="k" stiffness="9"{}/></flexdyn>'
-    bare, = _findings(text, extension=spring.format(''))
-    assert (bare.severity, bare.name) == ('error', 'j')
-    driven = spring.format(' rotor_inertia="1e-5"')
-    assert _findings(text, extension=driven) == ()
-    empty, = _findings(text.replace(link('c'), link('c', '')), extension=driven)
-    assert (empty.severity, empty.name) == ('error', 'k')
-
-
-def test_springs_that_give_way_are_warnings():
-    text = '<joint_dynamics joint="elbow" rotor_inertia="1e-5"><spring points="{}"/>'
-    text += '</joint_dynamics>'
-    for points, words in (
-        ('-1 -9, 0 0, 1 9', []),
-        ('-1 -9, -0.5 0, 0 0, 0.5 0, 1 9', []),
-        ('-1 -9, 0 0, 1 9, 2 9', ['no stiffer above its deflection 2: the force stays 9']),
-        ('0 0, 1 9', ['ends at zero and continues straight below it']),
-        ('0 0, 1 0, 2 9', ['opposes no deflection below zero']),
-        ('-2 -3, -1 -3, 0 0', ['below its deflection -2', 'straight above it']),
-    ):
-        found = check_robot(arm_with(text.format(points))).findings
-        assert [(f.severity, f.element, f.name) for f in found] == [
-            ('warning', 'joint', 'elbow')] * len(words)
-        assert all(word in f.message for word, f in zip(words, found, strict=True))
-
-
 def test_coarse_segments_are_a_warning():
     text = one_joint(inertial='')
     cut = '<flexdyn><flexible_link link="b"><segments tip="1 0 0" density="2700" area="1e-4" ' \
@@ -238,42 +160,6 @@ def test_coarse_segments_are_a_warning():
     finding, = _findings(text, extension=cut.format(3, 'centred'))
     assert 'by 93.8 percent' in finding.message and 'more' in finding.advice
     assert _findings(text, extension=cut.format(5, 'centred')) == ()
-
-
-def test_friction_that_rises_with_speed_is_a_warning():
-    friction = '<joint_dynamics joint="elbow"><friction coulomb="2" stribeck="{}" ' \
-        'stribeck_velocity="0.1"/></joint_dynamics>'
-    rising = arm_with(friction.format(1.5))
-    finding, = check_robot(rising).findings
-    assert (finding.severity, finding.element, finding.name) == ('warning', 'joint', 'elbow')
-    assert 'stribeck="1.5" lies below coulomb="2"' in finding.message
-    assert rising.joint('elbow').dynamics.friction.breakaway == 1.5
-    assert check_robot(arm_with(friction.format(2.5))).findings == ()
-    speed = np.zeros(rising.nv)
-    index = rising.joint_names.index('elbow')
-    speed[index] = 0.05
-    level = 2.0 - 0.5 * np.exp(-0.25)
-    assert Dynamics(rising).friction_vector(speed)[index] == pytest.approx(
-        level * np.tanh(0.05 / 0.01), rel=1e-12)
-
-
-@pytest.mark.parametrize(('limit', 'words'), [
-    ('effort="0" velocity="1"', 'effort="0"'),
-    ('effort="1" velocity="0"', 'velocity="0"'),
-    ('lower="1" upper="-1" effort="1" velocity="1"', 'lower 1 above upper -1'),
-    ('lower="0" upper="0" effort="1" velocity="1"', 'cannot move'),
-])
-def test_doubtful_limits(limit, words):
-    text = one_joint(inner=f'<axis xyz="0 0 1"/><limit {limit}/>')
-    finding, = _findings(text)
-    assert (finding.severity, finding.element, finding.name) == ('warning', 'joint', 'j')
-    assert words in finding.message
-    assert load_robot(text, strict=True).n_joints == 1
-
-
-def test_limits_of_a_fixed_joint_say_nothing():
-    text = one_joint('fixed', '<limit effort="0" velocity="0"/>')
-    assert [f.element for f in _findings(text)] == ['robot']
 
 
 def test_robot_without_motion_is_a_warning():

@@ -2,7 +2,7 @@
 """What each element of <flexdyn> makes of the robot."""
 
 from extension_texts import DRIVE
-from flexdyn_ros.errors import ModelError, NotYetSupported
+from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records import joint as records, link as links
 from flexdyn_ros.model.records.joint import Friction, Pose
@@ -90,7 +90,7 @@ def test_several_are_merged():
     assert merged == whole
 
 
-def test_the_same_said_twice_is_fine():
+def test_the_same_given_twice_is_accepted():
     whole = beam(inner=BENDING + '<torsion modes="1"/><point_mass at="1" mass="2"/>')
     assert arm_with(whole, whole, DRIVE, DRIVE) == arm_with(whole, DRIVE)
 
@@ -214,27 +214,6 @@ def test_kings_equations_with_stiffening_are_refused():
     with pytest.raises(ModelError, match='contradicts rotation="linear"') as caught:
         arm_with(beam(flexible=both))
     assert (caught.value.element, caught.value.name) == ('flexible_link', 'upper')
-
-
-LATER = {
-    'modal': f'<flexible_link link="upper"><modal file="{ARM}" format="sid" modes="1 2"/>'
-    '</flexible_link>',
-}
-
-
-@pytest.mark.parametrize('element', LATER)
-def test_not_yet_names_its_element(element):
-    with pytest.raises(NotYetSupported, match='not supported yet') as caught:
-        arm_with(LATER[element])
-    assert caught.value.element == element
-    assert caught.value.advice
-
-
-@pytest.mark.parametrize('element', LATER)
-def test_mistakes_come_before_what_is_not_computed_yet(element):
-    with pytest.raises(ModelError, match='No link is called') as caught:
-        arm_with(LATER[element], '<payload link="nobody" mass="1"/>')
-    assert not isinstance(caught.value, NotYetSupported)
 
 
 def test_records_print_what_differs_from_the_defaults():

@@ -97,5 +97,5 @@ def test_hub_and_beam_share_the_inertial():
     assert hub.link('upper').mass == pytest.approx(2.5)
 
 
-def test_stiffening_is_inherent_and_may_be_said():
+def test_stiffening_is_inherent_and_may_be_given():
     assert cut(flexible='geometric_stiffening="true" rotation="exact"')[0] == cut()[0]

@@ -28,12 +28,13 @@ def test_many_vendors_are_there():
     assert len(RIGHT) > 50
 
 
-# Links whose mass and inertia together are denser than any material.
+# Links whose mass and inertia together are denser than any material, or of 0.1 kg and 1 kg m^2.
 DENSE = {
     'anymal_b_simple_description/robots/anymal-kinova.urdf': {
         'jaco_front_hatch_support_v2', 'jaco_mounting_block'},
     'baxter_description/urdf/baxter.urdf': {
         'left_gripper_base_link', 'right_gripper_base_link'},
+    'double_pendulum_description/urdf/double_pendulum_simple.urdf': {'base_link'},
     'finger_edu_description/robots/finger_edu.urdf': {'base_link'},
     **{f'tiago_description/robots/tiago{kind}.urdf': {'xtion_link'}
        for kind in ('', '_dual', '_no_hand')},

@@ -2,6 +2,7 @@
 """The simulated arm, without ROS."""
 
 from arms import flexible_arm, rigid_arm
+from codegen.compiled import needs_compiler
 import flexdyn_ros as fd
 from flexdyn_ros.errors import FlexdynError, SingularMassMatrix
 from flexdyn_ros.nodes.simulator.arm_simulator import (
@@ -9,6 +10,7 @@ from flexdyn_ros.nodes.simulator.arm_simulator import (
     JointController,
     SimulationStopped,
 )
+from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 import numpy as np
 import pytest
 
@@ -85,3 +87,69 @@ def test_a_motion_without_bound_stops():
     arm.effort = np.array([1e200, -1e200])
     with pytest.raises(SimulationStopped, match='at 0 s'):
         arm.advance(5.0)
+
+
+def with_friction(level):
+    """Return the rigid arm with dry friction in both joints."""
+    pair = f'<dynamics friction="{level}"/></joint>'
+    head, *joints = rigid_arm().split('type="revolute"')
+    assert len(joints) == 2
+    return 'type="revolute"'.join([head, *(each.replace('</joint>', pair, 1) for each in joints)])
+
+
+@needs_compiler
+def test_dry_friction_holds_what_is_below_it_and_slides_as_in_the_library(monkeypatch):
+    """The set-valued law in compiled steps: no creep, and the numbers of `simulate`."""
+    monkeypatch.setattr(ImplicitMidpoint, 'step', lambda *_: pytest.fail('in Python'))
+    arm = simulator(with_friction(50.0), initial_positions=(0.1, 0.2))
+    assert (arm.method, arm.compiled, arm.step) == ('implicit', True, 0.001)
+    for _ in range(100):
+        arm.advance(0.01)
+    assert arm.q.tolist() == [0.1, 0.2]
+    arm.effort = np.array([-200.0, 30.0])
+    arm.advance(0.02)
+    dyn = fd.Dynamics(fd.load_robot(with_friction(50.0)))
+    motion = fd.simulate(
+        dyn, [0.1, 0.2], [0, 0], arm.effort, 0.02, 1e-3, 'implicit', energy_tolerance=None)
+    assert np.abs(motion.q[-1] - [0.1, 0.2]).max() > 1e-3
+    assert arm.q == pytest.approx(motion.q[-1], abs=1e-12)
+
+
+@needs_compiler
+@pytest.mark.parametrize('method', ['rk4', 'implicit'])
+def test_controller_command_and_changing_wrenches_act_in_compiled_steps(method):
+    """As in Python: the same numbers by the backend "reference", wrenches changed on the way."""
+    ends = []
+    for backend in ('c', 'reference'):
+        dyn = fd.Dynamics(fd.load_robot(flexible_arm()), backend)
+        controller = JointController((300.0, 200.0), (20.0,), 2)
+        arm = ArmSimulator(dyn, NAMES, 5e-4, controller, (0.1, 0.2), method=method)
+        assert arm.compiled == (backend == 'c')
+        arm.effort = np.array([3.0, -2.0])
+        controller.position, controller.velocity = np.array([0.3, 0.1]), np.array([0.2, 0.0])
+        for force in (0.0, 5.0, -7.0):
+            arm.wrenches['fore'] = np.array([0.0, force, 2.0 * force, 0.1, 0.0, 0.0])
+            arm.advance(0.01)
+        ends.append(np.append(arm.q, arm.qd))
+    assert np.abs(ends[0]).max() > 0.1
+    assert ends[0] == pytest.approx(ends[1], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(('effort', 'what'), [
+    ((1e9, -1e9), 'is no longer finite'), ((0.0, 1e7), '"elbow" is beyond 1e'),
+])
+def test_a_state_that_is_not_plausible_is_refused_and_the_one_before_kept(effort, what):
+    """Two joints under absurd torques, and one alone, whose motion stays finite."""
+    urdf = rigid_arm() if effort[0] else rigid_arm().replace('type="revolute"', 'type="fixed"', 1)
+    joints = NAMES if effort[0] else NAMES[1:]
+    dyn = fd.Dynamics(fd.load_robot(urdf))
+    arm = ArmSimulator(dyn, joints, 1e-3, JointController((), (), len(joints)))
+    start = arm.q.copy()
+    arm.effort = np.array(effort)[-len(joints):]
+    with pytest.raises(SimulationStopped, match=what):
+        for _ in range(100):
+            arm.advance(0.01)
+    assert np.abs(np.append(arm.q, arm.qd)).max() < 1e6
+    arm.reset()
+    arm.advance(0.01)
+    assert arm.q == pytest.approx(start, abs=0.01)

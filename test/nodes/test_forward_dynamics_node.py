@@ -4,6 +4,7 @@
 import signal
 
 from arms import elastic_joint_arm, flexible_arm, rigid_arm
+from diagnostic_msgs.msg import DiagnosticStatus
 import flexdyn_ros as fd
 from geometry_msgs.msg import PoseArray, WrenchStamped
 from node_processes import key_values, trajectory
@@ -25,6 +26,11 @@ def wait_for_time(probe, states, time):
         lambda: next((s for s in states if seconds(s.header.stamp) >= time - 1e-9), None),
         f'simulated time {time}',
     )
+
+
+def at_level(statuses, level):
+    """Return the first message of diagnostics of a level, or None."""
+    return next((each for each in statuses if each.status[0].level == level), None)
 
 
 def test_states_follow_the_library_simulation(probe, start):
@@ -200,6 +206,47 @@ def test_real_time_is_kept_and_told(probe, start):
         and abs(float(key_values(statuses[-1]).get('real_time_factor', 0)) - 1.0) < 0.05,
         'real-time factor of one',
     )
+
+
+def test_a_simulation_that_falls_behind_warns_and_keeps_its_own_time(probe, start):
+    """Stamps a cycle apart, whatever the real time; what costs the time is named."""
+    states, statuses = probe.listen(JointState, 'joint_states', 1000), probe.statuses()
+    start(NODE, {
+        'robot_description': rigid_arm(), 'publish_rate': 50.0, 'step': 1e-4,
+        'backend': 'reference', 'initial_positions': [0.5, -0.3],
+    })
+    warned = probe.wait_for(
+        lambda: at_level(statuses, DiagnosticStatus.WARN), 'warning')
+    message = warned.status[0].message
+    assert '200 rk4 steps of 0.1 ms a cycle in Python' in message
+    assert 'of real time' in message and 'longer step' in message
+    probe.wait_for(lambda: len(states) > 8, 'states')
+    assert float(key_values(warned)['real_time_factor']) < 0.9
+    times = np.array([s.header.stamp.sec + 1e-9 * s.header.stamp.nanosec for s in states])
+    assert np.diff(times)[1:] == pytest.approx(0.02, abs=1e-6)
+    q, qd = (np.array([getattr(s, name) for s in states]) for name in ('position', 'velocity'))
+    rate = (q[3:] - q[1:-2]) / (times[3:] - times[1:-2])[:, np.newaxis]
+    assert np.abs(rate - qd[2:-1]).max() < 0.02 * np.abs(qd).max()
+
+
+def test_a_state_that_is_not_plausible_is_not_published_until_a_reset(probe, start):
+    """The node stays, reports the coordinate and what to do, and a reset starts it again."""
+    states, statuses = probe.listen(JointState, 'joint_states', 1000), probe.statuses()
+    node = start(NODE, {
+        **FREE_RUNNING, 'robot_description': rigid_arm(), 'initial_positions': [0.1, 0.2],
+    })
+    wait_for_time(probe, states, 0.05)
+    failed = probe.wait_for(
+        lambda: at_level(statuses, DiagnosticStatus.ERROR), 'error',
+        lambda: probe.publish(f'/{NODE}/effort_commands', Float64MultiArray(data=[1e9, 0.0])),
+    )
+    assert '~/reset' in failed.status[0].message and 'diverged at' in failed.status[0].message
+    assert '~/reset' in node.log
+    assert all(np.abs([*s.position, *s.velocity]).max() <= 1e6 for s in states)
+    count = len(states)
+    assert probe.call(Trigger, f'/{NODE}/reset', Trigger.Request()).success
+    probe.wait_for(lambda: len(states) > count + 5, 'states')
+    assert np.abs(states[-1].position).max() < 100.0
 
 
 def test_on_the_clock_of_another_simulator_time_passes_with_its_ticks(probe, start):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the torque of the inverse dynamics node contains; the first test over DDS."""
 
+import time
+
 from arms import flexible_arm
 import flexdyn_ros as fd
 from inverse_dynamics_cases import (
@@ -18,6 +20,7 @@ from inverse_dynamics_cases import (
 from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
+from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -94,8 +97,13 @@ def test_terms_can_be_switched_off_while_running_and_the_log_names_them(torque_n
     assert made.set(compensate__gravity=False)[0].successful
     made.state(STATE)
     assert made.commands[-1] == pytest.approx(coriolis)
-    made.node._watch()
-    log = capfd.readouterr().err
+    executor = SingleThreadedExecutor(context=made.node.context)
+    executor.add_node(made.node)
+    log, end = '', time.monotonic() + 10.0
+    while 'omitted: gravity, friction' not in log and time.monotonic() < end:
+        executor.spin_once(timeout_sec=0.1)
+        log += capfd.readouterr().err
+    executor.shutdown()
     assert 'contains: gravity, coriolis, inertia; omitted: friction' in log
     assert 'omitted: gravity, friction' in log
 

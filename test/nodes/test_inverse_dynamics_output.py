@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limits, message types and names of the torques of the inverse dynamics node."""
 
+from copy import deepcopy
+import time
+
 from arms import rigid_arm
 from inverse_dynamics_cases import COMMANDS, expected, NODE, ROBOT, sending, STATE
 import numpy as np
@@ -36,10 +39,21 @@ def test_a_declared_effort_of_zero_needs_a_decision(torque_node):
 def test_the_effort_display_has_full_length_and_only_joints_with_limits(torque_node):
     made = torque_node({'robot_description': rigid_arm(limits=False)})
     shown = []
-    made.node.cycle.output._display.publish = shown.append
+    output = made.node.cycle.output
+    output._display.publish = lambda message: shown.append(deepcopy(message))
     made.state(STATE)
+    assert not shown  # nobody listens
+    output._display.get_subscription_count = lambda: 1
+    until_counted(made, shown)
     assert list(shown[-1].name) == ['shoulder']
     assert len(shown[-1].effort) == 1
+
+
+def until_counted(made, shown):
+    """Hand over states until the node has counted its subscribers anew."""
+    end = time.monotonic() + 10.0
+    while not shown and time.monotonic() < end:
+        made.state(STATE)
 
 
 def test_commands_can_be_a_joint_state(probe, start):

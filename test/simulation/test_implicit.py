@@ -6,7 +6,6 @@ from pathlib import Path
 
 import flexdyn_ros as fd
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.simulation import TorqueTable, TrackingTorque
 from flexdyn_ros.simulation.dry_friction import friction_impulses, FrictionLevels
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
@@ -192,14 +191,10 @@ def test_compiled_steps_give_the_numbers_of_python(name, monkeypatch):
 
 
 def test_the_method_is_chosen_by_what_bounds_the_step():
-    """Friction beyond the step takes it; a resolved joint and a mode do not; loops refuse it."""
+    """Friction beyond the step takes it; a resolved joint and a mode do not."""
     resolved = wheel('<dynamics damping="1e-3"/>')
     assert fd.simulate(resolved, [0.0], [1.0], None, 0.01, 1e-3).method == 'rk4'
     assert fd.simulate(resolved, [0.0], [1.0], None, 0.6, 0.3, energy_tolerance=None
                        ).method == 'implicit'
     assert fd.simulate(wheel('<dynamics friction="1"/>'), [0.0], [1.0], None, 0.01, None
                        ).method == 'implicit'
-    loop = fd.Dynamics(fd.load_robot(URDF / 'four_bar.urdf.xacro'))
-    q = loop.robot.neutral_configuration()
-    with pytest.raises(ArgumentError, match='without loops'):
-        fd.simulate(loop, *loop.project(q, np.zeros(loop.robot.nv)), None, 0.01, 1e-3, 'implicit')

@@ -170,7 +170,7 @@ def test_simulation_imports_neither_matplotlib_nor_scipy():
         'assert "matplotlib" not in sys.modules and "scipy" not in sys.modules\n'
         'sys.modules["matplotlib.figure"] = None\n'
         'try:\n'
-        '    plot._figure_class()\n'
+        '    plot.figure_class()\n'
         'except flexdyn_ros.FlexdynError as error:\n'
         '    print(error)\n'
     )

@@ -6,11 +6,12 @@ import math
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.model.configuration import quaternion_matrix
 from flexdyn_ros.simulation import SimulationDiverged
-from flexdyn_ros.simulation.configuration import quaternion_matrix
 from flexdyn_ros.simulation.progress import ProgressBar
 from flexdyn_ros.simulation.stability import step_limit
 import numpy as np
+from oracles.segment_arms import boom
 import pytest
 from scipy.special import ellipj, ellipk
 from simulated_robots import (
@@ -191,6 +192,26 @@ def test_a_torque_that_diverges_is_not_blamed_on_the_step(pendulum):
         fd.simulate(pendulum, [0.1], [0.1], lambda t, q, qd: 1e3 * qd, 1000.0, 0.01)
     assert caught.value.step_limit == math.inf
     assert caught.value.coordinate == 'pivot'
+
+
+def test_a_start_without_finite_numbers(pendulum):
+    """No sample can be recorded; the error is the same, with an empty motion."""
+    for qd in (1e160, 1e300):
+        with pytest.raises(SimulationDiverged, match='after t = 0 s.*initial state') as caught:
+            fd.simulate(pendulum, [0.1], [qd], None, 0.1, 0.01)
+        assert caught.value.time == 0.0 and len(caught.value.trajectory.t) == 0
+
+
+def test_an_error_at_the_start_is_the_torques_own():
+    """Links in segments have no motion to show then, and hide nothing."""
+
+    def torque(t, q, qd):
+        raise RuntimeError('no torque')
+
+    robot = fd.load_robot(boom(3))
+    start = np.zeros(robot.nv)
+    with pytest.raises(RuntimeError, match='no torque'):
+        fd.simulate(fd.Dynamics(robot, 'reference'), start, start, torque, 0.1, 1e-5)
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_angle_between_rotations():
 
 
 @pytest.mark.parametrize('case', [three_links, satellite])
-def test_a_missing_code_is_said_in_each_of_its_rows(case, monkeypatch):
+def test_a_missing_code_is_reported_in_each_of_its_rows(case, monkeypatch):
     """What it would take is named; rows of our own are there all the same."""
     def nothing(*_):
         return ours.TipMotion(np.zeros((201, 3)), np.eye(3))

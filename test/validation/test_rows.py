@@ -76,7 +76,7 @@ def test_a_case_that_breaks_or_has_no_row_fails():
     assert broken.failed and 'ZeroDivisionError' in broken.error
 
 
-def test_what_is_not_installed_is_said():
+def test_what_is_not_installed_is_reported():
     outcome = run_case(case(lambda progress: [row(2.0)], needs=('no_such_module',)))
     assert not outcome.failed
     assert outcome.verdicts['not run'] == 1

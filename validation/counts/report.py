@@ -32,9 +32,9 @@ count of the same computation. `make counts` measures them and writes this page.
   published generator. **aim**: below them, and not below the aim set for the row. Both are
   explained under the table.
 - `make bounds` proves least numbers for programs without cancellation, as `validation/bounds`
-  defines them. It covers small rows that are polynomials without squares. These rows reach their
-  bounds: external_force_vector of Stanford6 (44), Puma3 (20) and Stanford3 (11), and
-  gravity_vector of Stanford3 (4) and Puma3 (3 besides the sum of two angles).
+  defines them. It covers small rows that are polynomials without squares. Rows of
+  external_force_vector that reach their bounds: Stanford6 (44), Puma3 (20) and Stanford3 (11).
+  Rows of gravity_vector: Stanford3 (4) and Puma3 (3 besides the sum of two angles).
 - In parentheses: published counts derived by hand, or of numeric programs.
 - Robots: `validation/counts/robots.py`. Published figures with their corrections:
   `validation/counts/published.yaml`.

@@ -212,10 +212,10 @@ def _flexible() -> Table:
     table = Table(
         'flexible', 'Mass matrix and bias, flexible arms',
         'El-Rayyes 1990, tables 4.13 to 4.15. R is a rigid link, BB one that bends in two '
-        'directions, T adds torsion. The flexible links are the one that the source describes, a '
-        "rod of 1 m, and the wrist is the Puma 560's, which the source calls similar to case Q. A "
+        'directions, T adds torsion. The flexible links are the rod of 1 m that the source '
+        "describes. The wrist is the Puma 560's, which the source calls similar to case Q. A "
         'general arm of the same case has lengths other than 1 m, a hub on each flexible link '
-        'and three different moments, so that no product with 0 or 1 is saved; see '
+        'and three different moments. So no product with 0 or 1 is saved; see '
         'validation/counts/robots.py.',
     )
     for case, entry in published.published()['flexible'].items():

@@ -38,10 +38,10 @@ def swing_rows(progress: Progress = no_progress) -> list[Row]:
         found[f'frequencies_{word}'] = frequencies_hz(robot)
     study = _study()
     falls = bool(np.all(np.diff(study, axis=0) < 0.0))
-    said = '; '.join(
+    detail = '; '.join(
         f'EI {rigidity:g}: {a:.4f}, {b:.4f} rad' for rigidity, (a, b) in zip(data['study'], study)
     )
-    found['approach'] = Verdict(falls, said)
+    found['approach'] = Verdict(falls, detail)
     fast = [_ripple(rigidity) for rigidity in (data['soft'], data['stiff'])]
     found['ripple'] = Verdict(
         fast[1][0] > fast[0][0] and fast[1][1] < fast[0][1],

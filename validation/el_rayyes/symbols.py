@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flexdyn_ros.symbolic.graph import Expression, Graph
+from flexdyn_ros.symbolic.graph import CONSTANT, Expression, Graph
 from flexdyn_ros.symbolic.optimise import optimise, PASSES
 from flexdyn_ros.symbolic.program import operation_counts, Program
 from validation.case import Progress, Row, Verdict
@@ -96,7 +96,7 @@ def _constant(graph: Graph) -> float:
     j22, j32 = stanford_rows()[1].moments[1:]
     z17 = qd2 * j32 * c2 * qd1 - c2 * qd1 * j22 * qd2
     z17, = PASSES['constants'](Program(graph, (z17,))).outputs
-    number, = (factor.value for factor in z17.operands if factor.is_constant)
+    number, = (factor.value for factor in z17.operands if factor.kind == CONSTANT)
     return number
 
 

@@ -24,14 +24,14 @@ def inertia(progress: Progress) -> list[Row]:
     at_rest, small, larger = (_inertia_errors(a) for a in (0.0, *start['amplitudes']))
     grows = larger.mean() / small.mean()
     first, second = (f'{100.0 * amplitude:.0f} cm' for amplitude in start['amplitudes'])
-    said = f'{small.mean():.2%} at {first}, {larger.mean():.1%} at {second}'
+    detail = f'{small.mean():.2%} at {first}, {larger.mean():.1%} at {second}'
     return make_rows('gr_inertia', {
         'at_rest': at_rest.max(),
         'small_deflections': Verdict(
-            small.mean() < 0.01 and 3.5 < grows < 6.5, f'{said}, {grows:.1f} times as much',
+            small.mean() < 0.01 and 3.5 < grows < 6.5, f'{detail}, {grows:.1f} times as much',
         ),
         'other_arm': Verdict(
-            0.002 < small.mean() < 0.008 and 0.009 < larger.mean() < 0.036, said,
+            0.002 < small.mean() < 0.008 and 0.009 < larger.mean() < 0.036, detail,
         ),
         'kept': [small.mean(), larger.mean()],
     })
@@ -49,12 +49,12 @@ def nonlinear(progress: Progress) -> list[Row]:
         ours.append(relative(complete.coriolis_vector(q, qd), right))
         literal.append(relative(printed.coriolis_vector(q, qd), right))
     low, high = np.percentile(literal, (25, 75))
-    said = f'{np.mean(literal):.0%} in the mean, half of the states {low:.0%} to {high:.0%}'
+    detail = f'{np.mean(literal):.0%} in the mean, half of the states {low:.0%} to {high:.0%}'
     return make_rows('gr_nonlinear', {
         'complete': max(ours),
         'joints': max(joints),
         'modes': Verdict(bool(0.01 < np.mean(modes) < 0.08), f'{np.mean(modes):.1%}'),
-        'printed': Verdict(bool(0.2 < np.mean(literal) < 0.9), said),
+        'printed': Verdict(bool(0.2 < np.mean(literal) < 0.9), detail),
         'sliding': _printed_coriolis_share(),
         'kept': [np.mean(modes), np.mean(literal), np.mean(_lumped_errors(2)[1])],
     })
@@ -172,9 +172,9 @@ def draw(folder: Path) -> list[Picture]:
     save_figure(figure, folder, 'gr_inertia.png')
     return [Picture(
         'gr_inertia.png', 'The approximations of the method of kinematic influence against the '
-        'exact equations, for three links of 1, 0.8 and 0.6 m in space that bend in both planes. '
-        'What links the size of the inertia to the deflection is missed in proportion to it; '
-        'lumped masses and the printed recursion miss as much without any deflection.',
+        'exact equations. Three links of 1, 0.8 and 0.6 m in space bend in both planes. What '
+        'links the size of the inertia to the deflection is missed in proportion to it. Lumped '
+        'masses and the printed recursion miss as much without any deflection.',
     )]
 
 

@@ -23,12 +23,12 @@ def spinning_beam(progress: Progress) -> list[Row]:
     varying = _stiffness(by_influence(plain), rate) / own
     constant = _stiffness(by_influence(plain, 'undeformed_inertia'), rate) / own
     stiffened = _stiffness(by_influence(drawn_in), rate) / own
-    said = '{:.3g} of the stiffness at rest'
+    detail = '{:.3g} of the stiffness at rest'
     return make_rows('gr_stiffening', {
-        'varying': Verdict(varying < 0.0, said.format(varying)),
+        'varying': Verdict(varying < 0.0, detail.format(varying)),
         'closed_form': varying,
-        'constant': Verdict(abs(constant - 1.0) < 1e-9, said.format(constant)),
-        'stiffened': Verdict(stiffened > 1.0, said.format(stiffened)),
+        'constant': Verdict(abs(constant - 1.0) < 1e-9, detail.format(constant)),
+        'stiffened': Verdict(stiffened > 1.0, detail.format(stiffened)),
     })
 
 

@@ -124,8 +124,8 @@ def draw(folder: Path) -> list[Picture]:
     save_figure(figure, folder, 'mm_segments.png')
     return [Picture(
         'mm_segments.png', 'The example of Martins and Machado, panels as in their figure 5 and '
-        'the energy of runs by RK4: the arm swings as a double pendulum, and its segments shiver '
-        'by a thousandth of a degree about their static angles.',
+        'the energy of runs by RK4. The arm swings as a double pendulum. Its segments shiver by '
+        'a thousandth of a degree about their static angles.',
     )]
 
 

@@ -183,8 +183,7 @@ def draw(folder: Path) -> list[Picture]:
     return [Picture(
         'ms_canadarm_motion.png',
         'The flexible Canadarm under the torques of the rigid one (figures 4 and 5 of Mohan and '
-        'Saha): it follows the desired motion and swings about it by up to 35 mrad, and bends by '
-        'up to 153 mm.',
+        'Saha). It swings about the desired motion by up to 35 mrad, and bends by up to 153 mm.',
     )]
 
 

@@ -153,9 +153,9 @@ def draw(folder: Path) -> list[Picture]:
     return [Picture(
         f'{CASE}.png',
         'Where the claim holds. Left: errors of the accelerations against the number of links of '
-        'a chain; the dense solution loses digits with the condition of the mass matrix, the '
-        'recursive one does not. Right: a chain that swings; in single precision its mass '
-        'matrix is not positive definite any more, and the dense solution escapes at once.',
+        'a chain. The dense solution loses digits with the condition of the mass matrix, the '
+        'recursive one does not. Right: a chain that swings. In single precision its mass matrix '
+        'is not positive definite any more, and the dense solution escapes at once.',
     )]
 
 

@@ -97,7 +97,7 @@ def rows(progress: Progress) -> list[Row]:
         'angles_single_dense': apart[SINGLE, DENSE],
         'power': Verdict(
             bool(np.max(np.abs(power[DOUBLE, DENSE] - power[DOUBLE, RECURSIVE])) > 0.1),
-            _power_said(power),
+            _power_detail(power),
         ),
         'acceleration': Verdict(
             apart_by[DOUBLE, DENSE] > 0.01,
@@ -151,7 +151,7 @@ def _apart(runs: dict[tuple[str, str], DrivenRun]) -> dict[tuple[str, str], floa
     }
 
 
-def _power_said(power: dict[tuple[str, str], np.ndarray]) -> str:
+def _power_detail(power: dict[tuple[str, str], np.ndarray]) -> str:
     first = power[DOUBLE, RECURSIVE]
     apart = [float(np.max(np.abs(power[way] - first))) for way in WAYS[1:]]
     return (f'at most {np.max(np.abs(first)):.1f} W from the desired power by all; from each '
@@ -209,10 +209,10 @@ def draw(folder: Path) -> list[Picture]:
     return [Picture(
         f'{CASE}.png',
         'The Canadarm by the recursive and by the dense solution. Above: with a step within the '
-        'bound of RK4 the two are one line over 10 s, in double and in single precision; in '
-        'single precision the dense solution has more noise in the acceleration. Below: what '
-        'ruins a run is a step beyond that bound, for both alike; a little more or less of it '
-        'decides which of them escapes.',
+        'bound of RK4 the two are one line over 10 s, in double and in single precision. In '
+        'single precision the dense solution has more noise in the acceleration. Below: a step '
+        'beyond that bound ruins a run, for both alike. A little more or less of it decides '
+        'which of them escapes.',
     )]
 
 

@@ -66,8 +66,9 @@ def draw(folder: Path) -> list[Picture]:
             shown[label] = motion()
     draw_tips(folder / f'{NAME}.png', shown, _arm().t_end, (1, 2))
     return [Picture(
-        f'{NAME}.png', 'A flexible arm turns itself and the satellite that carries it: the path '
-        "of the tip in space, seen along x, and the distance of each code's tip from ours.",
+        f'{NAME}.png', 'A flexible arm turns itself and the satellite that carries it. Shown are '
+        "the path of the tip in space, seen along x, and the distance of each code's tip from "
+        'ours.',
     )]
 
 

@@ -89,8 +89,8 @@ def draw(folder: Path) -> list[Picture]:
             shown[label] = motion()
     draw_tips(folder / f'{NAME}.png', shown, _arm().t_end, (0, 1))
     return [Picture(
-        f'{NAME}.png', 'Planar arm of three links, pushed at its tip: the path of the tip in all '
-        "codes, one line on the other, and the distance of each code's tip from ours.",
+        f'{NAME}.png', 'Planar arm of three links, pushed at its tip. Shown are the path of the '
+        "tip in all codes, one line on the other, and the distance of each code's tip from ours.",
     )]
 
 
@@ -104,8 +104,8 @@ def draw_convergence(folder: Path) -> list[Picture]:
         shown[f'ours, {count} segments'] = _ours(ours.Segments(count))
     draw_tips(folder / f'{CONVERGENCE}.png', shown, _arm().t_end, (0, 1))
     return [Picture(
-        f'{CONVERGENCE}.png', 'The same arm with more modes and more segments a link: the path of '
-        "the tip, and the distance of ours from that of Exudyn's cables.",
+        f'{CONVERGENCE}.png', 'The same arm with more modes and more segments a link. Shown are '
+        "the path of the tip, and the distance of ours from that of Exudyn's cables.",
     )]
 
 

@@ -115,9 +115,10 @@ def draw(folder: Path) -> list[Picture]:
     return [Picture(
         'reduced_amplitude.png', 'Reduced forms against the exact equations: inverse dynamics of '
         'a fast motion, one mode a link. Solid: torques of the joints, dashed: forces on the '
-        'modes. The linearised form goes with the third and second power of the deflection; right '
-        'of the dotted line its mass matrix is no longer positive definite. With the kinetic '
-        'energy of the undeformed arm modes feel no centrifugal load, at any deflection.',
+        'modes. The error of the linearised form grows with the third and second power of the '
+        'deflection. Right of the dotted line its mass matrix is no longer positive definite. '
+        'With the kinetic energy of the undeformed arm modes feel no centrifugal load, at any '
+        'deflection.',
     )]
 
 

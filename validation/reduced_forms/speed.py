@@ -96,11 +96,11 @@ def draw(folder: Path) -> list[Picture]:
     figure.axes[1].legend(frameon=False, fontsize='small')
     save_figure(figure, folder, 'reduced_speed.png')
     return [Picture(
-        'reduced_speed.png', 'Reduced forms along a swing of all joints from rest to rest, which '
-        'lasts so many periods of the slowest vibration; one mode a link, modes free. An error of '
-        '1 is that of leaving deflections out: without gravity, quasi-static modes bring joint '
-        'torques nothing. Solid: two-link arm, which bends by '
-        'a third of its length in the fastest swing; dashed: Canadarm.',
+        'reduced_speed.png', 'Reduced forms along a swing of all joints from rest to rest, by '
+        'its duration in periods of the slowest vibration. One mode a link, modes free. An error '
+        'of 1 is that of leaving deflections out: without gravity, quasi-static modes bring '
+        'joint torques nothing. Solid: two-link arm, which bends by a third of its length in the '
+        'fastest swing; dashed: Canadarm.',
     )]
 
 

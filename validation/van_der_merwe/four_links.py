@@ -148,9 +148,9 @@ def _both_parts(run: Trajectory) -> Verdict:
 def _decay(run: Trajectory) -> Verdict:
     accelerations = np.gradient(run.qd, run.t, axis=0)
     parts = [np.max(np.abs(part)) for part in np.array_split(accelerations, 3)]
-    said = ', '.join(f'{x:.0f}' for x in parts)
+    detail = ', '.join(f'{x:.0f}' for x in parts)
     return Verdict(
-        parts[0] > parts[1] > parts[2], f'largest accelerations {said} rad/s^2, third by third'
+        parts[0] > parts[1] > parts[2], f'largest accelerations {detail} rad/s^2, third by third'
     )
 
 
@@ -197,8 +197,8 @@ def draw_motion(folder: Path) -> list[Picture]:
     right.legend(frameon=False)
     save_figure(figure, folder, f'{MOTION}.png')
     return [Picture(
-        f'{MOTION}.png', 'Four links whose tip is held by a pivot (van der Merwe 1995, 5.5.5): '
-        'angles, and the constraint force, whose peak the work puts at about 230 N.',
+        f'{MOTION}.png', 'Four links whose tip is held by a pivot (van der Merwe 1995, 5.5.5). '
+        'Shown are angles, and the constraint force; its peak is about 230 N in the work.',
     )]
 
 

@@ -8,14 +8,21 @@ are several; an ArithmeticError or ValueError means that the results are not sou
 
 from __future__ import annotations
 
+from functools import partial
 from threading import RLock
-from typing import Any, Callable, Optional, Protocol
+from time import perf_counter
+from typing import Any, Callable, Optional
 
 from flexdyn_ros.codegen.backends.variants import Variant
 from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
+from flexdyn_ros.codegen.compile.closed_loops import closing_source
+from flexdyn_ros.codegen.compile.compiled_c import CALL_SYMBOL, DOUBTFUL_PIVOT
 from flexdyn_ros.codegen.compile.compiler import find_compiler
-from flexdyn_ros.codegen.compile.program import CompiledProgram, NativeFunction
+from flexdyn_ros.codegen.compile.program import (
+    CompiledProgram,
+    log_if_long,
+    NativeFunction,
+)
 from flexdyn_ros.codegen.export.python import emit_python
 from flexdyn_ros.codegen.export.schedule import schedule
 from flexdyn_ros.codegen.generate import compile_python
@@ -26,13 +33,18 @@ _lock = RLock()
 _made: dict[str, Callable] = {}
 
 
-class Executor(Protocol):
+class Executor:
     """Makes functions out of programs."""
 
     name: str
 
-    def function(self, variant: Variant) -> Callable[..., Any]:
-        """Return the function of vectors, wrenches and parameters; constants are part of it."""
+    def function(self, variant: Variant) -> Optional[Callable[..., Any]]:
+        """
+        Return the function of vectors, wrenches and parameters; constants are part of it.
+
+        It is None where loops count and nothing solves them.
+        """
+        raise NotImplementedError
 
     def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
         """Return a function over many samples, see `ctypes_calls.Batch`, or None."""
@@ -41,13 +53,15 @@ class Executor(Protocol):
         """Return the function as compiled code calls it, or None."""
 
 
-class PythonExecutor:
+class PythonExecutor(Executor):
     """Runs the exported Python by CPython; sources are kept on disk."""
 
     name = 'python'
 
-    def function(self, variant: Variant) -> Callable[..., Any]:
-        """Return the function of a variant."""
+    def function(self, variant: Variant) -> Optional[Callable[..., Any]]:
+        """Return the function of a variant, None where loops count."""
+        if variant.request.closed:
+            return None
         plain = self._plain(variant)
         values = variant.constants
         given = len(variant.request.function.inputs)
@@ -65,30 +79,23 @@ class PythonExecutor:
 
         return evaluate
 
-    def batch(self, variant: Variant) -> Optional[Callable[..., None]]:
-        """Return None: samples go one by one."""
-        return None
-
-    def native(self, variant: Variant) -> Optional[NativeFunction]:
-        """Return None: nothing is compiled."""
-        return None
-
     def _plain(self, variant: Variant) -> Callable[..., Any]:
         """Return the exported function: made before, kept on disk, or made now."""
         entry = cache.entry_name(self.name, *variant.key)
         with _lock:
             if entry not in _made:
-                kept = cache.read(entry)
+                kept, start = cache.read(entry), perf_counter()
                 source = kept.decode() if kept is not None else emit_python(
                     schedule(variant.trace())
                 )
                 if kept is None:
                     cache.write(entry, source.encode())
+                    log_if_long(_title(variant), start)
                 _made[entry] = compile_python(source, function_identifier([variant.request]))
             return _made[entry]
 
 
-class CExecutor:
+class CExecutor(Executor):
     """Runs the exported C, compiled function by function when first used."""
 
     name = 'c'
@@ -123,8 +130,16 @@ class CExecutor:
         return _program(variant).native()
 
 
+def _title(variant: Variant) -> str:
+    return f'{variant.request.name} of robot "{variant.robot.name}"'
+
+
 def _program(variant: Variant) -> CompiledProgram:
+    request, robot = variant.request, variant.robot
+    of_loops = request.traced.name == 'loop_equations'
     return CompiledProgram(
-        f'{variant.request.name} of robot "{variant.robot.name}"', ('dynamics', *variant.key),
-        variant.trace, variant.inputs, variant.outputs, variant.constants, variant.quaternions,
+        _title(variant), ('dynamics', *variant.key), variant.trace,
+        variant.inputs, variant.outputs, variant.constants, variant.quaternions,
+        f'flexdyn_{request.name}' if request.closed else CALL_SYMBOL, variant.settings,
+        partial(closing_source, robot) if of_loops else None,
     )

@@ -7,6 +7,7 @@ Results that are not finite, or come out of a doubtful pivot, are left to the re
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache, partial
 import logging
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
@@ -36,8 +37,9 @@ from flexdyn_ros.model.records.robot import Robot
 MOST_FOR_VALUES, MOST_FOR_DERIVATIVES = 40, 12
 
 _logger = logging.getLogger('flexdyn_ros.codegen')
-# A function, where its wrenches act, and its method.
-Key = tuple[Request, Places, str]
+# What the executor makes: "function", "batch" or "native"; of a function, where its wrenches act,
+# and its method.
+Key = tuple[str, Request, Places, str]
 # A function over many samples, see `ctypes_calls.Batch`, and its variant.
 Batch = tuple[Callable[..., None], Variant]
 
@@ -74,9 +76,7 @@ class GeneratedBackend:
         self._ahead = CompiledAhead() if ahead is None else ahead
         self._variants = Variants(robot, self._digest, gravity, payloads, self._ahead)
         # None where the reference answers, as a coordinate meets no inertia.
-        self._functions: dict[Key, Optional[Callable]] = {}
-        self._batches: dict[Key, Optional[Batch]] = {}
-        self._natives: dict[Key, Optional[NativeFunction]] = {}
+        self._made: dict[Key, Any] = {}
         self._reference: Optional[ReferenceBackend] = None
 
     @property
@@ -123,6 +123,20 @@ class GeneratedBackend:
                 pass
         return self.exact.evaluate(name, vectors, frame, parameters, wrenches, method)
 
+    def closed(
+        self, name: str, vectors: Sequence[Floats], wrenches: Sequence[FrameWrench] = ()
+    ) -> Any:
+        """Return what a function gives where loops count, None where it is not sound, or none."""
+        ordered = ordered_wrenches(wrenches)
+        places = tuple((wrench.frame, wrench.axes) for wrench in ordered)
+        function = self.function(Request(name, closed=True), places)
+        if function is None:
+            return None
+        try:
+            return function(*vectors, *((*wrench.force, *wrench.moment) for wrench in ordered))
+        except (ArithmeticError, ValueError):
+            return None
+
     def function(
         self, request: Request, places: Places = (), method: str = 'auto'
     ) -> Optional[Callable]:
@@ -134,36 +148,33 @@ class GeneratedBackend:
             places: Where wrenches act.
             method: How accelerations are solved for.
         """
-        key = (request, places, method)
-        if key not in self._functions and self._is_generated(request):
-            variant = self._variants.variant(*key)
-            self._functions[key] = self._make(lambda: self._executor.function(variant))
-        return self._functions.get(key)
+        return self._found('function', request, places, method)[0]
 
     def batch(
         self, request: Request, places: Places = (), method: str = 'auto'
     ) -> Optional[Batch]:
         """Return a function over many samples and its variant, or None where there is none."""
-        key = (request, places, method)
-        if key not in self._batches and self._is_generated(request):
-            variant = self._variants.variant(*key)
-            found = self._make(lambda: self._executor.batch(variant))
-            self._batches[key] = None if found is None else (found, variant)
-        return self._batches.get(key)
+        made, variant = self._found('batch', request, places, method)
+        return None if made is None else (made, variant)
 
     def native(self, request: Request, places: Places = ()) -> Optional[NativeFunction]:
         """Return a function as compiled code calls it, or None; see `function`."""
-        key = (request, places, 'auto')
-        if key not in self._natives and self._is_generated(request):
-            variant = self._variants.variant(*key)
-            self._natives[key] = self._make(lambda: self._executor.native(variant))
-        return self._natives.get(key)
+        return self._found('native', request, places, 'auto')[0]
+
+    def _found(self, what: str, request: Request, places: Places, method: str) -> Any:
+        """Return what the executor makes of a function and its variant, each None for nothing."""
+        key = (what, request, places, method)
+        if key not in self._made and self._is_generated(request):
+            variant = self._variants.variant(request, places, method)
+            self._made[key] = self._make(lambda: getattr(self._executor, what)(variant)), variant
+        return self._made.get(key, (None, None))
 
     def compile(self, request: Request, places: Places = (), batch: bool = False) -> None:
         """Make a function now, whatever the size of the robot."""
         if self._robot.nv:
-            self._ahead.requests.add(request)
-            self.function(request, places)
+            for each in {request, request.traced}:
+                self._ahead.requests.add(each)
+                self.function(each, places)
             if batch:
                 self.batch(request, places)
 
@@ -188,13 +199,15 @@ class GeneratedBackend:
         function = FUNCTIONS[request.name]
         if not self._robot.nv or (function.of_parameters and not request.parameters):
             return False
-        if not self._automatic or request in self._ahead.requests:
+        # Who compiles derivatives by parameters ahead has not chosen the parameters yet.
+        if not self._automatic or replace(request, parameters=()) in self._ahead.requests:
             return True
         derives = function.derives or function.of_parameters
         most = MOST_FOR_DERIVATIVES if derives else MOST_FOR_VALUES
         if self._robot.nv <= most:
             return True
-        _warn_of_size(self._robot.name, request.name, self._robot.nv, most)
+        asked = f'{request.name}:{request.frame}' if request.frame else request.name
+        _warn_of_size(self._robot.name, asked, self._robot.nv, most)
         return False
 
     def _make(self, make: Callable[[], Any]) -> Any:
@@ -213,9 +226,7 @@ class GeneratedBackend:
             _logger.warning('Compiling failed, so the backend "python" replaces compiled code. '
                             '%s', error)
             self._executor = PythonExecutor()
-            self._functions.clear()
-            self._natives.clear()
-            self._batches.clear()
+            self._made.clear()
             return self._make(make)
 
 

@@ -15,10 +15,9 @@ from flexdyn_ros.codegen.tracing.function_vectors import inputs_of, outputs_of
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.interface import Input, Output, Trace
 from flexdyn_ros.codegen.tracing.loads import Loads
-from flexdyn_ros.codegen.tracing.rotation_rounding import ROUND_OFF
 from flexdyn_ros.codegen.tracing.simplify import simplify
+from flexdyn_ros.codegen.tracing.trace import ROUND_OFF
 from flexdyn_ros.codegen.tracing.traced_dynamics import DENSE, RECURSIVE
-from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.model.records.inertia import Inertia
@@ -42,11 +41,13 @@ class CompiledAhead:
         requests: Functions that are generated although the robot is large.
         gravity: Whether gravity is an argument of the code in any case.
         payloads: Links whose payload is one.
+        loop_tolerance: Constraint error up to which compiled code solves loops.
     """
 
     requests: set[Request] = field(default_factory=set)
     gravity: bool = False
     payloads: set[str] = field(default_factory=set)
+    loop_tolerance: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Variant:
         loads: What stays an argument besides its vectors.
         method: How accelerations are solved for, one of SOLVERS.
         constants: Values of gravity and payloads that are arguments of the code, by name.
+        settings: What the solution of loops needs, see `closed_loops`.
     """
 
     robot: Robot
@@ -69,11 +71,12 @@ class Variant:
     loads: Loads
     method: str
     constants: dict[str, tuple[float, ...]]
+    settings: tuple[float, ...] = ()
 
     @property
     def key(self) -> tuple[str, ...]:
         """What the generated code depends on besides the version of this package."""
-        return self.digest, repr(self.request), repr(self.loads), self.method
+        return self.digest, repr(self.request.traced), repr(self.loads), self.method
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -89,13 +92,13 @@ class Variant:
     def quaternions(self) -> tuple[int, ...]:
         """Where quaternions start in the first input."""
         inputs = self.request.function.inputs
-        return self.robot.quaternion_starts if inputs[0] == 'q' else ()
+        return self.robot.quaternion_starts if inputs[0] in ('q', 'joint_q') else ()
 
     def trace(self) -> Trace:
         """Return the program; its last output is the pivots, where it has any."""
         return simplify(
-            self.robot, self.request.name, [self.request], self.loads, snap=ROUND_OFF,
-            pivots=True, quick=True, method=SOLVERS[self.method],
+            self.robot, self.request.name, [self.request.traced], self.loads, pivots=True,
+            quick=True, method=SOLVERS[self.method], rotation_tolerance=ROUND_OFF,
         ).trace
 
 
@@ -116,7 +119,7 @@ class Variants:
             payloads: Inertia in link axes by link name.
             ahead: What is an argument in any case.
         """
-        self._robot, self._digest = robot, digest
+        self._robot, self._digest, self._ahead = robot, digest, ahead
         self._gravity = tuple(gravity)
         self._payloads = {**dict.fromkeys(ahead.payloads, NO_PAYLOAD), **payloads}
         declared = {payload.link: payload.inertia for payload in robot.payloads}
@@ -134,7 +137,7 @@ class Variants:
             places: Where wrenches act.
             method: How accelerations are solved for, one of SOLVERS.
         """
-        function = FUNCTIONS[request.name]
+        function = request.traced.function
         gravity = self._has_gravity and function.uses_gravity
         links = self._changed if function.uses_inertia else ()
         sections = {
@@ -148,7 +151,8 @@ class Variants:
         values = [self._gravity] if gravity else []
         values += [payload_values(self._payloads[link]) for link in links]
         constants = dict(zip((each.name for each in loads.inputs()), values))
-        return Variant(self._robot, self._digest, request, loads, method, constants)
+        settings = (self._ahead.loop_tolerance, 0.0) if request.closed else ()
+        return Variant(self._robot, self._digest, request, loads, method, constants, settings)
 
 
 def ordered_wrenches(wrenches: Sequence[FrameWrench]) -> list[FrameWrench]:

@@ -80,11 +80,18 @@ def entry_name(*parts: str, suffix: str = SOURCE) -> str:
 
 def read(name: str) -> Optional[bytes]:
     """Return what an entry holds, or None where there is none that can be trusted."""
+    found = _entry(name)
+    return None if found is None else found[1]
+
+
+def _entry(name: str) -> Optional[tuple[Path, bytes]]:
+    """Return the file of a trusted entry, with all links followed, and what it holds."""
     try:
         folder = _trusted_folder(create=False)
-        return None if folder is None else _read_file(folder / name)
+        content = None if folder is None else _read_file(folder / name)
     except (OSError, RuntimeError):
         return None
+    return None if folder is None or content is None else (folder / name, content)
 
 
 def _read_file(path: Path) -> Optional[bytes]:
@@ -101,7 +108,8 @@ def _read_file(path: Path) -> Optional[bytes]:
 
 def path_of(name: str) -> Optional[Path]:
     """Return the file of an entry that can be trusted and is whole, or None."""
-    return cache_folder() / name if read(name) is not None else None
+    found = _entry(name)
+    return None if found is None else found[0]
 
 
 def write(name: str, content: bytes) -> bool:
@@ -129,13 +137,23 @@ def build_folder() -> Path:
     """
     Return a new private folder for a compiler, and remove those of processes that died.
 
-    It lies in the cache, or in the system's folder for temporary files where there is none.
+    It lies in the cache, or in the system's folder for temporary files where that takes none.
     """
     try:
         parent = _trusted_folder(create=True)
-    except (OSError, RuntimeError):
-        parent = None
-    place = Path(tempfile.gettempdir()) if parent is None else parent
+        if parent is not None:
+            return _private_folder(parent)
+    except (OSError, RuntimeError) as error:
+        _logger.debug('Code is not built in the cache: %s', error)
+    return temporary_folder()
+
+
+def temporary_folder() -> Path:
+    """Return a new private folder outside the cache, and remove those of processes that died."""
+    return _private_folder(Path(tempfile.gettempdir()))
+
+
+def _private_folder(place: Path) -> Path:
     for left in place.glob(f'{BUILD_PREFIX}*'):
         if not _is_at_work(left):
             shutil.rmtree(left, ignore_errors=True)
@@ -175,7 +193,8 @@ def _trusted_folder(create: bool) -> Optional[Path]:
     """Return the cache where nobody else can write to it or put another in its place."""
     folder = cache_folder()
     if create:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+            missing.mkdir(mode=0o700, exist_ok=True)
     try:
         real = folder.resolve(strict=True)
         state = os.stat(real)

@@ -9,11 +9,19 @@ at a time in the lanes of vectors (`runtime/lanes.h`). Both contain the statemen
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Sequence
+from typing import Callable, Optional, Sequence
 
-from flexdyn_ros.codegen.export.c import c_program, CFlavour, CProgram, emit_c, WIDTH, WORK
+from flexdyn_ros.codegen.export.c import (
+    c_program,
+    CFlavour,
+    CProgram,
+    emit_c,
+    MOST_ON_STACK,
+    WIDTH,
+    WORK,
+)
+from flexdyn_ros.codegen.export.defined_functions import closed_form, series, stumpff_orders
 from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.codegen.export.series import closed_form, series, stumpff_orders
 from flexdyn_ros.codegen.export.writer import wrap
 from flexdyn_ros.codegen.tracing.interface import Input, Trace
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
@@ -31,16 +39,16 @@ SHORTEST, LONGEST = 0.5, 2.0
 LANE_FUNCTIONS = ('exp', 'tanh')
 # Lanes of a vector at most, of one sample and of many.
 FEW_LANES, MOST_LANES = 4, 8
-# Numbers of a batch's inputs and results on the stack, 8 KiB: the compiler keeps these in
+# Numbers of a batch's inputs and results on the stack, 2.5 KiB: the compiler keeps these in
 # registers. More of them lie in the caller's memory.
-MOST_ON_STACK = 1024
+MOST_PACKED = 320
 # Vectors that `read_rows` and `write_rows` take at a time.
 ROWS = 4
 
 ONE_SAMPLE = CFlavour(linkage='static inline ', gather='sincos_all', multiple=FEW_LANES)
 LANES = CFlavour(
     'lanes', 'static inline ', 'static __attribute__((noinline)) ', 'lanes_sincos_all',
-    call=lambda name: f'lanes_{name}', most_on_stack=0,
+    call=lambda name: f'lanes_{name}', most_on_stack=0, most_angles=MOST_ON_STACK // MOST_LANES,
 )
 
 
@@ -49,7 +57,10 @@ def packed_inputs(trace: Trace, constants: Sequence[str]) -> list[Input]:
     return sorted(trace.inputs, key=lambda each: each.name in constants)
 
 
-def call_source(trace: Trace, constants: Sequence[str] = ()) -> str:
+def call_source(
+    trace: Trace, constants: Sequence[str] = (),
+    closing: Optional[Callable[[int, int], str]] = None,
+) -> str:
     """
     Return C that computes one sample.
 
@@ -58,6 +69,8 @@ def call_source(trace: Trace, constants: Sequence[str] = ()) -> str:
     Args:
         trace: The program; pivots, where it has them, are its last output.
         constants: Names of the inputs that stand last in x.
+        closing: Returns what solves the equations of loops, from the numbers of the inputs after
+            q and qd and of the work array.
     """
     program = c_program(trace, ONE_SAMPLE)
     lines = [
@@ -68,6 +81,9 @@ def call_source(trace: Trace, constants: Sequence[str] = ()) -> str:
         *_numbers(sum(each.size for each in trace.outputs if each.name == PIVOTS),
                   program.work_size),
     ]
+    if closing is not None:
+        loads = sum(len(each.symbols) for each in trace.inputs[2:])
+        lines.append(closing(loads, program.work_size))
     return '\n'.join(lines)
 
 
@@ -90,7 +106,7 @@ def batch_source(trace: Trace, quaternions: Sequence[int] = ()) -> str:
     sizes = [len(each.symbols) for each in trace.inputs]
     n_x = max(sum(sizes), ROWS)
     n_y = max(sum(output.size for output in trace.outputs), ROWS)
-    on_stack = MOST_LANES * (n_x + n_y) <= MOST_ON_STACK
+    on_stack = MOST_LANES * (n_x + n_y) <= MOST_PACKED
     work = 0 if on_stack else n_x + n_y  # where the program's own memory starts
     if on_stack:
         arrays = [f'        lanes x[{n_x}], y[{n_y}];']

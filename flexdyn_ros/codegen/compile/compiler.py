@@ -102,9 +102,12 @@ class Compiler:
         Raises:
             CompilationFailed: With the output of the compiler.
         """
-        folder = cache.build_folder()
-        text, library = folder / 'code.c', folder / 'code.so'
         command = [*self.command, *self.flags, *flags, *_more_flags()]
+        try:
+            folder = cache.build_folder()
+        except OSError as error:  # there is no place for temporary files
+            raise CompilationFailed(command, str(error)) from error
+        text, library = folder / 'code.c', folder / 'code.so'
         command += [str(text), '-o', str(library), '-lm']
         try:
             text.write_text(source, encoding='utf-8')

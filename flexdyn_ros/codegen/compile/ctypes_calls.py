@@ -16,8 +16,10 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
-# Samples of a thread are a multiple of the most lanes of a vector.
+# Samples of a share are a multiple of the most lanes of a vector.
 MOST_LANES = 8
+# Shares of samples for each thread: a thread that starts late leaves its shares to the others.
+SHARES = 2
 # Bytes that vectors are aligned to.
 ALIGNMENT = 64
 
@@ -121,23 +123,25 @@ class Batch:
         results = (ctypes.c_void_p * max(len(outputs), 1))(
             *(each.ctypes.data for each in outputs)
         )
-        share = (count // threads + MOST_LANES) // MOST_LANES * MOST_LANES
+        share = count if threads == 1 else -(-count // (SHARES * threads))
+        share = -(-share // MOST_LANES) * MOST_LANES
+        starts = iter(range(0, count, share))
 
-        def run(start: int) -> None:
+        def run() -> None:
             memory = np.empty(self._memory + ALIGNMENT // 8)
             address = -(-memory.ctypes.data // ALIGNMENT) * ALIGNMENT
-            self._function(
-                start, min(start + share, count), given, steps, results, flags.ctypes.data,
-                address,
-            )
+            for start in starts:
+                self._function(
+                    start, min(start + share, count), given, steps, results, flags.ctypes.data,
+                    address,
+                )
 
-        if share >= count:
-            run(0)
-            return
-        waiting = [_threads().submit(run, start) for start in range(share, count, share)]
-        run(0)
+        waiting = [_threads().submit(run) for _ in range(threads - 1)]
+        run()
         for each in waiting:
-            each.result()
+            # One that has not begun by now has nothing left to do.
+            if not each.cancel():
+                each.result()
 
 
 _pool: Optional[ThreadPoolExecutor] = None

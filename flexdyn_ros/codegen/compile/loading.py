@@ -37,7 +37,7 @@ def load_library(
         found = _loaded_from_cache(entry, load)
         if found is not None:
             return found
-    folder = cache.build_folder()
+    folder = cache.temporary_folder()
     try:
         path = folder / entry
         path.write_bytes(content)

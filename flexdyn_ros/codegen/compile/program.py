@@ -14,7 +14,7 @@ import logging
 from pathlib import Path
 from threading import RLock
 from time import perf_counter
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 from flexdyn_ros.codegen.compile import cache, ctypes_calls
 from flexdyn_ros.codegen.compile.compiled_c import (
@@ -37,8 +37,8 @@ LONG = 1.0
 
 _logger = logging.getLogger('flexdyn_ros.codegen')
 _lock = RLock()
-# Libraries of this process by entry; they stay loaded.
-_loaded: dict[str, 'Library'] = {}
+# Libraries of this process by entry and function; they stay loaded.
+_loaded: dict[tuple[str, str], 'Library'] = {}
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,9 @@ class CompiledProgram:
         outputs: Its results, pivots left out.
         constants: Values of the inputs that are no arguments of a call, by name.
         quaternions: Where quaternions start in the first input.
+        symbol: Its function in the library, where other functions stand beside it.
+        settings: Numbers that follow the constants.
+        closing: See `compiled_c.call_source`.
     """
 
     name: str
@@ -105,6 +108,9 @@ class CompiledProgram:
     outputs: tuple[Output, ...]
     constants: dict[str, tuple[float, ...]]
     quaternions: tuple[int, ...] = ()
+    symbol: str = CALL_SYMBOL
+    settings: tuple[float, ...] = ()
+    closing: Optional[Callable[[int, int], str]] = None
 
     def kernel(self) -> Any:
         """
@@ -140,7 +146,8 @@ class CompiledProgram:
 
     def _numbers(self) -> tuple[float, ...]:
         """Return the constants in the order in which a call packs them."""
-        return tuple(x for each in self.inputs for x in self.constants.get(each.name, ()))
+        numbers = [x for each in self.inputs for x in self.constants.get(each.name, ())]
+        return (*numbers, *self.settings)
 
     def batch(self) -> Callable[..., None]:
         """Return a function of (count, inputs, strides, outputs, flags, threads)."""
@@ -153,11 +160,11 @@ class CompiledProgram:
             kind, *self.key, *self.constants, compiler.identity, *FLAGS[kind],
             suffix=cache.LIBRARY,
         )
-        symbol = CALL_SYMBOL if kind == CALL else BATCH_SYMBOL
+        symbol = self.symbol if kind == CALL else BATCH_SYMBOL
         with _lock:
-            found = _loaded.get(entry)
+            found = _loaded.get((entry, symbol))
             if found is None:
-                found = _loaded[entry] = load_library(
+                found = _loaded[entry, symbol] = load_library(
                     entry, lambda: self._build(kind), lambda path: _open(path, symbol)
                 )
         return found
@@ -166,20 +173,26 @@ class CompiledProgram:
         start = perf_counter()
         trace = self.produce()
         if kind == CALL:
-            source = call_source(trace, tuple(self.constants))
+            source = call_source(trace, tuple(self.constants), self.closing)
         else:
             source = batch_source(trace, self.quaternions)
         content = find_compiler().build(source, FLAGS[kind])
-        taken = perf_counter() - start
-        if taken > LONG:
-            _logger.info('Compiling %s took %.1f s; the cache keeps it.', self.name, taken)
+        log_if_long(self.name, start)
         return content
+
+
+def log_if_long(name: str, start: float) -> None:
+    """Log what was made and how long that took since `start`, where it is long."""
+    taken = perf_counter() - start
+    if taken > LONG:
+        _logger.info('Compiling %s took %.1f s; the cache keeps it.', name, taken)
 
 
 def _open(path: Path, symbol: str) -> Library:
     handle = ctypes.CDLL(str(path))
     try:
-        pivots, memory = (ctypes.c_long * 2).in_dll(handle, NUMBERS_SYMBOL)
+        own = NUMBERS_SYMBOL if symbol in (CALL_SYMBOL, BATCH_SYMBOL) else f'{symbol}_numbers'
+        pivots, memory = (ctypes.c_long * 2).in_dll(handle, own)
         address = ctypes.cast(getattr(handle, symbol), ctypes.c_void_p).value
     except (AttributeError, ValueError) as error:
         raise OSError(str(error)) from error

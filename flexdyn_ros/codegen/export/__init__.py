@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a program to code: C, Python, Fortran, kernels, machine code, instructions."""
+"""From a program to code: C, Python and Fortran."""

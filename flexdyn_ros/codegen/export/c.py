@@ -25,15 +25,12 @@ from flexdyn_ros.codegen.export.chunks import (
     Statement,
     TEMPORARY,
 )
+from flexdyn_ros.codegen.export.defined_functions import c_functions
 from flexdyn_ros.codegen.export.schedule import labels, Schedule, schedule
-from flexdyn_ros.codegen.export.series import closed_form, series, stumpff_orders
-from flexdyn_ros.codegen.export.tables import c_tables
-from flexdyn_ros.codegen.export.writer import wrap, Writer
-from flexdyn_ros.codegen.tracing.interface import identifier, Input, Trace
-from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
+from flexdyn_ros.codegen.export.writer import WIDTH, wrap, Writer
+from flexdyn_ros.codegen.tracing.interface import identifier, Trace
 from flexdyn_ros.symbolic.graph import CONSTANT, Expression, split_sign
 
-WIDTH = 99
 INDENT = '    '
 WORK = 'work'
 ANGLES = 'angle'
@@ -59,6 +56,7 @@ class CFlavour:
         multiple: Sizes of the arrays of angles, sines and cosines are multiples of it.
         call: From a function's name to the name that is called.
         most_on_stack: Numbers of all arrays beyond which the work array is an argument.
+        most_angles: Numbers of the angles' arrays beyond which these lie in it.
     """
 
     number: str = 'double'
@@ -68,6 +66,7 @@ class CFlavour:
     multiple: int = 1
     call: Callable[[str], str] = str
     most_on_stack: int = MOST_ON_STACK
+    most_angles: int = MOST_ON_STACK
 
 
 EXPORTED = CFlavour()
@@ -98,9 +97,16 @@ class CProgram:
     @property
     def work_size(self) -> int:
         """Numbers of the work array that the caller provides, zero where it does not."""
-        size = len(self.parts.shared)
-        arrays = size + 3 * len(self.angles.arguments)
-        return size if arrays > self.flavour.most_on_stack else 0
+        size, angles = len(self.parts.shared), 3 * self.angle_size
+        if angles > self.flavour.most_angles:
+            return size + angles
+        return size if size + angles > self.flavour.most_on_stack else 0
+
+    @property
+    def angle_size(self) -> int:
+        """Numbers of the array of angles."""
+        multiple = self.flavour.multiple
+        return -(-len(self.angles.arguments) // multiple) * multiple
 
 
 def c_program(trace: Trace, flavour: CFlavour = EXPORTED, part_size: int = 0) -> CProgram:
@@ -114,7 +120,7 @@ def emit_c(program: CProgram) -> str:
     """Return the source of a program."""
     flavour, trace = program.flavour, program.trace
     lines = [*comment(description(trace, program.work_size)), '', '#include <math.h>', '']
-    lines += [*helper_functions(program.plan), *_gather_function(program)]
+    lines += [*c_functions(program.plan), *_gather_function(program)]
     writer = _writer(program)
     several = len(program.parts.parts) > 1
     if several:
@@ -177,22 +183,26 @@ def output_names(trace: Trace) -> list[str]:
 
 def signature(program: CProgram, start: str, part: Part | None = None) -> list[str]:
     """Return the head of a function, or of a part that takes only what it needs."""
-    number, names = program.flavour.number, output_names(program.trace)
-    inputs = program.trace.inputs
-    taken = [_declaration(x, number) for x in inputs if part is None or x.name in part.inputs]
-    taken += [
-        f'const {number} *{name}' for name in (SINES, COSINES) if part and name in part.inputs
-    ]
-    outputs = [name for k, name in enumerate(names) if not part or k in part.outputs]
-    if (part and part.shares) or (not part and program.work_size):
-        outputs.append(WORK)
-    taken += [f'{number} *restrict {name}' for name in outputs]
-    whole = ', '.join(each.replace(' ', UNBROKEN) for each in taken) or 'void'
+    taken = [f'{kind}{name}'.replace(' ', UNBROKEN) for name, kind in _arguments(program, part)]
+    whole = ', '.join(taken) or 'void'
     return [line.replace(UNBROKEN, ' ') for line in wrap(f'{start}(', whole, ')', '', WIDTH)]
 
 
-def _declaration(each: Input, number: str) -> str:
-    return f'{number} {each.name}' if each.scalar else f'const {number} *{each.name}'
+def _arguments(program: CProgram, part: Part | None) -> list[tuple[str, str]]:
+    """Return names and types of the arguments of a function, or of a part of it."""
+    trace, number = program.trace, program.flavour.number
+    read, written = f'const {number} *', f'{number} *restrict '
+    found = [
+        (each.name, f'{number} ' if each.scalar else read) for each in trace.inputs
+        if part is None or each.name in part.inputs
+    ]
+    found += [(name, read) for name in (SINES, COSINES) if part and name in part.inputs]
+    found += [
+        (name, written) for k, name in enumerate(output_names(trace))
+        if part is None or k in part.outputs
+    ]
+    shares = program.work_size > 0 if part is None else part.shares
+    return [*found, (WORK, written)] if shares else found
 
 
 def _plain(text: str) -> str:
@@ -215,14 +225,23 @@ def _writer(program: CProgram) -> Writer:
 def _unused(program: CProgram) -> list[str]:
     """Return statements that keep compilers quiet about arguments that do not matter."""
     used = {name for part in program.parts.parts for name in part.inputs} | program.angles.inputs
-    names = (each.name for each in program.trace.inputs)
+    names = [each.name for each in program.trace.inputs]
+    names += [
+        name for name, each in zip(output_names(program.trace), program.trace.outputs)
+        if not each.size
+    ]
     return [f'{INDENT}(void){name};' for name in names if name not in used]
 
 
 def _arrays(program: CProgram, several: bool) -> list[str]:
     """Return the declarations of the arrays of a function."""
-    flavour, size = program.flavour, len(program.parts.shared)
-    count = -(-len(program.angles.arguments) // flavour.multiple) * flavour.multiple
+    flavour, size, count = program.flavour, len(program.parts.shared), program.angle_size
+    if 3 * count > flavour.most_angles:
+        places = ', *const '.join(
+            f'{name} = {WORK} + {size + k * count}'
+            for k, name in enumerate((ANGLES, SINES, COSINES))
+        )
+        return [f'{INDENT}{flavour.number} *const {places};', '']
     zeros = ' = {0}' if count > len(program.angles.arguments) else ''
     names = [f'{ANGLES}[{count}]{zeros}', f'{SINES}[{count}]', f'{COSINES}[{count}]']
     names = names if count else []
@@ -259,16 +278,15 @@ def _angles(program: CProgram, writer: Writer) -> list[str]:
     lines = [line for node in angles.early for line in _assigned(program, node, writer)]
     for k, argument in enumerate(angles.arguments):
         lines += wrap(f'{ANGLES}[{k}] = ', writer.text(argument), ';', INDENT, WIDTH)
+    if 3 * program.angle_size > program.flavour.most_angles:
+        rest = range(len(angles.arguments), program.angle_size)
+        lines += [f'{INDENT}{ANGLES}[{k}] = 0.0;' for k in rest]
     return [*lines, f'{INDENT}{GATHER}({ANGLES}, {SINES}, {COSINES});', '']
 
 
 def _call(program: CProgram, number: int, part: Part) -> list[str]:
-    trace = program.trace
-    given = [each.name for each in trace.inputs if each.name in part.inputs]
-    given += [name for name in (SINES, COSINES) if name in part.inputs]
-    given += [name for k, name in enumerate(output_names(trace)) if k in part.outputs]
-    given += [WORK] if part.shares else []
-    return wrap(f'{_part_name(program, number)}(', ', '.join(given), ');', INDENT, WIDTH)
+    given = ', '.join(name for name, _ in _arguments(program, part))
+    return wrap(f'{_part_name(program, number)}(', given, ');', INDENT, WIDTH)
 
 
 def _body(program: CProgram, part: Part, writer: Writer) -> list[str]:
@@ -305,23 +323,3 @@ def _output(program: CProgram, statement: Statement, writer: Writer) -> list[str
     if program.flavour.number != 'double' and split_sign(statement.node)[1].kind == CONSTANT:
         text = f'({program.flavour.number}){{0}} + ({text})'  # C has no vector constants
     return lines + wrap(f'{name}[{statement.entry}] = ', text, ';', INDENT, WIDTH)
-
-
-def helper_functions(plan: Schedule) -> list[str]:
-    """Return the definitions of the functions that a program calls and <math.h> lacks."""
-    lines: list[str] = []
-    for order in stumpff_orders(plan.functions):
-        lines += [*_stumpff(order), '']
-    return [*lines, *c_tables(plan)]
-
-
-def _stumpff(order: int) -> list[str]:
-    value = f'u < {SERIES_LIMIT!r} ? {series(order, repr)} : '
-    value += closed_form(order, repr, 'sqrt', 'sin', 'cos')
-    return [
-        f"/* Stumpff's function c_{order}(u), u >= 0. */",
-        f'static double stumpff{order}(double u)',
-        '{',
-        *wrap('return ', value, ';', INDENT, WIDTH),
-        '}',
-    ]

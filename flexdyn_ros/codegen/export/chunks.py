@@ -175,16 +175,16 @@ def split(plan: Schedule, angles: Angles = Angles(), part_size: int = 0) -> Part
     return Parts(tuple(parts), shared)
 
 
-def reads(line: Statement, plan: Schedule) -> set[Expression]:
-    """Return the symbols and temporaries that a statement reads."""
+def reads(line: Statement, plan: Schedule) -> list[Expression]:
+    """Return the symbols and temporaries that a statement reads, in an order of their own."""
     if line.output != TEMPORARY and line.node in plan.names:
-        return {line.node}
-    found: set[Expression] = set()
+        return [line.node]
+    found: dict[Expression, None] = {}
     stack = list(line.node.operands) if line.node.operands else [line.node]
     while stack:
         node = stack.pop()
         if node in plan.names or node.kind == SYMBOL:
-            found.add(node)
+            found[node] = None
         else:
             stack.extend(node.operands)
-    return found
+    return list(found)

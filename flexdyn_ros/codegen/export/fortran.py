@@ -11,16 +11,12 @@ import re
 
 from flexdyn_ros.codegen.export.c import description, output_names, WORK
 from flexdyn_ros.codegen.export.chunks import Part, Parts, split, Statement, TEMPORARY
+from flexdyn_ros.codegen.export.defined_functions import fortran_functions
 from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.codegen.export.series import closed_form, series, stumpff_orders
-from flexdyn_ros.codegen.export.tables import fortran_tables
-from flexdyn_ros.codegen.export.writer import wrap, Writer
+from flexdyn_ros.codegen.export.writer import GO_ON, WIDTH, wrap, Writer
 from flexdyn_ros.codegen.tracing.interface import Output
-from flexdyn_ros.dynamics.scalar import SERIES_LIMIT
 
-WIDTH = 99
 INDENT = '  '
-GO_ON = ' &'
 TYPE = 'double precision'
 # Names in one declaration: compilers limit the number of continuation lines.
 DECLARED = 60
@@ -48,17 +44,14 @@ def emit_fortran(plan: Schedule, parts: Parts | None = None) -> str:
         lines += [f'{INDENT}call part{k + 1}()' for k in range(len(parts.parts))]
     else:
         lines += _body(plan, parts.parts[0], writer, parts)
-    orders = stumpff_orders(plan.functions)
-    tables = fortran_tables(plan, TYPE, _number)
-    if several or orders or tables:
+    defined = fortran_functions(plan, TYPE, _number)
+    if several or defined:
         lines.append('contains')
     if several:
         for number, part in enumerate(parts.parts):
             body = _body(plan, part, writer, parts)
             lines += [f'subroutine part{number + 1}()', *body, f'end subroutine part{number + 1}']
-    for order in orders:
-        lines += _stumpff(order)
-    lines += tables
+    lines += defined
     return '\n'.join([*lines, f'end subroutine {trace.name}', ''])
 
 
@@ -124,19 +117,3 @@ def _subscript(output: Output, entry: int) -> str:
         row, column = divmod(entry, output.shape[1])
         return f'{row + 1}, {column + 1}'
     return str(entry + 1)
-
-
-def _stumpff(order: int) -> list[str]:
-    """Return the definition of one of Stumpff's functions as an internal function."""
-    name = f'stumpff{order}'
-    far = closed_form(order, _number, 'sqrt', 'sin', 'cos')
-    return [
-        f'pure {TYPE} function {name}(u)',
-        f'{INDENT}{TYPE}, intent(in) :: u',
-        f'{INDENT}if (u < {_number(SERIES_LIMIT)}) then',
-        *wrap(f'{name} = ', series(order, _number), '', INDENT * 2, WIDTH, GO_ON),
-        f'{INDENT}else',
-        *wrap(f'{name} = ', far, '', INDENT * 2, WIDTH, GO_ON),
-        f'{INDENT}end if',
-        f'end function {name}',
-    ]

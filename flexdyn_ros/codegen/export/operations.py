@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from flexdyn_ros.codegen.export.defined_functions import series_coefficients, stumpff_orders
 from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.codegen.export.series import series_coefficients, stumpff_orders
 from flexdyn_ros.dynamics.scalar import Spline
 from flexdyn_ros.symbolic.graph import CALL, CONSTANT, Expression, PRODUCT
 from flexdyn_ros.symbolic.program import operation_counts, ordered

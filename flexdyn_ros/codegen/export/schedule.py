@@ -76,16 +76,16 @@ def _length(node: Expression, lengths: dict[Expression, int]) -> int:
 def _names(
     trace: Trace, order: list[Expression], stored: list[Expression]
 ) -> dict[Expression, str]:
-    own = labels(trace)
+    names_of_coordinates = labels(trace)
     last = _last_coordinates(trace, order)
     taken = {name for each in trace.inputs for name in (each.name, *each.symbols)}
     names: dict[Expression, str] = {}
     counts: dict[str, int] = {}
     for node in stored:
-        name = _angle_name(node, own)
+        name = _angle_name(node, names_of_coordinates)
         if name is None or name in taken:
             place = last[node]
-            label = own[place] if place >= 0 else 'c'
+            label = names_of_coordinates[place] if place >= 0 else 'c'
             while name is None or name in taken:
                 counts[label] = counts.get(label, 0) + 1
                 name = f'{label}_{counts[label]}'
@@ -105,24 +105,25 @@ def labels(trace: Trace) -> list[str]:
     ]
 
 
-def _angle_name(node: Expression, own: list[str]) -> Optional[str]:
+def _angle_name(node: Expression, names: list[str]) -> Optional[str]:
     """Return s_<joint> or c_<joint> for the sine or cosine of a joint's own angle."""
     if node.kind != CALL or node.value not in ('sin', 'cos'):
         return None
     argument = split_sign(node.operands[0])[1]
-    if argument.kind != SYMBOL or not argument.value.startswith('q['):
+    if argument.kind != SYMBOL or not argument.value.startswith(('q[', 'joint_q[')):
         return None
-    index = int(argument.value[2:-1])
-    return f'{node.value[0]}_{own[index]}' if index < len(own) else None
+    index = int(argument.value.partition('[')[2][:-1])
+    return f'{node.value[0]}_{names[index]}' if index < len(names) else None
 
 
 def _last_coordinates(trace: Trace, order: list[Expression]) -> dict[Expression, int]:
     """Return the last velocity coordinate that each node depends on, -1 for none."""
     places = {}
     for each in trace.inputs:
-        if each.name in ('q', 'qd', 'qdd', 'joint_qdd', 'tau'):
+        if each.name in ('q', 'qd', 'qdd', 'joint_q', 'joint_qd', 'joint_qdd', 'tau'):
+            positions = each.name in ('q', 'joint_q')
             for index, symbol in enumerate(each.symbols):
-                places[symbol] = trace.positions[index] if each.name == 'q' else index
+                places[symbol] = trace.positions[index] if positions else index
     last: dict[Expression, int] = {}
     for node in order:
         if node.kind == SYMBOL:

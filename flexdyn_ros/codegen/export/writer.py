@@ -17,6 +17,8 @@ from flexdyn_ros.symbolic.graph import (
     SYMBOL,
 )
 
+WIDTH = 99  # of a line
+GO_ON = ' &'  # at the end of a line of Fortran that goes on
 # How strongly a text holds together: sums need brackets inside products, signs everywhere.
 _SUM, _PRODUCT, _ATOM = range(3)
 
@@ -91,8 +93,8 @@ class Writer:
         return self._bracketed(node, strength)
 
     def _bracketed(self, node: Expression, strength: int) -> str:
-        text, own = self._read(node)
-        return text if own >= strength else f'({text})'
+        text, held = self._read(node)
+        return text if held >= strength else f'({text})'
 
 
 def wrap(start: str, text: str, end: str, indent: str, width: int, join: str = '') -> list[str]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from flexdyn_ros.codegen.tracing.parameters import (
     find_parameter,
@@ -36,21 +36,21 @@ class ChosenParameters:
 
     def tree(self, payloads: Mapping[str, Inertia], values: Sequence[Any]) -> Multibody:
         """Return the tree of bodies with other values, scalars of any kind."""
-        symbols, rest = {}, list(values)
-        for parameter in self.parameters:
-            count = len(parameter.input.entries)
-            symbols[parameter.owner, parameter.kind] = rest[:count]
-            rest = rest[count:]
+        symbols = {(each.owner, each.kind): numbers for each, numbers in self._grouped(values)}
         return with_scalars(self.robot, payloads, symbols)
 
     def arguments(self) -> tuple[Any, ...]:
         """Return the values as a generated function takes them: numbers and vectors."""
-        found, rest = [], self.values
+        return tuple(
+            numbers[0] if each.input.scalar else numbers
+            for each, numbers in self._grouped(self.values)
+        )
+
+    def _grouped(self, values: Sequence[Any]) -> Iterator[tuple[Parameter, Sequence[Any]]]:
+        """Yield each parameter with its numbers."""
+        rest = iter(values)
         for parameter in self.parameters:
-            count = len(parameter.input.entries)
-            found.append(rest[0] if parameter.input.scalar else rest[:count])
-            rest = rest[count:]
-        return tuple(found)
+            yield parameter, tuple(next(rest) for _ in parameter.input.entries)
 
 
 def choose_parameters(robot: Robot, names: Sequence[str]) -> ChosenParameters:

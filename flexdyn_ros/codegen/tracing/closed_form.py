@@ -10,18 +10,24 @@ c_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2.
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Optional, Sequence
 
 from flexdyn_ros.codegen.tracing.multiple_angles import angle_coordinates, multiple_angles
+from flexdyn_ros.codegen.tracing.traced_derivatives import DifferentiatedDynamics
+from flexdyn_ros.dynamics.internal_forces import friction_forces
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
+from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.graph import Expression
 from flexdyn_ros.symbolic.optimise import optimise
 from flexdyn_ros.symbolic.program import Program
 
+CLOSED = 'closed form'
+ANGLES = 'closed form in multiple angles'
+CLOSED_FORMS = (CLOSED, ANGLES)
 # The number of Christoffel symbols grows with the cube of the joints.
 JOINT_LIMIT = 4
 ONE_AXIS = ('revolute', 'continuous', 'prismatic', 'fixed')
@@ -33,7 +39,7 @@ def suits_closed_form(robot: Robot) -> bool:
     return plain and not robot.n_modes and 0 < robot.nv <= JOINT_LIMIT
 
 
-class ClosedForm:
+class _ClosedForm:
     """
     The equations of motion of a tree of rigid bodies at symbolic positions.
 
@@ -103,3 +109,39 @@ class ClosedForm:
                     terms.append(graph.lift(weight * twice * (qd[j] * qd[k])))
             forces.append(graph.sum(terms))
         return forces
+
+
+class ClosedFormDynamics(DifferentiatedDynamics):
+    """Dynamics of a small arm in closed form; `method` is one of CLOSED_FORMS."""
+
+    _closed: Optional[_ClosedForm] = None
+
+    def mass_matrix(self, q) -> list[list[Scalar]]:
+        """Return the mass matrix, (nv, nv)."""
+        return self._closed_form(q).mass_matrix
+
+    def inverse_dynamics(self, q, qd, qdd, wrenches=()) -> list[Scalar]:
+        """Return joint torques, (nv,)."""
+        closed, graph = self._closed_form(q), q[0].graph
+        terms = [
+            closed.inertia(qdd), closed.coriolis(qd), closed.gravity,
+            friction_forces(self._tree, qd), self.external_force_vector(q, wrenches),
+        ]
+        return [graph.sum(map(graph.lift, parts)) for parts in zip(*terms)]
+
+    def gravity_vector(self, q) -> list[Scalar]:
+        """Return the forces that hold the robot against gravity, (nv,)."""
+        return self._closed_form(q).gravity
+
+    def coriolis_vector(self, q, qd) -> list[Scalar]:
+        """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
+        return self._closed_form(q).coriolis(qd)
+
+    def inertia_vector(self, q, qdd) -> list[Scalar]:
+        """Return M qdd, (nv,)."""
+        return self._closed_form(q).inertia(qdd)
+
+    def _closed_form(self, q) -> _ClosedForm:
+        if self._closed is None:
+            self._closed = _ClosedForm(self._tree, q, self._gravity, self.method == ANGLES)
+        return self._closed

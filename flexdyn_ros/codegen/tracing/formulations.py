@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from flexdyn_ros.codegen.tracing.closed_form import suits_closed_form
+from flexdyn_ros.codegen.tracing.closed_form import CLOSED_FORMS, suits_closed_form
 from flexdyn_ros.codegen.tracing.functions import has_followers, Request
 from flexdyn_ros.codegen.tracing.traced_derivatives import DERIVATIVE_METHODS, DIRECTIONS
 from flexdyn_ros.codegen.tracing.traced_dynamics import (
-    CLOSED_FORMS,
     DENSE,
     MASS_MATRIX_METHODS,
     MIXED,

@@ -28,7 +28,7 @@ def function_identifier(requests: Sequence[Request]) -> str:
 
 
 def inputs_of(robot: Robot, requests: Sequence[Request]) -> list[Input]:
-    """Return the vectors that the functions take, in the order q, qd, qdd, joint_qdd, tau."""
+    """Return the vectors that the functions take, in the order of `functions.VECTORS`."""
     taken = {name for request in requests for name in request.function.inputs}
     names = robot.coordinate_names
     position = _position_entries(robot)
@@ -36,10 +36,20 @@ def inputs_of(robot: Robot, requests: Sequence[Request]) -> list[Input]:
         'q': position,
         'qd': tuple(f'rate of {name}' for name in names),
         'qdd': tuple(f'acceleration of {name}' for name in names),
+        'joint_q': position[: robot.nq - robot.n_modes],
+        'joint_qd': tuple(f'rate of {name}' for name in robot.joint_names),
         'joint_qdd': tuple(f'acceleration of {name}' for name in robot.joint_names),
+        'modal_state': _modal_state_entries(robot),
+        'step': ('size [s]', 'spectral radius'),
         'tau': tuple(f'force on {name}' for name in names),
     }
     return [Input(name, entries) for name, entries in known.items() if name in taken]
+
+
+def _modal_state_entries(robot: Robot) -> tuple[str, ...]:
+    """Return what each entry of a modal state is, (4 n_modes,)."""
+    parts = 'deflection', 'rate', 'acceleration', 'averaged acceleration'
+    return tuple(f'{part} of {name}' for part in parts for name in robot.mode_names)
 
 
 def _position_entries(robot: Robot) -> tuple[str, ...]:
@@ -91,9 +101,13 @@ def _output(robot: Robot, request: Request, name: str, kind: str) -> Output:
     if kind in ('energy', 'power'):
         unit = 'J' if kind == 'energy' else 'W'
         return Output(name, (), (f'{name.replace("_", " ")} [{unit}]',))
+    if kind == 'modal state':
+        return Output(name, (4 * robot.n_modes,), _modal_state_entries(robot))
     names = {
-        'force': coordinates, 'acceleration': coordinates,
+        'force': coordinates, 'acceleration': coordinates, 'velocity': coordinates,
+        'configuration': _position_entries(robot),
         'joint force': robot.joint_names, 'modal acceleration': robot.mode_names,
+        'deflection': robot.mode_names,
     }[kind]
     what = name.replace('_', ' ')
     return Output(name, (len(names),), tuple(f'{what} of {each}' for each in names))
@@ -110,7 +124,14 @@ def _loop_output(robot: Robot, name: str, kind: str) -> Output:
     rows = robot.constraint_names
     if kind == 'loop acceleration':
         return Output(name, (len(rows),), tuple(f'dA/dt qd of {row}' for row in rows))
-    entries = tuple(f'{row} for unit rate of {c}' for row in rows for c in robot.coordinate_names)
+    columns = robot.coordinate_names
+    if kind == 'loop bias slopes':
+        rows = tuple(f'dA/dt qd of {row}' for row in rows)
+    else:
+        rows = tuple(f'{row} for unit rate of {c}' for row in rows for c in columns)
+    if kind == 'loop jacobian':
+        return Output(name, (len(robot.constraint_names), robot.nv), rows)
+    entries = tuple(f'{row}, by {c}' for row in rows for c in columns)
     return Output(name, (len(rows), robot.nv), entries)
 
 

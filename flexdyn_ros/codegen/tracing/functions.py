@@ -14,16 +14,30 @@ from flexdyn_ros.model.records.robot import Robot
 
 @dataclass(frozen=True)
 class Request:
-    """A function as asked for: which one, of which frame, by which parameters."""
+    """
+    A function as asked for.
+
+    Attributes:
+        name: Which one.
+        frame: Which frame it is about.
+        parameters: Which parameters it is about.
+        closed: Whether loops count, which compiled code then solves at each call.
+    """
 
     name: str
     frame: Optional[str] = None
     parameters: tuple[Parameter, ...] = ()
+    closed: bool = False
 
     @property
     def function(self) -> Function:
         """What it takes and gives."""
         return FUNCTIONS[self.name]
+
+    @property
+    def traced(self) -> Request:
+        """What is generated for it: with loops the equations that are solved."""
+        return Request('loop_equations') if self.closed else self
 
 
 def read_function(robot: Robot, text: str) -> list[Request]:
@@ -64,7 +78,7 @@ def read_function(robot: Robot, text: str) -> list[Request]:
 def _check_loops(robot: Robot, name: str) -> None:
     if FUNCTIONS[name].of_loops and not robot.loops:
         raise ArgumentError('function', f'names "{name}", and the robot has no <loop>')
-    if FUNCTIONS[name].open_tree and robot.loops:
+    if FUNCTIONS[name].by_rank and robot.loops:
         raise ArgumentError(
             'function',
             f'names "{name}", which depends on the rank of the loops and has no straight-line '
@@ -77,7 +91,7 @@ def functions_of(robot: Robot) -> list[str]:
     """Return the names of the functions that can be generated for a robot."""
     closed = bool(robot.loops)
     left_out = {
-        name for name, each in FUNCTIONS.items() if (each.open_tree if closed else each.of_loops)
+        name for name, each in FUNCTIONS.items() if (each.by_rank if closed else each.of_loops)
     }
     if has_followers(robot):
         left_out.add('mass_matrix_factors')

@@ -103,8 +103,3 @@ def told_apart(inputs: Sequence[Input]) -> list[Input]:
         taken.add(name)
         found.append(replace(each, name=name))
     return found
-
-
-def renamed(trace: Trace, name: str) -> Trace:
-    """Return the trace under another identifier."""
-    return replace(trace, name=name)

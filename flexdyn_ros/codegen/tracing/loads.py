@@ -84,20 +84,11 @@ class Loads:
         found += [parameter.input for parameter in self.parameters]
         return told_apart(found)
 
-    def payload_inputs(self) -> list[Input]:
-        """Return the arguments of the payloads."""
-        start = int(self.gravity)
-        return self.inputs()[start : start + len(self.payloads)]
-
-    def wrench_inputs(self) -> list[Input]:
-        """Return the arguments of the wrenches."""
-        start = int(self.gravity) + len(self.payloads)
-        return self.inputs()[start : start + len(self.wrenches)]
-
-    def named_parameters(self) -> tuple[Parameter, ...]:
-        """Return the parameters with the identifiers that their arguments have here."""
-        own = self.inputs()[int(self.gravity) + len(self.payloads) + len(self.wrenches) :]
-        return tuple(replace(each, input=given) for each, given in zip(self.parameters, own))
+    def inputs_by_kind(self) -> tuple[list[Input], ...]:
+        """Return the arguments of payloads, of wrenches, and of parameters."""
+        rest = iter(self.inputs()[int(self.gravity) :])
+        kinds = (self.payloads, self.wrenches, self.parameters)
+        return tuple([next(rest) for _ in names] for names in kinds)
 
 
 def read_loads(robot: Robot, arguments: Sequence[str]) -> Loads:
@@ -159,7 +150,8 @@ def loaded_tree(robot: Robot, loads: Loads, graph: Graph) -> Multibody:
     }
     tips = []
     places = {}
-    for link, given in zip(loads.payloads, loads.payload_inputs()):
+    of_payloads, _, of_parameters = loads.inputs_by_kind()
+    for link, given in zip(loads.payloads, of_payloads):
         values = _symbols(graph, given)
         mass, com, matrix = values[0], tuple(values[1:4]), symmetric_matrix(values[4:])
         if robot.link(link).segments is not None:
@@ -171,7 +163,10 @@ def loaded_tree(robot: Robot, loads: Loads, graph: Graph) -> Multibody:
                 tips.append((link, mass, subtract(com, section)))
             com = section
         payloads[link] = Inertia(mass, com, matrix)
-    symbols = {(p.owner, p.kind): _symbols(graph, p.input) for p in loads.named_parameters()}
+    symbols = {
+        (p.owner, p.kind): _symbols(graph, given)
+        for p, given in zip(loads.parameters, of_parameters)
+    }
     tree = with_scalars(robot, payloads, symbols, places)
     order = list(payloads)
     for link, mass, offset in tips:
@@ -197,7 +192,7 @@ def _tip(robot: Robot, link: str) -> tuple[float, float, float]:
         return modal.tip
     beam = robot.link(link).undeformed_beam
     assert beam is not None
-    return scale(beam.length, (beam.axes[0][0], beam.axes[1][0], beam.axes[2][0]))
+    return scale(beam.length, beam.direction)
 
 
 def _off_section(tree: Multibody, index: int, mass: Any, offset: tuple) -> Multibody:
@@ -231,7 +226,7 @@ def gravity_of(robot: Robot, loads: Loads, graph: Graph) -> tuple:
 def wrenches_of(loads: Loads, graph: Graph) -> list[FrameWrench]:
     """Return the wrenches as the algorithms take them."""
     found = []
-    for frame, given in zip(loads.wrenches, loads.wrench_inputs()):
+    for frame, given in zip(loads.wrenches, loads.inputs_by_kind()[1]):
         values = _symbols(graph, given)
         found.append(
             FrameWrench(frame, tuple(values[:3]), tuple(values[3:]), loads.axes.get(frame))

@@ -99,13 +99,13 @@ def with_scalars(
 def _with_inertia(link: Link, symbols: Mapping) -> Link:
     """Return the link with symbols in its inertia."""
     mass, com, moments = (symbols.get((link.name, kind)) for kind in ('mass', 'com', 'inertia'))
-    own = link.inertia
-    if own is None or not (mass or com or moments):
+    given = link.inertia
+    if given is None or not (mass or com or moments):
         return link
     return replace(link, inertia=Inertia(
-        mass[0] if mass else own.mass,
-        tuple(com) if com else own.com,
-        symmetric_matrix(moments) if moments else own.matrix,
+        mass[0] if mass else given.mass,
+        tuple(com) if com else given.com,
+        symmetric_matrix(moments) if moments else given.matrix,
     ))
 
 
@@ -118,8 +118,8 @@ def _with_drive(joint: Joint, symbols: Mapping) -> JointDynamics:
     if 'coulomb' in known and law.breakaway == law.coulomb:
         law = replace(law, stribeck=None)
     law = replace(law, **{kind: known[kind] for kind in ('viscous', 'coulomb') if kind in known})
-    own = ('rotor_inertia', 'stiffness', 'damping')
-    return replace(drive, friction=law, **{kind: known[kind] for kind in own if kind in known})
+    kinds = ('rotor_inertia', 'stiffness', 'damping')
+    return replace(drive, friction=law, **{kind: known[kind] for kind in kinds if kind in known})
 
 
 def _with_modes(robot: Robot, tree: Multibody, symbols: Mapping) -> Multibody:

@@ -10,14 +10,13 @@ from flexdyn_ros.codegen.tracing.formulations import compared, methods, solving_
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.interface import Trace
 from flexdyn_ros.codegen.tracing.loads import Loads
-from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE
-from flexdyn_ros.codegen.tracing.trace import trace_requests
+from flexdyn_ros.codegen.tracing.trace import ANGLE_TOLERANCE, trace_requests
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.optimise import optimise, PASSES, PassReport
 from flexdyn_ros.symbolic.passes.identities import descend_stumpff
 from flexdyn_ros.symbolic.passes.numbers import gather_numbers
 from flexdyn_ros.symbolic.program import operation_counts, Program
-from flexdyn_ros.symbolic.search.common_divisors import search_divisors
+from flexdyn_ros.symbolic.search.refinement import search_divisors
 
 # Operations of a traced program above which the passes are left out, as they would take long; in
 # a hurry, as where code is made while someone waits for its first result, much earlier.
@@ -71,7 +70,7 @@ def simplify(
     loads: Loads,
     *,
     optimised: bool = True,
-    snap: float = ANGLE_TOLERANCE,
+    rotation_tolerance: float = ANGLE_TOLERANCE,
     pivots: bool = False,
     quick: bool = False,
     method: Optional[str] = None,
@@ -85,17 +84,19 @@ def simplify(
         requests: The same, read.
         loads: What stays an argument.
         optimised: Whether inertial parameters are regrouped and the passes run.
-        snap: See `trace`.
-        pivots: See `trace`.
+        rotation_tolerance: See `trace_requests`.
+        pivots: The same.
         quick: Whether equivalent formulations are compared before the passes instead of after,
             slow passes are left out, and large programs go without any.
-        method: How accelerations are solved for, the cheapest way when None, or how the mass
+        method: How accelerations are solved for, the cheapest method when None, or how the mass
             matrix is found. It gives way where the robot does not allow it.
     """
     suitable = compared(robot, requests, quick) if optimised else solving_methods(robot, requests)
     traces = [
-        trace_requests(robot, function, requests, loads, way, optimised, snap, pivots)
-        for way in ((method,) if method in methods(robot, requests) else suitable)
+        trace_requests(
+            robot, function, requests, loads, formulation, optimised, rotation_tolerance, pivots
+        )
+        for formulation in ((method,) if method in methods(robot, requests) else suitable)
     ]
     counts = [_total(operation_counts(each.program.outputs)) for each in traces]
     least = min(counts)

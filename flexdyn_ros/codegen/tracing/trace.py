@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a robot and the name of a function to a program: the algorithms run on symbols."""
+"""
+From a robot and the name of a function to a program: the algorithms run on symbols.
+
+Before that, entries of rotations next to 0, 1 and -1 become exact. Descriptions write right angles
+with ten digits (1.57079632679), so that rotation matrices hold entries of some 1e-12 where zero is
+meant; each would cost operations in generated code. Forces change by about as much, relative to
+their size, and accelerations by up to that times the condition number of the mass matrix.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any, Optional, Sequence
 
+from flexdyn_ros.codegen.tracing.closed_form import CLOSED_FORMS, ClosedFormDynamics
 from flexdyn_ros.codegen.tracing.formulations import solving_methods
 from flexdyn_ros.codegen.tracing.function_vectors import function_identifier, inputs_of, outputs_of
 from flexdyn_ros.codegen.tracing.functions import read_function, Request
@@ -17,25 +25,23 @@ from flexdyn_ros.codegen.tracing.loads import (
     read_loads,
     wrenches_of,
 )
-from flexdyn_ros.codegen.tracing.rotation_rounding import ANGLE_TOLERANCE, round_rotations
-from flexdyn_ros.codegen.tracing.traced_derivatives import STRUCTURED
-from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE, TracedDynamics
+from flexdyn_ros.codegen.tracing.traced_derivatives import DifferentiatedDynamics, STRUCTURED
+from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
 from flexdyn_ros.dynamics.base_parameters import regroup
+from flexdyn_ros.dynamics.multibody import Body, Frame, Multibody
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
 
+# Right angles written with ten digits; forces change by less than 1e-11 relative.
+ANGLE_TOLERANCE = 1e-9
+# Round-off alone: cos(pi/2) in double precision is 6e-17.
+ROUND_OFF = 1e-14
+
 
 def trace(
-    robot: Robot,
-    function: str,
-    arguments: Sequence[str] = (),
-    *,
-    method: Optional[str] = None,
-    base_parameters: bool = True,
-    snap: float = ANGLE_TOLERANCE,
-    pivots: bool = False,
+    robot: Robot, function: str, arguments: Sequence[str] = (), **choices: Any
 ) -> Trace:
     """
     Return a function of a robot as a program.
@@ -44,19 +50,14 @@ def trace(
         robot: The robot; its numbers, gravity and payloads become constants.
         function: See `functions.read_function`.
         arguments: What stays an argument, see `loads.py`.
-        method: How accelerations are solved for, where several ways exist
-            (`solving_methods`); the first of them when None.
-        base_parameters: Whether inertial parameters are regrouped.
-        snap: Distance from 0, 1 and -1 within which entries of rotations are rounded; 0 for none.
-        pivots: Whether the pivots met while solving are a last output.
+        choices: See `trace_requests`.
 
     Raises:
         ArgumentError: If a function or an argument is unknown.
         UnknownName: If a link or frame is unknown.
     """
-    requests = read_function(robot, function)
-    loads = read_loads(robot, arguments)
-    return trace_requests(robot, function, requests, loads, method, base_parameters, snap, pivots)
+    requests, loads = read_function(robot, function), read_loads(robot, arguments)
+    return trace_requests(robot, function, requests, loads, **choices)
 
 
 def trace_requests(
@@ -66,39 +67,52 @@ def trace_requests(
     loads: Loads,
     method: Optional[str] = None,
     base_parameters: bool = True,
-    snap: float = ANGLE_TOLERANCE,
+    rotation_tolerance: float = ANGLE_TOLERANCE,
     pivots: bool = False,
 ) -> Trace:
-    """Return a function as a program; see `trace`."""
+    """
+    Return a function as a program; see `trace`.
+
+    Args:
+        robot: The robot.
+        function: What was asked for.
+        requests: The same, read.
+        loads: What stays an argument.
+        method: How accelerations are solved for, where several ways exist
+            (`solving_methods`); the first of them when None.
+        base_parameters: Whether inertial parameters are regrouped.
+        rotation_tolerance: Distance from 0, 1 and -1 within which entries of rotations are
+            rounded; 0 for none.
+        pivots: Whether the pivots met while solving are a last output.
+    """
     requests = [_about_parameters(request, loads) for request in requests]
     graph = Graph()
     inputs = inputs_of(robot, requests)
     vectors = {each.name: [graph.symbol(name) for name in each.symbols] for each in inputs}
-    tree = round_rotations(loaded_tree(robot, loads, graph), snap)
+    tree = _round_rotations(loaded_tree(robot, loads, graph), rotation_tolerance)
     # Nothing moves the root body: frames on it need no inertia, and base parameters end there.
     method = solving_methods(robot, requests)[0] if method is None else method
     tree = regroup(tree, axisymmetric=method != STRUCTURED) if base_parameters else tree
-    dynamics = TracedDynamics(tree, robot.n_joints, gravity_of(robot, loads, graph), method)
+    kind = ClosedFormDynamics if method in CLOSED_FORMS else DifferentiatedDynamics
+    dynamics = kind(tree, robot.n_joints, gravity_of(robot, loads, graph), method, graph)
     outputs: list[Output] = []
     values: list[Any] = []
-    parameters = [
-        graph.symbol(name) for each in loads.named_parameters() for name in each.input.symbols
-    ]
+    parameters = [graph.symbol(x) for each in loads.inputs_by_kind()[2] for x in each.symbols]
     for request in requests:
         found = dynamics.evaluate(
             request.name, [vectors[name] for name in request.function.inputs], request.frame,
             parameters, wrenches_of(loads, graph),
         )
-        own = outputs_of(robot, request)
-        for output, result in zip(own, found if len(own) > 1 else (found,)):
+        results = outputs_of(robot, request)
+        for output, result in zip(results, found if len(results) > 1 else (found,)):
             outputs.append(output)
             values += _flat(result)
     if pivots and dynamics.pivots:
         names = tuple(f'pivot {k + 1}' for k in range(len(dynamics.pivots)))
         outputs.append(Output('pivots', (len(names),), names))
         values += dynamics.pivots
-    results = tuple(graph.lift(value) for value in values)
-    program = Program(graph, results, tuple(graph.nodes))
+    nodes = tuple(graph.lift(value) for value in values)
+    program = Program(graph, nodes, tuple(graph.nodes))
     solved = any(request.function.solves for request in requests)
     choices = (method,) if solved or method != RECURSIVE else ()
     return Trace(
@@ -142,10 +156,41 @@ def _positions(robot: Robot) -> tuple[int, ...]:
     start = 0
     for joint in robot.joints:
         count = len(joint.coordinate_names)
-        own = list(range(start, start + count))
+        columns = list(range(start, start + count))
         at = joint.quaternion_place
         if at is not None:
-            own.insert(at + 3, own[at + 2])
-        places += own
+            columns.insert(at + 3, columns[at + 2])
+        places += columns
         start += count
     return (*places, *range(start, robot.nv))
+
+
+def _round_rotations(tree: Multibody, tolerance: float) -> Multibody:
+    """Return the tree with rotations and axes exact where they are within `tolerance` of it."""
+    if tolerance <= 0.0:
+        return tree
+    return replace(
+        tree,
+        bodies=tuple(_round_body(body, tolerance) for body in tree.bodies),
+        frames={
+            name: Frame(frame.body, frame.position, _rounded(frame.rotation, tolerance))
+            for name, frame in tree.frames.items()
+        },
+    )
+
+
+def _round_body(body: Body, tolerance: float) -> Body:
+    joint = body.joint
+    plane = joint.plane if joint.plane is None else _rounded(joint.plane, tolerance)
+    joint = replace(joint, axis=_rounded(joint.axis, tolerance), plane=plane)
+    return replace(body, joint=joint, rotation=_rounded(body.rotation, tolerance))
+
+
+def _rounded(value: Any, tolerance: float) -> Any:
+    """Return a number, or a tuple of them at any depth, rounded where it is close."""
+    if isinstance(value, tuple):
+        return tuple(_rounded(item, tolerance) for item in value)
+    if isinstance(value, float) and value != round(value) and abs(value) < 2.0:
+        nearest = float(round(value))
+        return nearest if abs(value - nearest) <= tolerance else value
+    return value

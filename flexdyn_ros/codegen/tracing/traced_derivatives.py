@@ -11,8 +11,9 @@ and Mansard, Analytical derivatives of rigid body dynamics algorithms, 2018, sec
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Protocol, Sequence
+from typing import Any, Iterable, Sequence
 
+from flexdyn_ros.codegen.tracing.traced_dynamics import TracedDynamics
 from flexdyn_ros.dynamics.derivatives.composite_derivatives import (
     CompositeDerivatives,
     POSITION,
@@ -23,8 +24,6 @@ from flexdyn_ros.dynamics.displacement import displacements
 from flexdyn_ros.dynamics.internal_forces import elastic_forces, friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.mass_matrix import outward_order
-from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.spatial import Vector
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.graph import Expression, Graph, Operand
 from flexdyn_ros.symbolic.program import substitute
@@ -36,97 +35,98 @@ DERIVATIVE_METHODS = (STRUCTURED, DIRECTIONS)
 Rows = list[list[Expression]]
 
 
-class Traced(Protocol):
-    """What is differentiated: dynamics over symbols."""
+class DifferentiatedDynamics(TracedDynamics):
+    """Traced dynamics with their derivatives."""
 
-    method: str
-    pivots: list
+    def inverse_dynamics_derivatives(self, q, qd, qdd, wrenches=()) -> tuple:
+        """Return the derivatives of the forces by q, qd and qdd, (nv, nv) each."""
+        if not qd:
+            return [], [], []
+        return (*self._by_state(q, qd, qdd, wrenches), self.mass_matrix(q))
 
-    @property
-    def tree(self) -> Multibody:
-        """The bodies."""
+    def forward_dynamics_derivatives(self, q, qd, tau, wrenches=()) -> tuple:
+        """Return the derivatives of the accelerations by q, qd and tau, (nv, nv) each."""
+        if not qd:
+            return [], [], []
+        graph, solver = qd[0].graph, Solver(self, q)
+        accelerations, values = self._accelerations(solver, q, qd, tau, wrenches)
+        inverse = solver.inverse(graph)
+        found = []
+        for rows in self._by_state(q, qd, accelerations, wrenches):
+            columns = [substitute(column, values) for column in zip(*rows)]
+            found.append([
+                [-graph.sum(a * b for a, b in zip(row, column)) for column in columns]
+                for row in inverse
+            ])
+        return found[0], found[1], inverse
 
-    @property
-    def gravity(self) -> Vector:
-        """Acceleration of gravity in the root frame [m/s^2]."""
+    def inverse_dynamics_parameter_derivatives(self, q, qd, qdd, chosen, wrenches=()) -> list:
+        """Return the derivatives of the forces by symbols of parameters, (nv, n)."""
+        if not qd:
+            return []
+        graph, forces = qd[0].graph, self.inverse_dynamics(q, qd, qdd, wrenches)
+        return _along([Direction({symbol: graph.one}) for symbol in chosen], forces, graph)
 
-    def inverse_dynamics(self, q: list, qd: list, qdd: list, wrenches: Sequence = ()) -> list:
-        """Return forces, (nv,)."""
+    def forward_dynamics_parameter_derivatives(self, q, qd, tau, chosen, wrenches=()) -> list:
+        """Return the derivatives of the accelerations by symbols of parameters, (nv, n)."""
+        if not qd:
+            return []
+        graph, solver = qd[0].graph, Solver(self, q)
+        accelerations, values = self._accelerations(solver, q, qd, tau, wrenches)
+        rows = self.inverse_dynamics_parameter_derivatives(q, qd, accelerations, chosen, wrenches)
+        columns = [solver.solve(substitute(column, values)) for column in zip(*rows)]
+        return [[graph.negate(graph.lift(x)) for x in row] for row in zip(*columns)]
 
-    def external_force_vector(self, q: list, wrenches: Sequence) -> list:
-        """Return the forces that wrenches ask for, (nv,)."""
+    def loop_derivatives(self, q, qd) -> tuple:
+        """Return the derivatives by q of the loops' Jacobian, row by row, and of their bias."""
+        graph = qd[0].graph
+        jacobian = [x for row in self.loop_jacobian(q) for x in row]
+        displaced = self._displaced(q, graph)
+        return tuple(
+            _along(displaced, values, graph) for values in (jacobian, self.loop_bias(q, qd))
+        )
 
-    def mass_matrix(self, q: list) -> list[list]:
-        """Return the mass matrix, (nv, nv)."""
+    def _displaced(self, q: list, graph: Graph) -> list[Direction]:
+        """Return the directions in which positions are displaced, one a velocity coordinate."""
+        return [
+            Direction({q[place]: graph.lift(rate) for place, rate in moved})
+            for moved in displacements(self._tree, q)
+        ]
 
+    def _by_state(self, q: list, qd: list, qdd: list, wrenches: Sequence) -> tuple[Rows, Rows]:
+        """Return the derivatives of the forces by displacements and by rates, (nv, nv) each."""
+        graph, tree = qd[0].graph, self._tree
+        displaced = self._displaced(q, graph)
+        rates = [Direction({symbol: graph.one}) for symbol in qd]
+        if self.method != STRUCTURED:
+            forces = self.inverse_dynamics(q, qd, qdd, wrenches)
+            return _along(displaced, forces, graph), _along(rates, forces, graph)
+        rest = [friction_forces(tree, qd), elastic_forces(tree, q, qd)]
+        if wrenches:
+            rest.append(self.external_force_vector(q, wrenches))
+        forces = [graph.sum(map(graph.lift, parts)) for parts in zip(*rest)]
+        calculus = GraphCalculus(graph)
+        axes = independent_axes(tree, q, qd, list(map(graph.lift, qdd)), calculus)
+        values = dict(calculus.values)
+        x, y, z = self._gravity
+        found = CompositeDerivatives(axes, (x, y, z), calculus)
+        by_position, by_rate = (
+            _gathered(axes.drivers, values, found.by[kind], tree.nv, graph)
+            for kind in (POSITION, VELOCITY)
+        )
+        return (
+            _sum(by_position, _along(displaced, forces, graph)),
+            _sum(by_rate, _along(rates, forces, graph)),
+        )
 
-def inverse_derivatives(
-    dyn: Traced, graph: Graph, q: list, qd: list, qdd: list, wrenches: Sequence
-) -> tuple[Rows, Rows]:
-    """Return the derivatives of inverse dynamics by displacements and by rates, (nv, nv) each."""
-    displaced = [
-        Direction({q[place]: graph.lift(rate) for place, rate in moved})
-        for moved in displacements(dyn.tree, q)
-    ]
-    rates = [Direction({symbol: graph.one}) for symbol in qd]
-    if dyn.method != STRUCTURED:
-        forces = dyn.inverse_dynamics(q, qd, qdd, wrenches)
-        return _along(displaced, forces, graph), _along(rates, forces, graph)
-    rest = [friction_forces(dyn.tree, qd), elastic_forces(dyn.tree, q, qd)]
-    if wrenches:
-        rest.append(dyn.external_force_vector(q, wrenches))
-    forces = [graph.sum(map(graph.lift, parts)) for parts in zip(*rest)]
-    calculus = GraphCalculus(graph)
-    axes = independent_axes(dyn.tree, q, qd, list(map(graph.lift, qdd)), calculus)
-    values = dict(calculus.values)
-    found = CompositeDerivatives(axes, dyn.gravity, calculus)
-    by_position, by_rate = (
-        _gathered(axes.drivers, values, found.by[kind], dyn.tree.nv, graph)
-        for kind in (POSITION, VELOCITY)
-    )
-    return (
-        _sum(by_position, _along(displaced, forces, graph)),
-        _sum(by_rate, _along(rates, forces, graph)),
-    )
-
-
-def forward_derivatives(
-    dyn: Traced, graph: Graph, q: list, qd: list, tau: list, wrenches: Sequence
-) -> tuple[Rows, Rows, Rows]:
-    """Return the derivatives of forward dynamics by displacements, rates and forces."""
-    solver = Solver(dyn, q)
-    accelerations, values = _accelerations(dyn, graph, solver, q, qd, tau, wrenches)
-    inverse = solver.inverse(graph)
-    found = []
-    for rows in inverse_derivatives(dyn, graph, q, qd, accelerations, wrenches):
-        columns = [substitute(column, values) for column in zip(*rows)]
-        found.append([
-            [
-                -graph.sum(a * b for a, b in zip(row, column))
-                for column in columns
-            ]
-            for row in inverse
-        ])
-    return found[0], found[1], inverse
-
-
-def inverse_parameter_derivatives(
-    dyn: Traced, graph: Graph, q: list, qd: list, qdd: list, parameters: list, wrenches: Sequence
-) -> Rows:
-    """Return the derivatives of inverse dynamics by parameters, (nv, n)."""
-    forces = dyn.inverse_dynamics(q, qd, qdd, wrenches)
-    return _along([Direction({symbol: graph.one}) for symbol in parameters], forces, graph)
-
-
-def forward_parameter_derivatives(
-    dyn: Traced, graph: Graph, q: list, qd: list, tau: list, parameters: list, wrenches: Sequence
-) -> Rows:
-    """Return the derivatives of forward dynamics by parameters, (nv, n)."""
-    solver = Solver(dyn, q)
-    accelerations, values = _accelerations(dyn, graph, solver, q, qd, tau, wrenches)
-    rows = inverse_parameter_derivatives(dyn, graph, q, qd, accelerations, parameters, wrenches)
-    columns = [solver.solve(substitute(column, values)) for column in zip(*rows)]
-    return [[graph.negate(graph.lift(x)) for x in row] for row in zip(*columns)]
+    def _accelerations(
+        self, solver: Solver, q: list, qd: list, tau: list, wrenches: Sequence
+    ) -> tuple[list[Expression], dict[Expression, Expression]]:
+        """Return symbols for the accelerations that forces cause, and what they stand for."""
+        graph, bias = qd[0].graph, self.inverse_dynamics(q, qd, self._zero, wrenches)
+        found = solver.solve([force - rest for force, rest in zip(tau, bias)])
+        symbols = [graph.symbol(f'@qdd {k}') for k in range(len(found))]
+        return symbols, {symbol: graph.lift(x) for symbol, x in zip(symbols, found)}
 
 
 class GraphCalculus:
@@ -181,7 +181,7 @@ class Solver:
     The pivots are added to those of the dynamics.
     """
 
-    def __init__(self, dyn: Traced, q: list):
+    def __init__(self, dyn: TracedDynamics, q: list):
         """Factorise the mass matrix at configuration q, (nq,)."""
         self.order = outward_order(dyn.tree)[::-1]
         matrix = dyn.mass_matrix(q)
@@ -209,16 +209,6 @@ class Solver:
         return rows
 
 
-def _accelerations(
-    dyn: Traced, graph: Graph, solver: Solver, q: list, qd: list, tau: list, wrenches: Sequence
-) -> tuple[list[Expression], dict[Expression, Expression]]:
-    """Return symbols for the accelerations that forces cause, and what they stand for."""
-    bias = dyn.inverse_dynamics(q, qd, [0.0] * len(qd), wrenches)
-    found = solver.solve([force - own for force, own in zip(tau, bias)])
-    symbols = [graph.symbol(f'@qdd {k}') for k in range(len(found))]
-    return symbols, {symbol: graph.lift(x) for symbol, x in zip(symbols, found)}
-
-
 def _along(directions: list[Direction], values: Sequence, graph: Graph) -> Rows:
     """Return the derivatives of values, one row each, along directions."""
     return [[each.derivative(graph.lift(value)) for each in directions] for value in values]
@@ -230,11 +220,11 @@ def _gathered(
 ) -> Rows:
     """Return derivatives of axes by axes as those of coordinates by coordinates."""
     entries: dict[tuple[int, int], list[Expression]] = {}
-    for own, row in zip(drivers, rows):
+    for row_drivers, row in zip(drivers, rows):
         found = substitute(map(graph.lift, row), values)
-        for others, value in zip(drivers, found):
-            for i, first in own:
-                for j, second in others:
+        for column_drivers, value in zip(drivers, found):
+            for i, first in row_drivers:
+                for j, second in column_drivers:
                     entries.setdefault((i, j), []).append(first * second * value)
     return [[graph.sum(entries.get((i, j), ())) for j in range(count)] for i in range(count)]
 

@@ -3,18 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Callable, Sequence
 
-from flexdyn_ros.codegen.tracing.closed_form import ClosedForm
-from flexdyn_ros.codegen.tracing.traced_derivatives import (
-    forward_derivatives,
-    forward_parameter_derivatives,
-    inverse_derivatives,
-    inverse_parameter_derivatives,
-)
 from flexdyn_ros.dynamics.articulated_body import factorise, solve
 from flexdyn_ros.dynamics.factors import mass_matrix_factors
-from flexdyn_ros.dynamics.internal_forces import friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.mass_matrix import (
     mass_matrix,
@@ -26,12 +18,12 @@ from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import Vector
+from flexdyn_ros.symbolic.differentiate import Direction
+from flexdyn_ros.symbolic.graph import Graph
+from flexdyn_ros.symbolic.program import substitute
 
 RECURSIVE = 'articulated bodies'
 DENSE = 'mass matrix and LDL^T'
-CLOSED = 'closed form'
-ANGLES = 'closed form in multiple angles'
-CLOSED_FORMS = (CLOSED, ANGLES)
 # Walker and Orin's methods 1 to 3, and a mixture of 1 and 3 that may be cheaper on flexible arms.
 COMPOSITE = 'composite bodies'
 MIXED = 'composite bodies and inverse dynamics'
@@ -48,6 +40,7 @@ class TracedDynamics(ReferenceBackend):
     The reference backend over symbols.
 
     Attributes:
+        tree: The bodies.
         method: How accelerations are solved for, RECURSIVE or DENSE, how the mass matrix is
             found, one of MASS_MATRIX_METHODS, how derivatives are, one of DERIVATIVE_METHODS,
             or one of CLOSED_FORMS for all of it.
@@ -56,65 +49,25 @@ class TracedDynamics(ReferenceBackend):
 
     name = 'traced'
 
-    def __init__(self, tree: Multibody, n_joints: int, gravity: Vector, method: str):
-        """Take a tree of bodies whose numbers may be symbols."""
+    def __init__(
+        self, tree: Multibody, n_joints: int, gravity: Vector, method: str, graph: Graph
+    ):
+        """Take a tree of bodies whose numbers may be symbols of a graph."""
+        self._graph = graph
         self._tree = tree
         self._gravity = gravity
         self._zero = [0.0] * tree.nv
         self._n_joints = n_joints
         self.method = method
         self.pivots: list[Scalar] = []
-        self._closed: Optional[ClosedForm] = None
 
     def mass_matrix(self, q) -> list[list[Scalar]]:
         """Return the mass matrix, (nv, nv)."""
-        if self.method in CLOSED_FORMS:
-            return self._closed_form(q).mass_matrix
         return MASS_MATRIX_METHODS.get(self.method, mass_matrix)(self._tree, q)
-
-    def inverse_dynamics(self, q, qd, qdd, wrenches=()) -> list[Scalar]:
-        """Return joint torques and modal forces, (nv,)."""
-        if self.method not in CLOSED_FORMS:
-            return super().inverse_dynamics(q, qd, qdd, wrenches)
-        closed = self._closed_form(q)
-        terms = [
-            closed.inertia(qdd), closed.coriolis(qd), closed.gravity,
-            friction_forces(self._tree, qd), self.external_force_vector(q, wrenches),
-        ]
-        return [q[0].graph.sum(map(q[0].graph.lift, parts)) for parts in zip(*terms)]
-
-    def gravity_vector(self, q) -> list[Scalar]:
-        """Return the forces that hold the robot against gravity, (nv,)."""
-        if self.method in CLOSED_FORMS:
-            return self._closed_form(q).gravity
-        return super().gravity_vector(q)
-
-    def coriolis_vector(self, q, qd) -> list[Scalar]:
-        """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
-        if self.method in CLOSED_FORMS:
-            return self._closed_form(q).coriolis(qd)
-        return super().coriolis_vector(q, qd)
-
-    def inertia_vector(self, q, qdd) -> list[Scalar]:
-        """Return M qdd, (nv,)."""
-        if self.method in CLOSED_FORMS:
-            return self._closed_form(q).inertia(qdd)
-        return super().inertia_vector(q, qdd)
-
-    def _closed_form(self, q) -> ClosedForm:
-        if self._closed is None:
-            self._closed = ClosedForm(self._tree, q, self._gravity, self.method == ANGLES)
-        return self._closed
 
     def mass_matrix_factors(self, q) -> tuple[list[list[Scalar]], list[Scalar]]:
         """Return U, (nv, nv), and the diagonal of D, (nv,), in `factor_order`."""
         return mass_matrix_factors(self._tree, q)
-
-    def forward_dynamics(self, q, qd, tau, wrenches=(), method='') -> list[Scalar]:
-        """Return accelerations, (nv,)."""
-        bias = self.inverse_dynamics(q, qd, self._zero, wrenches)
-        right = [a - b for a, b in zip(tau, bias)]
-        return self._solve(q, right, range(self._tree.nv), self.method)
 
     def hybrid_dynamics(self, q, qd, joint_qdd, wrenches=()) -> tuple[list, list]:
         """
@@ -126,7 +79,7 @@ class TracedDynamics(ReferenceBackend):
         first, count = self._n_joints, self._tree.nv
         at_rest = self.inverse_dynamics(q, qd, joint_qdd + [0.0] * (count - first), wrenches)
         free = range(first, count)
-        modal = self._solve(q, [-force for force in at_rest], free, self.method)[first:]
+        modal = self._solve(q, [-force for force in at_rest], free)[first:]
         if self.method == RECURSIVE:
             return self.inverse_dynamics(q, qd, joint_qdd + modal, wrenches)[:first], modal
         matrix = self.mass_matrix(q)
@@ -137,50 +90,23 @@ class TracedDynamics(ReferenceBackend):
             tau.append(force)
         return tau, modal
 
-    @property
-    def tree(self) -> Multibody:
-        """The bodies."""
-        return self._tree
+    def derivative_at(
+        self, function: Callable[[list], Sequence[Scalar]], at: Sequence[Scalar]
+    ) -> list[list[Scalar]]:
+        """Return the derivative of a vector by its argument at some place, by rows."""
+        graph = self._graph
+        symbols = [graph.symbol(f'@at {k}') for k in range(len(at))]
+        directions = [Direction({symbol: graph.one}) for symbol in symbols]
+        values = dict(zip(symbols, map(graph.lift, at)))
+        return [
+            substitute([each.derivative(graph.lift(x)) for each in directions], values)
+            for x in function(symbols)
+        ]
 
-    @property
-    def gravity(self) -> Vector:
-        """Acceleration of gravity in the root frame [m/s^2]."""
-        x, y, z = self._gravity
-        return x, y, z
-
-    def inverse_dynamics_derivatives(self, q, qd, qdd, wrenches=()) -> tuple:
-        """Return the derivatives of the forces by q, qd and qdd, (nv, nv) each."""
-        if not qd:
-            return [], [], []
-        by_q, by_qd = inverse_derivatives(self, qd[0].graph, q, qd, qdd, wrenches)
-        return by_q, by_qd, self.mass_matrix(q)
-
-    def forward_dynamics_derivatives(self, q, qd, tau, wrenches=()) -> tuple:
-        """Return the derivatives of the accelerations by q, qd and tau, (nv, nv) each."""
-        if not qd:
-            return [], [], []
-        return forward_derivatives(self, qd[0].graph, q, qd, tau, wrenches)
-
-    def inverse_dynamics_parameter_derivatives(self, q, qd, qdd, chosen, wrenches=()) -> list:
-        """Return the derivatives of the forces by symbols of parameters, (nv, n)."""
-        if not qd:
-            return []
-        return inverse_parameter_derivatives(
-            self, qd[0].graph, q, qd, qdd, chosen, wrenches
-        )
-
-    def forward_dynamics_parameter_derivatives(self, q, qd, tau, chosen, wrenches=()) -> list:
-        """Return the derivatives of the accelerations by symbols of parameters, (nv, n)."""
-        if not qd:
-            return []
-        return forward_parameter_derivatives(
-            self, qd[0].graph, q, qd, tau, chosen, wrenches
-        )
-
-    def _solve(self, q, forces, free, method) -> list[Scalar]:
+    def _solve(self, q, forces, free, method='') -> list[Scalar]:
         if not free:
             return list(self._zero)
-        if method == RECURSIVE and self._tree.is_recursive:
+        if self.method == RECURSIVE and self._tree.is_recursive:
             steps = factorise(self._tree, q, frozenset(free))
             self.pivots += [pivot for step in steps for pivot in step.factors.pivots]
             return solve(self._tree, steps, forces)

@@ -20,12 +20,7 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
-from flexdyn_ros.dynamics.derivatives.composite_responses import (
-    CompositeResponses,
-    Response,
-    slope,
-    vector,
-)
+from flexdyn_ros.dynamics.derivatives.composite_responses import CompositeResponses, slope, vector
 from flexdyn_ros.dynamics.derivatives.independent_axes import (
     Calculus,
     CalculusDirection,
@@ -35,14 +30,14 @@ from flexdyn_ros.dynamics.derivatives.motion_variation import Variation, variati
 from flexdyn_ros.dynamics.displacement import displacements
 from flexdyn_ros.dynamics.joints import Column, project_on_axis
 from flexdyn_ros.dynamics.placement import Wrench
-from flexdyn_ros.dynamics.spatial import add, cross, Vector, ZERO
+from flexdyn_ros.dynamics.spatial import add, BodyWrench, cross, Vector, ZERO
 from flexdyn_ros.dynamics.spatial_inertia import column_momentum
 
 Rows = list[list[Any]]
 POSITION, VELOCITY = range(2)
 
 
-class CompositeDerivatives:
+class CompositeDerivatives(CompositeResponses):
     """
     Derivatives of the forces of inertia, gravity and Coriolis at one state.
 
@@ -52,19 +47,10 @@ class CompositeDerivatives:
     """
 
     def __init__(self, axes: IndependentAxes, gravity: Vector, calculus: Calculus):
-        """
-        Differentiate.
-
-        Args:
-            axes: The bodies; none may carry an axisymmetric child's `polar_inertia`.
-            gravity: Acceleration of gravity in the root frame [m/s^2].
-            calculus: Differentiates the scalars.
-        """
-        self._tree, self._calculus = axes.tree, calculus
+        """Differentiate; see `CompositeResponses`."""
+        super().__init__(axes, gravity, calculus)
         n = axes.tree.nv
         self.by: list[Rows] = [[[0.0] * n for _ in range(n)] for _ in (POSITION, VELOCITY)]
-        self._bodies = CompositeResponses(axes, gravity, calculus)
-        self._places = self._bodies.places
         self._children: list[list[int]] = [[] for _ in self._tree.bodies]
         for index, body in enumerate(self._tree.bodies[1:], start=1):
             self._children[body.parent].append(index)
@@ -74,7 +60,7 @@ class CompositeDerivatives:
         ]
         rates = [calculus.direction([(variable, 1.0)]) for variable in axes.qd]
         self._directions = (positions, rates)
-        for index in range(len(self._places)):
+        for index in range(len(self.places)):
             for kind in (POSITION, VELOCITY):
                 self._columns_of_joint(index, kind)
                 self._columns_of_modes(index, kind)
@@ -82,27 +68,27 @@ class CompositeDerivatives:
 
     def _columns_of_joint(self, index: int, kind: int) -> None:
         """Enter how the forces on a body and further inward change with its joint."""
-        place = self._places[index]
+        place = self.places[index]
         for axis, column in zip(place.body.joint.terms, place.columns):
             x = axis[0].velocity_index
             along = self._directions[kind][x]
-            variation = self._bodies.variation(index, along)
-            response = self._bodies.response(index, variation)
+            variation = self.variation(index, along)
+            response = self.response(index, variation)
             self._enter(index, kind, x, response)
             if kind == POSITION:
-                self._enter_own_rotation(index, x, along)
-                response = response.plus(_moved(column, self._bodies.wrenches[index]))
-            self._enter_inward(index, kind, x, self._bodies.carry(index, response))
+                self._enter_axis_rotation(index, x, along)
+                response = response.plus(_moved(column, self.wrenches[index]))
+            self._enter_inward(index, kind, x, self.carry(index, response))
 
-    def _enter_own_rotation(self, index: int, x: int, along: CalculusDirection) -> None:
+    def _enter_axis_rotation(self, index: int, x: int, along: CalculusDirection) -> None:
         """Add what a wrench does on axes that turn with their own joint, as planar ones do."""
-        place = self._places[index]
+        place = self.places[index]
         for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
             slopes = (
                 None if linear is None else slope(linear, along),
                 None if angular is None else slope(angular, along),
             )
-            power = project_on_axis(slopes, self._bodies.wrenches[index])
+            power = project_on_axis(slopes, self.wrenches[index])
             self._add(POSITION, axis[0].velocity_index, x, power)
 
     def _columns_of_modes(self, index: int, kind: int) -> None:
@@ -111,41 +97,41 @@ class CompositeDerivatives:
         for mode in range(body.n_modes):
             x = body.velocity_modes + mode
             along = self._directions[kind][x]
-            total = self._bodies.partial(self._bodies.own[index], along)
+            total = self.partial(self.body_wrenches[index], along)
             for child in self._children[index]:
-                if self._places[child].node is None:
+                if self.places[child].node is None:
                     continue
-                variation = self._bodies.variation(child, along)
-                response = self._bodies.response(child, variation)
-                total = total.plus(self._bodies.carry(child, response))
+                variation = self.variation(child, along)
+                response = self.response(child, variation)
+                total = total.plus(self.carry(child, response))
                 if kind == POSITION:
-                    total = total.plus(self._carried_by_deflection(child, along))
+                    total = total.plus(self._wrench_by_deflection(child, along))
             self._enter(index, kind, x, total)
             if body.parent >= 0:
-                self._enter_inward(index, kind, x, self._bodies.carry(index, total))
+                self._enter_inward(index, kind, x, self.carry(index, total))
 
-    def _carried_by_deflection(self, index: int, along: CalculusDirection) -> Response:
+    def _wrench_by_deflection(self, index: int, along: CalculusDirection) -> BodyWrench:
         """Return how the wrench that a parent gets changes as it deflects, at the same wrench."""
-        force, moment = self._bodies.wrenches[index]
+        force, moment = self.wrenches[index]
         fixed = [
             self._calculus.variable(f'wrench {k}', x) for k, x in enumerate((*force, *moment))
         ]
-        carried = self._bodies.carry(index, Response(vector(fixed[:3]), vector(fixed[3:]), []))
-        return self._bodies.partial(carried, along, fixed)
+        on_parent = self.carry(index, BodyWrench(vector(fixed[:3]), vector(fixed[3:]), []))
+        return self.partial(on_parent, along, fixed)
 
-    def _enter_inward(self, index: int, kind: int, x: int, response: Response) -> None:
+    def _enter_inward(self, index: int, kind: int, x: int, response: BodyWrench) -> None:
         """Enter a change of the wrench on a body's parent, there and further inward."""
         index = self._tree.bodies[index].parent
         while index > 0:
             self._enter(index, kind, x, response)
-            response = self._bodies.carry(index, response)
+            response = self.carry(index, response)
             index = self._tree.bodies[index].parent
         if index == 0:
             self._enter(index, kind, x, response)
 
-    def _enter(self, index: int, kind: int, x: int, response: Response) -> None:
+    def _enter(self, index: int, kind: int, x: int, response: BodyWrench) -> None:
         """Enter a change of the wrench on a body and of its modal forces."""
-        place = self._places[index]
+        place = self.places[index]
         for axis, column in zip(place.body.joint.terms, place.columns):
             power = project_on_axis(column, (response.force, response.moment))
             self._add(kind, axis[0].velocity_index, x, power)
@@ -154,45 +140,43 @@ class CompositeDerivatives:
 
     def _rows(self, index: int) -> None:
         """Enter how the forces on one body change with what is further inward."""
-        for i, row in self._own_rows(index):
+        for i, row in self._body_rows(index):
             at = index
             while self._tree.bodies[at].parent >= 0:
                 parent = self._tree.bodies[at].parent
                 body = self._tree.bodies[parent]
-                modes = range(body.velocity_modes, body.velocity_modes + body.n_modes)
-                if self._places[at].node is not None:
-                    self._enter_row(i, row, at, modes)
-                row = self._bodies.carried_inward(at, row)
-                axes = [axis[0].velocity_index for axis in body.joint.terms]
-                self._enter_row(i, row, parent, axes)
+                if self.places[at].node is not None:
+                    self._enter_row(i, row, at, body.modal_coordinates)
+                row = self.inward(at, row)
+                self._enter_row(i, row, parent, body.joint.coordinates)
                 at = parent
 
-    def _own_rows(self, index: int) -> Iterator[tuple[int, Variation]]:
+    def _body_rows(self, index: int) -> Iterator[tuple[int, Variation]]:
         """Yield the place of each force on a body, and its derivatives by the body's motion."""
-        place, inertia = self._places[index], self._bodies.inertias[index]
+        place, inertia = self.places[index], self.inertias[index]
         for axis, column in zip(place.body.joint.terms, place.columns):
             force, moment = column_momentum(place.body, column, inertia.rigid)
-            by_omega = self._bodies.coriolis[index].row(*column)
+            by_omega = self.coriolis[index].row(*column)
             yield axis[0].velocity_index, (by_omega, moment, force)
-        modes = zip(self._bodies.modal_coriolis[index], inertia.moments, inertia.forces)
+        modes = zip(self.modal_coriolis[index], inertia.moments, inertia.forces)
         for mode, row in enumerate(modes):
             yield place.body.velocity_modes + mode, row
 
     def _enter_row(self, i: int, row: Variation, index: int, coordinates: Any) -> None:
         for x in coordinates:
             for kind in (POSITION, VELOCITY):
-                variation = self._bodies.variation(index, self._directions[kind][x])
+                variation = self.variation(index, self._directions[kind][x])
                 self._add(kind, i, x, variation_power(row, variation))
 
     def _add(self, kind: int, i: int, x: int, value: Any) -> None:
         self.by[kind][i][x] = self.by[kind][i][x] + value
 
 
-def _moved(column: Column, wrench: Wrench) -> Response:
+def _moved(column: Column, wrench: Wrench) -> BodyWrench:
     """Return how a wrench in body axes looks from a parent while its body moves along a column."""
     linear, angular = column
     force, moment = wrench
     force_rate = ZERO if angular is None else cross(angular, force)
     moment_rate = ZERO if angular is None else cross(angular, moment)
     moment_rate = moment_rate if linear is None else add(moment_rate, cross(linear, force))
-    return Response(force_rate, moment_rate, [])
+    return BodyWrench(force_rate, moment_rate, [])

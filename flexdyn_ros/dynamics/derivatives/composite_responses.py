@@ -9,8 +9,7 @@ alone to its angular velocity is the derivative of its own wrench.
 
 from __future__ import annotations
 
-from itertools import zip_longest
-from typing import Iterable, NamedTuple, Sequence
+from typing import Iterable, Sequence
 
 from flexdyn_ros.dynamics.derivatives.independent_axes import (
     Calculus,
@@ -25,7 +24,7 @@ from flexdyn_ros.dynamics.derivatives.motion_variation import (
     stages,
     Variation,
 )
-from flexdyn_ros.dynamics.flexible_body import body_wrench, deflect
+from flexdyn_ros.dynamics.flexible_body import body_wrench
 from flexdyn_ros.dynamics.newton_euler import propagate
 from flexdyn_ros.dynamics.placement import carry_wrench, placements, Wrench
 from flexdyn_ros.dynamics.scalar import Scalar
@@ -34,6 +33,7 @@ from flexdyn_ros.dynamics.spatial import (
     add,
     apply,
     BodyMotion,
+    BodyWrench,
     congruence,
     cross,
     dot,
@@ -48,19 +48,6 @@ from flexdyn_ros.dynamics.spatial import (
 from flexdyn_ros.dynamics.spatial_inertia import FlexibleInertia, RigidInertia
 
 
-class Response(NamedTuple):
-    """A wrench on a body and all that it carries, and its modal forces; or their derivatives."""
-
-    force: Vector
-    moment: Vector
-    modal: list
-
-    def plus(self, other: Response) -> Response:
-        """Return the sum."""
-        modal = [a + b for a, b in zip_longest(self.modal, other.modal, fillvalue=0.0)]
-        return Response(add(self.force, other.force), add(self.moment, other.moment), modal)
-
-
 class CompositeResponses:
     """
     The responses of all bodies of a tree at one state.
@@ -68,9 +55,9 @@ class CompositeResponses:
     Attributes:
         places: Each body on its parent.
         inertias: Inertia of each body with all that it carries.
-        own: Wrench that each body's own motion takes.
+        body_wrenches: Wrench that the motion of each body alone takes.
         wrenches: Wrench on each body with all that it carries.
-        coriolis: Response of each body, with all that it carries, to its angular velocity.
+        coriolis: BodyWrench of each body, with all that it carries, to its angular velocity.
         modal_coriolis: For each mode of each body, the derivative of its force by the angular
             velocity.
     """
@@ -90,11 +77,11 @@ class CompositeResponses:
         self._motions = propagate(self._tree, self.places, self._qd, self._qdd, gravity)
         self._steps = [self._stages(index) for index in range(len(self.places))]
         self.inertias = self._composites()
-        self.own = [self._body_wrench(k, motion) for k, motion in enumerate(self._motions)]
+        self.body_wrenches = [self._body_wrench(k, m) for k, m in enumerate(self._motions)]
         self.wrenches = self._total_wrenches()
-        own = [self._own_response(index) for index in range(len(self.places))]
-        self.coriolis = [response for response, _ in own]
-        self.modal_coriolis = [rows for _, rows in own]
+        responses = [self._body_response(index) for index in range(len(self.places))]
+        self.coriolis = [response for response, _ in responses]
+        self.modal_coriolis = [rows for _, rows in responses]
         for index in reversed(range(1, len(self.places))):
             self._add_to_parent(index)
 
@@ -109,31 +96,28 @@ class CompositeResponses:
 
     def _composites(self) -> list[FlexibleInertia]:
         """Return the inertia of each body with all that it carries."""
-        carried = [
-            FlexibleInertia.of(deflect(body, body.mode_values(self._q)))
-            for body in self._tree.bodies
-        ]
-        for index in reversed(range(1, len(carried))):
+        inertias = [FlexibleInertia.of(body, self._q) for body in self._tree.bodies]
+        for index in reversed(range(1, len(inertias))):
             place = self.places[index]
-            carried[place.body.parent].add_child(place, carried[index].rigid)
-        return carried
+            inertias[place.body.parent].add_child(place, inertias[index].rigid)
+        return inertias
 
-    def _body_wrench(self, index: int, motion: BodyMotion) -> Response:
+    def _body_wrench(self, index: int, motion: BodyMotion) -> BodyWrench:
         """Return the wrench that the motion of one body alone takes."""
         body = self._tree.bodies[index]
         modes, rates = body.mode_values(self._q), body.mode_rates(self._qd)
-        return Response(*body_wrench(body, motion, modes, rates, body.mode_rates(self._qdd)))
+        return body_wrench(body, motion, modes, rates, body.mode_rates(self._qdd))
 
     def _total_wrenches(self) -> list[Wrench]:
         """Return the wrench on each body with all that it carries."""
-        found: list[Wrench] = [(local.force, local.moment) for local in self.own]
+        found: list[Wrench] = [(local.force, local.moment) for local in self.body_wrenches]
         for index in reversed(range(1, len(found))):
             parent = self._tree.bodies[index].parent
             (force, moment), _ = carry_wrench(self.places[index], found[index])
             found[parent] = (add(found[parent][0], force), add(found[parent][1], moment))
         return found
 
-    def _own_response(self, index: int) -> tuple[CoriolisResponse, list[Vector]]:
+    def _body_response(self, index: int) -> tuple[CoriolisResponse, list[Vector]]:
         """Return the response of one body alone to its angular velocity, and its modal forces'."""
         body, double = self._tree.bodies[index], scale(2.0, self._motions[index].angular_velocity)
         if not body.n_modes:
@@ -146,7 +130,7 @@ class CompositeResponses:
         rows = [vector(entries) for entries in zip(x.modal, y.modal, z.modal)]
         return CoriolisResponse(momentum, transpose((x.moment, y.moment, z.moment))), rows
 
-    def _columns_by_angular_velocity(self, index: int) -> list[Response]:
+    def _columns_by_angular_velocity(self, index: int) -> list[BodyWrench]:
         """Return the derivatives of a body's own wrench by its angular velocity at a fixed db."""
         motion, calculus = self._motions[index], self._calculus
         omega = vector(
@@ -194,34 +178,34 @@ class CompositeResponses:
 
     @staticmethod
     def partial(
-        response: Response, along: CalculusDirection, evaluated: Sequence[Scalar] = ()
-    ) -> Response:
+        response: BodyWrench, along: CalculusDirection, evaluated: Sequence[Scalar] = ()
+    ) -> BodyWrench:
         """Return the derivative of a wrench along a direction, at the values of variables."""
         entries = [*response.force, *response.moment, *response.modal]
         found = along.derivatives(entries, evaluated)
-        return Response(vector(found[:3]), vector(found[3:6]), found[6:])
+        return BodyWrench(vector(found[:3]), vector(found[3:6]), found[6:])
 
-    def response(self, index: int, variation: Variation) -> Response:
+    def response(self, index: int, variation: Variation) -> BodyWrench:
         """Return how the wrench on a body with all that it carries responds to a variation."""
         omega, alpha, acceleration = variation
         inertia = self.inertias[index]
         force, moment = inertia.rigid.momentum(acceleration, alpha)
-        own_force, own_moment = self.coriolis[index].wrench(omega)
+        coriolis_force, coriolis_moment = self.coriolis[index].wrench(omega)
         modal = [
             dot(push, acceleration) + dot(twist, alpha) + dot(row, omega)
             for push, twist, row in zip(
                 inertia.forces, inertia.moments, self.modal_coriolis[index]
             )
         ]
-        return Response(add(force, own_force), add(moment, own_moment), modal)
+        return BodyWrench(add(force, coriolis_force), add(moment, coriolis_moment), modal)
 
-    def carry(self, index: int, response: Response) -> Response:
+    def carry(self, index: int, response: BodyWrench) -> BodyWrench:
         """Return a wrench on a body as one on its parent, with the parent's modal forces."""
         wrench = (response.force, response.moment)
         (force, moment), modal = carry_wrench(self.places[index], wrench)
-        return Response(force, moment, modal)
+        return BodyWrench(force, moment, modal)
 
-    def carried_inward(self, index: int, row: Variation) -> Variation:
+    def inward(self, index: int, row: Variation) -> Variation:
         """Return derivatives by a body's motion as derivatives by its parent's."""
         return inward(self._steps[index], row)
 

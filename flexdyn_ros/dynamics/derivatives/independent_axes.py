@@ -113,9 +113,9 @@ def _body(
         is_coordinate = plain and uses[axis[0].velocity_index] == 1
         found.drivers.append([(term.velocity_index, term.multiplier) for term in axis])
         vectors = [(found.qd, qd, 'rate'), (found.qdd, qdd, 'acceleration')]
-        for own, theirs, name in vectors:
-            value = total(t.multiplier * theirs[t.velocity_index] for t in axis)
-            own.append(value if is_coordinate else calculus.variable(f'{name} {index}', value))
+        for values, robot_values, name in vectors:
+            value = total(t.multiplier * robot_values[t.velocity_index] for t in axis)
+            values.append(value if is_coordinate else calculus.variable(f'{name} {index}', value))
         if joint.type not in SEVERAL:
             moved = total(t.multiplier * q[t.position_index] for t in axis)
             moved = moved + offset if offset else moved

@@ -87,15 +87,15 @@ def stages(place: Placement, omega: Vector, mode_rates: list, qd: list) -> list[
         angular = combine(mode_rates, node.angular)
         omega = apply_transposed(node.rotation, add(omega, angular))
     linear, _ = combine_columns(place.columns, axis_rates(place.body.joint, qd))
-    own = None if linear is None else apply(place.rotation, linear)
-    found.append(Stage(place.rotation, place.position, _velocity(omega, place.position, own)))
+    sliding = None if linear is None else apply(place.rotation, linear)
+    found.append(Stage(place.rotation, place.position, _velocity(omega, place.position, sliding)))
     return found
 
 
-def _velocity(omega: Vector, position: Vector, own: Vector | None) -> Vector:
+def _velocity(omega: Vector, position: Vector, sliding: Vector | None) -> Vector:
     """Return 2 p' of a point that also moves by itself."""
     double = cross(scale(2.0, omega), position)
-    return double if own is None else add(double, scale(2.0, own))
+    return double if sliding is None else add(double, scale(2.0, sliding))
 
 
 def inward(steps: list[Stage], row: Variation) -> Variation:

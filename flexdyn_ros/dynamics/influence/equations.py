@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Iterable, Optional
 
 from flexdyn_ros.dynamics.influence.geometry import link_places, LinkPlace, place_on_section
-from flexdyn_ros.dynamics.influence.link_inertia import link_inertia, Load
+from flexdyn_ros.dynamics.influence.link_inertia import link_inertia
 from flexdyn_ros.dynamics.influence.loads import (
     LinkMotion,
     nonlinear_load,
@@ -36,6 +36,7 @@ from flexdyn_ros.dynamics.spatial import (
     add,
     apply,
     apply_transposed,
+    BodyWrench,
     congruence,
     cross,
     dot,
@@ -101,7 +102,7 @@ def generalised_forces(
     motions = [] if qd is None else _link_motions(model, places, qd)
     for index, place in enumerate(places):
         body, columns = place.body, place.jacobian(place.origin)
-        loads: list[Load] = []
+        loads: list[BodyWrench] = []
         if gravity is not None:
             loads.append(model.inertia(index, place, q, exact=True).weight(gravity))
         if qdd is not None:
@@ -125,15 +126,15 @@ def generalised_forces(
 
 def _nonlinear(
     model: InfluenceModel, index: int, place: LinkPlace, motion: LinkMotion, q: list, qd: list
-) -> Load:
+) -> BodyWrench:
     """Return the load of a link's nonlinear accelerations, in root axes."""
     rotation, body = place.rotation, place.body
-    own = LinkMotion(*(apply_transposed(rotation, vector) for vector in motion))
+    in_link_axes = LinkMotion(*(apply_transposed(rotation, vector) for vector in motion))
     force, moment, modal = nonlinear_load(
-        model.fields[index], own, body.mode_values(q), body.mode_rates(qd),
+        model.fields[index], in_link_axes, body.mode_values(q), body.mode_rates(qd),
         model.approximations.undeformed_inertia,
     )
-    return Load(apply(rotation, force), apply(rotation, moment), modal)
+    return BodyWrench(apply(rotation, force), apply(rotation, moment), modal)
 
 
 def _add_lumped(
@@ -156,7 +157,7 @@ def _add_lumped(
     inertia: Matrix = congruence(centre.rotation, lump.inertia)
     gyroscopic = cross(motion.angular_velocity, apply(inertia, motion.angular_velocity))
     moment = add(apply(inertia, motion.angular_acceleration), gyroscopic)
-    project(columns, 0, Load(scale(lump.mass, motion.acceleration), moment, []), tau)
+    project(columns, 0, BodyWrench(scale(lump.mass, motion.acceleration), moment, []), tau)
 
 
 def _link_motions(model: InfluenceModel, places: list[LinkPlace], qd: list) -> list[LinkMotion]:
@@ -188,7 +189,7 @@ def _add_wrench(
     frame = tree.frames[wrench.frame]
     place = places[frame.body]
     columns = place.jacobian(place.point(frame.position))
-    project(columns, 0, Load(negate(force), negate(moment), []), tau)
+    project(columns, 0, BodyWrench(negate(force), negate(moment), []), tau)
 
 
 def frame_pose(tree: Multibody, q: list, frame: Frame) -> tuple[Matrix, Vector]:

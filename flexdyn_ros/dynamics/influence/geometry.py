@@ -178,10 +178,10 @@ class _Outward:
 
     def arrive(self, body: Body) -> LinkPlace:
         """Return the place reached."""
-        own = tuple(influence for step in self._steps for influence in step.influences)
+        passed = tuple(influence for step in self._steps for influence in step.influences)
         return LinkPlace(
             body, self._rotation, self._point, tuple(self._steps), self._arm,
-            (*self._start.influences, *own),
+            (*self._start.influences, *passed),
         )
 
     def _act(
@@ -219,7 +219,7 @@ class _Outward:
                 scale(drawn_on, e) if axial.terms else None,
                 vector_angular_bias(theta, combine(rates, node.rotation)),
             )
-        names = range(body.velocity_modes, body.velocity_modes + body.n_modes)
+        names = body.modal_coordinates
         rotations = [vector_angular_velocity(theta, column) for column in node.rotation]
         self._act(zip(names, translations), zip(names, rotations), biases=biases)
         self.rotate(by_vector(theta))
@@ -237,14 +237,14 @@ class _Outward:
             first, second = joint.plane
             values = self._q[start : start + 3]
             self.go(combine(values[:2], (first, second)))
-            names = _indices(joint)
+            names = joint.coordinates
             self._act(zip(names, (first, second)), [(names[2], joint.axis)])
             self.rotate(about_axis(joint.axis, values[2]))
         elif joint.type == 'floating':
             x, y, z = self._q[start : start + 3]
             self.go((x, y, z))
             self.rotate(by_quaternion(*self._q[start + 3 : start + 7]))
-            names = _indices(joint)
+            names = joint.coordinates
             self._act(zip(names[:3], IDENTITY), zip(names[3:], IDENTITY), sweeps=True)
         elif joint.type == 'multi_axis':
             self._axes(joint)
@@ -254,7 +254,7 @@ class _Outward:
         if joint.quaternion:
             start = joint.position_start
             self.rotate(by_quaternion(*self._q[start : start + 4]))
-            self._act(rotations=zip(_indices(joint)[:3], IDENTITY))
+            self._act(rotations=zip(joint.coordinates[:3], IDENTITY))
         slides = []
         for name, terms in zip(joint.axes, joint.terms):
             axis, term = IDENTITY['xyz'.index(name[1])], terms[0]
@@ -278,7 +278,3 @@ class _Outward:
 def _driven(terms: Sequence[AxisTerm], axis: Vector) -> list[tuple[int, Vector]]:
     """Return the coordinates that drive an axis, each with what it makes of it."""
     return [(term.velocity_index, scale(term.multiplier, axis)) for term in terms]
-
-
-def _indices(joint: JointMotion) -> list[int]:
-    return [axis[0].velocity_index for axis in joint.terms]

@@ -13,7 +13,7 @@ psi_k = phi_k + sum_j D_jk f_j e, D_jk = da_j / d delta_k.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Iterable, NamedTuple, Sequence
+from typing import Iterable, Sequence
 
 from flexdyn_ros.dynamics.foreshortening import amplitude_gradients, amplitudes, weighted
 from flexdyn_ros.dynamics.multibody import Body
@@ -23,6 +23,7 @@ from flexdyn_ros.dynamics.spatial import (
     add_matrices,
     apply,
     axial as axial_part,
+    BodyWrench,
     combine,
     congruence,
     cross,
@@ -144,14 +145,6 @@ def _both(entries: Iterable[GramEntry]) -> list[GramEntry]:
     return found + [(b, a, j, i, value) for a, b, i, j, value in found]
 
 
-class Load(NamedTuple):
-    """Force, moment about the link's origin, and modal forces."""
-
-    force: Vector
-    moment: Vector
-    modal: list[Scalar]
-
-
 @dataclass
 class LinkInertia:
     """
@@ -184,9 +177,9 @@ class LinkInertia:
             self.modal_mass,
         )
 
-    def momentum(self, linear: Vector, angular: Vector) -> Load:
+    def momentum(self, linear: Vector, angular: Vector) -> BodyWrench:
         """Return what a twist of the frame gives to the frame and to the modes."""
-        return Load(
+        return BodyWrench(
             add(scale(self.mass, linear), cross(angular, self.first)),
             add(cross(self.first, linear), apply(self.inertia, angular)),
             [
@@ -195,15 +188,15 @@ class LinkInertia:
             ],
         )
 
-    def modal_momentum(self, rates: Sequence[Scalar]) -> Load:
+    def modal_momentum(self, rates: Sequence[Scalar]) -> BodyWrench:
         """Return what rates of the modes give to the frame and to the modes."""
-        return Load(
+        return BodyWrench(
             combine(rates, self.modal_first),
             combine(rates, self.modal_angular),
             [weighted(row, rates) for row in self.modal_mass],
         )
 
-    def weight(self, gravity: Vector) -> Load:
+    def weight(self, gravity: Vector) -> BodyWrench:
         """Return what holds the link against gravity."""
         return self.momentum(scale(-1.0, gravity), ZERO)
 
@@ -216,8 +209,8 @@ def link_inertia(fields: LinkFields, modes: list) -> LinkInertia:
     moments = [sum_matrices(column, reach) for column in columns]  # int psi_k rho^T dm
     masses = []
     for column, rotary in zip(columns, body.modal.rotary_mass):
-        own = fields.against(dense_weights(column, len(factors)))
-        traces = [m[0][0] + m[1][1] + m[2][2] for m in own]
+        products = fields.against(dense_weights(column, len(factors)))
+        traces = [m[0][0] + m[1][1] + m[2][2] for m in products]
         masses.append([
             weighted_values(other, traces) + mass for other, mass in zip(columns, rotary)
         ])

@@ -14,7 +14,6 @@ from flexdyn_ros.dynamics.influence.geometry import Columns, LinkPlace
 from flexdyn_ros.dynamics.influence.link_inertia import (
     field_factors,
     LinkFields,
-    Load,
     mode_columns,
     sum_matrices,
     weighted_values,
@@ -24,6 +23,7 @@ from flexdyn_ros.dynamics.spatial import (
     add_matrices,
     apply,
     axial as axial_part,
+    BodyWrench,
     combine,
     cross,
     dot,
@@ -56,7 +56,7 @@ class LinkMotion(NamedTuple):
 
 def nonlinear_load(
     fields: LinkFields, motion: LinkMotion, modes: list, rates: list, undeformed: bool = False
-) -> Load:
+) -> BodyWrench:
     """
     Return the load of the nonlinear accelerations, integrated over the link, in link axes.
 
@@ -83,24 +83,24 @@ def nonlinear_load(
     still = [0.0] * (1 + body.n_modes)
     speeds, biases = [0.0, *rates, *drawn_rates], [*still, *drawn_biases]
     omega = skew(motion.angular_velocity)
-    carried = add_matrices(skew(motion.angular_acceleration), multiply(omega, omega))
+    acceleration_map = add_matrices(skew(motion.angular_acceleration), multiply(omega, omega))
     force = add(scale(body.mass, motion.acceleration), combine(biases, fields.first))
-    force = add(force, apply(carried, combine(factors, fields.first)))
+    force = add(force, apply(acceleration_map, combine(factors, fields.first)))
     force = add(force, scale(2.0, cross(motion.angular_velocity, combine(speeds, fields.first))))
-    carried, turned = transpose(carried), scale_matrix(2.0, transpose(omega))
+    acceleration_map, turned = transpose(acceleration_map), scale_matrix(2.0, transpose(omega))
     moving = fields.against(speeds) if body.n_modes else [(ZERO, ZERO, ZERO)]
     bending = fields.against(biases) if axial.terms else [(ZERO, ZERO, ZERO)] * len(factors)
     felt = []  # int b_a a^T dm
     for first, at, speed, bias in zip(fields.first, fields.against(factors), moving, bending):
-        own = add_matrices(outer(first, motion.acceleration), multiply(at, carried))
-        felt.append(add_matrices(own, add_matrices(multiply(speed, turned), bias)))
+        total = add_matrices(outer(first, motion.acceleration), multiply(at, acceleration_map))
+        felt.append(add_matrices(total, add_matrices(multiply(speed, turned), bias)))
     moment = axial_part(sum_matrices(list(enumerate(factors)), felt))
     traces = [m[0][0] + m[1][1] + m[2][2] for m in felt]
     modal = [weighted_values(column, traces) for column in mode_columns(fields, modes)]
     for k, (rate, rotary) in enumerate(zip(rates, body.modal.rotary)):
         moment = add(moment, scale(rate, cross(motion.angular_velocity, rotary)))
         modal[k] = modal[k] + dot(rotary, motion.angular_acceleration)
-    return Load(force, moment, modal)
+    return BodyWrench(force, moment, modal)
 
 
 Twist = tuple[Vector, Vector]
@@ -157,7 +157,7 @@ def twist_of(columns: Columns, rates: list) -> Twist:
     return linear, angular
 
 
-def project(columns: Columns, modes: int, load: Load, tau: list) -> None:
+def project(columns: Columns, modes: int, load: BodyWrench, tau: list) -> None:
     """Add J^T (force, moment) to tau (13), and modal forces from place `modes` on."""
     for coordinate, (linear, angular) in columns.items():
         power = dot(linear, load.force) + dot(angular, load.moment)

@@ -263,7 +263,8 @@ def link_body(link: Link) -> ModalBody:
     """
     body = _BODIES.get(link)
     if body is None:
-        body = modal_body(link) if link.modal is None else file_body(link.name, link.modal)
+        modal = link.modal
+        body = modal_body(link) if modal is None else file_body(link.name, modal, link.stiffens)
         for item in fields(body):
             value = getattr(body, item.name)
             if isinstance(value, np.ndarray):

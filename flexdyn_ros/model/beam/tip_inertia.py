@@ -111,8 +111,8 @@ def _modal_twists(beam: Beam, pose: Pose) -> np.ndarray:
     """Return the twists of a frame on the beam for unit rates of its modes, (6, m)."""
     node = beam_node(beam, np.array(pose.position))
     moved = node.translation + np.cross(node.rotation, node.offset)
-    turn = np.array(pose.rotation).T
-    return np.concatenate((turn @ moved.T, turn @ node.rotation.T))
+    rotation = np.array(pose.rotation).T
+    return np.concatenate((rotation @ moved.T, rotation @ node.rotation.T))
 
 
 def _check_modes(link: Link, modal: np.ndarray, held: np.ndarray, robot: Robot) -> None:
@@ -180,9 +180,9 @@ def spatial_inertia(moments: MassMoments) -> np.ndarray:
 
 def twist_transform(pose: Pose) -> np.ndarray:
     """Return the matrix (6, 6) from a parent's twist to that of a frame placed in it."""
-    turn, (x, y, z) = np.array(pose.rotation).T, pose.position
+    rotation, (x, y, z) = np.array(pose.rotation).T, pose.position
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.block([[turn, -turn @ cross], [np.zeros((3, 3)), turn]])
+    return np.block([[rotation, -rotation @ cross], [np.zeros((3, 3)), rotation]])
 
 
 def _carried(inertia: np.ndarray, pose: Pose) -> np.ndarray:

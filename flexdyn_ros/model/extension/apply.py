@@ -28,6 +28,7 @@ from flexdyn_ros.model.records.link import Link, Payload
 from flexdyn_ros.model.records.reduced import contradicting_forms, form_notes
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.records.section import beam_inertia
+from flexdyn_ros.model.urdf.reader import TRANSMISSIONS
 import numpy as np
 
 
@@ -41,7 +42,6 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
 
     Raises:
         ModelError: A name does not exist, or a value is out of range or has no effect.
-        NotYetSupported: All is valid, and a part of it cannot be computed yet.
     """
     if extension is None:
         movable = (joint.name for joint in robot.joints if joint.coordinate_names)
@@ -55,6 +55,8 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     for item in extension.all('joint_dynamics'):
         joint = driven_joint(item, {j.name: j for j in robot.joints} | drives, robot)
         drives[joint.name] = joint
+    geared = any(item.written('gear_ratio') for item in extension.all('joint_dynamics'))
+    kept = (n for n in robot.notes if not (geared and n.startswith(TRANSMISSIONS)))
     gravity = extension.child('gravity')
     changed = replace(
         robot,
@@ -63,9 +65,8 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         gravity_vector=robot.gravity_vector if gravity is None else gravity.value('xyz'),
         payloads=tuple(_payload(item, robot) for item in extension.all('payload')),
         actuated=read_actuated(extension, robot),
-        notes=robot.notes + tuple(notes),
+        notes=(*kept, *notes),
     )
-    _refuse_sid(extension)
     contradiction = contradicting_forms(changed.links)
     if contradiction:
         raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
@@ -92,7 +93,7 @@ def _bent_link(item: Item, robot: Robot, notes: list[str]) -> Link:
         )
     read = {'beam': _beam_link, 'modal': _modal_link, 'segments': _segmented_link}[kinds[0]]
     bent = read(item, described[0], link, robot, notes)
-    return replace(bent, mode_springs=read_mode_springs(item, bent)) if bent else link
+    return replace(bent, mode_springs=read_mode_springs(item, bent))
 
 
 def _beam_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[str]) -> Link:
@@ -107,21 +108,23 @@ def _beam_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[st
     )
 
 
-def _modal_link(
-    item: Item, given: Item, link: Link, robot: Robot, notes: list[str]
-) -> Optional[Link]:
-    """Return the link with modes of a file; None where the file's format cannot be read yet."""
-    if item.texts.get('geometric_stiffening') == 'true':
+def _modal_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[str]) -> Link:
+    modal = read_modal(given, link, robot)
+    assert modal.arrays is not None
+    stiffens = modal.arrays.stiffening is not None and item.value('geometric_stiffening')
+    if item.texts.get('geometric_stiffening') == 'true' and not stiffens:
         raise item.place.error(
-            'geometric_stiffening="true" needs slopes along a beam, which modal files lack',
+            'geometric_stiffening="true" needs its terms, which the modal file lacks',
             'Write geometric_stiffening="false", or describe the link by <beam>',
         )
-    modal = read_modal(given, link, robot)
-    if modal is None:
-        return None
-    if not item.written('geometric_stiffening'):
+    for note in modal.arrays.notes:
+        notes.append(f'Link "{link.name}": {note}. Check the export of file="{modal.file}".')
+    if modal.arrays.comment:
+        comment = modal.arrays.comment.rstrip('.')
+        notes.append(f'Link "{link.name}": its modal file has a comment. It is: {comment}.')
+    if not item.written('geometric_stiffening') and not stiffens:
         notes.append(
-            f'Link "{link.name}": modes from a file have no geometric stiffening. '
+            f'Link "{link.name}": its modal file has no geometric stiffening. '
             'geometric_stiffening="false" avoids this note.'
         )
     hub = link.inertia
@@ -130,20 +133,9 @@ def _modal_link(
         notes.extend([note] if note else [])
     _check_reduction(item)
     return Link(
-        link.name, hub, None, item.value('rotation'), False, modal=modal,
+        link.name, hub, None, item.value('rotation'), stiffens, modal=modal,
         deflection=item.value('deflection'),
     )
-
-
-def _refuse_sid(extension: Item) -> None:
-    """Raise NotYetSupported where a modal file has a format that is not computed yet."""
-    for item in extension.all('flexible_link'):
-        for modal in item.all('modal'):
-            if modal.value('format') == 'sid':
-                raise modal.place.not_yet(
-                    'format="sid" is not supported yet',
-                    'Convert the data to format="npz" (docs/modal_files.md)',
-                )
 
 
 def _segmented_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[str]) -> Link:
@@ -183,7 +175,7 @@ def _parted(
 
 
 def _check_options(item: Item, beam: Beam) -> None:
-    """Refuse what acts on modes where there are none, and stiffening of King's equations."""
+    """Refuse what acts on modes where there are none."""
     for name, inactive in (
         ('rotation', 'exact'), ('geometric_stiffening', 'false'), ('deflection', 'exact')
     ):
@@ -193,16 +185,16 @@ def _check_options(item: Item, beam: Beam) -> None:
                 'Remove it, or add modes',
             )
     _check_reduction(item)
+
+
+def _check_reduction(item: Item) -> None:
+    """Refuse two reduced forms at once, and stiffening of King's equations."""
     if item.value('rotation') == 'linear' and item.texts.get('geometric_stiffening') == 'true':
         raise item.place.error(
             'geometric_stiffening="true" contradicts rotation="linear", King\'s equations, which '
             'omit foreshortening',
             'Write rotation="exact", or geometric_stiffening="false"',
         )
-
-
-def _check_reduction(item: Item) -> None:
-    """Refuse two reduced forms at once."""
     if item.value('rotation') == 'linear' and item.value('deflection') != 'exact':
         raise item.place.error(
             f'deflection="{item.value("deflection")}" contradicts rotation="linear", King\'s '

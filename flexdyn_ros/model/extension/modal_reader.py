@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Optional
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension.items import Item, joint_name
@@ -21,9 +20,9 @@ import numpy as np
 STILL = 1e-6
 
 
-def read_modal(item: Item, link: Link, robot: Robot) -> Optional[ModalData]:
+def read_modal(item: Item, link: Link, robot: Robot) -> ModalData:
     """
-    Return the modes of a link out of a file; None where its format cannot be read yet.
+    Return the modes of a link out of a file.
 
     Args:
         item: The <modal> element.
@@ -41,13 +40,11 @@ def read_modal(item: Item, link: Link, robot: Robot) -> Optional[ModalData]:
         raise item.place.error(
             f'file="{address}" {error}', 'Correct the path, or give base_dir'
         ) from None
-    if item.value('format') == 'sid':
-        return None
     try:
-        arrays = read_modal_file(path)
+        arrays = read_modal_file(path, item.value('format'))
     except ValueError as error:
         raise item.place.error(
-            f'file="{address}" {error}', 'docs/modal_files.md describes the arrays'
+            f'file="{address}" {error}', 'docs/modal_files.md describes the formats'
         ) from None
     known = arrays.mode_numbers.tolist()
     modes = item.value('modes') or tuple(known)
@@ -66,6 +63,7 @@ def read_modal(item: Item, link: Link, robot: Robot) -> Optional[ModalData]:
         damping_ratio=item.value('damping_ratio'),
         attachments=_attachments(item, link, robot, arrays, attached),
         arrays=arrays,
+        dropped=tuple(number for number in known if number not in modes),
     )
 
 
@@ -138,11 +136,19 @@ def _attachments(
             raise (attach or item).place.error(
                 f'{which} {known[k]} at ({place}) m is {distance[k]:.4g} m away from joint '
                 f'"{joint.name}" at ({there}) m',
-                'Correct the positions (metres, link frame), or raise tolerance: a rigid arm then '
-                'connects them',
+                _advice(arrays.node_positions[k], origin, tolerance),
             )
         found.append((joint.origin.position, known[k]))
     return tuple(found)
+
+
+def _advice(node: np.ndarray, origin: np.ndarray, tolerance: float) -> str:
+    """Return what to do about a node away from its joint."""
+    if np.linalg.norm(1e-3 * node - origin) <= max(tolerance, 1e-3 * np.linalg.norm(origin)):
+        return ('The file is in millimetres: export it in SI units (m, kg, s), shapes and inertia '
+                'included')
+    return ('Correct the positions (metres, link frame), or raise tolerance: a rigid arm then '
+            'connects them')
 
 
 def read_mode_springs(item: Item, link: Link) -> tuple[ModeSpring, ...]:

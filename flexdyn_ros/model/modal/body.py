@@ -12,7 +12,7 @@ A beam with geometric stiffening moves along its axis besides, see foreshortenin
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 from flexdyn_ros.model.modal.foreshortening import Foreshortening
 from flexdyn_ros.model.records.modal import ModalData, ModalIntegrals
@@ -107,7 +107,7 @@ class ModalBody(ModalIntegrals):
         )
 
 
-def file_body(name: str, data: ModalData) -> ModalBody:
+def file_body(name: str, data: ModalData, stiffens: bool = False) -> ModalBody:
     """
     Return the flexible body of a link whose modes come from a file.
 
@@ -117,6 +117,7 @@ def file_body(name: str, data: ModalData) -> ModalBody:
     Args:
         name: The link's name.
         data: Its modes.
+        stiffens: Whether the file's geometric stiffening acts.
     """
     arrays = data.arrays
     assert arrays is not None
@@ -128,11 +129,29 @@ def file_body(name: str, data: ModalData) -> ModalBody:
     rates = np.sqrt(np.diag(stiffness) / np.diag(mass)).tolist()
     ratios = (np.diag(damping) / (2.0 * own)).tolist()
 
+    m = len(mass)
+    stiffening = arrays.stiffening if stiffens else None
+    pairs: tuple[Any, ...] = ([], [])
+    drawn = None
+    if stiffening is not None:
+        acts = (stiffening.first != 0.0) | np.any(stiffening.nodes != 0.0, axis=0)
+        pairs = np.nonzero(np.triu(acts))
+        count = len(pairs[0])
+        # SID holds no products of axial shapes: they are of higher order in the deflections.
+        drawn = Foreshortening(
+            stiffening.direction, tuple(((int(k), int(other), 1.0),) for k, other in zip(*pairs)),
+            stiffening.first[pairs], stiffening.second[pairs], np.zeros((count, m, 3)),
+            np.zeros((count, count)),
+        )
+
     def node_at(point: np.ndarray) -> ModalNode:
         point = np.asarray(point, dtype=float)
         k = data.node_index(point)
         place = arrays.node_positions[k]
-        return ModalNode(place, point - place, arrays.translation[:, k], arrays.rotation[:, k])
+        values = np.zeros(0) if stiffening is None else stiffening.nodes[k][pairs]
+        return ModalNode(
+            place, point - place, arrays.translation[:, k], arrays.rotation[:, k], values
+        )
 
     rotary = mass - np.trace(arrays.modal_product, axis1=2, axis2=3)
     return ModalBody(
@@ -142,5 +161,6 @@ def file_body(name: str, data: ModalData) -> ModalBody:
         ),
         rotary_mass=np.where(np.abs(rotary) < 1e-13 * np.abs(mass).max(), 0.0, rotary),
         node_at=node_at,
+        foreshortening=drawn,
         **{**arrays.integrals(), 'damping': damping},
     )

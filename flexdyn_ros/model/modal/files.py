@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Modes of a link in a NumPy archive (`.npz`, without pickle): what it holds, reading and writing.
+Files of modes: their readers, the one form that all of them return, its check, and writing it.
 
 docs/modal_files.md describes every array. With the displacement field sum_k phi_k(r) delta_k the
 inertia is either given by the integrals of modal_body.py, or lumped at the nodes.
@@ -8,22 +8,27 @@ inertia is either given by the integrals of modal_body.py, or lumped at the node
 
 from __future__ import annotations
 
+from dataclasses import fields
 import math
 import os
 from pathlib import Path
-from typing import Collection, Optional, Sequence, Union
+from typing import Any, Callable, Collection, Optional, Sequence, Union
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.modal.archive import read_archive
-from flexdyn_ros.model.modal.body import ModalBody
-from flexdyn_ros.model.modal.matrices import (
-    check_matrices,
-    damping_of_file,
-    ROUNDING,
-    symmetric_part,
+from flexdyn_ros.model.modal.body import ModalBody, ModalNode
+from flexdyn_ros.model.modal.integrals import (
+    doubtful_integrals,
+    inertia_integrals,
+    INTEGRALS,
+    LUMPED,
 )
-from flexdyn_ros.model.records.modal import ModalArrays
-from flexdyn_ros.output_files import new_file
+from flexdyn_ros.model.modal.matrices import check_matrices, damping_of_file, symmetric_part
+from flexdyn_ros.model.modal.mbdyn import read_fem
+from flexdyn_ros.model.modal.sid import read_sid
+from flexdyn_ros.model.modal.sid_writer import sid_text
+from flexdyn_ros.model.records.modal import ModalArrays, Stiffening
+from flexdyn_ros.output_files import new_file, write_text
 import numpy as np
 
 VERSION = 1
@@ -36,28 +41,63 @@ REQUIRED = {
     'format_version': '', 'node_ids': 'n', 'node_positions': 'n3', 'translation': 'mn3',
     'rotation': 'mn3', 'modal_mass': 'mm', 'stiffness': 'mm',
 }  # fmt: skip
-OPTIONAL = {'mode_numbers': 'm', 'damping': 'mm', 'damping_ratio': 'm', 'frequencies': 'm'}
-# Shape of each array: n nodes, m modes.
-INTEGRALS = {
-    'mass': '', 'first_moment': '3', 'second_moment': '33', 'modal_first_moment': 'm3',
-    'modal_second_moment': 'm33', 'modal_product': 'mm33', 'rotary_coupling': 'm3',
+OPTIONAL = {
+    'mode_numbers': 'm', 'damping': 'mm', 'damping_ratio': 'm', 'frequencies': 'm', 'comment': '',
 }  # fmt: skip
-LUMPED = {'node_masses': 'n', 'node_inertias': 'n33'}
+STIFFENING = {
+    'stiffening_direction': '3', 'stiffening_first': 'mm', 'stiffening_second': 'mm',
+    'stiffening_nodes': 'nmm',
+}  # fmt: skip
+# Characters of a comment that are kept.
+MOST_TEXT = 400
 
 
-def read_modal_file(path: Path) -> ModalArrays:
+def read_modal_file(path: Path, form: str = 'npz') -> ModalArrays:
     """
     Return the arrays of a modal file.
+
+    Args:
+        path: The file.
+        form: Its format, a key of READERS.
 
     Raises:
         ValueError: The file is no modal file, or not a consistent one; the text continues
             `file="path"`.
     """
-    given = read_archive(path, _check_arrays, LARGEST)
+    return modal_arrays(READERS[form](path))
+
+
+def read_npz(path: Path) -> dict[str, Any]:
+    """Return the arrays of a NumPy archive by name."""
+    given = read_archive(path, check_arrays, LARGEST, text=True)
     for name, values in given.items():
-        _check_range(name, values)
+        if (values.dtype.kind == 'U') is not (name == 'comment'):
+            raise ValueError(f'holds {name} as {values.dtype}')
     if given['format_version'] != VERSION:
         raise ValueError(f'has format_version {given["format_version"]:g}; supported is {VERSION}')
+    return given
+
+
+# Each reader returns the arrays of docs/modal_files.md by name, `modal_arrays` checks them.
+READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    'sid': read_sid, 'npz': read_npz, 'fem': read_fem,
+}
+
+
+def modal_arrays(given: dict[str, Any]) -> ModalArrays:
+    """
+    Return modes by the arrays of docs/modal_files.md, which every reader gives.
+
+    Args:
+        given: The arrays by name, of the right shapes; `comment` is text, `notes` are sentences
+            on what the reader drops.
+
+    Raises:
+        ValueError: They contradict each other; the text continues `file="path"`.
+    """
+    comment, notes = str(given.pop('comment', '')), tuple(given.pop('notes', ()))
+    for name, values in given.items():
+        _check_range(name, values)
     numbers = given.get('mode_numbers', np.arange(1, len(given['translation']) + 1))
     for name, values in (('node_ids', given['node_ids']), ('mode_numbers', numbers)):
         if len(np.unique(values)) != len(values) or np.any(values % 1):
@@ -66,29 +106,39 @@ def read_modal_file(path: Path) -> ModalArrays:
             raise ValueError(f'holds {name} with {np.abs(values).max():g}, which is too large')
     try:
         with np.errstate(over='raise', divide='raise', invalid='raise'):
-            return _arrays(given, numbers)
+            check_matrices(given)
+            integrals = inertia_integrals(given, len(numbers))
+            doubt = doubtful_integrals(given, integrals)
+            return ModalArrays(
+                node_ids=given['node_ids'].astype(int),
+                node_positions=given['node_positions'],
+                mode_numbers=numbers.astype(int),
+                translation=given['translation'],
+                rotation=given['rotation'],
+                modal_mass=symmetric_part(given['modal_mass']),
+                stiffness=symmetric_part(given['stiffness']),
+                damping=damping_of_file(given),
+                mass=float(integrals.pop('mass')),
+                stiffening=_stiffening(given),
+                comment=comment[:MOST_TEXT],
+                notes=notes + doubt,
+                **integrals,  # type: ignore[arg-type]
+            )
     except (ArithmeticError, np.linalg.LinAlgError):
         raise ValueError(
             'holds numbers that are too large, too small or too far apart for the computation'
         ) from None
 
 
-def _arrays(given: dict[str, np.ndarray], numbers: np.ndarray) -> ModalArrays:
-    check_matrices(given)
-    integrals = inertia_integrals(given, len(numbers))
-    mass = float(integrals.pop('mass'))
-    return ModalArrays(
-        node_ids=given['node_ids'].astype(int),
-        node_positions=given['node_positions'],
-        mode_numbers=numbers.astype(int),
-        translation=given['translation'],
-        rotation=given['rotation'],
-        modal_mass=symmetric_part(given['modal_mass']),
-        stiffness=symmetric_part(given['stiffness']),
-        damping=damping_of_file(given),
-        mass=mass,
-        **integrals,  # type: ignore[arg-type]
-    )
+def _stiffening(given: dict[str, Any]) -> Optional[Stiffening]:
+    """Return the geometric stiffening, with symmetric pairs of modes, or None."""
+    if 'stiffening_direction' not in given:
+        return None
+    direction, *pairs = (given[name] for name in STIFFENING)
+    if abs(np.linalg.norm(direction) - 1.0) > 1e-6:
+        raise ValueError('holds stiffening_direction that is no unit vector')
+    first, second, nodes = (0.5 * (each + np.swapaxes(each, -1, -2)) for each in pairs)
+    return Stiffening(direction, first, second, nodes)
 
 
 def write_modal_file(
@@ -106,23 +156,62 @@ def write_modal_file(
         points: Places of the nodes on its axis in the link frame, shape (n, 3) [m].
         node_ids: Their numbers; 1, 2, ... where None.
     """
-    nodes = [body.node_at(np.asarray(point, dtype=float)) for point in points]
     place = os.fspath(path)
-    with new_file(place if place.endswith('.npz') else place + '.npz') as file:
-        np.savez_compressed(
-            file,
-            format_version=np.array(VERSION),
-            node_ids=np.arange(1, len(nodes) + 1) if node_ids is None else np.array(node_ids),
-            node_positions=np.array([node.position for node in nodes]),
-            translation=np.stack([node.translation for node in nodes], axis=1),
-            rotation=np.stack([node.rotation for node in nodes], axis=1),
-            **body.integrals(),
-        )
+    write_arrays(place if place.endswith('.npz') else place + '.npz',
+                 body_arrays(body, points, node_ids))
 
 
-def _check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
+def body_arrays(
+    body: ModalBody,
+    points: Sequence[Sequence[float]],
+    node_ids: Optional[Sequence[int]] = None,
+) -> ModalArrays:
+    """Return the modes of a flexible body with nodes at points, as `write_modal_file` does."""
+    nodes = [body.node_at(np.asarray(point, dtype=float)) for point in points]
+    return ModalArrays(
+        node_ids=np.arange(1, len(nodes) + 1) if node_ids is None else np.array(node_ids),
+        node_positions=np.array([node.position for node in nodes]),
+        mode_numbers=np.arange(1, len(body.modal_mass) + 1),
+        translation=np.stack([node.translation for node in nodes], axis=1),
+        rotation=np.stack([node.rotation for node in nodes], axis=1),
+        stiffening=_beam_stiffening(body, nodes),
+        **body.integrals(),
+    )
+
+
+def _beam_stiffening(body: ModalBody, nodes: Sequence[ModalNode]) -> Optional[Stiffening]:
+    """Return the axial shapes of a body by pairs of its modes, or None."""
+    drawn, m = body.foreshortening, len(body.modal_mass)
+    if drawn is None:
+        return None
+    first, second, at_nodes = np.zeros((m, m)), np.zeros((m, m)), np.zeros((len(nodes), m, m))
+    values = np.array([node.shortening for node in nodes])
+    for j, terms in enumerate(drawn.terms):
+        for k, other, factor in terms:
+            for pair in ((k, other), (other, k)):
+                first[pair], second[pair] = factor * drawn.first[j], factor * drawn.second[j]
+                at_nodes[:, pair[0], pair[1]] = factor * values[:, j]
+    return Stiffening(drawn.direction, first, second, at_nodes)
+
+
+def write_arrays(path: Union[str, os.PathLike], arrays: ModalArrays) -> None:
+    """Write modes to a NumPy archive, or to an SID file where the name does not end in .npz."""
+    place = os.fspath(path)
+    if not place.endswith('.npz'):
+        write_text(place, sid_text(arrays))
+        return
+    values = {item.name: getattr(arrays, item.name) for item in fields(arrays)}
+    del values['notes']
+    stiffening = values.pop('stiffening')
+    for name in STIFFENING if stiffening is not None else ():
+        values[name] = getattr(stiffening, name.partition('_')[2])
+    with new_file(place) as file:
+        np.savez_compressed(file, format_version=np.array(VERSION), **values)
+
+
+def check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
     """Refuse unknown, missing and contradicting arrays, and shapes that do not go together."""
-    known = {**REQUIRED, **INTEGRALS, **LUMPED, **OPTIONAL}
+    known = {**REQUIRED, **INTEGRALS, **LUMPED, **OPTIONAL, **STIFFENING}
     for name in shapes:
         if name not in known:
             raise ValueError(f'holds an unknown array "{name}". {did_you_mean(name, known)}')
@@ -168,6 +257,8 @@ def _check_choices(names: Collection[str]) -> None:
     """Refuse what is given in two ways, or in none."""
     if 'damping' in names and 'damping_ratio' in names:
         raise ValueError('holds damping and damping_ratio; keep one of them')
+    if len([name for name in STIFFENING if name in names]) not in (0, len(STIFFENING)):
+        raise ValueError(f'holds some of {", ".join(STIFFENING)}, not all of them')
     lumped = 'node_masses' in names
     for name in LUMPED if not lumped else INTEGRALS:
         if name in names:
@@ -178,88 +269,3 @@ def _check_choices(names: Collection[str]) -> None:
     for name in () if lumped else INTEGRALS:
         if name not in names and name != 'rotary_coupling':
             raise ValueError(f'holds neither node_masses nor the integral "{name}"')
-
-
-def inertia_integrals(given: dict[str, np.ndarray], n_modes: int) -> dict[str, np.ndarray]:
-    """
-    Return the inertia integrals by name, summed over the nodes where the inertia is lumped.
-
-    Args:
-        given: The file's arrays by name, of the right shapes.
-        n_modes: Number of modes.
-
-    Raises:
-        ValueError: No mass distribution has such integrals; the text continues `file="path"`.
-    """
-    if 'node_masses' not in given:
-        found = {name: given[name] for name in INTEGRALS if name in given}
-        found.setdefault('rotary_coupling', np.zeros((n_modes, 3)))
-    else:
-        found = _lumped(given)
-    _check_integrals(given, found)
-    return found
-
-
-def _lumped(given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    mass, place, phi = given['node_masses'], given['node_positions'], given['translation']
-    if np.any(mass < 0.0):
-        raise ValueError('holds a negative mass in node_masses')
-    product = np.einsum('n,kna,lnb->klab', mass, phi, phi)
-    summed = np.trace(product, axis1=2, axis2=3)
-    own, coupling = np.zeros((3, 3)), np.zeros((len(phi), 3))
-    if 'node_inertias' in given:
-        each, rotation = given['node_inertias'], given['rotation']
-        summed = summed + np.einsum('kna,nab,lnb->kl', rotation, each, rotation)
-        own, coupling = np.sum(each, axis=0), np.einsum('nab,knb->ka', each, rotation)
-    claimed = np.diag(given['modal_mass'])
-    if np.any(np.abs(np.diag(summed) - claimed) > 0.05 * claimed):
-        raise ValueError(
-            f'holds modal_mass with the diagonal {np.round(claimed, 6).tolist()}, but its node '
-            f'masses give {np.round(np.diag(summed), 6).tolist()}: more than 5 percent apart'
-        )
-    return {
-        'mass': np.array(np.sum(mass)),
-        'first_moment': mass @ place,
-        'second_moment': np.einsum('n,na,nb->ab', mass, place, place)
-        + 0.5 * np.trace(own) * np.eye(3)
-        - own,
-        'modal_first_moment': np.einsum('n,kna->ka', mass, phi),
-        'modal_second_moment': np.einsum('n,na,knb->kab', mass, place, phi),
-        'modal_product': product,
-        'rotary_coupling': coupling,
-    }
-
-
-def _check_integrals(given: dict[str, np.ndarray], found: dict[str, np.ndarray]) -> None:
-    """Refuse inertia that no mass distribution has, at rest and undeformed."""
-    if found['mass'] <= 0.0:
-        raise ValueError(f'has the mass {found["mass"]:g} kg; it must be positive')
-    product = found['modal_product']
-    tolerance = ROUNDING * max(product.max(), -product.min())
-    for k, row in enumerate(product):  # one by one, as the whole may be large
-        if np.abs(row - product[:, k].transpose(0, 2, 1)).max() > tolerance:
-            raise ValueError('holds modal_product with [k, l] other than the transpose of [l, k]')
-    first, second = found['first_moment'], found['second_moment']
-    np.outer(first / found['mass'], first)  # raises where the inertia about the centre overflows
-    coupling = [
-        np.array([m[1, 2] - m[2, 1], m[2, 0] - m[0, 2], m[0, 1] - m[1, 0]]) + rotary
-        for m, rotary in zip(found['modal_second_moment'], found['rotary_coupling'])
-    ]
-    x, y, z = first
-    lever = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
-    modal = np.array(found['modal_first_moment'])
-    whole = np.block([
-        [found['mass'] * np.eye(3), lever, modal.T],
-        [lever.T, np.trace(second) * np.eye(3) - second, np.array(coupling).T],
-        [modal, np.array(coupling), symmetric_part(given['modal_mass'])],
-    ])
-    size = np.diag(whole).copy()
-    size[3:6] = np.maximum(size[3:6], 1e-6 * size[3:6].max())  # a line has no moment about itself
-    scale = np.sqrt(np.maximum(size, 1e-300))
-    lowest = np.linalg.eigvalsh(whole / np.outer(scale, scale))[0]
-    if lowest < -1e-6:
-        raise ValueError(
-            'holds inertia integrals that contradict each other: some motion would have negative '
-            'kinetic energy. Check units (kg, m), origin (the link frame), and that modal_mass '
-            'comes from the same mass distribution'
-        )

@@ -169,6 +169,12 @@ class Beam(SectionProperties):
     share: Optional[float] = None
 
     @property
+    def direction(self) -> Vector3:
+        """Unit vector along the beam in link axes."""
+        (x, _, _), (y, _, _), (z, _, _) = self.axes
+        return x, y, z
+
+    @property
     def mode_names(self) -> tuple[str, ...]:
         """Mode names without the link: bending_y1, bending_y2, bending_z1, torsion1."""
         return tuple(name for family in self.families for name in family.names)

@@ -96,9 +96,11 @@ class Link(Record):
 
     @property
     def stiffens(self) -> bool:
-        """Whether geometric stiffening acts: it is on, and the beam bends by exact rotations."""
+        """Whether geometric stiffening acts: it is on, for modes that have it, exact rotations."""
         families = self.beam.families if self.beam is not None else ()
         bends = any(family.kind.startswith('bending') for family in families)
+        if self.modal is not None and self.modal.arrays is not None:
+            bends = self.modal.arrays.stiffening is not None
         return bends and self.geometric_stiffening and self.rotation == 'exact'
 
     @property

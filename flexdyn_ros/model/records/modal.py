@@ -47,6 +47,32 @@ class ModalIntegrals:
 
 
 @dataclass(frozen=True, eq=False)
+class Stiffening:
+    """
+    How m modes draw the points of a slender body in along a direction, to second order.
+
+    A point moves along it by 1/2 sum_kl f_kl delta_k delta_l.
+
+    Attributes:
+        direction: Unit vector in link axes, shape (3,); the body lies along it from the origin.
+        first: int f_kl dm, shape (m, m).
+        second: int x f_kl dm with the distance x along the direction, shape (m, m).
+        nodes: f_kl at the nodes, shape (n, m, m) [m].
+    """
+
+    direction: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    nodes: np.ndarray
+
+    def with_modes(self, at: Sequence[int]) -> Stiffening:
+        """Return that of the modes at some places."""
+        pairs = np.ix_(at, at)
+        nodes = self.nodes[:, at][:, :, at]
+        return Stiffening(self.direction, self.first[pairs], self.second[pairs], nodes)
+
+
+@dataclass(frozen=True, eq=False)
 class ModalArrays(ModalIntegrals):
     """
     The contents of a modal file of n nodes and m modes.
@@ -57,6 +83,9 @@ class ModalArrays(ModalIntegrals):
         mode_numbers: Numbers of the modes, shape (m,).
         translation: Displacement of the nodes for unit modes, shape (m, n, 3).
         rotation: Rotation vectors of the nodes for unit modes, shape (m, n, 3).
+        stiffening: Geometric stiffening, or None.
+        comment: What the file holds as its own comment.
+        notes: What its reader drops or doubts, in a few words each.
     """
 
     node_ids: np.ndarray
@@ -64,6 +93,9 @@ class ModalArrays(ModalIntegrals):
     mode_numbers: np.ndarray
     translation: np.ndarray
     rotation: np.ndarray
+    stiffening: Optional[Stiffening] = None
+    comment: str = ''
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Return the sizes alone."""
@@ -81,6 +113,8 @@ class ModalArrays(ModalIntegrals):
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values.update({name: values[name][np.ix_(at, at)] for name in square})
         values.update({name: values[name][at] for name in single})
+        if self.stiffening is not None:
+            values['stiffening'] = self.stiffening.with_modes(at)
         return ModalArrays(**values)
 
 
@@ -93,6 +127,7 @@ class ModalData(Record):
         file: The file's address as the description writes it.
         digest: Of the file's bytes; two files of one digest are equal.
         modes: Numbers of the modes kept.
+        dropped: Numbers of the file's other modes.
         damping_ratio: Of every mode, instead of the file's damping; None for the file's.
         attachments: Origin of a child joint in the link frame [m], and the node that carries it.
         arrays: The modes kept.
@@ -104,6 +139,7 @@ class ModalData(Record):
     damping_ratio: Optional[float] = None
     attachments: tuple[tuple[Vector3, int], ...] = ()
     arrays: Optional[ModalArrays] = field(default=None, compare=False, repr=False)
+    dropped: tuple[int, ...] = ()
 
     @property
     def mode_names(self) -> tuple[str, ...]:

@@ -38,6 +38,11 @@ class Loop(Record):
     constrain: tuple[str, ...]
 
     @property
+    def directions(self) -> tuple[int, ...]:
+        """Numbers of the constrained directions among rx ry rz tx ty tz."""
+        return tuple(map(DIRECTIONS.index, self.constrain))
+
+    @property
     def free(self) -> tuple[str, ...]:
         """The directions in which the frames may move against each other."""
         return tuple(name for name in DIRECTIONS if name not in self.constrain)

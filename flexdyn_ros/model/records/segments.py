@@ -126,8 +126,8 @@ class PseudoRigidSegments(Record):
             body = self.body(number)
             # Of the joints inside this body: rotation with it, and motion of its centre.
             arms = (place + body.com[0] - places[:number]) * (axis != 'x')
-            own = body.mass * np.outer(arms, arms) + body.matrix[component][component]
-            matrix[:number, :number] += own
+            of_body = body.mass * np.outer(arms, arms) + body.matrix[component][component]
+            matrix[:number, :number] += of_body
         return matrix
 
 

@@ -126,10 +126,10 @@ def _needs_xacro(root: Element, path: Optional[Path]) -> bool:
 
 def _drop_namespace(root: Element) -> None:
     """Take all elements out of the root's own (default) namespace; others keep theirs."""
-    own = namespace(root)
-    if own:
+    default = namespace(root)
+    if default:
         for element in root.iter():
-            if namespace(element) == own:
+            if namespace(element) == default:
                 element.tag = local_name(element)
 
 

@@ -72,6 +72,9 @@ _REQUIRED_ATTRIBUTES: dict[str, tuple[str, ...]] = {
 }
 # The parser demands these, which vendors leave out; the reader of limits looks what was written.
 _FILLED = {'limit': {'effort': '0', 'velocity': '0'}}
+# What a <transmission> holds on its drive, in ROS 1 and in ros2_control.
+_DRIVES = ('mechanicalReduction', 'mechanical_reduction', 'motorInertia', 'rotor_inertia')
+TRANSMISSIONS = 'The reductions in <transmission>'
 _X_AXIS: Vector3 = (1.0, 0.0, 0.0)
 
 
@@ -170,6 +173,7 @@ def read_urdf(document: Document) -> Robot:
         _joint(joint, element, Place(source, 'joint', joint.name), notes)
         for joint, element in zip(parsed.joints, root.findall('joint'), strict=True)
     ]
+    notes += _transmission_notes(root)
     ordered_links, ordered_joints = sort_depth_first(links, joints, source)
     return Robot(
         name=parsed.name,
@@ -279,6 +283,23 @@ def _limit(joint: Any, element: Element) -> Limit:
     if limit is None:
         return Limit()
     return Limit(**{n: getattr(joint.limit, n) for n in names if limit.get(n) is not None})
+
+
+def _transmission_notes(root: Element) -> list[str]:
+    """Return a note where <transmission> elements have reductions or motor inertias."""
+    found = {}
+    for element in root.findall('transmission'):
+        texts = [(child.text or '').strip() for child in element.iter() if child.tag in _DRIVES]
+        texts = [text for text in texts if text not in ('', '1', '1.0')]
+        found.update({joint.get('name', ''): texts for joint in element.findall('joint') if texts})
+    if not found:
+        return []
+    joint, texts = next(iter(found.items()))
+    return [
+        f'{TRANSMISSIONS} ({len(found)} joints) are ignored, such as {texts[0]} of joint '
+        f'"{joint}". Write <joint_dynamics joint="{joint}" gear_ratio="{texts[0]}" '
+        'rotor_inertia="..."/> in <flexdyn>, with the inertia before the gear [kg m^2].'
+    ]
 
 
 def _mimic(mimic: Any) -> Optional[Mimic]:

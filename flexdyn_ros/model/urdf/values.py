@@ -15,7 +15,7 @@ from typing import Callable, Optional, TypeVar
 import unicodedata
 from xml.etree.ElementTree import Element
 
-from flexdyn_ros.errors import ModelError, NotYetSupported
+from flexdyn_ros.errors import ModelError
 
 Value = TypeVar('Value')
 # Of XML 1.0; for Python no-break spaces are white space too, and digits those of all scripts.
@@ -43,12 +43,6 @@ class Place:
     def error(self, problem: str, advice: Optional[str] = None) -> ModelError:
         """Return a ModelError at this place."""
         return ModelError(
-            problem, file=self.file, element=self.element, name=self.name, advice=advice
-        )
-
-    def not_yet(self, problem: str, advice: Optional[str] = None) -> NotYetSupported:
-        """Return a NotYetSupported at this place."""
-        return NotYetSupported(
             problem, file=self.file, element=self.element, name=self.name, advice=advice
         )
 

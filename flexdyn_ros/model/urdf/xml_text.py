@@ -23,7 +23,7 @@ from flexdyn_ros.errors import ModelError
 BYTE_ORDER_MARKS = (b'\xef\xbb\xbf', b'\xff\xfe', b'\xfe\xff')
 _UNBOUND_PREFIX = expat_errors.codes[expat_errors.XML_ERROR_UNBOUND_PREFIX]
 _ADDRESS = 'urn:undeclared-prefix'
-_OWN = ('flexdyn', 'xacro')
+_RESERVED = ('flexdyn', 'xacro')
 # Prefixes that come closer to these than this are taken for misspelt.
 _SIMILAR = 0.8
 
@@ -113,12 +113,12 @@ def declare_prefixes(text: Union[str, bytes]) -> Optional[Union[str, bytes]]:
         return None
     missing = sorted(used - on_root)
     foreign = used - on_root - declared
-    if not missing or any(_similar(prefix, own) for prefix in foreign for own in _OWN):
+    if not missing or any(_similar(prefix, known) for prefix in foreign for known in _RESERVED):
         return None
     added = ''.join(f' xmlns:{prefix}="{_ADDRESS}:{prefix}"' for prefix in missing)
     whole = data[:insert_at] + added.encode() + data[insert_at:]
     return whole.decode() if isinstance(text, str) else whole
 
 
-def _similar(prefix: str, own: str) -> bool:
-    return SequenceMatcher(None, prefix.lower(), own).ratio() > _SIMILAR
+def _similar(prefix: str, reserved: str) -> bool:
+    return SequenceMatcher(None, prefix.lower(), reserved).ratio() > _SIMILAR

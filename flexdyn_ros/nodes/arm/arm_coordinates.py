@@ -143,6 +143,11 @@ class ArmCoordinates:
         return moved[self._single[1]]
 
     @property
+    def behind_springs(self) -> bool:
+        """Whether joint values of elastic joints are those of the link side."""
+        return self._link_side and bool(self._springs)
+
+    @property
     def preferred_names(self) -> dict[str, str]:
         """Names in joint_states that go before a joint's own: motor sides, where they count."""
         if self._link_side:

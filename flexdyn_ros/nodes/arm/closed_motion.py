@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from typing import Sequence, Union
 
-from flexdyn_ros.closed_chains.configuration import ConfigurationSpace
 from flexdyn_ros.closed_chains.solve import (
     constrained_motion,
     NoInertiaLeft,
@@ -23,6 +22,7 @@ from flexdyn_ros.closed_chains.solve import (
     tolerance_of,
 )
 from flexdyn_ros.errors import FlexdynError, LoopsCannotClose
+from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.arm.free_base import FreeBase

@@ -7,16 +7,23 @@ Each model turns a sample of the joint motion into modal positions, rates and ac
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Optional, Union
 
+from flexdyn_ros.dynamics.modal_motion import alpha_step
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.arm.closed_motion import ClosedMotion, what_follows
 from flexdyn_ros.nodes.arm.free_base import FreeBase
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
-from flexdyn_ros.quasi_static.static_deflection import StaticDeflection
+from flexdyn_ros.quasi_static.static_deflection import SMALLEST_DEFLECTION, StaticDeflection
 from flexdyn_ros.simulation.frequencies import damping_matrix
 import numpy as np
+
+# Of a deflection, the last change that the compiled iteration may leave.
+TOLERANCE = 1e-7
+# Newton steps of a time step where a free base or loops follow, which its matrix leaves out.
+MAX_ITERATIONS = 10
 
 
 class RigidArm:
@@ -37,10 +44,9 @@ class ModalEquations:
     """
     The modal rows of the equations of motion with the joint motion given.
 
-    Attributes:
-        stiffness: Derivative of the elastic forces by the modal positions, (m, m).
-        damping: Derivative of the elastic forces by the modal rates, (m, m).
-        static: Finds static deflections.
+    For a tree whose joints all move as given, they are solved by the functions of the dynamics,
+    compiled where these are; where loops or a free base follow, or joints are measured behind
+    their springs, by the same methods on numbers.
     """
 
     def __init__(
@@ -75,19 +81,79 @@ class ModalEquations:
                 'initial_deflection zero',
             )
         self._modes = slice(coordinates.n_joints, None)
-        rest = dyn.robot.neutral_configuration()
-        self.static = StaticDeflection(dyn)
-        self.stiffness = self.static.stiffness
-        self.damping = damping_matrix(dyn, rest)[self._modes, self._modes]
+        self._zero = np.zeros(coordinates.n_modes)
+        self._static = StaticDeflection(dyn)
+        follows = isinstance(self._base, ClosedMotion) or bool(self._base.names)
+        self._direct = not (follows or coordinates.behind_springs)
 
     def residual(self, sample: JointSample, state: ModalState) -> np.ndarray:
         """Return the modal forces that the motion would need, zero in free motion, (m,)."""
         return self._base.forces(sample, state)[self._modes]
 
-    def mass(self, sample: JointSample, delta: np.ndarray) -> np.ndarray:
+    def static(self, sample: JointSample, start: Optional[np.ndarray] = None) -> ModalState:
+        """
+        Return the deflection under the loads of the joint motion, at rest.
+
+        Args:
+            sample: Joint motion.
+            start: Where to begin where that is asked for, (m,); the undeformed arm when None.
+
+        Raises:
+            DeflectionNotFound: The iteration does not converge.
+        """
+        if self._direct and not self._static.backlash.modes:
+            torque, delta, change = self._dyn.quasi_static_torque(sample.q, sample.qd, sample.qdd)
+            size = max(np.abs(delta).max(initial=0.0), SMALLEST_DEFLECTION)
+            if np.abs(change).max(initial=0.0) <= TOLERANCE * size:
+                return ModalState(delta, self._zero, self._zero, torque)
+
+        def residual(delta: np.ndarray) -> np.ndarray:
+            return self.residual(sample, ModalState(delta, self._zero, self._zero))
+
+        return ModalState(self._static.find(residual, start), self._zero, self._zero)
+
+    def accelerated(self, sample: JointSample, state: ModalState) -> ModalState:
+        """Return a state with the accelerations of hybrid dynamics; they enter linearly."""
+        delta, rate = state.delta, state.rate
+        if self._direct:
+            torque, acceleration = self._dyn.hybrid_dynamics(
+                np.concatenate((sample.q, delta)), np.concatenate((sample.qd, rate)), sample.qdd)
+            return ModalState(delta, rate, acceleration, torque)
+        force = self.residual(sample, ModalState(delta, rate, self._zero))
+        return ModalState(delta, rate, -np.linalg.solve(self._mass(sample, delta), force))
+
+    def step(
+        self, sample: JointSample, modal_state: np.ndarray, step: tuple[float, float]
+    ) -> tuple[Optional[np.ndarray], np.ndarray]:
+        """
+        Return the joint torques, where they come with it, and the modal state after a time step.
+
+        Args:
+            sample: Joint motion at the end of the step.
+            modal_state: See `Dynamics.hybrid_step`, (4 m,).
+            step: The same.
+        """
+        if self._direct:
+            found = self._dyn.hybrid_step(sample.q, sample.qd, sample.qdd, modal_state, step)
+            return found[0], found[1]
+        parts = modal_state.reshape(4, -1).tolist()
+
+        def forces(*motion: list[float]) -> list[float]:
+            return self.residual(sample, ModalState(*map(np.array, motion))).tolist()
+
+        matrices = self._mass(sample, np.array(parts[0])), self._damping, self._static.stiffness
+        after = alpha_step(
+            forces, [each.tolist() for each in matrices], parts, step, MAX_ITERATIONS)
+        return None, np.concatenate(after)
+
+    @cached_property
+    def _damping(self) -> np.ndarray:
+        rest = self._dyn.robot.neutral_configuration()
+        return damping_matrix(self._dyn, rest)[self._modes, self._modes]
+
+    def _mass(self, sample: JointSample, delta: np.ndarray) -> np.ndarray:
         """Return the mass matrix of the modes, whatever is free following them, (m, m)."""
-        zero = np.zeros_like(delta)
-        moved = self._base.completed(sample, ModalState(delta, zero, zero))
+        moved = self._base.completed(sample, ModalState(delta, self._zero, self._zero))
         q = self._coordinates.configuration(moved.q, delta)
         return self._base.condensed(self._dyn.mass_matrix(q), self._modes, q)
 
@@ -104,19 +170,7 @@ class QuasiStaticArm:
         self._last = None
 
     def at(self, sample: JointSample) -> ModalState:
-        """
-        Return the deflection.
-
-        Args:
-            sample: Joint motion.
-
-        Raises:
-            DeflectionNotFound: The iteration does not converge.
-        """
-        zero = np.zeros(len(self._equations.stiffness))
-
-        def residual(delta: np.ndarray) -> np.ndarray:
-            return self._equations.residual(sample, ModalState(delta, zero, zero))
-
-        self._last = self._equations.static.find(residual, self._last)
-        return ModalState(self._last, zero, zero)
+        """Return the deflection; see `ModalEquations.static`."""
+        state = self._equations.static(sample, self._last)
+        self._last = state.delta
+        return state

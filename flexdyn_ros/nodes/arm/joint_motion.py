@@ -34,11 +34,20 @@ JointMotion = Callable[[float], JointSample]
 
 @dataclass(frozen=True)
 class ModalState:
-    """Modal positions, rates and accelerations, each of shape (n_modes,)."""
+    """
+    Modal state at one time.
+
+    Attributes:
+        delta: Deflections, shape (n_modes,).
+        rate: Their rates, shape (n_modes,).
+        acceleration: Shape (n_modes,).
+        torque: Joint torques of all terms with it, shape (n_joints,), where they are known.
+    """
 
     delta: np.ndarray
     rate: np.ndarray
     acceleration: np.ndarray
+    torque: Optional[np.ndarray] = None
 
     @classmethod
     def zero(cls, count: int) -> ModalState:
@@ -51,6 +60,8 @@ def linear_motion(start: JointSample, end: JointSample) -> JointMotion:
     span = end.time - start.time
 
     def motion(time: float) -> JointSample:
+        if time == end.time:
+            return end
         s = (time - start.time) / span
         values = ((1 - s) * a + s * b for a, b in zip(_values(start), _values(end)))
         return JointSample(time, *values)

@@ -84,6 +84,7 @@ class KnownStates:
         self.names = tuple(states)
         self._states = dict(states)
         self._optional = frozenset(optional)
+        self._needed = {name: s for name, s in states.items() if name not in self._optional}
 
     def problems(self, now: float, timeout: float) -> dict[str, str]:
         """
@@ -93,19 +94,20 @@ class KnownStates:
             now: Steady time [s].
             timeout: Age from which a state is stale [s].
         """
-        found = {name: state.unusable(now, timeout) for name, state in self._needed.items()}
-        return {name: why for name, why in found.items() if why}
+        found = {}
+        for name, state in self._needed.items():
+            if state.problem or state.received is None or now - state.received > timeout:
+                found[name] = state.unusable(now, timeout) or ''
+        return found
 
     def left_out(self, now: float, timeout: float) -> tuple[str, ...]:
         """Return the optional joints that cannot be used now; see `problems`."""
+        if not self._optional:
+            return ()
         return tuple(
             name for name, state in self._states.items()
             if name in self._optional and state.unusable(now, timeout)
         )
-
-    @property
-    def _needed(self) -> dict[str, StateEntry]:
-        return {name: s for name, s in self._states.items() if name not in self._optional}
 
     @property
     def complete(self) -> bool:
@@ -162,6 +164,9 @@ class JointStateCache(KnownStates):
         self._need_velocity = need_velocity
         self._owner = {name: name for name in self.names}
         self._preferred = dict(preferred or {})
+        # Of the last message: its names, and place, state and bound of each joint.
+        self._order: list[str] = []
+        self._places: list[tuple[int, JointEntry, Bound]] = []
 
     def update(
         self,
@@ -182,7 +187,10 @@ class JointStateCache(KnownStates):
         Returns:
             Why the whole message was dropped, or None.
         """
+        if self._take_plausible(names, positions, velocities, received):
+            return None
         self.touched = 0
+        self._order = []
         for label, values in (('position', positions), ('velocity', velocities)):
             unfit = unfit_length('joint_states', label, values, names)
             if unfit:
@@ -205,7 +213,29 @@ class JointStateCache(KnownStates):
             position = positions[index] if len(positions) else None
             velocity = velocities[index] if len(velocities) else None
             self._store(joint, position, velocity, received)
+        self._order = list(names)
+        self._places = [
+            (k, self.entries[joint], self._bounds.get(joint, Bound()))
+            for k, joint in enumerate(map(self._owner.get, names)) if joint is not None
+        ]
         return None
+
+    def _take_plausible(
+        self, names: Sequence[str], positions: Sequence[float], velocities: Sequence[float],
+        received: float,
+    ) -> bool:
+        """Take over a message with the names of the last one, unless it needs a closer look."""
+        if names != self._order or not len(positions) == len(velocities) == len(names):
+            return False
+        for k, _, bound in self._places:
+            fits = bound.lower <= positions[k] <= bound.upper
+            if not (fits and abs(velocities[k]) <= bound.velocity < math.inf):
+                return False
+        for k, entry, _ in self._places:
+            entry.position, entry.velocity, entry.received = positions[k], velocities[k], received
+            entry.problem, entry.left_out = None, 0
+        self.touched = len(self._places)
+        return True
 
     def _store(self, joint: str, position, velocity, received: float) -> None:
         entry = self.entries[joint]

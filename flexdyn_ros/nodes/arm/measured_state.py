@@ -180,6 +180,8 @@ class MeasuredState(KnownStates):
     @property
     def positions(self) -> np.ndarray:
         """Last valid joint positions, shape (n_positions,); what is not known is NaN."""
+        if not self._entries:
+            return self._single.positions
         q = np.full(self._coordinates.n_positions, np.nan)
         q[[place for place, _ in self._coordinates.places.values()]] = self._single.positions
         for entry in self._entries.values():
@@ -190,6 +192,8 @@ class MeasuredState(KnownStates):
     @property
     def velocities(self) -> np.ndarray:
         """Last valid joint velocities, shape (n_joints,); what is not known is NaN."""
+        if not self._entries:
+            return self._single.velocities
         qd = np.full(self._coordinates.n_joints, np.nan)
         qd[[place for _, place in self._coordinates.places.values()]] = self._single.velocities
         for entry in self._entries.values():

@@ -2,59 +2,33 @@
 """
 The modes integrated along a given joint motion: hybrid dynamics with an implicit step.
 
-Modes are often faster than the rate of the messages, where an explicit step would blow up. The
-generalised-alpha method of Chung and Hulbert (1993), in the form of Arnold and Bruels (2007) for
-nonlinear equations, is stable at any step and of second order; it fulfils the modal rows of the
-equations of motion at the end of every step, so that modal positions, rates and accelerations
-agree there with hybrid dynamics.
+Modes are often faster than the rate of the messages, where an explicit step would blow up;
+`Dynamics.hybrid_step` is stable at any step.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import math
 from typing import Iterator, Optional
 
-from flexdyn_ros.nodes.arm.deflection import ModalEquations, QuasiStaticArm
+from flexdyn_ros.nodes.arm.deflection import ModalEquations
 from flexdyn_ros.nodes.arm.joint_motion import JointMotion, JointSample, linear_motion, ModalState
 import numpy as np
-
-MAX_ITERATIONS = 10
-RELATIVE_TOLERANCE = 1e-9
-SMALLEST_DEFLECTION = 1e-9
-
-
-@dataclass(frozen=True)
-class StepWeights:
-    """Weights of the generalised-alpha method for one spectral radius at infinite frequency."""
-
-    alpha_m: float
-    alpha_f: float
-    beta: float
-    gamma: float
-
-    @classmethod
-    def of(cls, spectral_radius: float) -> StepWeights:
-        """Return the weights, Chung and Hulbert (1993), equations 17, 20 and 25."""
-        alpha_m = (2.0 * spectral_radius - 1.0) / (spectral_radius + 1.0)
-        alpha_f = spectral_radius / (spectral_radius + 1.0)
-        gamma = 0.5 - alpha_m + alpha_f
-        return cls(alpha_m, alpha_f, 0.25 * (1.0 - alpha_m + alpha_f) ** 2, gamma)
 
 
 class VibratingArm:
     """
     Modal state integrated from sample to sample of the joint motion.
 
-    The first sample, a step back in time and a gap longer than `maximum_gap` put the modes at the
-    quasi-static deflection at rest.
+    The first sample, a step back in time and an interval longer than `longest_interval` put the
+    modes at the quasi-static deflection at rest.
     """
 
     def __init__(
         self,
         equations: ModalEquations,
         step: float = 0.002,
-        maximum_gap: float = 0.1,
+        longest_interval: float = 0.1,
         spectral_radius: float = 0.9,
     ):
         """
@@ -63,17 +37,16 @@ class VibratingArm:
         Args:
             equations: The modal equations.
             step: Longest step [s].
-            maximum_gap: Longest time between two samples that is integrated over [s].
+            longest_interval: Longest time between two samples that is integrated over [s].
             spectral_radius: Amplitude that a step leaves of very fast vibrations, 0 to 1.
         """
         self._equations = equations
-        self._quasi_static = QuasiStaticArm(equations)
         self._step = step
-        self._maximum_gap = maximum_gap
-        self._weights = StepWeights.of(spectral_radius)
+        self._longest_interval = longest_interval
+        self._radius = spectral_radius
         self._sample: Optional[JointSample] = None
         self._state = ModalState.zero(0)
-        self._averaged = np.zeros(0)
+        self._vector = np.zeros(0)  # see `Dynamics.hybrid_step`
 
     def reset(self) -> None:
         """Forget the state; the next sample starts anew."""
@@ -90,13 +63,16 @@ class VibratingArm:
             The modal state at that time; its accelerations follow from hybrid dynamics.
         """
         previous = self._sample
-        if previous is not None and 0.0 < sample.time - previous.time <= self._maximum_gap:
+        if previous is not None and 0.0 < sample.time - previous.time <= self._longest_interval:
             return self.advance(linear_motion(previous, sample), sample.time)
         if previous is None or sample.time != previous.time:
-            self._restart(sample)
+            self._state = self._equations.static(sample)
+            self._vector = np.zeros(4 * len(self._state.delta))
         self._sample = sample
-        self._state = self._with_accelerations(sample)
-        return self._state
+        self._state = state = self._equations.accelerated(sample, self._state)
+        averaged = self._vector[3 * len(state.delta) :]
+        self._vector = np.concatenate((state.delta, state.rate, state.acceleration, averaged))
+        return state
 
     def advance(self, motion: JointMotion, end: float) -> ModalState:
         """
@@ -134,51 +110,13 @@ class VibratingArm:
         start = self._sample.time
         count = max(1, math.ceil((end - start) / self._step - 1e-9))
         h = (end - start) / count
-        for k in range(count):
-            self._take_step(motion(start + (k + 1) * h), h)
-            yield count - k - 1
-        self._sample = motion(end)
-
-    def _restart(self, sample: JointSample) -> None:
-        self._quasi_static.reset()
-        self._state = self._quasi_static.at(sample)
-        self._averaged = self._state.acceleration
-
-    def _with_accelerations(self, sample: JointSample) -> ModalState:
-        """Return the state with the accelerations of hybrid dynamics (linear, so one solve)."""
-        state = ModalState(self._state.delta, self._state.rate, np.zeros(len(self._state.delta)))
-        force = self._equations.residual(sample, state)
-        mass = self._equations.mass(sample, state.delta)
-        return ModalState(state.delta, state.rate, -np.linalg.solve(mass, force))
+        last = motion(end)
+        for left in reversed(range(count)):
+            self._take_step(motion(end - left * h) if left else last, h)
+            yield left
+        self._sample = last
 
     def _take_step(self, sample: JointSample, h: float) -> None:
-        w = self._weights
-        old = self._state
-        scale = (1.0 - w.alpha_f) / (1.0 - w.alpha_m)
-        slope_rate = h * w.gamma * scale
-        slope_delta = h * h * w.beta * scale
-        matrix = (
-            self._equations.mass(sample, old.delta)
-            + slope_rate * self._equations.damping
-            + slope_delta * self._equations.stiffness
-        )
-        acceleration = old.acceleration
-        for _ in range(MAX_ITERATIONS):
-            averaged = (
-                (1.0 - w.alpha_f) * acceleration
-                + w.alpha_f * old.acceleration
-                - w.alpha_m * self._averaged
-            ) / (1.0 - w.alpha_m)
-            delta = old.delta + h * old.rate + h * h * (
-                (0.5 - w.beta) * self._averaged + w.beta * averaged
-            )
-            rate = old.rate + h * ((1.0 - w.gamma) * self._averaged + w.gamma * averaged)
-            state = ModalState(delta, rate, acceleration)
-            change = np.linalg.solve(matrix, self._equations.residual(sample, state))
-            acceleration = acceleration - change
-            moved = slope_delta * np.abs(change).max(initial=0.0)
-            size = max(np.abs(delta).max(initial=0.0), SMALLEST_DEFLECTION)
-            if moved <= RELATIVE_TOLERANCE * size:
-                break
-        self._state = ModalState(delta, rate, acceleration)
-        self._averaged = averaged
+        torque, self._vector = self._equations.step(sample, self._vector, (h, self._radius))
+        delta, rate, acceleration, _ = self._vector.reshape(4, -1)
+        self._state = ModalState(delta, rate, acceleration, torque)

@@ -15,10 +15,10 @@ import math
 from typing import Any, Optional
 
 from flexdyn_ros.dynamics.assemble import planar_axes
+from flexdyn_ros.model.configuration import quaternion_matrix
 from flexdyn_ros.model.records.joint import Joint
 from flexdyn_ros.nodes.arm.joint_state_cache import StateEntry
 from flexdyn_ros.nodes.arm.plausibility import LARGEST_POSITION, Plausible
-from flexdyn_ros.simulation.configuration import quaternion_matrix
 import numpy as np
 
 Pair = tuple[np.ndarray, np.ndarray]

@@ -154,7 +154,7 @@ class MessageStamps:
             last.backwards += 1
             back = (last.stamp - stamp) / NANOSECONDS
             return RUNS_BACK, f'the stamp runs back by {back:.3g} s'
-        self._sources[source] = _Source(stamp, content)
+        last.stamp, last.content, last.backwards = stamp, content, 0
         return None
 
 

@@ -7,10 +7,10 @@ import time
 from typing import Any, Optional
 
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.model.configuration import quaternion_matrix
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.nodes.common.topics import TransformTopics
 from flexdyn_ros.nodes.common.transforms import holding_link, pose_in, TransformUnknown
-from flexdyn_ros.simulation.configuration import quaternion_matrix
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy

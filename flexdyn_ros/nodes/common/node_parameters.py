@@ -28,7 +28,7 @@ class NodeParameters:
     numbers are accepted where doubles are meant.
 
     Attributes:
-        changed: Names set since the node last emptied this set.
+        changed: Names set since the node last took them.
         needs_configure: Whether one has been set that takes effect at the next configure; the
             node resets it.
     """
@@ -75,6 +75,12 @@ class NodeParameters:
     def __getitem__(self, name: str) -> Any:
         """Return the value of a parameter."""
         return self._values[name]
+
+    def take_changes(self) -> set[str]:
+        """Return the names that have been set since the last call, and forget them."""
+        # Another thread that adds names to the old set keeps it for the next call.
+        changed, self.changed = self.changed, set()
+        return changed
 
     def _declare(self, node: Node, item: ParameterSpecification) -> None:
         numbers = item.type.startswith('double')

@@ -192,11 +192,10 @@ class RobotNode(GuardedCallbacks, ABC):
         ready = (current and not self.parameters.needs_configure) or self._load()
         result = self._result(ready, super().on_activate, state)
         if result == TransitionCallbackReturn.SUCCESS:
-            self.active = True
             try:
                 self.start()
+                self.active = True
             except Exception as error:
-                self.active = False
                 super().on_deactivate(state)
                 self._refuse_for(error)
                 return TransitionCallbackReturn.FAILURE

@@ -138,6 +138,6 @@ class RunTimeModel:
             FlexdynError: No transform of the root frame has arrived yet.
         """
         gravity = self.gravity_frame.in_root_frame(self._given, self._root)
-        if not np.array_equal(gravity, self._set):
+        if gravity is not self._set and not np.array_equal(gravity, self._set):
             self._dyn.set_gravity(gravity)
             self._set = gravity

@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.measured_state import JOINT_STATES, MULTI_DOF
 from flexdyn_ros.nodes.common.transforms import TransformTree
+from rclpy.callback_groups import CallbackGroup
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
@@ -77,6 +78,7 @@ def subscribe_measured_states(
     on_joint_states: Callable[[JointState], None],
     on_multi_dof: Callable[[MultiDOFJointState], None],
     lost: Optional[LostMessages] = None,
+    group: Optional[CallbackGroup] = None,
 ) -> tuple[Any, Any]:
     """
     Subscribe to joint_states and multi_dof_joint_states.
@@ -91,6 +93,7 @@ def subscribe_measured_states(
         on_joint_states: Called with each message of joint_states.
         on_multi_dof: Called with each message of multi_dof_joint_states.
         lost: Counts what the middleware drops; None where that is not asked for.
+        group: Callback group of the subscriptions; None for that of the node.
 
     Returns:
         The subscriptions.
@@ -102,7 +105,7 @@ def subscribe_measured_states(
         events = lost.of(topic) if lost else None
         return node.create_subscription(
             kind, topic, callback, profile, qos_overriding_options=options,
-            event_callbacks=events)
+            event_callbacks=events, callback_group=group)
 
     return (
         subscribe(MultiDOFJointState, MULTI_DOF, on_multi_dof),

@@ -8,8 +8,8 @@ from typing import Any, Container, Iterator, Optional
 
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.model.configuration import quaternion_matrix
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.simulation.configuration import quaternion_matrix
 import numpy as np
 
 UNIT_TOLERANCE = 1e-2  # by which the length of a quaternion may differ from 1

@@ -4,94 +4,37 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Optional, Sequence
+from typing import Optional, Sequence
 
 from flexdyn_ros.closed_chains.solve import spaces
+from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.arm.closed_motion import what_follows
-from flexdyn_ros.nodes.arm.deflection import ModalEquations, QuasiStaticArm
+from flexdyn_ros.nodes.arm.deflection import ModalEquations
 from flexdyn_ros.nodes.arm.joint_motion import JointSample
 from flexdyn_ros.simulation.configuration import ConfigurationMap
+from flexdyn_ros.simulation.divergence import Diverged
+from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.frequencies import damping_matrix, stiffness_matrix
-from flexdyn_ros.simulation.runge_kutta import RungeKutta
-from flexdyn_ros.simulation.tableaus import RK4
+from flexdyn_ros.simulation.integrate import EVALUATED, RECORDED
+from flexdyn_ros.simulation.method_choice import AUTO, choose
+from flexdyn_ros.simulation.record import Recorder
+from flexdyn_ros.simulation.run import Run
+from flexdyn_ros.simulation.tableaus import IMPLICIT
+from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
 import numpy as np
-
-
-class MotionUnbounded(FlexdynError):
-    """The state after a step is not finite."""
-
-
-class ArmMotion:
-    """
-    An arm under forces that follow from its state, and wrenches; see `simulation.runge_kutta`.
-
-    Loops are part of the forward dynamics, and every step ends at the nearest state that meets
-    them. A base whose motion is prescribed keeps its velocity.
-
-    Attributes:
-        map: The configuration beside the velocity.
-        wrenches: Wrench of the environment by frame, six numbers in root axes [N, N m].
-    """
-
-    def __init__(self, dyn: Any, forces: Callable[[np.ndarray, np.ndarray], np.ndarray]):
-        """
-        Prepare.
-
-        Args:
-            dyn: The dynamics.
-            forces: Of a configuration (nq,) and velocities (nv,), the generalised forces (nv,).
-        """
-        self.map = ConfigurationMap(dyn.robot)
-        self.wrenches: dict[str, np.ndarray] = {}
-        self._dyn, self._forces = dyn, forces
-        prescribed = dyn.robot.base_motion == 'prescribed'
-        self._base_acceleration: Optional[list[float]] = (
-            [0.0] * BASE_COORDINATES if prescribed else None
-        )
-
-    def begin_step(self, t: float, h: float, tableau: Any) -> None:
-        """Nothing is to be prepared."""
-
-    def torque(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Return the generalised forces, (nv,)."""
-        return self._forces(q, qd)
-
-    def acceleration(
-        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, stage: int = 0
-    ) -> np.ndarray:
-        """
-        Return the accelerations, (nv,).
-
-        Raises:
-            FlexdynError: The state is not finite, or some motion meets no inertia.
-        """
-        return self._dyn.forward_dynamics(
-            q, qd, tau, self.wrenches or None, base_acceleration=self._base_acceleration
-        )
-
-    def end_step(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """
-        Return the state, its loops closed.
-
-        Raises:
-            MotionUnbounded: It is not finite.
-            FlexdynError: The loops cannot be closed.
-        """
-        if not (np.isfinite(q).all() and np.isfinite(qd).all()):
-            raise MotionUnbounded('Use a smaller step, or check the torques and gains.')
-        return self._dyn.project(q, qd) if self._dyn.robot.loops else (q, qd)
-
 
 # The classical Runge-Kutta method is stable up to |lambda| h = 2.78; half of that leaves room for
 # configurations that are stiffer than the initial one.
 LARGEST_STEP_TIMES_RATE = 1.4
+# A coordinate or its rate beyond it is a fault [m | rad | 1/s].
+LARGEST_VALUE = 1e6
+_NO_SAMPLES = 2**31  # steps a sample
 
 
 class SimulationStopped(FlexdynError):
-    """The simulated motion grew without bound."""
+    """The simulated motion is not plausible any more; the state before it is kept."""
 
 
 class JointController:
@@ -125,6 +68,28 @@ class JointController:
         self.position = np.zeros(count)
         self.velocity = np.zeros(count)
 
+    @property
+    def push(self) -> np.ndarray:
+        """Return the torques at zero positions and velocities, shape (n,) [N m | N]."""
+        return self.kp * self.position + self.kd * self.velocity
+
+    def law(self, size: int, of_q: np.ndarray, of_v: np.ndarray) -> Optional[TorqueLaw]:
+        """
+        Return the torques besides `push` as a law, or None where there are none.
+
+        Args:
+            size: Number of velocities.
+            of_q: Where the joints' positions are in q, shape (n,).
+            of_v: Where their velocities are in qd, shape (n,).
+        """
+        if not (self.kp.any() or self.kd.any()):
+            return None
+        law, count = TorqueLaw(size), len(of_v)
+        law.of_q, law.of_v, law.kp, law.kd = of_q, of_v, self.kp, self.kd
+        law.ki = np.zeros(count)
+        law.reference = PiecewisePolynomial(np.array([0.0, 1.0]), np.zeros((1, 1, count)))
+        return law
+
     def torque(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Return kp (desired - q) + kd (desired rate - qd), shape (n,) [N m | N]."""
         return self.kp * (self.position - q) + self.kd * (self.velocity - qd)
@@ -132,7 +97,9 @@ class JointController:
 
 class ArmSimulator:
     """
-    Integrates the forward dynamics with the classical Runge-Kutta method.
+    Integrates the motion by the methods of `fd.simulate`, without Python where these are.
+
+    Loops are closed after every step. A base whose motion is prescribed keeps its velocity.
 
     Attributes:
         coordinates: How joint and modal values make up the robot's coordinates.
@@ -140,9 +107,11 @@ class ArmSimulator:
         columns: Their indices among the velocities.
         controller: The joint controller of these joints.
         effort: Commanded torques, shape (n,) [N m | N].
+        wrenches: Wrench of the environment by frame, six numbers in root axes [N, N m].
         time: Simulated time [s]; a reset does not turn it back.
         q: Configuration, shape (nq,).
         qd: Velocities, shape (nv,).
+        method: Name of the method in use.
         step: Step in use [s].
         fastest_rate: Largest eigenvalue of the linearised motion at the start [1/s].
     """
@@ -155,6 +124,7 @@ class ArmSimulator:
         controller: JointController,
         initial_positions: Sequence[float] = (),
         static_deflection: bool = False,
+        method: str = AUTO,
     ):
         """
         Put the arm at its initial state.
@@ -166,19 +136,20 @@ class ArmSimulator:
             controller: Joint controller of the commanded joints.
             initial_positions: One for each commanded joint [rad | m], or none.
             static_deflection: Whether the arm starts with the deflection under gravity.
+            method: Of integration, as in `fd.simulate`.
 
         Raises:
-            FlexdynError: A joint is unknown, the number of positions does not fit, or a
-                coordinate shall be controlled that has no position of its own.
+            FlexdynError: A joint is unknown, the method does not run the robot, the number of
+                positions does not fit, or a coordinate shall be controlled that has no position
+                of its own.
         """
         self.coordinates = ArmCoordinates(dyn.robot)
         self._dyn = dyn
         self.joints = tuple(joints)
         self.columns = self.coordinates.columns(joints)
         self.controller = controller
-        self._motion = ArmMotion(dyn, self.torque)
-        self._map = self._motion.map
-        self._integrator = RungeKutta(self._motion, RK4)
+        self.wrenches: dict[str, np.ndarray] = {}
+        self._map = ConfigurationMap.of(dyn)
         self._positions_at = self._controlled_positions(controller, initial_positions)
         if len(initial_positions) not in (0, len(self.joints)):
             raise FlexdynError(
@@ -188,10 +159,23 @@ class ArmSimulator:
         self._initial = self._initial_state(initial_positions, static_deflection)
         self.time = 0.0
         self.reset()
-        self._motion.acceleration(
-            0.0, self.q, self.qd, self.torque(self.q, self.qd))  # refuses massless motions by name
+        places = np.maximum(self._positions_at, 0)
+        self._equations = EquationsOfMotion(
+            dyn, controller.law(self._map.nv, places, np.array(self.columns)), None)
+        if dyn.robot.loops:
+            self._equations.loops = LoopMotion(dyn, 'projection', None, None, None)
+        self._equations.acceleration(  # refuses massless motions by name
+            0.0, self.q, self.qd, self.torque(self.q, self.qd), 0)
+        dyn.compile(*EVALUATED, *RECORDED)
         self.fastest_rate = self._fastest_rate()
-        self.step = min(step, LARGEST_STEP_TIMES_RATE / max(self.fastest_rate, 1e-9))
+        tableau = choose(dyn, self.q, step, method, force=True).tableau
+        explicit = min(step, LARGEST_STEP_TIMES_RATE / max(self.fastest_rate, 1e-9))
+        self.step = step if tableau is IMPLICIT else explicit
+        self.method = tableau.name
+        recorder = Recorder(dyn, self._map, self.method, 1, _NO_SAMPLES)
+        times = (_NO_SAMPLES, self.step, math.inf)
+        self._loaded: dict[str, list[float]] = {}
+        self._run = Run(self._equations, tableau, recorder, times, _NO_SAMPLES)
 
     def _controlled_positions(
         self, controller: JointController, initial: Sequence[float]
@@ -218,7 +202,7 @@ class ArmSimulator:
         rest = np.zeros(self.coordinates.n_joints)
         sample = JointSample(0.0, q[: self.coordinates.n_positions], rest, rest)
         base = what_follows(self._dyn, self.coordinates, self.coordinates.undriven(self.joints))
-        bent = QuasiStaticArm(ModalEquations(self._dyn, self.coordinates, base)).at(sample)
+        bent = ModalEquations(self._dyn, self.coordinates, base).static(sample)
         return self.coordinates.configuration(base.completed(sample, bent).q, bent.delta)
 
     def _closed_start(self, q: np.ndarray, held: Sequence[str]) -> np.ndarray:
@@ -234,14 +218,14 @@ class ArmSimulator:
         self.q = self._initial.copy()
         self.qd = np.zeros(self._map.nv)
         self.effort = np.zeros(len(self.joints))
-        self._motion.wrenches = {}
+        self.wrenches = {}
         self.controller.position = self._positions(self.q)
         self.controller.velocity = np.zeros(len(self.joints))
 
     @property
-    def wrenches(self) -> dict[str, np.ndarray]:
-        """Wrench of the environment by frame, six numbers in root axes [N, N m]."""
-        return self._motion.wrenches
+    def compiled(self) -> bool:
+        """Whether the steps run without Python."""
+        return self._run.compiled
 
     def _positions(self, q: np.ndarray) -> np.ndarray:
         """Return the positions of the commanded joints, zero where there is none."""
@@ -288,23 +272,40 @@ class ArmSimulator:
             duration: [s].
 
         Raises:
-            SimulationStopped: The motion is no longer finite.
+            SimulationStopped: The motion is no longer plausible; the state is left as it was.
         """
-        count = max(1, math.ceil(duration / self.step - 1e-9))
-        for _ in range(count):
-            self._take_step(duration / count)
-        self.time += duration
-
-    def _take_step(self, h: float) -> None:
-        q, qd = self.q, self.qd
+        count = self.steps_of(duration)
+        loads = {frame: six.tolist() for frame, six in self.wrenches.items()}
+        if loads != self._loaded:
+            self._loaded = loads
+            self._equations.load(loads)
+            self._run.renew()
+        push = np.zeros(self._map.nv)
+        push[self.columns] = self.effort + self.controller.push
+        self._equations.constant = push
         try:
-            self.q, self.qd = self._integrator.step(self.time, h, q, qd, self.torque(q, qd))
-        except MotionUnbounded as error:
-            sentence = f'The simulation diverged at {self.time:.6g} s. {error}'
-            raise SimulationStopped(sentence) from error
+            q, qd = self._run.follow(count, duration / count, self.q, self.qd)
+        except Diverged as error:
+            raise self._stopped(f'"{error.coordinate}" is no longer finite') from error
         except (FlexdynError, ArithmeticError) as error:
             sentence = f'The simulation stopped at {self.time:.6g} s: {error}'
             raise SimulationStopped(sentence) from error
+        for names, values in ((self._map.names, q), (self._map.velocity_names, qd)):
+            if not np.abs(values).max(initial=0.0) <= LARGEST_VALUE:
+                name = names[int(np.argmax(np.abs(values)))]
+                raise self._stopped(f'"{name}" is beyond {LARGEST_VALUE:g}')
+        self.q, self.qd = q, qd
+        self.time += duration
+
+    def steps_of(self, duration: float) -> int:
+        """Return the number of steps that a time [s] takes."""
+        return max(1, math.ceil(duration / self.step - 1e-9))
+
+    def _stopped(self, what: str) -> SimulationStopped:
+        return SimulationStopped(
+            f'The simulation diverged at {self.time:.6g} s: coordinate {what}. '
+            'Use a smaller step, or check the torques and gains.'
+        )
 
     def joint_effort(self) -> np.ndarray:
         """

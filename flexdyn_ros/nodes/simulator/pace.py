@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 import threading
 import time
-from typing import Callable, Iterable, Optional
+from typing import Callable, Iterable, Iterator, Optional
 
 # A thread that has fallen further behind than this does not try to catch up [s]; a clock may tick
 # slowly, so that all cycles between two ticks are due at once.
 LARGEST_LAG = 0.1
 LARGEST_CLOCK_LAG = 10.0
+MEASURED = 1.0  # real time over which the pace is measured [s]
 POLL = 0.001  # real time between two looks at a clock that others publish [s]
 
 
@@ -53,6 +55,10 @@ class SimulationThread:
         self.due = self._now()
         self._thread.start()
 
+    def begin_anew(self) -> None:
+        """Let the next cycle be due a period from now."""
+        self.due = self._now()
+
     def stop(self) -> None:
         """Stop after the current call, and wait for it."""
         self._stopping.set()
@@ -83,6 +89,46 @@ class SimulationThread:
             lag = self._now() - self.due
         if lag > self._largest_lag:
             self.due = self._now()
+
+
+class Pace:
+    """
+    Simulated time against real time, and what takes the real time.
+
+    Attributes:
+        factor: Ratio of simulated to real time over the last second [1].
+        costs: Real time of each activity over a simulated second of that second [s].
+    """
+
+    def __init__(self) -> None:
+        self.factor = 0.0
+        self.costs: dict[str, float] = {}
+        self.begin(0.0)
+
+    def begin(self, simulated: float) -> None:
+        """Measure from here on; `simulated` is the simulated time [s]."""
+        self._from = time.monotonic(), simulated
+        self._taken: dict[str, float] = {}
+
+    @contextmanager
+    def taking(self, what: str) -> Iterator[None]:
+        """Count the time that a block of code takes as that of an activity."""
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            self._taken[what] = self._taken.get(what, 0.0) + time.monotonic() - start
+
+    def measured(self, simulated: float) -> bool:
+        """Return whether a second has passed, of which `factor` and `costs` are now."""
+        now, (then, start) = time.monotonic(), self._from
+        passed = simulated - start
+        if now - then < MEASURED or passed <= 0.0:
+            return False
+        self.factor = passed / (now - then)
+        self.costs = {what: each / passed for what, each in self._taken.items()}
+        self.begin(simulated)
+        return True
 
 
 # Real time after which an unanswered state is published again [s]: at least SHORTEST_WAIT, and

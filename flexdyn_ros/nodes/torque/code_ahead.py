@@ -148,6 +148,9 @@ class CodeAhead:
                 [sys.executable, '-m', 'flexdyn_ros.nodes.torque.code_ahead'], env=environment,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )
+            if hasattr(os, 'sched_setscheduler'):
+                # The real-time priority of a node is not handed on.
+                os.sched_setscheduler(self._process.pid, os.SCHED_OTHER, os.sched_param(0))
             output, _ = self._process.communicate(json.dumps(asdict(request)).encode())
             if self._process.returncode != 0:
                 lines = output.decode(errors='replace').strip().splitlines()

@@ -87,6 +87,8 @@ class EffortLimits:
             torque: One for each joint, shape (n,) [N m | N].
         """
         saturated = np.abs(torque) > self.limits
+        if not saturated.any():
+            return torque, ()
         names = tuple(name for name, hit in zip(self.joints, saturated) if hit)
         return np.clip(torque, -self.limits, self.limits), names
 

@@ -27,12 +27,12 @@ class ModalSettings:
 
     Attributes:
         step: Longest step [s].
-        maximum_gap: Longest time between two samples that is integrated over [s].
+        longest_interval: Longest time between two samples that is integrated over [s].
         spectral_radius: Amplitude that a step leaves of very fast vibrations, 0 to 1.
     """
 
     step: float = 0.002
-    maximum_gap: float = 0.1
+    longest_interval: float = 0.1
     spectral_radius: float = 0.9
 
 
@@ -91,7 +91,7 @@ class FeedForward:
         if self.mode == 'flexible_quasi_static':
             return QuasiStaticArm(equations)
         return VibratingArm(
-            equations, settings.step, settings.maximum_gap, settings.spectral_radius
+            equations, settings.step, settings.longest_interval, settings.spectral_radius
         )
 
     def prepare(self) -> None:
@@ -129,18 +129,20 @@ class FeedForward:
     def torque_with(self, sample: JointSample, state: ModalState) -> np.ndarray:
         """Return the joint torques for a joint sample and a modal state, shape (n_joints,)."""
         self.state = state
+        count = self.coordinates.n_joints
+        quiet = self.quiet if self.terms.friction else None
+        if state.torque is not None and self.terms == ALL_TERMS:
+            if quiet is None:
+                return state.torque
+            change = quiet.correction(self._dyn, self.coordinates.join(sample.qd, state.rate))
+            return state.torque + change[:count]
         join, moved = self.coordinates.join, self.base.completed(sample, state)
         at = self.coordinates.configuration(moved.q, state.delta)
-        total = self.terms.sum(
-            self._dyn,
-            at,
-            join(moved.qd, state.rate),
-            join(moved.qdd, state.acceleration),
-        )
-        if self.quiet is not None and self.terms.friction:
-            change = self.quiet.correction(self._dyn, join(moved.qd, state.rate))
-            total = total + self._dyn.actuated_forces(at, change)
-        return total[: self.coordinates.n_joints]
+        qd = join(moved.qd, state.rate)
+        total = self.terms.sum(self._dyn, at, qd, join(moved.qdd, state.acceleration))
+        if quiet is not None:
+            total = total + self._dyn.actuated_forces(at, quiet.correction(self._dyn, qd))
+        return total[:count]
 
     def gravity_torque(self, q: np.ndarray) -> np.ndarray:
         """

@@ -63,9 +63,12 @@ class ReferenceInput:
         reference: The newest one; None where there is none.
         watchdog: Its age.
         refused: Number of references that were refused.
+        subscription: The subscription; None where the message type is not installed.
     """
 
-    def __init__(self, node: Any, kind: str, lost: LostMessages, on_new: Callable[[Any], None]):
+    def __init__(
+        self, node: Any, kind: str, lost: LostMessages, on_new: Callable[[Any], None], group: Any
+    ):
         """
         Subscribe.
 
@@ -74,6 +77,7 @@ class ReferenceInput:
             kind: Message type, "JointTrajectory" or CONTROLLER_STATE.
             lost: Counts what the middleware drops.
             on_new: Called with the message after a reference that counts.
+            group: Callback group of the subscription.
         """
         self.reference: Optional[Reference] = None
         self.watchdog = Watchdog(0.0)
@@ -84,13 +88,13 @@ class ReferenceInput:
         self._bounds: Mapping[str, Bound] = {}
         self._plausible = Plausible()
         self._kind = kind
-        self._subscription: Any = None
+        self.subscription: Any = None
         of_controller = kind == CONTROLLER_STATE
         message_type = JointTrajectoryControllerState if of_controller else JointTrajectory
         if message_type is not None:
-            self._subscription = node.create_subscription(
+            self.subscription = node.create_subscription(
                 message_type, REFERENCE_TOPIC, self._on_message, 1,
-                event_callbacks=lost.of(REFERENCE_TOPIC))
+                event_callbacks=lost.of(REFERENCE_TOPIC), callback_group=group)
 
     def set_arm(
         self, feed_forward: FeedForward, limits: Mapping[str, Bound], plausible: Plausible
@@ -106,7 +110,7 @@ class ReferenceInput:
         Raises:
             FlexdynError: The message type is not installed.
         """
-        if self._subscription is None:
+        if self.subscription is None:
             raise FlexdynError(
                 f'reference_type {self._kind} needs control_msgs, which is not installed. Install '
                 'ros-$ROS_DISTRO-control-msgs, or set reference_type to JointTrajectory.')

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from array import array
 from contextlib import suppress
+import time
 from typing import Any, Optional, Sequence
 
 from flexdyn_ros.errors import FlexdynError
@@ -18,10 +19,12 @@ from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+COUNT_PERIOD = 0.05  # between two counts of subscribers [s]
+
 
 class TorqueOutput:
     """
-    Publishes torques on ~/commands, ~/joint_torques and ~/effort_display.
+    Publishes torques on ~/commands, ~/joint_torques and ~/effort_display, where one subscribes.
 
     ~/effort_display carries the joints with an effort limit alone, for the Effort display of
     RViz, which needs the limit to scale its arrows.
@@ -44,6 +47,10 @@ class TorqueOutput:
         self._names = node.create_publisher(JointState, '~/joint_names', LATCHED)
         self._joints: tuple[str, ...] = ()
         self._limited: list[int] = []
+        self._listened: tuple[bool, ...] = ()
+        self._listened_at = -COUNT_PERIOD
+        # Filled anew and published, again and again.
+        self._numbers, self._state, self._shown = Float64MultiArray(), JointState(), JointState()
 
     def set_joints(self, robot: Robot, joints: Sequence[str]) -> None:
         """
@@ -57,6 +64,8 @@ class TorqueOutput:
         self._limited = [
             k for k, name in enumerate(joints) if declared_effort(robot, name) is not None
         ]
+        self._state.name = list(joints)
+        self._shown.name = [joints[k] for k in self._limited]
         self._names.publish(JointState(name=list(joints)))
 
     def publish(self, torque: np.ndarray, stamp) -> None:
@@ -70,20 +79,33 @@ class TorqueOutput:
         Raises:
             ValueError: The vector has the wrong length or is not finite.
         """
-        if len(torque) != len(self._joints) or not np.all(np.isfinite(torque)):
+        if len(torque) != len(self._joints) or not np.isfinite(torque).all():
             raise ValueError(f'torque is not {len(self._joints)} finite numbers: {torque}')
-        state = self._state(range(len(self._joints)), torque, stamp)
-        values = state.effort
-        self._commands.publish(state if self._as_state else Float64MultiArray(data=values))
-        self._torques.publish(state)
-        if self._limited:
-            self._display.publish(self._state(self._limited, torque[self._limited], stamp))
+        state, values = self._state, _numbers(torque)
+        state.header.stamp, state.effort = stamp, values
+        self._numbers.data = values
+        commands, torques, display = self._who_listens()
+        if commands:
+            self._commands.publish(state if self._as_state else self._numbers)
+        if torques:
+            self._torques.publish(state)
+        if display and self._limited:
+            self._shown.header.stamp = stamp
+            self._shown.effort = _numbers(torque[self._limited])
+            self._display.publish(self._shown)
 
-    def _state(self, indices, torque: np.ndarray, stamp) -> JointState:
-        state = JointState(name=[self._joints[k] for k in indices])
-        state.effort = array('d', np.ascontiguousarray(torque, dtype=float).tobytes())
-        state.header.stamp = stamp
-        return state
+    def _who_listens(self) -> tuple[bool, ...]:
+        """Return which of the three topics are subscribed to, counted now and then."""
+        now = time.monotonic()
+        if now - self._listened_at >= COUNT_PERIOD:
+            self._listened_at = now
+            publishers = self._commands, self._torques, self._display
+            self._listened = tuple(each.get_subscription_count() > 0 for each in publishers)
+        return self._listened
+
+
+def _numbers(torque: np.ndarray) -> array:
+    return array('d', np.ascontiguousarray(torque, dtype=float).tobytes())
 
 
 class TorqueNotFinite(FlexdynError):

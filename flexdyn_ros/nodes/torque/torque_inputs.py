@@ -96,7 +96,9 @@ class TorqueInputs:
         differentiator: Estimates accelerations; None where that is not asked for.
     """
 
-    def __init__(self, node: Any, lost: LostMessages, on_reference: Callable[[Any], None]):
+    def __init__(
+        self, node: Any, lost: LostMessages, on_reference: Callable[[Any], None], group: Any
+    ):
         """
         Subscribe.
 
@@ -104,9 +106,10 @@ class TorqueInputs:
             node: An InverseDynamicsNode.
             lost: Counts what the middleware drops.
             on_reference: Called with the message after a reference that counts.
+            group: Callback group of the reference.
         """
         p = node.parameters
-        self.reference = ReferenceInput(node, p['reference_type'], lost, on_reference)
+        self.reference = ReferenceInput(node, p['reference_type'], lost, on_reference, group)
         self.wrenches = WrenchInput(node)
         self.base = BaseInput(node)
         self.gravity: Union[GravityFrame, ImuGravity]

@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Iterable, Mapping
 
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
+
+UNDER_WRENCHES = (
+    'inverse_dynamics', 'hybrid_dynamics', 'quasi_static_torque', 'hybrid_step',
+)
 
 
 class DynamicsUnderWrenches:
@@ -30,12 +35,9 @@ class DynamicsUnderWrenches:
         self._wrenches = wrenches
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the dynamics have."""
-        return getattr(self._dyn, name)
-
-    def inverse_dynamics(self, q: Any, qd: Any, qdd: Any) -> np.ndarray:
-        """Return the generalised forces of a motion under the wrenches, (nv,)."""
-        return self._dyn.inverse_dynamics(q, qd, qdd, self._wrenches)
+        """Return what the dynamics have, under the wrenches where it is a motion's."""
+        found = getattr(self._dyn, name)
+        return partial(found, wrenches=self._wrenches) if name in UNDER_WRENCHES else found
 
     def external_forces(self, q: Any) -> np.ndarray:
         """Return the forces that the wrenches ask for, -J^T w, (nv,)."""

@@ -44,10 +44,10 @@ def quintic_motion(start: JointSample, end: JointSample) -> JointMotion:
     p0, v0, a0 = start.q, start.qd * span, start.qdd * span**2
     p1, v1, a1 = end.q, end.qd * span, end.qdd * span**2
     # Coefficients of s^3, s^4, s^5 from the three conditions at s = 1.
-    gap, slope, bend = p1 - p0 - v0 - a0 / 2, v1 - v0 - a0, a1 - a0
-    c3 = 10 * gap - 4 * slope + bend / 2
-    c4 = -15 * gap + 7 * slope - bend
-    c5 = 6 * gap - 3 * slope + bend / 2
+    offset, slope, bend = p1 - p0 - v0 - a0 / 2, v1 - v0 - a0, a1 - a0
+    c3 = 10 * offset - 4 * slope + bend / 2
+    c4 = -15 * offset + 7 * slope - bend
+    c5 = 6 * offset - 3 * slope + bend / 2
 
     def motion(time: float) -> JointSample:
         s = (time - start.time) / span

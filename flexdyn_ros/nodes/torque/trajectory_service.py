@@ -55,7 +55,8 @@ class TrajectoryService:
             timeout = node.parameters['timeout']
             rest, _ = node.measured.without_left_out(time.monotonic(), timeout)
         try:
-            node.catch_up(time.monotonic())
+            with node.lock:
+                node.catch_up()
             self._filler = TrajectoryFiller(
                 message, node.make_feed_forward(), node.make_limits, rest
             )

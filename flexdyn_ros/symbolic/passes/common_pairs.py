@@ -129,13 +129,3 @@ def _apply(program: Program, lists: dict, chosen: list, kind: int) -> Program:
     for node in program.needed():
         resolve(node)
     return Program(graph, tuple(resolve(output) for output in program.outputs))
-
-
-def common_products(program: Program) -> Program:
-    """Return the program with the most frequent pairs of factors made nodes, again and again."""
-    return share_pairs(program, PRODUCT)
-
-
-def common_sums(program: Program) -> Program:
-    """Return the program with the most frequent pairs of terms made nodes, again and again."""
-    return share_pairs(program, SUM)

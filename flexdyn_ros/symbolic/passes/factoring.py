@@ -36,8 +36,8 @@ def rewrite_single_use(program: Program, opened: tuple[int, ...]) -> Program:
         operands = tuple(made[operand] for operand in node.operands)
         made[node] = remake(graph, node, operands) if operands else node
         if node.kind in (SUM, PRODUCT) and node not in inner:
-            own = {made[n] for n in single_use_nodes(node, uses, opened)}
-            made[node] = _cheapest(graph, made[node], own)
+            single_use = {made[n] for n in single_use_nodes(node, uses, opened)}
+            made[node] = _cheapest(graph, made[node], single_use)
     return Program(graph, tuple(made[output] for output in program.outputs))
 
 
@@ -85,8 +85,8 @@ def _children(node: Expression, opened: tuple[int, ...]) -> list[Expression]:
 def _cheapest(graph: Graph, node: Expression, single_use: set[Expression]) -> Expression:
     negative = node.kind == NEGATIVE
     inner = node.operands[0] if negative else node
-    own = {n.operands[0] if n.kind == NEGATIVE else n for n in single_use}
-    polynomial = expand(inner, own, TERM_LIMIT)
+    cores = {n.operands[0] if n.kind == NEGATIVE else n for n in single_use}
+    polynomial = expand(inner, cores, TERM_LIMIT)
     if polynomial is None:
         return node
     atoms = {factor for monomial in polynomial for factor in monomial}
@@ -94,7 +94,7 @@ def _cheapest(graph: Graph, node: Expression, single_use: set[Expression]) -> Ex
     forms = [factored(polynomial, graph)]
     # A number times a node has one term, opened or not.
     multiples = {atom for atom in atoms if _is_multiple(atom)}
-    opened = expand(inner, own | multiples, TERM_LIMIT) if multiples else None
+    opened = expand(inner, cores | multiples, TERM_LIMIT) if multiples else None
     if opened is not None:
         forms.append(factored(opened, graph))
     for form in forms:
@@ -104,13 +104,3 @@ def _cheapest(graph: Graph, node: Expression, single_use: set[Expression]) -> Ex
     if best is inner:
         return node
     return graph.negate(best) if negative else best
-
-
-def factor(program: Program) -> Program:
-    """Return the program with each sum's terms factored where that saves operations."""
-    return rewrite_single_use(program, (PRODUCT,))
-
-
-def distribute(program: Program) -> Program:
-    """Return the program with each sum's own parts multiplied out where that saves operations."""
-    return rewrite_single_use(program, (SUM, PRODUCT))

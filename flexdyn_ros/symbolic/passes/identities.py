@@ -17,24 +17,32 @@ from collections import Counter
 from math import factorial
 from typing import Optional
 
-from flexdyn_ros.symbolic.graph import CALL, Expression, Graph, split_sign, SUM
+from flexdyn_ros.symbolic.graph import (
+    CALL,
+    CONSTANT,
+    Expression,
+    Graph,
+    PRODUCT,
+    split_sign,
+    STUMPFF,
+    stumpff_order,
+    SUM,
+)
 from flexdyn_ros.symbolic.program import merge_nested, Program, rebuild, remake
 
 
 def trigonometry(program: Program) -> Program:
     """Return the program with the identities applied to each sum, flattened first."""
-    flat = merge_nested(program, SUM)
-    graph = flat.graph
-    made: dict[Expression, Expression] = {}
-    for node in flat.needed():
-        operands = tuple(made[operand] for operand in node.operands)
-        new = remake(graph, node, operands) if operands else node
+
+    def rule(graph: Graph, node: Expression, operands: tuple[Expression, ...]) -> Expression:
+        new = remake(graph, node, operands)
         negative, inner = split_sign(new)
-        if node.kind == SUM and inner.is_sum:
-            simpler = _simplify(inner, graph)
-            new = graph.negate(simpler) if negative else simpler
-        made[node] = new
-    return Program(graph, tuple(made[output] for output in flat.outputs))
+        if not node.kind == inner.kind == SUM:
+            return new
+        simpler = _simplify(inner, graph)
+        return graph.negate(simpler) if negative else simpler
+
+    return rebuild(merge_nested(program, SUM), rule)
 
 
 def _simplify(node: Expression, graph: Graph) -> Expression:
@@ -64,9 +72,9 @@ def _factors(term: Expression) -> tuple[float, Counter]:
     stack = [inner]
     while stack:
         node = stack.pop()
-        if node.is_product:
+        if node.kind == PRODUCT:
             stack.extend(node.operands)
-        elif node.is_constant:
+        elif node.kind == CONSTANT:
             weight *= node.value
         else:
             found[node] += 1
@@ -81,10 +89,10 @@ def _merge(
     if abs(a) != abs(b):
         return None
     common = left & right
-    own, other = _waves(left - common), _waves(right - common)
-    if own is None or other is None:
+    first_waves, second_waves = _waves(left - common), _waves(right - common)
+    if first_waves is None or second_waves is None:
         return None
-    replacement = _identity(own, other, a * b > 0.0, graph)
+    replacement = _identity(first_waves, second_waves, a * b > 0.0, graph)
     if replacement is None:
         return None
     return graph.product((graph.constant(a), *common.elements(), replacement))
@@ -99,14 +107,14 @@ def _waves(factors: Counter) -> Optional[list[Expression]]:
 
 
 def _identity(
-    own: list[Expression], other: list[Expression], same: bool, graph: Graph
+    first: list[Expression], second: list[Expression], same: bool, graph: Graph
 ) -> Optional[Expression]:
     """Return what own + other (same sign) or own - other comes to, or None."""
-    kinds = sorted(n.value for n in own), sorted(n.value for n in other)
-    angles = sorted(n.operands[0].number for n in own)
-    if angles != sorted(n.operands[0].number for n in other):
+    kinds = sorted(n.value for n in first), sorted(n.value for n in second)
+    angles = sorted(n.operands[0].number for n in first)
+    if angles != sorted(n.operands[0].number for n in second):
         return None
-    x, y = own[0].operands[0], own[1].operands[0]
+    x, y = first[0].operands[0], first[1].operands[0]
     if kinds in ((['sin', 'sin'], ['cos', 'cos']), (['cos', 'cos'], ['sin', 'sin'])):
         if x is y:
             # cos^2 a + sin^2 a = 1
@@ -116,15 +124,12 @@ def _identity(
         result = graph.call('cos', x + y)
         return result if kinds[0][0] == 'cos' else graph.negate(result)
     if kinds == (['cos', 'sin'], ['cos', 'sin']) and x is not y:
-        sine = own[0] if own[0].value == 'sin' else own[1]
-        cosine = own[1] if sine is own[0] else own[0]
+        sine = first[0] if first[0].value == 'sin' else first[1]
+        cosine = first[1] if sine is first[0] else first[0]
         if same:
             return graph.call('sin', x + y)
         return graph.call('sin', sine.operands[0] - cosine.operands[0])
     return None
-
-
-PREFIX = 'stumpff'
 
 
 def descend_stumpff(program: Program) -> Program:
@@ -141,7 +146,7 @@ def descend_stumpff(program: Program) -> Program:
         if order is None:
             return remake(graph, node, operands)
         top = highest[node.operands[0], order % 2]
-        value = graph.call(f'{PREFIX}{top}', operands[0])
+        value = graph.call(f'{STUMPFF}{top}', operands[0])
         for k in range(top - 2, order - 1, -2):
             value = graph.constant(1.0 / factorial(k)) - operands[0] * value
         return value
@@ -149,7 +154,5 @@ def descend_stumpff(program: Program) -> Program:
     return rebuild(program, rule) if highest else program
 
 
-def _order(node: Expression) -> int | None:
-    if node.kind == CALL and str(node.value).startswith(PREFIX):
-        return int(node.value[len(PREFIX):])
-    return None
+def _order(node: Expression) -> Optional[int]:
+    return stumpff_order(node.value) if node.kind == CALL else None

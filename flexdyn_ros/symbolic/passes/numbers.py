@@ -12,7 +12,7 @@ way is cheaper: `gather_numbers` gives every product the numbers of its factors,
 
 from __future__ import annotations
 
-from flexdyn_ros.symbolic.graph import Expression, Graph, PRODUCT, split_sign, SUM
+from flexdyn_ros.symbolic.graph import CONSTANT, Expression, Graph, PRODUCT, split_sign, SUM
 from flexdyn_ros.symbolic.program import merge_nested, Program, rebuild, remake
 
 
@@ -33,7 +33,7 @@ def _gathered(graph: Graph, node: Expression, operands: tuple[Expression, ...]) 
     for operand in operands:
         negative, core = split_sign(operand)
         coefficient = -coefficient if negative else coefficient
-        if core.is_product and core.operands[0].is_constant:
+        if core.kind == PRODUCT and core.operands[0].kind == CONSTANT:
             coefficient *= core.operands[0].value
             core = graph.product(core.operands[1:])
         rest.append(core)

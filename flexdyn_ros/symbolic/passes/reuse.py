@@ -34,12 +34,11 @@ def _rewritten(program: Program, parts: bool) -> Program:
     for node in program.needed():
         operands = tuple(made[operand] for operand in node.operands)
         made[node] = remake(graph, node, operands) if operands else node
-        if node.kind == SUM and split_sign(made[node])[1].is_sum:
-            own = single_use_nodes(node, uses, OPENED)
-            trees = [single_use_nodes(shared, uses, OPENED) for shared in _shared_sums(own, uses)]
-            made[node] = _cheapest(
-                graph, made[node], _cores(own, made), [_cores(tree, made) for tree in trees], known
-            )
+        if node.kind == SUM and split_sign(made[node])[1].kind == SUM:
+            tree = single_use_nodes(node, uses, OPENED)
+            others = [_cores(single_use_nodes(shared, uses, OPENED), made)
+                      for shared in _shared_sums(tree, uses)]
+            made[node] = _cheapest(graph, made[node], _cores(tree, made), others, known)
         if parts:
             _learn(known, made[node])
         else:
@@ -57,13 +56,13 @@ def _learn(known: set[Expression], root: Expression) -> None:
             stack.extend(node.operands)
 
 
-def _shared_sums(own: set[Expression], uses: dict[Expression, int]) -> list[Expression]:
+def _shared_sums(single_use: set[Expression], uses: dict[Expression, int]) -> list[Expression]:
     """Return the sums that the single-use nodes use and others too, in order of creation."""
     found = set()
-    for node in own:
+    for node in single_use:
         for operand in node.operands:
             inner = split_sign(operand)[1]
-            if inner.is_sum and inner not in own and uses[inner] > 1:
+            if inner.kind == SUM and inner not in single_use and uses[inner] > 1:
                 found.add(inner)
     return sorted(found, key=lambda node: node.number)
 
@@ -75,19 +74,19 @@ def _cores(nodes: set[Expression], made: dict[Expression, Expression]) -> set[Ex
 def _cheapest(
     graph: Graph,
     node: Expression,
-    own: set[Expression],
+    single_use: set[Expression],
     trees: list[set[Expression]],
     known: set[Expression],
 ) -> Expression:
     """Return the node, or a cheaper form with one of the shared trees opened."""
     negative, inner = split_sign(node)
-    best, cost = inner, tree_cost(inner, known, own)
+    best, cost = inner, tree_cost(inner, known, single_use)
     for tree in trees:
-        polynomial = expand(inner, own | tree, TERM_LIMIT)
+        polynomial = expand(inner, single_use | tree, TERM_LIMIT)
         if polynomial is None:
             continue
         candidate = factored(polynomial, graph)
-        candidate_cost = tree_cost(candidate, known, own)
+        candidate_cost = tree_cost(candidate, known, single_use)
         if candidate_cost < cost:
             best, cost = candidate, candidate_cost
     return graph.negate(best) if negative else best

@@ -216,9 +216,9 @@ def divisors_of(polynomial: Polynomial) -> Divisors:
     """Return the divisors of a polynomial."""
     factors: dict[FactorPair, int] = {}
     for term in polynomial:
-        own = factors_of(term)
-        if len(own) > 1:
-            for pair in set(combinations(own, 2)):
+        factors_of_term = factors_of(term)
+        if len(factors_of_term) > 1:
+            for pair in set(combinations(factors_of_term, 2)):
                 known = cast(FactorPair, pair)
                 factors[known] = factors.get(known, 0) + 1
     terms: dict[TermPair, list[Multiple]] = {}

@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taking common divisors out of a network of polynomials, and searching for a cheaper one."""
+"""
+Taking common divisors out of a network of polynomials, and searching for a cheaper one.
+
+What products and sums share up to a multiple is computed once. Products are taken apart, whoever
+shares them, and what one node uses alone is multiplied out. Of all pairs of factors, and of all
+pairs of terms in any multiple, the one that saves most is made a node, again and again:
+x y + 2 x z and 3 a y + 6 a z are multiples of y + 2 z.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +14,7 @@ from functools import partial
 from random import Random
 from typing import Callable, cast, Iterator, Optional
 
+from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.search.divisors import (
     Divisor,
     FactorPair,
@@ -23,6 +31,13 @@ from flexdyn_ros.symbolic.search.network import Network
 WIDTH = 3
 # Share of the steps that multiply a polynomial out in one place only.
 SINGLE = 0.3
+
+
+def common_divisors(program: Program) -> Program:
+    """Return the program with the most valuable divisors made nodes, again and again."""
+    network = Network(program)
+    extract(network)
+    return network.program()
 
 
 def extract(network: Network) -> None:
@@ -84,12 +99,12 @@ def _extract_terms(network: Network, pair: TermPair) -> None:
     owners: dict[int, list[Multiple]] = {}
     for owner, multiple in multiples:
         owners.setdefault(owner, []).append(multiple)
-    for owner, own in owners.items():
-        gone = {place for multiple in own for place in multiple.places}
+    for owner, of_owner in owners.items():
+        gone = {place for multiple in of_owner for place in multiple.places}
         kept = [each for k, each in enumerate(network.polynomials[owner]) if k not in gone]
         kept += [
             (tuple(sorted((*multiple.quotient, atom))), multiple.coefficients[one])
-            for multiple in own
+            for multiple in of_owner
         ]
         network.put(owner, tuple(kept))
     for owner in owners:

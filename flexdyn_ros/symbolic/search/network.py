@@ -79,8 +79,8 @@ class Network:
                 self.roots.update(self._atom(each) for each in inner)
                 stack += inner
                 continue
-            own = single_use_nodes(node, uses, (SUM, PRODUCT)) | products
-            found = expand(node, own, TERM_LIMIT)
+            opened = single_use_nodes(node, uses, (SUM, PRODUCT)) | products
+            found = expand(node, opened, TERM_LIMIT)
             if found is None:
                 found = expand(node, products | {node}, len(node.operands) + TERM_LIMIT)
             if found is None:

@@ -21,9 +21,10 @@ from functools import partial
 from random import Random
 from typing import Optional
 
+from flexdyn_ros.symbolic.program import Program
 from flexdyn_ros.symbolic.rounding import accumulate
 from flexdyn_ros.symbolic.search.divisors import is_unit, Monomial, Polynomial, rounded, Term
-from flexdyn_ros.symbolic.search.extraction import attempt, drawn, open_about
+from flexdyn_ros.symbolic.search.extraction import attempt, drawn, open_about, search
 from flexdyn_ros.symbolic.search.network import Network
 
 # Share of the changes that are of one polynomial alone, and others that go with it at most.
@@ -31,6 +32,24 @@ ALONE = 0.3
 WIDTH = 3
 # Numbers that a change may add, as what is then in common may save them again.
 SLACK = 3
+
+
+def search_divisors(
+    program: Program, steps: int, refinement: int = 0, patience: int = 0
+) -> Program:
+    """
+    Return the program after a search for better divisors, step by step.
+
+    Args:
+        program: The program.
+        steps: Of `search`, which takes divisors out in other orders.
+        refinement: Steps of `refine`, which changes scales too, at most.
+        patience: Steps of `refine` without a gain after which it ends.
+    """
+    network = Network(program)
+    search(network, steps)
+    refine(network, refinement, patience)
+    return network.program()
 
 
 def rescale(network: Network, atom: int, random: Random) -> bool:
@@ -87,7 +106,7 @@ def _scales(network: Network, group: set[int], touched: set[int]) -> list[float]
     """Return the scales of the group with which a term about it loses its number."""
     found = set()
     for atom in touched:
-        own = atom in group
+        inside_group = atom in group
         for monomial, coefficient in network.polynomials[atom]:
             if is_unit(coefficient):
                 continue
@@ -95,9 +114,9 @@ def _scales(network: Network, group: set[int], touched: set[int]) -> list[float]
             for factor in monomial:
                 if factor in group:
                     inside += 1
-            if own and not inside:
+            if inside_group and not inside:
                 found.add(1.0 / abs(coefficient))
-            elif not own and inside == 1:
+            elif not inside_group and inside == 1:
                 found.add(abs(coefficient))
     return sorted(found)
 
@@ -108,9 +127,9 @@ def _more_numbers(
     """Return how many more terms have a number where the group is scaled."""
     more = 0
     for atom in touched:
-        own = atom in group
+        inside_group = atom in group
         for monomial, coefficient in network.polynomials[atom]:
-            power = int(own)
+            power = int(inside_group)
             for factor in monomial:
                 if factor in group:
                     power -= 1

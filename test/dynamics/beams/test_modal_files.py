@@ -2,10 +2,15 @@
 """Modes from .npz files: the same beam inline and from a file, lumped masses, wrong files."""
 
 import flexdyn_ros as fd
-from flexdyn_ros.errors import ModelError, NotYetSupported
+from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam.body import modal_body
 from flexdyn_ros.model.check import check_robot
-from flexdyn_ros.model.modal.files import read_modal_file, write_modal_file
+from flexdyn_ros.model.modal.files import (
+    body_arrays,
+    read_modal_file,
+    write_arrays,
+    write_modal_file,
+)
 import numpy as np
 from oracles.compare import assert_agree, reference_dynamics
 from oracles.small_robots import state_of
@@ -61,6 +66,8 @@ def folder(inline, tmp_path_factory):
     points = [np.zeros(3), TIP, SIDE, [0.75, 0.2, 0.15]]
     write_modal_file(folder / 'beam.npz', modal_body(inline.link('link1')), points,
                      [10, 20, 30, 40])
+    write_arrays(folder / 'beam.sid',
+                 body_arrays(modal_body(inline.link('link1')), points, [10, 20, 30, 40]))
     return folder
 
 
@@ -70,10 +77,12 @@ def arrays_of(folder):
         return dict(file)
 
 
-@pytest.mark.parametrize('backend', ['reference', 'python'])
-def test_the_same_beam_inline_and_as_a_file(inline, folder, backend):
+@pytest.mark.parametrize(('backend', 'form'), [
+    ('reference', 'npz'), ('reference', 'sid'), ('python', 'npz'),
+])
+def test_the_same_beam_inline_and_as_a_file(inline, folder, backend, form):
     """Every method, to 1e-10, with a payload and joints beside the axis."""
-    filed = fd.load_robot(urdf(modal()), base_dir=folder)
+    filed = fd.load_robot(urdf(modal().replace('npz', form)), base_dir=folder)
     assert filed.total_mass == pytest.approx(inline.total_mass, rel=1e-14)
     assert filed.mode_names == tuple(f'link1/mode{k}' for k in (1, 2, 3, 4))
     q, qd, qdd = state_of(inline)
@@ -181,17 +190,11 @@ def test_package_addresses(folder, tmp_path, monkeypatch):
 
 def test_stiffening_is_refused_where_asked_for_and_noted_where_not_written(folder):
     text = urdf(modal())
-    with pytest.raises(ModelError, match='needs slopes'):
+    with pytest.raises(ModelError, match='needs its terms'):
         fd.load_robot(text.replace('g="false"', 'g="true"'), base_dir=folder)
     robot = fd.load_robot(text.replace(' geometric_stiffening="false"', ''), base_dir=folder)
     assert any('no geometric stiffening' in str(f) for f in check_robot(robot).findings)
     assert not fd.load_robot(text, base_dir=folder).notes
-
-
-def test_sid_is_declined_by_name(folder):
-    text = urdf(modal().replace('"npz"', '"sid"'))
-    with pytest.raises(NotYetSupported, match='format="sid"'):
-        fd.load_robot(text, base_dir=folder)
 
 
 def _rigid_mode(a):

@@ -10,7 +10,7 @@ from validation.case_file import expected, inputs
 from validation.van_der_merwe.four_links import FIRST_STEP, four_links, MOTION, REST, viscous
 
 
-def test_redundant_constraints_are_said_once(caplog):
+def test_redundant_constraints_are_reported_once(caplog):
     dyn = four_links.__wrapped__()
     dyn.forward_dynamics(REST, REST, REST)
     dyn.constraint_forces(REST, REST, REST)

@@ -191,7 +191,7 @@ def test_generated_source():
     bare = fd.load_robot(random_robot_urdf(3, 3))
     with pytest.raises(ArgumentError, match='no <loop>'):
         fd.generate(bare, 'loop_jacobian')
-    for name in (name for name, each in FUNCTIONS.items() if each.open_tree):
+    for name in (name for name, each in FUNCTIONS.items() if each.by_rank):
         with pytest.raises(ArgumentError, match=r'mass_matrix\+bias_vector\+loop_jacobian'):
             fd.generate(robot, name)
     offered = functions_of(robot)
@@ -260,6 +260,14 @@ def test_names_and_shapes_of_what_is_given():
     assert bare.constraint_forces(zero, zero, zero).shape == (0,)
     ours = bare.project(zero, zero + 1)
     assert np.array_equal(ours[0], zero) and np.array_equal(ours[1], zero + 1)
+    out = np.empty_like(zero), np.empty_like(zero)
+    assert bare.project(zero, zero + 1, out=out)[1] is out[1]
+    assert np.array_equal(out, ours)
+    short = zero[:-1]
+    for call in (lambda: bare.constraint_forces(zero, short, zero), lambda: bare.loop_gaps(short),
+                 lambda: bare.loop_jacobian(short), lambda: bare.loop_bias(zero, short)):
+        with pytest.raises(ArgumentError, match='has shape'):
+            call()
     with pytest.raises(fd.FlexdynError, match='no loops'):
         bare.loop_report(zero)
 

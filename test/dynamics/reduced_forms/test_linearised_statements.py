@@ -27,7 +27,7 @@ def test_only_the_links_asked_for():
     assert fd.reduced(fd.reduced(robot, 'linearised'), 'exact') == robot
 
 
-def test_a_deflection_beyond_its_range_is_said():
+def test_a_deflection_beyond_its_range_is_reported():
     """Where the mass matrix is not positive definite any more, the error tells what to do."""
     robot = fd.load_robot(ONE_BEAM.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more=''))
     for backend in ('reference', 'python'):
@@ -72,7 +72,7 @@ def test_what_makes_no_sense_is_refused():
         fd.load_robot(stiff.format(length=1.0, mass=0.5, tip=0.2, iz=2e-8, more=''))
 
 
-def test_it_is_said_aloud():
+def test_the_form_is_reported():
     """Notes, the command line and simulated motions name the form."""
     from flexdyn_ros.cli.info import torque_terms
 

@@ -159,8 +159,8 @@ static __attribute__((noinline)) PyObject *sorted_call(const Method *self, PyObj
             out = value;
         else if (self->kinds[k] == VECTOR ? value == NULL : 0)
             return NULL;
-        else if (self->kinds[k] == CHOICE && value != NULL)
-            choice = value;
+        else if (self->kinds[k] == CHOICE && bound[k] != NULL)
+            choice = bound[k];
         else if (self->kinds[k] == WRENCHES && value != NULL) {
             if (!PyDict_CheckExact(value) || PyDict_GET_SIZE(value) != 1 ||
                 !PyDict_Next(value, &position, &frame, &wrench))

@@ -27,12 +27,15 @@ static inline int all_finite(const double *numbers, Py_ssize_t count)
     uint64_t overflow = 0;
     Py_ssize_t k = 0;
     if (count > FEW) {
-        two_numbers pair, sum = {0.0, 0.0};
-        for (; k + 2 <= count; k += 2) {
-            memcpy(&pair, numbers + k, sizeof pair);
-            sum += pair - pair;
+        two_numbers pair[4], sum[4] = {{0.0}};
+        for (; k + 8 <= count; k += 8) {
+            memcpy(pair, numbers + k, sizeof pair);
+            UNROLLED
+            for (int j = 0; j < 4; ++j)
+                sum[j] += pair[j] - pair[j];
         }
-        overflow = sum[0] == 0.0 && sum[1] == 0.0 ? 0 : (uint64_t)1 << 63;
+        sum[0] += sum[1] + (sum[2] + sum[3]);
+        overflow = sum[0][0] == 0.0 && sum[0][1] == 0.0 ? 0 : (uint64_t)1 << 63;
     }
     UNROLLED
     for (; k < count; ++k)

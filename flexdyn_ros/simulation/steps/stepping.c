@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loop over steps. It follows stepping.h, runge_kutta.h and implicit_midpoint.h.
+ * The loop over steps. It follows the headers in the order of simulation/compiled_steps.py.
  */
+
+/* Close the loops of the state in s->stage; return whether that worked. */
+static int close_loops(simulation *s)
+{
+    const size_t size = sizeof(double) * (s->map.nq + s->map.nv);
+    if (s->project.call == NULL)
+        return 1;
+    *s->held_rank = *s->rank;
+    memcpy(s->x, s->stage, size);
+    if (!sound(s, &s->project, s->map.nq + s->map.nv))
+        return 0;
+    memcpy(s->stage, s->y, size);
+    return 1;
+}
 
 /* Record and do one step; the state changes only if all of it can be relied on. */
 static int step(simulation *s)
@@ -9,14 +23,15 @@ static int step(simulation *s)
     const double t = s->next * s->dt;
     const double h = (s->next == s->steps - 1 ? s->t_end : (s->next + 1) * s->dt) - t;
     double sum = 0.0;
-    torque(s, t, s->state);
+    if (!torque(s, t, s->state))
+        return 0;
     if (s->next % s->record.every == 0 && !keep(s, t, s->next / s->record.every))
         return 0;
     if (!(s->is_implicit ? implicit_step(s, t, h) : runge_kutta_step(s, t, h)))
         return 0;
     for (int64_t k = 0; k < s->size; ++k)
         sum += s->stage[k] - s->stage[k];
-    if (sum != 0.0 || !normalise(&s->map, s->stage))
+    if (sum != 0.0 || !normalise(&s->map, s->stage) || !close_loops(s))
         return 0;
     memcpy(s->state, s->stage, sizeof(double) * s->size);
     return 1;

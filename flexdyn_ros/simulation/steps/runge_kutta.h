@@ -23,6 +23,8 @@ static int state_rate(simulation *s, const double *state, double *rate)
     if (!sound(s, &s->forward, nq + 2 * nv))
         return 0;
     memcpy(rate + nq, s->y, sizeof(double) * nv);
+    if (s->rank != NULL)
+        *s->rank = s->y[s->forward.results + 1];
     configuration_rate(&s->map, state, qd, rate);
     for (int64_t k = 0; k < s->law.integrals; ++k)
         *more++ = s->law.errors[k];
@@ -56,13 +58,16 @@ static void move(const simulation *s, const double *from, double h, const double
 static int runge_kutta_step(simulation *s, double t, double h)
 {
     const tableau *method = &s->method;
+    if (s->rank != NULL)
+        *s->rank = 0.0; /* found at the first stage, a closed state, and kept */
     if (!state_rate(s, s->state, s->rates))
         return 0;
     for (int64_t i = 1; i < method->stages; ++i) {
         move(s, s->state, h, method->a + i * method->stages, i, s->stage);
         if (!normalise(&s->map, s->stage))
             return 0;
-        torque(s, t + method->c[i] * h, s->stage);
+        if (!torque(s, t + method->c[i] * h, s->stage))
+            return 0;
         if (!state_rate(s, s->stage, s->rates + i * s->size))
             return 0;
     }

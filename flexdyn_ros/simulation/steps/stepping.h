@@ -33,6 +33,13 @@ typedef struct {
     const int64_t *plain_q, *plain_v, *floating_at, *quaternion_at; /* the last two: pairs */
 } configuration;
 
+/* The dynamics of a model by which a controller converts accelerations into torques. */
+typedef struct {
+    function inverse, slip; /* torques and friction; call is NULL where there is none */
+    int64_t size, along; /* coordinates, and whether it is evaluated along the reference */
+    const int64_t *of_q, *of_v; /* where they are in q and in v */
+} model_torque;
+
 /* tau = constant + table(t), and on tracked coordinates PID about a reference. */
 typedef struct {
     const double *constant;
@@ -40,7 +47,8 @@ typedef struct {
     int64_t tracked, integrals;
     const int64_t *of_q, *of_v;
     const double *kp, *kd, *ki;
-    double *values, *slopes, *errors;
+    double *values, *slopes, *curvatures, *errors, *forces;
+    model_torque model;
 } torque_law;
 
 /* Losses of a joint that moves at `multiplier` times a velocity. */
@@ -51,11 +59,12 @@ typedef struct {
 
 /* What the implicit method needs (simulation/implicit_midpoint.py); matrices by rows. */
 typedef struct {
-    int64_t terms, rubbing; /* losses, and coordinates with dry friction */
+    int64_t terms, rows, rubbing; /* losses, rows of impulses, the first of which have friction */
     const friction_term *term;
-    const int64_t *at;
-    const double *damping, *springs, *modal, *kp, *kd, *stiffness;
-    double *last, *memory; /* accelerations of the last step; 5 nv^2 + 15 nv numbers */
+    const int64_t *at, *beside, *q_at, *q_beside;
+    const double *share, *limits; /* of a row, v[at] + share v[beside]; lower, then upper stops */
+    const double *damping, *springs, *modal, *stiffness;
+    double *last, *memory; /* accelerations of the last step; room of compiled_steps.py */
     function mass, bias, friction;
 } implicit_method;
 
@@ -70,6 +79,8 @@ typedef struct {
     tableau method;
     function forward, kinetic, potential, losses;
     function external; /* forces that wrenches ask for; call is NULL where there are none */
+    function project;  /* brings loops back after a step; call is NULL where none are held */
+    double *rank, *held_rank; /* of loops, plus one: constants of `forward` and of `project` */
     torque_law law;
     samples record;
     implicit_method implicit;
@@ -80,8 +91,8 @@ typedef struct {
     double *state, *stage, *rates, *tau, *force, *x, *y, *memory;
 } simulation;
 
-/* Evaluate at t; beyond the ends the value is that of the end, and the slope zero. */
-static void evaluate(polynomial *p, double t, double *value, double *slope)
+/* Evaluate at t; beyond the ends the value is that of the end, and its rates are zero. */
+static void evaluate(polynomial *p, double t, double *value, double *slope, double *curvature)
 {
     const int64_t last = p->intervals;
     const int inside = t >= p->at[0] && t <= p->at[last];
@@ -96,38 +107,17 @@ static void evaluate(polynomial *p, double t, double *value, double *slope)
     x = t - p->at[p->place];
     row = p->coefficients + p->place * (p->degree + 1) * p->width;
     for (int64_t k = 0; k < p->width; ++k) {
-        double sum = row[k], rate = 0.0;
+        double sum = row[k], rate = 0.0, bend = 0.0;
         for (int64_t power = 1; power <= p->degree; ++power) {
+            bend = bend * x + rate;
             rate = rate * x + sum;
             sum = sum * x + row[power * p->width + k];
         }
         value[k] = sum;
-        if (slope != NULL)
-            slope[k] = inside ? rate : 0.0;
-    }
-}
-
-static void torque(simulation *s, double t, const double *state)
-{
-    torque_law *law = &s->law;
-    const double *q = state, *qd = state + s->map.nq, *integral = qd + s->map.nv;
-    memcpy(s->tau, law->constant, sizeof(double) * s->map.nv);
-    if (law->table.intervals) {
-        evaluate(&law->table, t, law->values, NULL);
-        for (int64_t k = 0; k < s->map.nv; ++k)
-            s->tau[k] += law->values[k];
-    }
-    if (!law->tracked)
-        return;
-    evaluate(&law->reference, t, law->values, law->slopes);
-    for (int64_t k = 0; k < law->tracked; ++k) {
-        const double error = law->values[k] - q[law->of_q[k]];
-        const double rate = law->slopes[k] - qd[law->of_v[k]];
-        double force = law->kp[k] * error + law->kd[k] * rate;
-        if (law->integrals)
-            force += law->ki[k] * integral[k];
-        law->errors[k] = error;
-        s->tau[law->of_v[k]] += force;
+        if (slope == NULL)
+            continue;
+        slope[k] = inside ? rate : 0.0;
+        curvature[k] = inside ? 2.0 * bend : 0.0;
     }
 }
 
@@ -150,6 +140,64 @@ static int sound(const simulation *s, const function *f, int64_t n)
         }
         return least > s->doubtful * most;
     }
+    return 1;
+}
+
+/* Replace law->forces by the torques of the model, see simulation/computed_torque.py. */
+static int model_forces(simulation *s, const double *q, const double *qd)
+{
+    const torque_law *law = &s->law;
+    const model_torque *model = &law->model;
+    const int64_t n = model->size, joints = law->tracked;
+    double *x = s->x, *force = law->forces;
+    for (int64_t k = 0; k < n; ++k) {
+        const int given = model->along && k < joints;
+        x[k] = given ? law->values[k] : q[model->of_q[k]];
+        x[n + k] = given ? law->slopes[k] : qd[model->of_v[k]];
+    }
+    for (int64_t k = 0; k < joints; ++k)
+        x[2 * n + k] = law->curvatures[k] + (model->along ? 0.0 : force[k]);
+    if (!sound(s, &model->inverse, 2 * n + joints))
+        return 0;
+    for (int64_t k = 0; k < joints; ++k)
+        force[k] = s->y[k] + (model->along ? force[k] : 0.0);
+    for (int at = 0; at < 2 && model->slip.call != NULL; ++at) {
+        for (int64_t k = 0; k < n; ++k)
+            x[k] = at && k < joints ? law->slopes[k] : qd[model->of_v[k]];
+        if (!sound(s, &model->slip, n))
+            return 0;
+        for (int64_t k = 0; k < joints; ++k)
+            force[k] += at ? s->y[k] : -s->y[k];
+    }
+    return 1;
+}
+
+/* Compute s->tau; return whether it can be relied on. */
+static int torque(simulation *s, double t, const double *state)
+{
+    torque_law *law = &s->law;
+    const double *q = state, *qd = state + s->map.nq, *integral = qd + s->map.nv;
+    memcpy(s->tau, law->constant, sizeof(double) * s->map.nv);
+    if (law->table.intervals) {
+        evaluate(&law->table, t, law->values, NULL, NULL);
+        for (int64_t k = 0; k < s->map.nv; ++k)
+            s->tau[k] += law->values[k];
+    }
+    if (!law->tracked)
+        return 1;
+    evaluate(&law->reference, t, law->values, law->slopes, law->curvatures);
+    for (int64_t k = 0; k < law->tracked; ++k) {
+        const double error = law->values[k] - q[law->of_q[k]];
+        const double rate = law->slopes[k] - qd[law->of_v[k]];
+        law->forces[k] = law->kp[k] * error + law->kd[k] * rate;
+        if (law->integrals)
+            law->forces[k] += law->ki[k] * integral[k];
+        law->errors[k] = error;
+    }
+    if (law->model.inverse.call != NULL && !model_forces(s, q, qd))
+        return 0;
+    for (int64_t k = 0; k < law->tracked; ++k)
+        s->tau[law->of_v[k]] += law->forces[k];
     return 1;
 }
 

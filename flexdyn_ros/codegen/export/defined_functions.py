@@ -1,22 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Piecewise polynomials as functions of generated code: comparisons of halves, then one polynomial.
+Functions that generated code defines: Stumpff's functions and piecewise polynomials.
 
-A table of n points takes log2(n) comparisons, which counts leave out, and the operations of its
-costliest piece: four additions and three multiplications for a cubic.
+Stumpff's functions are a series near zero and a closed form beyond, see `dynamics.scalar.stumpff`;
+the series is cut where the next term is below half a unit in the last place. Piecewise polynomials
+are comparisons of halves, then one polynomial. A table of n points takes log2(n) comparisons,
+which counts leave out, and the operations of its costliest piece: four additions and three
+multiplications for a cubic.
 """
 
 from __future__ import annotations
 
+from math import factorial
 from typing import Callable
 
 from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.codegen.export.writer import wrap
-from flexdyn_ros.dynamics.scalar import Spline
+from flexdyn_ros.codegen.export.writer import GO_ON, WIDTH, wrap
+from flexdyn_ros.dynamics.scalar import SERIES_LIMIT, Spline
+from flexdyn_ros.symbolic.graph import stumpff_order
 
+_LAST_PLACE = 2.0**-54
 POLYNOMIAL = 'polynomial'
-WIDTH = 99
-GO_ON = ' &'
+
+
+def stumpff_orders(functions: tuple[str, ...]) -> list[int]:
+    """Return the orders among the functions that a program calls."""
+    return [order for order in map(stumpff_order, functions) if order is not None]
+
+
+def series_coefficients(order: int) -> list[float]:
+    """Return 1 / (2 j + order)! for the terms that the series below SERIES_LIMIT takes."""
+    count = 1
+    while factorial(order) / factorial(2 * count + order) * SERIES_LIMIT**count > _LAST_PLACE:
+        count += 1
+    return [1.0 / factorial(2 * j + order) for j in range(count)]
+
+
+def series(order: int, number) -> str:
+    """
+    Return sum_j (-u)^j / (2 j + order)! in Horner's form, in terms of u.
+
+    Args:
+        order: Which function.
+        number: From a number to its text.
+    """
+    *lower, last = map(number, series_coefficients(order))
+    text = last
+    for j, coefficient in reversed(list(enumerate(lower))):
+        inner = text if j == len(lower) - 1 else f'({text})'
+        text = f'{coefficient} - u*{inner}'
+    return text
+
+
+def closed_form(order: int, number, sqrt: str, sin: str, cos: str) -> str:
+    """Return the closed form in terms of u, with functions called by these names."""
+    value = f'{cos}({sqrt}(u))' if order % 2 == 0 else f'{sin}({sqrt}(u))/{sqrt}(u)'
+    for k in range(order % 2, order, 2):
+        value = f'({number(1.0 / factorial(k))} - {value})/u'
+    return value
+
+
+def c_functions(plan: Schedule) -> list[str]:
+    """Return the definitions of the functions that a program calls and <math.h> lacks."""
+    lines: list[str] = []
+    for order in stumpff_orders(plan.functions):
+        lines += [*_c_stumpff(order), '']
+    return [*lines, *_c_tables(plan)]
+
+
+def _c_stumpff(order: int) -> list[str]:
+    value = f'u < {SERIES_LIMIT!r} ? {series(order, repr)} : '
+    value += closed_form(order, repr, 'sqrt', 'sin', 'cos')
+    return [
+        f"/* Stumpff's function c_{order}(u), u >= 0. */",
+        f'static double stumpff{order}(double u)',
+        '{',
+        *wrap('return ', value, ';', '    ', WIDTH),
+        '}',
+    ]
 
 
 def tables_of(plan: Schedule) -> list[tuple[str, Spline]]:
@@ -25,7 +86,7 @@ def tables_of(plan: Schedule) -> list[tuple[str, Spline]]:
     return [(name, tables[name]) for name in plan.functions if name in tables]
 
 
-def c_tables(plan: Schedule) -> list[str]:
+def _c_tables(plan: Schedule) -> list[str]:
     """Return the static functions of a program's tables in C."""
     tables, lines = tables_of(plan), []
     for count in sorted({len(piece) for _, table in tables for piece in table.pieces}):
@@ -45,9 +106,11 @@ def c_tables(plan: Schedule) -> list[str]:
     return lines
 
 
-def python_tables(plan: Schedule) -> list[str]:
-    """Return the functions of a program's tables in Python."""
+def python_functions(plan: Schedule) -> list[str]:
+    """Return the definitions in Python of the functions that a program calls and math lacks."""
     lines: list[str] = []
+    for order in stumpff_orders(plan.functions):
+        lines += ['', *_python_stumpff(order), '']
     for name, table in tables_of(plan):
         lines += ['', f'def {name}(x):', f'    """{_described(table)}"""']
         lines += _python_branch(table, 0, len(table.pieces) - 1, '    ')
@@ -55,9 +118,11 @@ def python_tables(plan: Schedule) -> list[str]:
     return lines
 
 
-def fortran_tables(plan: Schedule, kind: str, number: Callable[[float], str]) -> list[str]:
-    """Return the internal functions of a program's tables in Fortran, of numbers of a kind."""
+def fortran_functions(plan: Schedule, kind: str, number: Callable[[float], str]) -> list[str]:
+    """Return the internal functions that a program calls in Fortran, of numbers of a kind."""
     lines: list[str] = []
+    for order in stumpff_orders(plan.functions):
+        lines += _fortran_stumpff(order, kind, number)
     for name, table in tables_of(plan):
         lines += [
             f'! {_described(table)}', f'pure {kind} function {name}(x)',
@@ -153,3 +218,33 @@ def _horner(coefficients: list[str]) -> str:
         inner = text if place == len(coefficients) - 2 else f'({text})'
         text = f'{coefficients[place]} + s*{inner}'
     return text
+
+
+def _python_stumpff(order: int) -> list[str]:
+    """Return the definition of one of Stumpff's functions."""
+    value = closed_form(order, repr, 'math.sqrt', 'math.sin', 'math.cos')
+    return [
+        f'def stumpff{order}(u):',
+        f"    \"\"\"Return Stumpff's function c_{order}(u), u >= 0.\"\"\"",
+        f'    if u < {SERIES_LIMIT!r}:',
+        '        return (',
+        *wrap('', series(order, repr), '', '            ', WIDTH),
+        '        )',
+        f'    return {value}',
+    ]
+
+
+def _fortran_stumpff(order: int, kind: str, number: Callable[[float], str]) -> list[str]:
+    """Return the definition of one of Stumpff's functions as an internal function."""
+    name = f'stumpff{order}'
+    far = closed_form(order, number, 'sqrt', 'sin', 'cos')
+    return [
+        f'pure {kind} function {name}(u)',
+        f'  {kind}, intent(in) :: u',
+        f'  if (u < {number(SERIES_LIMIT)}) then',
+        *wrap(f'{name} = ', series(order, number), '', '    ', WIDTH, GO_ON),
+        '  else',
+        *wrap(f'{name} = ', far, '', '    ', WIDTH, GO_ON),
+        '  end if',
+        f'end function {name}',
+    ]

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`flexdyn reduce`: a file of modes from the matrices of finite elements, or from another file.
+
+Write a modal file (docs/modal_files.md), .npz or SID by the name of the output.
+
+With --stiffness, --mass and --nodes the modes are those of Craig and Bampton: static shapes of
+the interface nodes and natural modes with these held. --normal-modes 0 is Guyan's reduction. The
+root nodes are clamped; the origin of the link frame is in their middle, its axes are those of the
+nodes. Formats by suffix: MatrixMarket and Abaqus .mtx, CalculiX .sti .mas, MATLAB .mat, Nastran
+.op4 .pch (with pyNastran).
+
+With --modal FILE the modes of an SID, .fem (MBDyn) or .npz file are written in the other format.
+
+Examples:
+  flexdyn reduce --stiffness k.mtx --mass m.mtx --nodes nodes.csv --units mm-t-s --root 1 \
+--interface 24 -o forearm.npz
+  flexdyn reduce --stiffness a.sti --mass a.mas --nodes a.inp --rows a.dof --root 1 2 3 \
+--interface 90 --keep 8 -o forearm.npz
+  flexdyn reduce --modal forearm.SID_FEM -o forearm.npz
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TYPE_CHECKING
+
+from flexdyn_ros.cli.options import add_json, print_json
+from flexdyn_ros.errors import ArgumentError, ModelError
+from flexdyn_ros.terminal import heading, table
+
+if TYPE_CHECKING:
+    from flexdyn_ros.model.records.modal import ModalArrays
+
+_MATRICES = ('stiffness', 'mass', 'nodes')
+_ADVICE = 'docs/modal_files.md describes the formats'
+# Of --units; matrix_files.py states them, and is imported where it is used.
+_UNITS = ('m-kg-s', 'mm-t-s', 'mm-kg-ms', 'mm-kg-s', 'in-lbf-s')
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand."""
+    _, _, text = __doc__.partition('\n\n')
+    description, _, examples = text.partition('Examples:\n')
+    parser = subparsers.add_parser(
+        'reduce', help='file of modes from finite elements, or from another file of modes',
+        description=description, epilog=f'examples:\n{examples}',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for name in _MATRICES:
+        what = 'numbers and positions of the nodes' if name == 'nodes' else f'{name} matrix'
+        parser.add_argument(f'--{name}', metavar='FILE', type=Path, help=what)
+    parser.add_argument('--rows', metavar='FILE', type=Path,
+                        help='node and direction of each row of the matrices')
+    parser.add_argument('--units', choices=_UNITS, help='units of matrices and nodes; required')
+    parser.add_argument('--root', metavar='NODE', type=int, nargs='+', default=[],
+                        help='nodes at the parent joint, which are clamped')
+    parser.add_argument('--interface', metavar='NODE', type=int, nargs='+', default=[],
+                        help='nodes that carry child joints')
+    parser.add_argument('--origin', metavar=('X', 'Y', 'Z'), type=float, nargs=3,
+                        help='origin of the link frame [m] (default: middle of the root nodes)')
+    parser.add_argument('--normal-modes', metavar='N', type=int, default=6,
+                        help='modes with the interface held (default: 6)')
+    parser.add_argument('--keep', metavar='N', type=int, default=0,
+                        help='modes to keep, from the lowest frequency up (default: all)')
+    parser.add_argument('--modal', metavar='FILE', type=Path, help='file of modes to convert')
+    parser.add_argument('-o', '--output', metavar='FILE', required=True, help='file to write')
+    parser.add_argument('--debug', action='store_true', help='print the traceback of an error')
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(call: argparse.Namespace) -> int:
+    """Write the file; print mass, centre of mass and frequencies."""
+    from flexdyn_ros.model.modal.files import write_arrays
+
+    arrays = _converted(call.modal) if call.modal else _reduced(call)
+    write_arrays(call.output, arrays)
+    record = _record(arrays, call.output)
+    if call.json:
+        print_json(record)
+        return 0
+    rows = list(zip(record['mode_numbers'], record['frequencies_hz']))
+    print(f'{heading(call.output)}: {len(rows)} modes at {record["nodes"]} nodes')
+    print(f'  mass {record["mass_kg"]:.6g} kg, centre of mass '
+          f'{" ".join(f"{x:.6g}" for x in record["com_m"])} m')
+    print(table(('mode', 'frequency [Hz]'), rows))
+    for note in arrays.notes:
+        print(f'  note: {note}')
+    return 0
+
+
+def _converted(path: Path) -> 'ModalArrays':
+    from flexdyn_ros.model.modal.files import read_modal_file, READERS
+
+    suffix = path.suffix.lower().lstrip('.')
+    try:
+        return read_modal_file(path, suffix if suffix in READERS else 'sid')
+    except ValueError as error:
+        raise ModelError(f'file="{path}" {error}', advice=_ADVICE) from None
+
+
+def _reduced(call: argparse.Namespace) -> 'ModalArrays':
+    from flexdyn_ros.model.modal.files import modal_arrays
+    from flexdyn_ros.model.modal.matrix_files import read_finite_elements
+    from flexdyn_ros.model.modal.reduction import reduced_modes
+    import numpy as np
+
+    for name in (*_MATRICES, 'units', 'root'):
+        if not getattr(call, name):
+            raise ArgumentError(f'--{name}', 'is missing; --modal FILE converts a file of modes')
+    for name, least in (('normal_modes', 0), ('keep', 0)):
+        if getattr(call, name) < least:
+            raise ArgumentError(f'--{name.replace("_", "-")}', 'must not be negative')
+    try:
+        model = read_finite_elements(
+            call.stiffness, call.mass, call.nodes, call.rows, call.units
+        )
+        known = model.positions[np.isin(model.node_ids, call.root)]
+        origin = known.mean(axis=0) if call.origin is None and len(known) else call.origin
+        if origin is not None:
+            model = replace(model, positions=model.positions - origin)
+        given = reduced_modes(model, call.root, call.interface, call.normal_modes, call.keep)
+        given['comment'] = f'reduced from {call.stiffness.name}, units {call.units}'
+        return modal_arrays(given)
+    except ValueError as error:
+        raise ModelError(f'The model of finite elements is wrong: {error}',
+                         advice=_ADVICE) from None
+
+
+def _record(arrays: 'ModalArrays', output: str) -> dict[str, Any]:
+    import numpy as np
+
+    rates = np.linalg.eigvals(np.linalg.solve(arrays.modal_mass, arrays.stiffness)).real
+    return {
+        'file': output, 'nodes': len(arrays.node_ids), 'mass_kg': arrays.mass,
+        'com_m': (arrays.first_moment / arrays.mass).tolist(),
+        'mode_numbers': arrays.mode_numbers.tolist(),
+        'frequencies_hz': (np.sqrt(np.sort(np.abs(rates))) / (2.0 * np.pi)).tolist(),
+        'notes': list(arrays.notes),
+    }

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The velocities that a prescribed base and loops leave, in a step of the implicit method.
+
+Loops act in the middle of a step, by forces J(q_m)^T f, and hold its end, J(q_1) v_1 = 0: the
+projected midpoint rule, of second order as the exact motion meets J v = 0 at every time (Hairer,
+Lubich and Wanner, Geometric Numerical Integration, 2006, section VII.1). With bases N of the free
+motions there, the velocity at the end that a matrix A and a force take is
+
+    v_1 = N(q_1) [N(q_m)^T A N(q_1)]^-1 N(q_m)^T (A v + force).
+"""
+
+from __future__ import annotations
+
+from flexdyn_ros.closed_chains.solve import spaces, tolerance_of
+from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
+import numpy as np
+
+
+class ConstrainedSpace:
+    """
+    The free velocities of one step.
+
+    Attributes:
+        constrained: Whether loops take part.
+    """
+
+    def __init__(self, equations: EquationsOfMotion, q: np.ndarray):
+        """
+        Find the rank of the loops.
+
+        Args:
+            equations: The equations of motion.
+            q: Configuration at the start, (nq,), where loops are closed.
+        """
+        self._dyn, self._held = equations.dyn, equations.held_coordinates
+        self.constrained = equations.loops is not None
+        if self.constrained:
+            tolerance = tolerance_of(self._dyn.loop_gaps(q))
+            equations.rank = spaces(self._dyn.loop_jacobian(q), None, tolerance).rank
+            self._rank = equations.rank
+
+    def move(self, middle: np.ndarray, end: np.ndarray) -> None:
+        """Take the free motions at other configurations in the middle and at the end, (nq,)."""
+        if self.constrained:
+            self._middle, self._end = (
+                spaces(self._dyn.loop_jacobian(at), self._rank).free for at in (middle, end)
+            )
+
+    def inverse(self, matrix: np.ndarray) -> np.ndarray:
+        """Return the velocities that unit impulses give by a matrix, (nv, nv)."""
+        if self.constrained:
+            block = self._middle.T @ matrix @ self._end
+            return np.asarray(self._end @ np.linalg.solve(block, self._middle.T))
+        found, free = np.zeros_like(matrix), slice(self._held, None)
+        found[free, free] = np.linalg.inv(matrix[free, free])
+        return found
+
+    def end(
+        self, inverse: np.ndarray, matrix: np.ndarray, v: np.ndarray, impulse: np.ndarray
+    ) -> np.ndarray:
+        """
+        Return the velocity at the end, (nv,).
+
+        Args:
+            inverse: See `inverse`.
+            matrix: What it is of, (nv, nv).
+            v: Velocity that the impulse changes, (nv,).
+            impulse: (nv,).
+        """
+        if self.constrained:
+            return np.asarray(inverse @ (matrix @ v + impulse))
+        return np.asarray(v + inverse @ impulse)

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Impulses of dry friction and joint stops as one box-constrained problem, the same in Python as
+ * simulation/dry_friction.py and joint_stops.py. It follows stepping.h.
+ */
+#define MOST_CHANGES 50
+
+/* Solve a x = b for `count` columns, rows of b; both are overwritten. Return whether it worked. */
+static int solve(double *a, double *b, int64_t n, int64_t count)
+{
+    for (int64_t k = 0; k < n; ++k) {
+        int64_t best = k;
+        for (int64_t i = k + 1; i < n; ++i)
+            best = fabs(a[i * n + k]) > fabs(a[best * n + k]) ? i : best;
+        if (!(fabs(a[best * n + k]) > 0.0))
+            return 0;
+        if (best != k) {
+            for (int64_t j = 0; j < n; ++j) {
+                const double kept = a[k * n + j];
+                a[k * n + j] = a[best * n + j];
+                a[best * n + j] = kept;
+            }
+            for (int64_t j = 0; j < count; ++j) {
+                const double kept = b[k * count + j];
+                b[k * count + j] = b[best * count + j];
+                b[best * count + j] = kept;
+            }
+        }
+        for (int64_t i = 0; i < n; ++i) {
+            const double factor = i == k ? 0.0 : a[i * n + k] / a[k * n + k];
+            if (factor == 0.0)
+                continue;
+            for (int64_t j = k; j < n; ++j)
+                a[i * n + j] -= factor * a[k * n + j];
+            for (int64_t j = 0; j < count; ++j)
+                b[i * count + j] -= factor * b[k * count + j];
+        }
+    }
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < count; ++j)
+            b[i * count + j] /= a[i * n + i];
+    return 1;
+}
+
+static int invert(double *a, double *inverse, int64_t n)
+{
+    memset(inverse, 0, sizeof(double) * n * n);
+    for (int64_t k = 0; k < n; ++k)
+        inverse[k * n + k] = 1.0;
+    return solve(a, inverse, n, n);
+}
+
+static double clipped(double x, double lower, double upper)
+{
+    return x > upper ? upper : x < lower ? lower : x;
+}
+
+/* Impulses that meet the set-valued law; velocities are zero where a joint sticks. */
+static int friction_impulses(const double *mobility, const double *loose, const double *lower,
+                             const double *upper, int64_t n, double *impulse, double *velocity,
+                             double *memory)
+{
+    double *a = memory, *b = a + n * n, *sticks = b + n;
+    for (int64_t j = 0; j < n; ++j) {
+        const double wanted = -loose[j] / mobility[j * n + j];
+        impulse[j] = clipped(wanted, lower[j], upper[j]);
+        sticks[j] = impulse[j] == wanted && lower[j] < upper[j];
+    }
+    for (int change = 0; change < MOST_CHANGES; ++change) {
+        int64_t m = 0, row = 0;
+        int settled = 1;
+        for (int64_t j = 0; j < n; ++j)
+            m += sticks[j] != 0.0;
+        for (int64_t i = 0; i < n; ++i) {
+            int64_t column = 0;
+            if (sticks[i] == 0.0)
+                continue;
+            b[row] = -loose[i];
+            for (int64_t j = 0; j < n; ++j) {
+                if (sticks[j] == 0.0)
+                    b[row] -= mobility[i * n + j] * impulse[j];
+                else
+                    a[row * m + column++] = mobility[i * n + j];
+            }
+            ++row;
+        }
+        if (m && !solve(a, b, m, 1))
+            return 0;
+        row = 0;
+        for (int64_t i = 0; i < n; ++i)
+            if (sticks[i] != 0.0)
+                impulse[i] = b[row++];
+        for (int64_t i = 0; i < n; ++i) {
+            velocity[i] = loose[i];
+            for (int64_t j = 0; j < n; ++j)
+                velocity[i] += mobility[i * n + j] * impulse[j];
+            if (sticks[i] != 0.0)
+                velocity[i] = 0.0;
+        }
+        for (int64_t i = 0; i < n; ++i) {
+            const double wanted = impulse[i] - velocity[i] / mobility[i * n + i];
+            const double now = lower[i] < upper[i] && lower[i] <= wanted && wanted <= upper[i];
+            const double limited = now != 0.0 ? impulse[i] : clipped(wanted, lower[i], upper[i]);
+            settled &= now == sticks[i] && limited == impulse[i];
+            sticks[i] = now;
+            impulse[i] = limited;
+        }
+        if (settled)
+            return 1;
+    }
+    return 0;
+}
+
+/* The velocity of a row of impulses, and what is like it. */
+static double row_of(const implicit_method *method, int64_t row, const double *v)
+{
+    return v[method->at[row]] + method->share[row] * v[method->beside[row]];
+}
+
+/* How far q is from the lower and the upper stop of a row, simulation/joint_stops.py. */
+static double gap_of(const implicit_method *method, int64_t row, int upper, const double *q)
+{
+    const double at = q[method->q_at[row]] + method->share[row] * q[method->q_beside[row]];
+    return upper ? method->limits[method->rows + row] - at : at - method->limits[row];
+}
+
+/* Levels of dry friction at velocities v, by velocity coordinate. */
+static void friction_levels(const implicit_method *method, const double *v, int64_t nv,
+                            double *levels)
+{
+    memset(levels, 0, sizeof(double) * nv);
+    for (int64_t k = 0; k < method->terms; ++k) {
+        const friction_term *term = &method->term[k];
+        const double ratio = term->multiplier * v[term->index] / term->stribeck_velocity;
+        const double excess = (term->stribeck - term->coulomb) * exp(-ratio * ratio);
+        levels[term->index] += fabs(term->multiplier) * (term->coulomb + excess);
+    }
+}

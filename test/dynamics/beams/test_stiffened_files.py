@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Geometric stiffening of modes from SID and .npz files, against the beam they come from."""
+
+import flexdyn_ros as fd
+from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.beam.body import link_body
+from flexdyn_ros.model.modal.files import body_arrays, read_modal_file, write_arrays
+import numpy as np
+from oracles.compare import assert_agree, reference_dynamics
+import pytest
+from scipy.linalg import eigh
+
+BEAM = (
+    '<beam tip="1.2 0.5 0" young="7e10" shear="2.6e10" area="1e-4" iy="1e-9" iz="2e-9" j="2.5e-9" '
+    'mass="0.7"><bending axis="y" modes="2"/><bending axis="z" modes="2"/><torsion modes="1"/>'
+    '<axial modes="1"/></beam>'
+)
+TIP = np.array([1.2, 0.5, 0.0])
+
+
+def urdf(inside, options=''):
+    """Return a spinning hub with a flexible blade that carries a body at its end."""
+    body = (
+        '<inertial><origin xyz="0.05 0 0"/><mass value="0.4"/><inertia ixx="1e-3" iyy="1e-3" '
+        'izz="1e-3" ixy="0" ixz="0" iyz="0"/></inertial>'
+    )
+    return (
+        f'<robot name="r"><link name="hub"/><link name="blade"/><link name="weight">{body}</link>'
+        '<joint name="spin" type="continuous"><parent link="hub"/><child link="blade"/>'
+        '<axis xyz="0 0.6 0.8"/></joint><joint name="end" type="fixed"><parent link="blade"/>'
+        f'<child link="weight"/><origin xyz="1.2 0.5 0"/></joint><flexdyn version="1.0">'
+        f'<flexible_link link="blade" {options}>{inside}</flexible_link></flexdyn></robot>'
+    )
+
+
+def modal(name):
+    """Return a <modal> element."""
+    form = 'npz' if name.endswith('npz') else 'sid'
+    return f'<modal file="{name}" format="{form}"/>'
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    """Return a folder with the blade as SID, as SID without Gr of order 1, and as npz."""
+    folder = tmp_path_factory.mktemp('blades')
+    body = link_body(fd.load_robot(urdf(BEAM)).link('blade'))
+    arrays = body_arrays(body, [x * TIP for x in (0.0, 0.5, 1.0)])
+    write_arrays(folder / 'blade.sid', arrays)
+    write_arrays(folder / 'blade.npz', read_modal_file(folder / 'blade.sid', 'sid'))
+    block, lines = '', []
+    for line in (folder / 'blade.sid').read_text().splitlines():
+        block = line if line.isidentifier() else block
+        if block == 'Gr' and line.startswith('m1'):
+            continue
+        lines.append('order = 0' if block == 'Gr' and line.startswith('order') else line)
+    (folder / 'bare.sid').write_text('\n'.join(lines))
+    return folder
+
+
+def blade(folder, name, options=''):
+    """Return the dynamics of the blade from a file."""
+    return reference_dynamics(fd.load_robot(urdf(modal(name), options), base_dir=folder))
+
+
+def frequencies(dyn, rate, gravity):
+    """Return those of small vibrations about the undeformed blade at a constant rate [rad/s]."""
+    dyn.set_gravity(gravity)
+    n = dyn.robot.nv
+    qd = np.zeros(n)
+    qd[0] = rate
+    columns = []
+    for k in range(1, n):
+        step = np.zeros(n)
+        step[k] = 1e-6
+        change = [dyn.bias_vector(s * step, qd)[1:] for s in (1.0, -1.0)]
+        columns.append((change[0] - change[1]) / 2e-6)
+    stiffness = np.array(columns).T
+    mass = dyn.mass_matrix(np.zeros(n))[1:, 1:]
+    return np.sqrt(eigh(0.5 * (stiffness + stiffness.T), mass, eigvals_only=True)[:4])
+
+
+@pytest.mark.parametrize('name', ['blade.sid', 'bare.sid', 'blade.npz'])
+@pytest.mark.parametrize(('rate', 'gravity'), [(30.0, (0, 0, 0)), (0.0, (9.0, 3.75, 0.0))])
+def test_a_spinning_and_a_hanging_blade(folder, name, rate, gravity):
+    """Loads of the weight at the end included, to 1e-6; without stiffening far off."""
+    beam = reference_dynamics(fd.load_robot(urdf(BEAM)))
+    exact = frequencies(beam, rate, gravity)
+    found = frequencies(blade(folder, name), rate, gravity)
+    assert found == pytest.approx(exact, rel=1e-6)
+    soft = frequencies(blade(folder, 'blade.npz', 'geometric_stiffening="false"'), 0.0, gravity)
+    assert exact[0] > 1.02 * soft[0]
+
+
+def test_torques_of_moderate_deflections(folder):
+    """What SID lacks is of third order in the deflections."""
+    beam, found = reference_dynamics(fd.load_robot(urdf(BEAM))), blade(folder, 'blade.sid')
+    chance = np.random.default_rng(2)
+    errors = []
+    for size in (1e-2, 1e-3):
+        q, qd, qdd = (np.r_[1.0, size * chance.normal(size=6)] * s for s in (1.0, 3.0, 5.0))
+        exact = beam.inverse_dynamics(q, qd, qdd)
+        errors.append(np.abs(found.inverse_dynamics(q, qd, qdd) - exact).max())
+        assert errors[-1] < 1e-2 * np.abs(exact).max()
+    assert errors[1] < 0.03 * errors[0]
+    tau = found.inverse_dynamics(q, qd, qdd)
+    assert_agree(found.forward_dynamics(q, qd, tau), qdd, 1e-8)
+
+
+def test_fewer_modes_and_no_stiffening(folder):
+    """Modes of a file are chosen in any order; King's equations have no stiffening."""
+    inside = modal('blade.npz').replace('/>', ' modes="3 1"/>')
+    few = fd.load_robot(urdf(inside), base_dir=folder).link('blade').modal.arrays.stiffening
+    whole = read_modal_file(folder / 'blade.npz').stiffening
+    assert np.array_equal(few.first, whole.first[np.ix_([2, 0], [2, 0])])
+    assert np.array_equal(few.nodes[2], whole.nodes[2][np.ix_([2, 0], [2, 0])])
+    linear = fd.load_robot(urdf(modal('blade.npz'), 'rotation="linear"'), base_dir=folder)
+    assert not linear.link('blade').stiffens
+    with pytest.raises(ModelError, match='contradicts rotation'):
+        fd.load_robot(urdf(modal('blade.npz'), 'rotation="linear" geometric_stiffening="true"'),
+                      base_dir=folder)
+
+
+def test_wrong_stiffening_in_an_archive(folder, tmp_path):
+    with np.load(folder / 'blade.npz') as file:
+        arrays = dict(file)
+    for change, words in (
+        ({'stiffening_direction': np.ones(3)}, 'no unit vector'),
+        ({'stiffening_first': None}, 'not all of them'),
+        ({'stiffening_nodes': np.zeros((3, 2, 2))}, 'with shape'),
+    ):
+        np.savez(tmp_path / 'x.npz', **{name: value for name, value in {**arrays, **change}.items()
+                                        if value is not None})
+        with pytest.raises(ValueError, match=words):
+            read_modal_file(tmp_path / 'x.npz')

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The thread that serves joint states and references, apart from any executor."""
+
+import time
+
+from inverse_dynamics_cases import ROBOT, STATE
+import numpy as np
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from sensor_msgs.msg import JointState
+
+pytestmark = pytest.mark.ros
+
+LIMIT = 20.0
+
+
+@pytest.fixture
+def made(torque_node):
+    """Return an active node with a publisher of joint states beside it; no executor runs."""
+    node = torque_node({'robot_description': ROBOT, 'timeout': 30.0})
+    other = rclpy.create_node('other', context=node.node.context)
+    node.publisher = other.create_publisher(JointState, 'joint_states', 1)
+    yield node
+    other.destroy_node()
+
+
+def wait_for(condition, made):
+    """Publish states until a condition holds."""
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < end, made.message
+        made.publisher.publish(STATE)
+        time.sleep(0.005)
+
+
+def test_joint_states_are_answered_while_no_executor_runs(made):
+    wait_for(lambda: made.commands, made)
+    assert made.message == 'working'
+
+
+def test_an_executor_leaves_the_messages_to_the_thread(made):
+    threads = set()
+    inner = made.node.measured.take_joint_states
+
+    def noted(*arguments):
+        import threading
+        threads.add(threading.current_thread().name)
+        return inner(*arguments)
+
+    made.node.measured.take_joint_states = noted
+    executor = SingleThreadedExecutor(context=made.node.context)
+    executor.add_node(made.node)
+    end = time.monotonic() + LIMIT
+    while len(made.commands) < 20:
+        assert time.monotonic() < end
+        made.publisher.publish(STATE)
+        executor.spin_once(timeout_sec=0.005)
+    executor.shutdown()
+    assert threads == {'subscriptions'}
+
+
+def test_a_failed_cycle_follows_the_stale_policy_and_the_thread_goes_on(made, monkeypatch):
+    wait_for(lambda: made.commands, made)
+    gravity = made.node.dyn.gravity_vector([0.2, 0.3])
+
+    def fail(sample):
+        raise ZeroDivisionError('by a test')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(made.node.feed_forward, 'torque', fail)
+        wait_for(lambda: made.node.failures['joint_states'], made)
+    assert any(np.allclose(each, gravity) for each in made.commands)
+    assert any('by a test' in text for _, text in made.statuses)
+    wait_for(lambda: made.message == 'working', made)
+
+
+def test_a_message_that_cannot_be_taken_is_a_failure_and_no_end(made, monkeypatch):
+    wait_for(lambda: made.commands, made)
+
+    def fail(wait_set, handles):
+        raise UnicodeDecodeError('utf-8', b'x', 0, 1, 'not decodable')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(made.node.cycles, '_serve', fail)
+        wait_for(lambda: made.node.failures['a message'] > 2, made)
+    before = len(made.commands)
+    wait_for(lambda: len(made.commands) > before, made)
+
+
+def test_states_that_fall_silent_are_noticed_while_no_executor_runs(made):
+    made.node.parameters._values['timeout'] = 0.1
+    wait_for(lambda: made.commands, made)
+    made.node.cycles.period = 0.02
+    end = time.monotonic() + LIMIT
+    while not made.node.cycle.stops:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert np.allclose(made.commands[-1], made.node.dyn.gravity_vector([0.2, 0.3]))
+    assert 'joint_states stale' in made.message
+
+
+def test_a_deactivated_node_takes_states_and_publishes_nothing(made):
+    wait_for(lambda: made.commands, made)
+    made.node.trigger_deactivate()
+    before, taken = len(made.commands), made.node.measured.age(time.monotonic())
+    wait_for(lambda: made.node.measured.age(time.monotonic()) < taken, made)
+    time.sleep(0.05)
+    assert len(made.commands) == before
+    made.node.trigger_cleanup()
+    made.publisher.publish(STATE)
+    made.activate()
+    wait_for(lambda: len(made.commands) > before, made)
+
+
+def test_the_thread_ends_with_the_node(torque_node):
+    made = torque_node({'robot_description': ROBOT})
+    thread = made.node.cycles._thread
+    assert thread.is_alive()
+    made.node.destroy_node()
+    assert not thread.is_alive()
