@@ -126,8 +126,8 @@ def simulate(
         max_step: Longest step of an adaptive method [s]; needed where a torque function has a
             pulse between long stretches of rest.
         events: For an adaptive method: one or several event(t, q, qd) -> number whose zeros are
-            found, `Trajectory.events`. An attribute `terminal` ends the run at the first one (a
-            number at the so-manieth); `direction` above or below zero takes rises or falls alone.
+            found, `Trajectory.events`. An attribute `terminal` ends the run at the first zero,
+            or at the n-th; `direction` above or below zero takes rises or falls alone.
         stops: Whether joints stop at the limits of the URDF, with restitution 0; by the implicit
             method. An elastic joint's stop is on the link side.
 

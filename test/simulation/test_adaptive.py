@@ -194,10 +194,12 @@ def test_no_step_passes_over_a_knot(method):
         return [0.1 if time == 0.05 else 0.0]
 
     for torque, start, period in ((hold, 4.0, None), (linear, 4.0, None), (held, 0.05, 1e-3)):
-        motion = fd.simulate(dyn, [0.0], [0.0], torque, start + 0.05, 1e-3, method,
-                             torque_period=period, rtol=1e-8)
+        motion, evaluations = counted(dyn, [0.0], [0.0], torque, start + 0.05, 1e-3, method,
+                                      torque_period=period, rtol=1e-8)
         assert motion.qd[-1, 0] == pytest.approx(0.1 * 1e-3 / INERTIA, rel=1e-6)
         assert motion.work[-1] == pytest.approx(motion.kinetic[-1], rel=1e-5)
+        # A stage that took the torque beyond a jump would make steps short before it.
+        assert period or evaluations < 300
         if torque is not linear:
             k = round(start / 1e-3)
             assert motion.tau[k - 1 : k + 2, 0].tolist() == [0.0, 0.1, 0.0]
