@@ -15,14 +15,13 @@ the tolerance of positions would still bound the step by its velocity.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 import math
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Optional
 
-from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.simulation.arguments import positive_number
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
+from flexdyn_ros.simulation.events import checked_events, Event, EventFinder, Events
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 from flexdyn_ros.simulation.progress import ProgressBar
 from flexdyn_ros.simulation.record import Recorder, Trajectory
@@ -31,15 +30,11 @@ from flexdyn_ros.simulation.state_jacobian import StateJacobian
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 
-Event = Callable[[float, np.ndarray, np.ndarray], float]
-Events = Union[None, Event, Sequence[Event]]
 RTOL, _ATOL_OF_RTOL = 1e-6, 1e-3
 # Methods that solve for a step by Newton's iterations.
 IMPLICIT_SOLVERS = ('Radau', 'BDF', 'LSODA')
 # Of the duration: knots nearer to each other, or to the ends, are one.
 _NEAR = 1e-12
-# Of an event's time.
-_ROOT = 4.0 * np.finfo(float).eps
 
 
 @dataclass(frozen=True)
@@ -75,10 +70,7 @@ class Tolerances:
             _ATOL_OF_RTOL * relative if atol is None else positive_number(atol, 'atol', '-')
         )
         longest = math.inf if max_step is None else positive_number(max_step, 'max_step', 's')
-        found = (events,) if callable(events) else tuple(events or ())
-        if not all(callable(each) for each in found):
-            raise ArgumentError('events', 'must be a function of (t, q, qd), or several')
-        return cls(relative, absolute, longest, found)
+        return cls(relative, absolute, longest, checked_events(events))
 
 
 class AdaptiveRun:
@@ -108,9 +100,7 @@ class AdaptiveRun:
         self._ends = self._knots(hold)
         # Zero, or not a number where work is not known.
         self._unknown = 0.0 * equations.quadratures.value
-        options: dict[str, Any] = {
-            'rtol': tolerances.rtol, 'max_step': tolerances.max_step,
-        }
+        options: dict[str, Any] = {'rtol': tolerances.rtol, 'max_step': tolerances.max_step}
         plain = type(equations) is EquationsOfMotion and not equations.on_base
         if tableau.name in IMPLICIT_SOLVERS and plain:
             self._derivatives = StateJacobian(equations)
@@ -120,8 +110,7 @@ class AdaptiveRun:
         self._retries = tableau.name != 'LSODA'
         self._options = options
         self._within = -math.inf, math.inf
-        self._values = np.zeros(len(tolerances.events))
-        self._counts = [0] * len(tolerances.events)
+        self._finder = EventFinder(tolerances.events, self._state, recorder.events)
 
     def integrate(self, q: np.ndarray, qd: np.ndarray, bar: ProgressBar) -> None:
         """
@@ -138,7 +127,7 @@ class AdaptiveRun:
         equations = self._equations
         y = np.concatenate((q, qd, np.nan_to_num(equations.quadratures.value)))
         self._options['atol'] = self._absolute(q, len(y))
-        self._values = self._event_values(0.0, y)
+        self._finder.begin(0.0, y)
         t, ended = 0.0, False
         for start, stop in zip(self._ends, self._ends[1:]):
             if equations.held:
@@ -177,7 +166,7 @@ class AdaptiveRun:
             if solver.status == 'failed' or not moved:
                 raise self._equations.divergence(*self._state(solver.y))
             between = solver.dense_output()
-            end = self._find_events(between, solver.t_old, solver.t, solver.y)
+            end = self._finder.find(between, solver.t_old, solver.t, solver.y)
             self._sample(between, solver.t if end is None else end)
             bar.update(solver.t / self._t_end)
             if end is not None:
@@ -197,12 +186,18 @@ class AdaptiveRun:
         try:
             tau = equations.torque(t, q, qd)
             qdd = equations.acceleration(t, q, qd, tau, 0)
+            more = self._powers(t, q, qd, tau)
         except Diverged:
             if self._retries:
                 return np.full(len(y), np.nan)
             raise
-        more = equations.quadratures.rate(t, q, qd, tau)
         return np.concatenate((equations.map.rate(q, qd), qdd, more))
+
+    def _powers(self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        try:
+            return self._equations.quadratures.rate(t, q, qd, tau)
+        except ArithmeticError as error:
+            raise self._equations.divergence(q, qd) from error
 
     def _jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
         t = min(max(t, self._within[0]), self._within[1])
@@ -237,52 +232,3 @@ class AdaptiveRun:
             if t - knots[-1] > _NEAR * t_end and t_end - t > _NEAR * t_end:
                 knots.append(t)
         return [*knots, t_end]
-
-    def _event_values(self, t: float, y: np.ndarray) -> np.ndarray:
-        """Return the functions of the events, (n,)."""
-        events = self._tolerances.events
-        if not events:
-            return self._values
-        q, qd = self._state(y)
-        q.setflags(write=False)
-        qd.setflags(write=False)
-        return np.array([_event_value(event, t, q, qd) for event in events])
-
-    def _event_between(self, between: Any, k: int, t: float) -> float:
-        return float(self._event_values(t, between(t))[k])
-
-    def _find_events(
-        self, between: Any, start: float, stop: float, y: np.ndarray
-    ) -> Optional[float]:
-        """Record the zeros in a step, and return the time of one that ends the run, or None."""
-        from scipy.optimize import brentq
-
-        before, after = self._values, self._event_values(stop, y)
-        self._values = after
-        rises, falls = (before < 0.0) & (after >= 0.0), (before > 0.0) & (after <= 0.0)
-        found = []
-        for k, event in enumerate(self._tolerances.events):
-            direction = getattr(event, 'direction', 0)
-            if (rises[k] and direction >= 0) or (falls[k] and direction <= 0):
-                at = stop
-                if after[k] != 0.0:
-                    value = partial(self._event_between, between, k)
-                    at = brentq(value, start, stop, xtol=_ROOT * max(1.0, stop))
-                found.append((float(at), k, event))
-        for at, k, event in sorted(found, key=lambda each: each[:2]):
-            self._recorder.events.append(np.concatenate(([k, at], *self._state(between(at)))))
-            self._counts[k] += 1
-            terminal = getattr(event, 'terminal', 0)
-            if terminal and self._counts[k] >= terminal:
-                return at
-        return None
-
-
-def _event_value(event: Event, t: float, q: np.ndarray, qd: np.ndarray) -> float:
-    value = event(t, q, qd)
-    try:
-        return float(value)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(
-            'events', f'must return a number, and at t = {t:.6g} s returns {value!r:.60}'
-        ) from error

@@ -12,11 +12,12 @@ from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.closed_chains.stepping import LoopAccelerations, LoopMotion
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
-from flexdyn_ros.simulation.adaptive import AdaptiveRun, Events, IMPLICIT_SOLVERS, Tolerances
+from flexdyn_ros.simulation.adaptive import AdaptiveRun, Tolerances
 from flexdyn_ros.simulation.arguments import finite_vector, positive_number, whole_number
 from flexdyn_ros.simulation.divergence import Diverged, SimulationDiverged
 from flexdyn_ros.simulation.energy_balance import EnergyNotKept, find_imbalance
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion, Torque
+from flexdyn_ros.simulation.events import Events
 from flexdyn_ros.simulation.method_choice import AUTO, choose
 from flexdyn_ros.simulation.prescribed import BaseAcceleration
 from flexdyn_ros.simulation.progress import Progress, ProgressBar
@@ -125,8 +126,8 @@ def simulate(
         max_step: Longest step of an adaptive method [s]; needed where a torque function has a
             pulse between long stretches of rest.
         events: For an adaptive method: one or several event(t, q, qd) -> number whose zeros are
-            found, `Trajectory.events`. An attribute `terminal` ends the run at the first one (a
-            number at the so-manieth); `direction` above or below zero takes rises or falls alone.
+            found, `Trajectory.events`. An attribute `terminal` ends the run at the first zero,
+            or at the n-th; `direction` above or below zero takes rises or falls alone.
         stops: Whether joints stop at the limits of the URDF, with restitution 0; by the implicit
             method. An elastic joint's stop is on the link side.
 
@@ -172,8 +173,6 @@ def simulate(
     tableau, step, tolerances = chosen.tableau, chosen.dt, None
     if tableau.adaptive:
         tolerances = Tolerances.checked(rtol, atol, max_step, events)
-        if tableau.name in IMPLICIT_SOLVERS and not equations.on_base:
-            dyn.compile('forward_dynamics_derivatives', wrenches=loads or ())
     elif any(each is not None for each in (rtol, atol, max_step, events)):
         raise ArgumentError(
             'rtol', 'and other arguments of adaptive methods need one of them as method'

@@ -10,11 +10,12 @@ of N are orthogonal and of length 1/2, so that r = 4 N^T dp.
 
 from __future__ import annotations
 
+from flexdyn_ros.simulation.computed_torque import ComputedTorque
 from flexdyn_ros.simulation.configuration import quaternion_matrix
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 import numpy as np
 
-# Of a coordinate or velocity, for differences of torque functions and of losses.
+# Of a coordinate or velocity, for differences of functions, torques by a model and losses.
 _STEP = 1.5e-8
 
 
@@ -67,20 +68,23 @@ class StateJacobian:
     ) -> np.ndarray:
         """Return the derivatives of the generalised forces, (nv, n)."""
         equations, law = self._equations, self._equations.law
-        nq, nv = len(q), len(qd)
-        slopes = np.zeros((nv, nq + nv + len(equations.quadratures.value)))
-        if law is not None and law.reference is not None:
+        nq, nv, more = len(q), len(qd), equations.quadratures.value
+        slopes = np.zeros((nv, nq + nv + len(more)))
+        evaluated = equations.function is not None and not equations.held
+        if evaluated or isinstance(law, ComputedTorque):
+            state = np.concatenate((q, qd, more))
+            for k in range(len(state) - 2):
+                moved = state.copy()
+                moved[k] += _STEP * max(1.0, abs(state[k]))
+                equations.quadratures.value = moved[nq + nv:]
+                changed = equations.torque(t, moved[:nq], moved[nq:nq + nv]) - tau
+                slopes[:, k] = changed / (moved[k] - state[k])
+            equations.quadratures.value = more
+        elif law is not None and law.reference is not None:
             slopes[law.of_v, law.of_q] = -law.kp
             slopes[law.of_v, nq + law.of_v] = -law.kd
             if law.integrals:
                 slopes[law.of_v, nq + nv + np.arange(law.integrals)] = law.ki
-        elif equations.function is not None and not equations.held:
-            state = np.concatenate((q, qd))
-            for k, value in enumerate(state):
-                moved = state.copy()
-                moved[k] += _STEP * max(1.0, abs(value))
-                changed = equations.torque(t, moved[:nq], moved[nq:]) - tau
-                slopes[:, k] = changed / (moved[k] - value)
         return slopes
 
     def _losses_slope(self, qd: np.ndarray) -> np.ndarray:
