@@ -50,7 +50,7 @@ class Measurement(NamedTuple):
 
 
 def main() -> int:
-    """Measurement the nodes in turn; return 1 where the bars are exceeded."""
+    """Run the nodes in turn; return 1 where the bars are exceeded."""
     parser = argparse.ArgumentParser(prog='python -m benchmarks.node_rate.against_copy')
     parser.add_argument('--seconds', type=float, default=60.0, help='of one run')
     parser.add_argument('--pairs', type=int, default=2, help='number of runs of each node')
