@@ -88,7 +88,8 @@ def forget_direct_calls(owner: Any) -> None:
 
 def is_direct(value: Any) -> bool:
     """Return whether an attribute is a compiled call."""
-    return isinstance(getattr(value, 'fallback', None), Fallback)
+    module = extension()
+    return module is not None and isinstance(value, module.Method)
 
 
 def _method(module: Any, written: Callable, owner: Any) -> Any:

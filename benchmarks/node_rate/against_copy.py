@@ -40,7 +40,7 @@ MODULES = {
 MORE_UNANSWERED, MORE_DELAY, MOST_TIME = 1e-3, 3e-4, 2.0 / 3.0
 
 
-class NodeRun(NamedTuple):
+class Measurement(NamedTuple):
     """What one run measured: unanswered part, delays [s], part of a core."""
 
     unanswered: float
@@ -57,7 +57,7 @@ def main() -> int:
     call = parser.parse_args()
     text = expanded('modes:=2')
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PROBE_PRIORITY))
-    found: dict[str, list[NodeRun]] = {name: [] for name in MODULES}
+    found: dict[str, list[Measurement]] = {name: [] for name in MODULES}
     print('node               unanswered  delay median, 99th percentile [ms]  of a core  load')
     with listening_probe() as probe:
         for _ in range(call.pairs):
@@ -67,14 +67,14 @@ def main() -> int:
                 load = Path('/proc/loadavg').read_text(encoding='ascii').split()[0]
                 print(f'{name:18}  {run.unanswered:8.3%}   {1e3 * run.median:.2f}, '
                       f'{1e3 * run.late:.2f} {run.core:30.1%} {load:>8}', flush=True)
-    copy, own = (NodeRun(*np.mean(found[name], axis=0)) for name in MODULES)
+    copy, own = (Measurement(*np.mean(found[name], axis=0)) for name in MODULES)
     more = own.unanswered - copy.unanswered, own.late - copy.late, own.core / copy.core
     print(f'unanswered {more[0]:+.3%}, 99th percentile {1e3 * more[1]:+.2f} ms, processor time '
           f'{more[2]:.2f} of the copy')
     return int(any(a > b for a, b in zip(more, (MORE_UNANSWERED, MORE_DELAY, MOST_TIME))))
 
 
-def _run(probe: Probe, name: str, text: str, seconds: float) -> NodeRun:
+def _run(probe: Probe, name: str, text: str, seconds: float) -> Measurement:
     parameters: dict[str, Any] = {
         'robot_description': text, 'torque_model': 'flexible_hybrid', 'payload.link': '',
     }
@@ -92,7 +92,7 @@ def _run(probe: Probe, name: str, text: str, seconds: float) -> NodeRun:
         time.sleep(0.3)
     count = int(RATE * seconds)
     median, late = np.percentile(probe.delays, (50, 99))
-    return NodeRun(1.0 - len(probe.delays) / count, float(median), float(late), used)
+    return Measurement(1.0 - len(probe.delays) / count, float(median), float(late), used)
 
 
 def _stream(probe: Probe, seconds: float) -> None:

@@ -2,6 +2,7 @@
 """The thread that serves joint states and references, apart from any executor."""
 
 import time
+from types import SimpleNamespace
 
 from inverse_dynamics_cases import ROBOT, STATE
 import numpy as np
@@ -86,6 +87,25 @@ def test_a_message_that_cannot_be_taken_is_a_failure_and_no_end(made, monkeypatc
         wait_for(lambda: made.node.failures['a message'] > 2, made)
     before = len(made.commands)
     wait_for(lambda: len(made.commands) > before, made)
+
+
+def test_events_of_the_middleware_are_served_by_the_thread(made):
+    """As those of lost messages, which cannot be caused at will."""
+    class Event:
+        def add_to_wait_set(self, wait_set):
+            self.added = True
+
+        def is_ready(self, wait_set):
+            return self.added
+
+        def take_data(self):
+            return SimpleNamespace(total_count=3)
+
+    event = Event()
+    event.callback = made.node.lost.of('joint_states').message_lost
+    made.node.cycles._events = [*made.node.cycles._events, event]
+    wait_for(lambda: made.values().get('lost/joint_states') == 3, made)
+    assert not made.node.failures
 
 
 def test_states_that_fall_silent_are_noticed_while_no_executor_runs(made):

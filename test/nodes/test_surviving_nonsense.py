@@ -4,16 +4,26 @@
 from arms import flexible_arm, rigid_arm
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.torque.feed_forward import MODES
+from geometry_msgs.msg import AccelStamped
 from inverse_dynamics_cases import NAMES, ROBOT, STATE
 from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
+from test_sensor_inputs import imu, wrench
 
 pytestmark = pytest.mark.ros
 
 COUNT = 20_000
 EXTREMES = (0.0, -0.0, 1.0, -3.0, 1e3, -1e6, 1e10, 1e80, -1e200, 1.7e308, 5e-324,
             float('nan'), float('inf'), -float('inf'))
+
+
+def accelerations(six):
+    """Return an AccelStamped."""
+    message = AccelStamped()
+    for part, values in ((message.accel.linear, six[:3]), (message.accel.angular, six[3:])):
+        part.x, part.y, part.z = map(float, values)
+    return message
 
 
 def nonsense(random):
@@ -33,14 +43,15 @@ def nonsense(random):
     return state, trajectory(names, *points[:random.integers(2)])
 
 
+@pytest.mark.parametrize('count', [COUNT // 4, pytest.param(COUNT, marks=pytest.mark.slow)])
 @pytest.mark.parametrize('mode', MODES)
-def test_no_message_ends_the_node_or_leaves_the_limits(torque_node, mode):
-    """20 000 messages over all modes; afterwards a good state gets a torque."""
+def test_no_message_ends_the_node_or_leaves_the_limits(torque_node, mode, count):
+    """20 000 in every mode, a quarter of them in quick runs; then a good state counts."""
     random = np.random.default_rng(3)
     made = torque_node({
         'robot_description': flexible_arm(), 'torque_model': mode, 'backend': 'auto',
         'stale_gravity_time': 1e3})
-    for _ in range(COUNT // (2 * len(MODES))):
+    for _ in range(count // 2):
         state, reference = nonsense(random)
         made.state(state)
         made.reference(reference)
@@ -60,6 +71,39 @@ def test_no_message_ends_the_node_or_leaves_the_limits(torque_node, mode):
         made.state(STATE)
     assert len(made.commands) > seen
     assert made.node.cycle.episode.on is False
+
+
+@pytest.mark.parametrize('mode', MODES)
+def test_no_message_of_a_sensor_ends_the_node_or_leaves_the_limits(torque_node, mode):
+    """Wrenches, accelerations of a base and an IMU; then good ones get a torque."""
+    random = np.random.default_rng(5)
+    # The torque model gravity contains no wrenches.
+    links = {} if mode == 'gravity' else {'wrench_links': ['fore']}
+    made = torque_node({
+        'robot_description': flexible_arm(), 'torque_model': mode, 'gravity_from_imu': True,
+        'stale_gravity_time': 1e3, 'gravity_frame_timeout': 1e3, 'wrench_timeout': 1e3, **links})
+    inputs = made.node.inputs
+    heard = [each._subscription.callback for each in (inputs.wrenches, inputs.base)]
+    turned = inputs.gravity._subscription.callback
+    turned(imu('base', None, (0.0, 0.0, 9.81)))
+    for _ in range(150):
+        values = random.choice(EXTREMES, 10).tolist()
+        heard[0](wrench(random.choice(('fore', 'nowhere', '')), *values[:6]))
+        heard[1](accelerations(values[:6]))
+        turned(imu(random.choice(('base', 'fore')), values[:4] if values[4] > 0 else None,
+                   values[5:8]))
+        made.state(STATE)
+    torques = np.array(made.commands)
+    assert len(torques) > 50
+    assert np.isfinite(torques).all()
+    assert (np.abs(torques) <= [100, 50]).all()
+    assert inputs.wrenches.refused > 10
+    assert inputs.base.refused == 150
+    assert not made.node.failures.keys() & {'~/wrench', '~/imu', '~/base_acceleration'}
+    heard[0](wrench('fore', *[0.0] * 6))
+    turned(imu('base', (0.0, 0.0, 0.0, 1.0)))
+    made.state(STATE)
+    assert not made.node.cycle.episode.on
 
 
 @pytest.mark.parametrize('error', [ValueError('math domain error'), FlexdynError('no way'),

@@ -27,6 +27,8 @@ from flexdyn_ros.model.records.robot import Robot
 Floats = list[float]
 # Frame of each wrench, and the frame whose axes it is given in.
 Places = tuple[tuple[str, Optional[str]], ...]
+# Arguments and results of code by the key of its variant.
+_interfaces: dict[tuple[str, ...], tuple[tuple[Input, ...], tuple[Output, ...]]] = {}
 NO_PAYLOAD = Inertia(0.0, (0.0, 0.0, 0.0), ((0.0, 0.0, 0.0),) * 3)
 # How accelerations are solved for, by method of forward dynamics.
 SOLVERS = {'auto': None, 'recursive': RECURSIVE, 'cholesky': DENSE}
@@ -77,12 +79,21 @@ class Variant:
     @property
     def inputs(self) -> tuple[Input, ...]:
         """The arguments of the code."""
-        return (*inputs_of(self.robot, [self.request]), *self.loads.inputs())
+        return self._interface[0]
 
     @property
     def outputs(self) -> tuple[Output, ...]:
         """The results, pivots left out."""
-        return tuple(outputs_of(self.robot, self.request))
+        return self._interface[1]
+
+    @property
+    def _interface(self) -> tuple[tuple[Input, ...], tuple[Output, ...]]:
+        # Looked up where loads change in every cycle, as gravity on a base that moves.
+        found = _interfaces.get(self.key)
+        if found is None:
+            inputs = *inputs_of(self.robot, [self.request]), *self.loads.inputs()
+            found = _interfaces[self.key] = inputs, tuple(outputs_of(self.robot, self.request))
+        return found
 
     @property
     def quaternions(self) -> tuple[int, ...]:

@@ -24,8 +24,6 @@ from flexdyn_ros.nodes.common.run_time_model import keep_loads_as_arguments, set
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward, ModalSettings
 from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
 
-SWITCH_INTERVAL = 5e-4  # of Python's threads while code is loaded [s]
-
 
 @dataclass(frozen=True)
 class ModelRequest:
@@ -156,19 +154,10 @@ class CodeAhead:
                 lines = output.decode(errors='replace').strip().splitlines()
                 self.problem = lines[-1] if lines else f'exit code {self._process.returncode}'
                 return
-            self._load(request)
+            prepare(self._robot, request)
             self._ready.add(request.variant)
         except Exception as error:
             self.problem = f'{type(error).__name__}: {error}'
-
-    def _load(self, request: ModelRequest) -> None:
-        # Cycles of the node must not wait for the interpreter as long as threads usually do.
-        before = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH_INTERVAL)
-        try:
-            prepare(self._robot, request)
-        finally:
-            sys.setswitchinterval(before)
 
 
 def main() -> int:

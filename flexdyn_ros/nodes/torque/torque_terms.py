@@ -164,6 +164,7 @@ class QuietFriction:
         self.desired = np.zeros(robot.n_joints, dtype=bool)
         dry = coordinates_with_dry_friction(robot)
         self._dry = np.array([name in dry for name in robot.joint_names], dtype=bool)
+        self._limits = np.where(self._dry, 2.0 * dead_band, 0.0)
 
     def velocities(self, qd: np.ndarray) -> np.ndarray:
         """
@@ -187,7 +188,7 @@ class QuietFriction:
             dyn: The dynamics.
             qd: Velocities, shape (nv,) [rad/s | m/s].
         """
-        slow = self._dry & ~self.desired & (np.abs(qd[: self._n_joints]) < 2.0 * self._band)
-        if not slow.any():
+        slow = np.abs(qd[: self._n_joints]) < self._limits
+        if not slow.any() or not (slow & ~self.desired).any():
             return np.zeros(len(qd))
         return dyn.friction_vector(self.velocities(qd)) - dyn.friction_vector(qd)
