@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterator
 
 from flexdyn_ros.dynamics.joints import AxisTerm
@@ -62,11 +63,12 @@ def friction_terms(robot: Robot, places: CoordinatePlaces) -> tuple[FrictionTerm
 
 
 def spring_terms(robot: Robot, places: CoordinatePlaces) -> tuple[SpringTerm, ...]:
-    """Return the springs of elastic joints, in their order, then those of links."""
+    """Return the springs in and beside joints, in their order, then those of links."""
     of_joints = (_joint_spring(j, j.elastic_name, places) for j in robot.joints if j.elastic_name)
+    beside = (_parallel_spring(j, places) for j in robot.joints if j.dynamics.parallel_stiffness)
     of_segments = (t for link in robot.links for t in _passive_springs(link, places))
     of_modes = (t for link in robot.links for t in _mode_springs(link, places))
-    return (*of_joints, *of_segments, *of_modes)
+    return (*of_joints, *beside, *of_segments, *of_modes)
 
 
 def _friction(joint: Joint, places: CoordinatePlaces) -> Iterator[FrictionTerm]:
@@ -103,6 +105,12 @@ def _joint_spring(joint: Joint, name: str, places: CoordinatePlaces) -> SpringTe
     law = TableLaw.through(drive.spring) if drive.spring else None
     return _spring_term(
         places.term(name), 0.0 if drive.stiffness is None else drive.stiffness, drive.damping, law)
+
+
+def _parallel_spring(joint: Joint, places: CoordinatePlaces) -> SpringTerm:
+    """Return the spring between the links of a joint, beside its stiff drive."""
+    term, drive = places.term(joint.name), joint.dynamics
+    return replace(_spring_term(term, drive.parallel_stiffness), rest=drive.rest_position)
 
 
 def _passive_springs(link: Link, places: CoordinatePlaces) -> Iterator[SpringTerm]:
