@@ -171,7 +171,7 @@ def written(folder, model, form, scale=(1.0, 1.0, 1.0)):
 
 
 @pytest.mark.parametrize('form', ['matrix_market', 'matlab', 'calculix', 'abaqus'])
-@pytest.mark.parametrize('units', ['m-kg-s', 'mm-t-s'])
+@pytest.mark.parametrize('units', ['m-kg-s', 'mm-t-s', 'mm-kg-ms'])
 def test_formats_and_units(tmp_path, form, units):
     paths = written(tmp_path, beam(8), form, UNITS[units])
     found = read_finite_elements(*paths, units=units)

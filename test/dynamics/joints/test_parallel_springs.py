@@ -3,6 +3,7 @@
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ModelError
+from flexdyn_ros.simulation.stability import find_limit
 import numpy as np
 from oracles.compare import reference_dynamics
 import pytest
@@ -52,6 +53,14 @@ def test_a_balanced_pendulum_swings_at_the_spring_s_frequency():
     assert motion.q[-1][0] == pytest.approx(0.31, abs=1e-5)
     assert motion.q[500][0] == pytest.approx(0.29, abs=1e-4)
     assert np.ptp(motion.energy) < 1e-6 * motion.energy[0]
+
+
+def test_its_frequency_limits_the_time_step():
+    """Of the slider alone: sqrt(k / m)."""
+    robot = arm('<joint_dynamics joint="slide" parallel_stiffness="5e5"/>')
+    limit = find_limit(reference_dynamics(robot), np.zeros(2))
+    assert limit.cause.startswith('spring of joint "slide" at 79.5')
+    assert limit.step == pytest.approx(np.sqrt(8.0) / np.sqrt(5e5 / 2.0), rel=1e-3)
 
 
 @pytest.mark.parametrize(('element', 'words'), [
