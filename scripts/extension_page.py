@@ -51,6 +51,9 @@ attribute without a default has no effect while it is omitted.
 _INERTIA = """\
 ## How a beam shares the link's `<inertial>`
 
+`flexdyn flex` writes a first `<flexible_link>` for a link, from its lowest frequency, the
+stiffness of its tip, or a tube or box of a material.
+
 Without `<inertial>` the beam provides the whole inertia of the link.
 
 A beam without `mass`, `density` and `linear_density` takes the largest share of the mass of

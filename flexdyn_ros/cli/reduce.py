@@ -65,6 +65,8 @@ def add_parser(subparsers: Any) -> None:
                         help='modes with the interface held (default: 6)')
     parser.add_argument('--keep', metavar='N', type=int, default=0,
                         help='modes to keep, from the lowest frequency up (default: all)')
+    parser.add_argument('--stiffening', action='store_true',
+                        help='add geometric stiffening; the nodes must lie on a line')
     parser.add_argument('--modal', metavar='FILE', type=Path, help='file of modes to convert')
     parser.add_argument('-o', '--output', metavar='FILE', required=True, help='file to write')
     parser.add_argument('--debug', action='store_true', help='print the traceback of an error')
@@ -122,7 +124,8 @@ def _reduced(call: argparse.Namespace) -> 'ModalArrays':
         origin = known.mean(axis=0) if call.origin is None and len(known) else call.origin
         if origin is not None:
             model = replace(model, positions=model.positions - origin)
-        given = reduced_modes(model, call.root, call.interface, call.normal_modes, call.keep)
+        given = reduced_modes(model, call.root, call.interface, call.normal_modes, call.keep,
+                              call.stiffening)
         given['comment'] = f'reduced from {call.stiffness.name}, units {call.units}'
         return modal_arrays(given)
     except ValueError as error:

@@ -19,7 +19,7 @@ def elastic_forces(tree: Multibody, q: list, qd: list) -> list[Scalar]:
                 body.modal.damping[k], rates
             )
     for spring in tree.springs:
-        force = _spring_force(spring, q[spring.position_index])
+        force = _spring_force(spring, spring.stretch(q))
         force = force + spring.damping * qd[spring.velocity_index]
         forces[spring.velocity_index] = forces[spring.velocity_index] + force
     return forces
@@ -38,7 +38,7 @@ def elastic_energy(tree: Multibody, q: list) -> Scalar:
         for amplitude, row in zip(modes, body.modal.stiffness):
             energy = energy + 0.5 * amplitude * _row(row, modes)
     for spring in tree.springs:
-        stretch = q[spring.position_index]
+        stretch = spring.stretch(q)
         energy = energy + 0.5 * spring.stiffness * stretch * stretch
         if spring.law is not None:
             energy = energy + spring.law.energy(stretch)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Iterator
 
 from flexdyn_ros.dynamics.joints import AxisTerm
@@ -77,9 +78,10 @@ def friction_terms(robot: Robot, places: CoordinatePlaces) -> tuple[FrictionTerm
 
 
 def spring_terms(robot: Robot, places: CoordinatePlaces) -> tuple[SpringTerm, ...]:
-    """Return springs of elastic joints, between segments, and of modes, in their order."""
+    """Return springs of elastic joints, beside joints, between segments, and of modes."""
     found = [
         *(_joint_spring(joint, places) for joint in robot.joints if joint.elastic_name),
+        *(_parallel_spring(j, places) for j in robot.joints if j.dynamics.parallel_stiffness),
         *(spring for link in robot.links for spring in _passive_springs(link, places)),
     ]
     for link in robot.links:
@@ -104,6 +106,12 @@ def _joint_spring(joint: Joint, places: CoordinatePlaces) -> SpringTerm:
     law = TableLaw.through(drive.spring) if drive.spring else None
     stiffness = 0.0 if drive.stiffness is None else drive.stiffness
     return _spring_term(places.term(joint.elastic_name), stiffness, drive.damping, law)
+
+
+def _parallel_spring(joint: Joint, places: CoordinatePlaces) -> SpringTerm:
+    """Return the spring between the links of a joint, beside its stiff drive."""
+    term, drive = places.term(joint.name), joint.dynamics
+    return replace(_spring_term(term, drive.parallel_stiffness), rest=drive.rest_position)
 
 
 def _passive_springs(link: Link, places: CoordinatePlaces) -> Iterator[SpringTerm]:

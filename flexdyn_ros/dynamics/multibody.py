@@ -192,6 +192,7 @@ class SpringTerm:
         stiffness: [N m/rad | N/m].
         damping: [N m s/rad | N s/m].
         law: A nonlinear force beside that of the stiffness, or None.
+        rest: Coordinate at which the spring is at rest [rad | m].
     """
 
     position_index: int
@@ -199,6 +200,12 @@ class SpringTerm:
     stiffness: float = 0.0
     damping: float = 0.0
     law: Optional[SpringLaw] = None
+    rest: float = 0.0
+
+    def stretch(self, q: list) -> Scalar:
+        """Return its deflection in a configuration [rad | m]."""
+        value = q[self.position_index]
+        return value if self.rest == 0.0 else value - self.rest
 
 
 @dataclass(frozen=True)

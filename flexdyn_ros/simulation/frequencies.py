@@ -21,7 +21,8 @@ def stiffness_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
     """
     Return K = d elastic_vector / dq, (nv, nv), at rest in configuration q, (nq,).
 
-    Only modes carry stiffness: their coordinates are the last n_modes ones of q and of v.
+    Modes carry stiffness, their coordinates are the last n_modes ones of q and of v, and passive
+    springs beside joints do.
     """
     nv, n_modes = dyn.robot.nv, dyn.robot.n_modes
     stiffness = np.zeros((nv, nv))
@@ -32,6 +33,10 @@ def stiffness_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
         backward[k] -= _STEP
         difference = dyn.elastic_vector(forward, rest) - dyn.elastic_vector(backward, rest)
         stiffness[:, k] = difference / (2.0 * _STEP)
+    for joint in dyn.robot.joints:
+        if joint.dynamics.parallel_stiffness:
+            k = dyn.robot.coordinate_names.index(joint.name)
+            stiffness[k, k] += joint.dynamics.parallel_stiffness
     return symmetric_part(stiffness)
 
 

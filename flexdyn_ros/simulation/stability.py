@@ -117,7 +117,8 @@ def _cause(dyn: Any, coordinate: str, frequency: Optional[float]) -> str:
     joint, elastic = coordinate.removesuffix('/elastic'), coordinate.endswith('/elastic')
     if frequency is not None:
         at = f' at {frequency:.4g} Hz'
-        return f'spring of joint "{joint}"{at}' if elastic else f'mode "{coordinate}"{at}'
+        spring = elastic or joint in robot.joint_names
+        return f'spring of joint "{joint}"{at}' if spring else f'mode "{coordinate}"{at}'
     if elastic:
         return f'damping of joint "{joint}"'
     k = robot.coordinate_names.index(coordinate)

@@ -36,7 +36,8 @@ BASE = """
 <bending axis="z" modes="1" damping_ratio="0.03"/>
 <torsion modes="1" damping_ratio="0.01"/><axial modes="1" damping_ratio="0.01"/>
 <point_mass at="0.6" mass="0.4" ixx="0.01" iyy="0.02" izz="0.03"/></beam></flexible_link>
-<joint_dynamics joint="joint1" damping="0.4" rotor_inertia="2e-4" gear_ratio="30"/>
+<joint_dynamics joint="joint1" damping="0.4" rotor_inertia="2e-4" gear_ratio="30"
+ parallel_stiffness="5" rest_position="0.1"/>
 <joint_dynamics joint="joint2" stiffness="300" damping="0.6" rotor_inertia="1e-4" gear_ratio="50">
 <friction viscous="0.4" coulomb="0.5" stribeck="0.9" stribeck_velocity="0.8"
  smoothing_velocity="0.5"/></joint_dynamics>
@@ -101,6 +102,8 @@ CHANGES = [
     (f'{BEAM}/point_mass', 'mass', '0.5'),
     *((f'{BEAM}/point_mass', name, '0.025') for name in ('ixx', 'iyy', 'izz')),
     (JOINT2, 'stiffness', '310'), (JOINT2, 'damping', '0.7'), (JOINT2, 'rotor_inertia', '2e-4'),
+    ("flexdyn/joint_dynamics[@joint='joint1']", 'parallel_stiffness', '6'),
+    ("flexdyn/joint_dynamics[@joint='joint1']", 'rest_position', '0.2'),
     (JOINT2, 'gear_ratio', '51'), ("flexdyn/joint_dynamics[@joint='joint1']", 'damping', '0.5'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'rotor_inertia', '3e-4'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'gear_ratio', '31'),

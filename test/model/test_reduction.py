@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrices of finite elements to modes: closed forms of a beam, lumped masses, file formats."""
 
+import random
 import sys
 
 from flexdyn_ros.model.modal.files import modal_arrays, read_modal_file
@@ -170,7 +171,7 @@ def written(folder, model, form, scale=(1.0, 1.0, 1.0)):
 
 
 @pytest.mark.parametrize('form', ['matrix_market', 'matlab', 'calculix', 'abaqus'])
-@pytest.mark.parametrize('units', ['m-kg-s', 'mm-t-s'])
+@pytest.mark.parametrize('units', ['m-kg-s', 'mm-t-s', 'mm-kg-ms'])
 def test_formats_and_units(tmp_path, form, units):
     paths = written(tmp_path, beam(8), form, UNITS[units])
     found = read_finite_elements(*paths, units=units)
@@ -275,6 +276,40 @@ def test_mbdyn_files(tmp_path):
         path.write_text(wrong)
         with pytest.raises(ValueError, match=words):
             read_modal_file(path, 'fem')
+
+
+@pytest.mark.parametrize('form', ['matrix_market', 'calculix', 'abaqus', 'fem'])
+def test_mutated_files_give_an_error_or_modes(tmp_path, form):
+    """Bytes changed, taken out and repeated at random."""
+    chance, errors, model = random.Random(6), 0, beam(3)
+    if form == 'fem':
+        paths = [tmp_path / 'a.fem']
+        paths[0].write_text('** RECORD GROUP 1, HEADER\nREV0 2 1 0 0 0\n' + ''.join(
+            f'** RECORD GROUP {k}, X\n{values}\n' for k, values in (
+                (2, '1 2'), (5, '0 1'), (6, '0 0'), (7, '0 0'), (8, '0 0 0 0 0 0 0 1 0 0 0 1'),
+                (9, '0.5'), (10, '8'), (11, '0.5 0.5 0.5 0 0 0 0.5 0.5 0.5 0 0 0'))))
+        assert read_modal_file(paths[0], 'fem').mass == 1.0
+    else:
+        paths = written(tmp_path, model, form)
+    whole = [path.read_bytes() for path in paths]
+    for _ in range(150):
+        k = chance.randrange(len(paths))
+        content = bytearray(whole[k])
+        for _ in range(chance.choice((1, 1, 2, 8))):
+            at, length = chance.randrange(len(content)), chance.choice((1, 1, 4, 60))
+            content[at:at + length] = chance.choice((
+                bytes(chance.choice(b'0123456789.-+,De \n') for _ in range(length)), b'',
+                bytes(content[at:at + length]) * 2, chance.randbytes(length)))
+        paths[k].write_bytes(content)
+        try:
+            if form == 'fem':
+                read_modal_file(paths[0], 'fem')
+            else:
+                modal_arrays(reduced_modes(read_finite_elements(*paths), [10], [40], 3))
+        except ValueError:
+            errors += 1
+        paths[k].write_bytes(whole[k])
+    assert 20 < errors < 150
 
 
 def test_nastran_files_name_the_package_they_need(tmp_path, monkeypatch):

@@ -95,13 +95,20 @@ def driven_joint(item: Item, joints: Mapping[str, Joint], robot: Robot) -> Joint
     joint = joints.get(owner)
     if joint is None or name not in joint.coordinate_names or joint.type != 'multi_axis':
         joint = joints[joint_name(item, name, robot)]
-        return replace(joint, dynamics=read_drive(item, joint))
+        drive = read_drive(item, joint)
+        if drive.parallel_stiffness and (drive.elastic or joint.mimic is not None):
+            raise item.place.error(
+                'parallel_stiffness is for a stiff joint with a coordinate of its own',
+                'Remove stiffness and <spring>, or give it to the joint that is followed',
+            )
+        return replace(joint, dynamics=drive)
     if joint.quaternion and axis[0] == 'r':
         raise item.place.error(
             'A rotation by quaternion has no axis for a drive',
             'Write rotation="angles" in its <multi_axis_joint>',
         )
-    if item.written('stiffness') or item.child('spring') is not None:
+    springs = ('stiffness', 'parallel_stiffness')
+    if any(map(item.written, springs)) or item.child('spring') is not None:
         raise item.place.error(
             'An axis of a multi-axis joint cannot have a spring',
             'Use single-axis joints for elastic drives',
@@ -142,6 +149,11 @@ def _drive(item: Item, losses: Friction) -> JointDynamics:
             'gear_ratio has no effect without rotor_inertia',
             'Write rotor_inertia="..." [kg m^2 | kg], or remove gear_ratio',
         )
+    if item.is_set('rest_position') and item.value('parallel_stiffness') == 0.0:
+        raise place.error(
+            'rest_position has no effect without parallel_stiffness',
+            'Write parallel_stiffness="..." [N m/rad | N/m], or remove rest_position',
+        )
     if spring is not None and item.written('stiffness'):
         raise place.error('There are both stiffness and <spring>', 'Keep one of them')
     return JointDynamics(
@@ -151,6 +163,8 @@ def _drive(item: Item, losses: Friction) -> JointDynamics:
         rotor_inertia=item.value('rotor_inertia'),
         gear_ratio=item.value('gear_ratio'),
         spring=() if spring is None else spring.value('points'),
+        parallel_stiffness=item.value('parallel_stiffness'),
+        rest_position=item.value('rest_position'),
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension.items import Item, joint_name
+from flexdyn_ros.model.modal.clamping import clamped_at
 from flexdyn_ros.model.modal.files import read_modal_file
 from flexdyn_ros.model.records.base import Vector3
 from flexdyn_ros.model.records.link import Link, ModeSpring
@@ -55,6 +56,8 @@ def read_modal(item: Item, link: Link, robot: Robot) -> ModalData:
                 f'Modes of the file: {" ".join(map(str, known))}',
             )
     arrays = arrays.with_modes(modes)
+    if item.value('body_frame') == 'free':
+        arrays = _clamped(item, arrays)
     _check_root(item, arrays)
     return ModalData(
         file=address,
@@ -91,6 +94,24 @@ def _attached_nodes(item: Item, link: Link, robot: Robot) -> dict[str, Item]:
     return found
 
 
+def _clamped(item: Item, arrays: ModalArrays) -> ModalArrays:
+    """Return shapes of a free body relative to its node at the parent joint."""
+    away = np.linalg.norm(arrays.node_positions, axis=1)
+    node = int(np.argmin(away))
+    if away[node] > item.value('tolerance'):
+        raise item.place.error(
+            f'body_frame="free" needs a node at the parent joint; the nearest one, '
+            f'{arrays.node_ids[node]}, is {away[node]:.4g} m away',
+            'Export a node there, or raise tolerance',
+        )
+    try:
+        return clamped_at(arrays, node)
+    except ValueError as error:
+        raise item.place.error(
+            f'file="{item.value("file")}" {error}', 'Choose others by modes="..."'
+        ) from None
+
+
 def _check_root(item: Item, arrays: ModalArrays) -> None:
     """Refuse shapes that move the parent joint, where the link frame is clamped."""
     places = np.linalg.norm(arrays.node_positions, axis=1)
@@ -102,8 +123,8 @@ def _check_root(item: Item, arrays: ModalArrays) -> None:
                 mode = int(arrays.mode_numbers[int(np.argmax(moved > STILL * largest))])
                 raise item.place.error(
                     f'Mode {mode} {what}s node {arrays.node_ids[k]}, which is at the parent joint',
-                    'Give shapes relative to the parent joint (phi - phi(0) - psi(0) x r, psi - '
-                    'psi(0)) and the inertia of these shapes',
+                    'Write body_frame="free" for modes of the free body, or give shapes relative '
+                    'to the parent joint and their inertia',
                 )
 
 

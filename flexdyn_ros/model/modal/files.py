@@ -64,6 +64,8 @@ def read_modal_file(path: Path, form: str = 'npz') -> ModalArrays:
         ValueError: The file is no modal file, or not a consistent one; the text continues
             `file="path"`.
     """
+    if path.suffix.lower() in DECLINED:
+        raise ValueError(f'cannot be read: {DECLINED[path.suffix.lower()]}')
     return modal_arrays(READERS[form](path))
 
 
@@ -78,6 +80,16 @@ def read_npz(path: Path) -> dict[str, Any]:
     return given
 
 
+# What to do with formats that are not read.
+DECLINED = {
+    '.mnf': 'ADAMS MNF is proprietary: export SID, or mass and stiffness matrices',
+    '.op2': 'write Nastran matrices as OUTPUT4 (.op4) or DMIG (.pch) for flexdyn reduce',
+    '.sub': 'write ANSYS matrices as MatrixMarket for flexdyn reduce',
+    '.unv': 'measured shapes have no mass distribution: write .npz with lumped masses',
+    '.uff': 'measured shapes have no mass distribution: write .npz with lumped masses',
+    '.h5': 'write the arrays as .npz',
+    '.pkl': 'pickled files can execute code and are never read: write the arrays as .npz',
+}
 # Each reader returns the arrays of docs/modal_files.md by name, `modal_arrays` checks them.
 READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     'sid': read_sid, 'npz': read_npz, 'fem': read_fem,

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Sequence
 
+from flexdyn_ros.model.modal.line_stiffening import line_stiffening
 import numpy as np
 
 # Directions of a row: x y z, then rotations; of a superelement's own coordinates.
@@ -57,6 +58,7 @@ def reduced_modes(
     interface: Sequence[int] = (),
     normal_modes: int = 6,
     keep: int = 0,
+    stiffening: bool = False,
 ) -> dict[str, Any]:
     """
     Return modes as the arrays of docs/modal_files.md.
@@ -67,6 +69,7 @@ def reduced_modes(
         interface: Numbers of the nodes that carry child joints and loads.
         normal_modes: How many modes with the interface held; 0 is Guyan's reduction.
         keep: How many of all modes are kept, from the lowest up; 0 for all.
+        stiffening: Whether to add geometric stiffening; the nodes must lie on a line.
 
     Raises:
         ValueError: The matrices are not those of an elastic body that is held at its root; the
@@ -93,9 +96,15 @@ def reduced_modes(
     shapes = span @ within[:, : keep or None]
     given = _integrals(model, sparse.csr_matrix(mass), shapes)
     translation, rotation = (_at_nodes(model, shapes, first) for first in (0, 3))
-    if not np.any((model.directions >= 3) & (model.directions < GENERALISED)):
+    turns = bool(np.any((model.directions >= 3) & (model.directions < GENERALISED)))
+    if not turns:
         rotation = derived_rotations(model.positions, translation)
         rotation[:, _indices(model, root)] = 0.0
+    if stiffening:
+        masses = sum(_node_matrix(model, mass, a).sum(axis=1) for a in range(3)) / 3.0
+        given.update(line_stiffening(
+            model.positions, translation, rotation, np.asarray(masses).ravel(), turns
+        ))
     squares = squares[: keep or None]
     return {
         'node_ids': model.node_ids, 'node_positions': model.positions,

@@ -21,41 +21,18 @@ A block lists what is not zero. Its structure is 0 zero, 1 diagonal, 2 symmetric
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 import re
-from typing import Any, Iterator, Optional
+from typing import Any, Optional
 
+from flexdyn_ros.model.modal.sid_blocks import Block, decimal, NUMBER, read_blocks, whole_number
 import numpy as np
 
-# Bytes of a file; its numbers take up to ten times as much memory while it is read.
-LARGEST = 2**26
 # Modes of a file: products of all pairs are kept.
 MOST_MODES = 500
-_NUMBER = r'([-+]?(?:\d+\.?\d*|\.\d+))(?:[DdEe]?([-+]\d+)|[DdEe](\d+))?'
-_ENTRY = re.compile(r'm([01])\s*\(([\d\s,]{3,40})\)\s*=\s*' + _NUMBER)
-_VALUE = re.compile(r'(\w+)\s*(?:\(\s*(\d{1,9})\s*\)\s*)?=\s*(.*)')
 _KNOWN = {'mdCM', 'J', 'Ct', 'Cr', 'Me', 'Gr', 'Ge', 'Oe', 'ksigma', 'Ke', 'De'}
 _PACKED = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 _CENTRIFUGAL = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
-
-
-@dataclass
-class _Block:
-    """A named block: its values by key, its coefficients and the blocks in it."""
-
-    name: str
-    label: str = ''
-    values: dict[str, str] = field(default_factory=dict)
-    entries: dict[tuple[int, ...], float] = field(default_factory=dict)
-    blocks: list['_Block'] = field(default_factory=list)
-
-    def only(self, name: str) -> '_Block':
-        """Return the block of that name, of which there is one."""
-        found = [block for block in self.blocks if block.name == name]
-        if len(found) != 1:
-            raise ValueError(f'holds {len(found) or "no"} block{"s" * (len(found) > 1)} "{name}"')
-        return found[0]
 
 
 def read_sid(path: Path) -> dict[str, Any]:
@@ -66,11 +43,7 @@ def read_sid(path: Path) -> dict[str, Any]:
         ValueError: The file is no SID file, or not a consistent one; the text continues
             `file="path"`.
     """
-    if not path.is_file() or path.stat().st_size > LARGEST:
-        raise ValueError(f'is no file of at most {LARGEST} bytes')
-    with open(path, encoding='latin-1') as lines:
-        head, root = _parsed(lines)
-    n_nodes, n_modes, comment = head
+    n_nodes, n_modes, comment, root = read_blocks(path)
     modal = root.only('part').only('modal')
     modes = _Modes(modal, n_modes)
     given = {**modes.nodes(n_nodes), **modes.matrices(), 'comment': np.array(comment)}
@@ -78,67 +51,15 @@ def read_sid(path: Path) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _parsed(lines: Iterator[str]) -> tuple[tuple[int, int, str], _Block]:
-    head = re.match(r'\s*(\d{1,9})\s+(\d{1,9})\s*(?::(.*))?$', next(lines, '').rstrip())
-    if head is None:
-        raise ValueError('is no SID file: the first line is not "nodes modes : comment"')
-    root = _Block('')
-    stack = [root]
-    for number, line in enumerate(lines, start=2):
-        text = line.strip()
-        try:
-            _take(text, stack)
-        except ValueError as error:
-            raise ValueError(f'is damaged in line {number}, "{text[:60]}": {error}') from None
-    if len(stack) > 1:
-        raise ValueError(f'ends within the block "{stack[-1].name}"')
-    return (int(head[1]), int(head[2]), (head[3] or '').strip()), root
-
-
-def _take(text: str, stack: list[_Block]) -> None:
-    """Put one line where it belongs."""
-    block, words = stack[-1], text.split()
-    if not words:
-        return
-    entry, value = _ENTRY.fullmatch(text), _VALUE.fullmatch(text)
-    if entry:
-        place = (int(entry[1]), *(int(word) for word in entry[2].split(',')))
-        if place in block.entries:
-            raise ValueError('the coefficient occurs twice')
-        block.entries[place] = float(f'{entry[3]}e{entry[4] or entry[5] or 0}')
-    elif words[0] == 'end' and len(words) == 2:
-        if words[1] != block.name:
-            raise ValueError(f'the open block is "{block.name}"')
-        stack.pop()
-    elif words[0] == 'new' and '=' in text:
-        _open(_Block(words[1].rstrip('='), text.partition('=')[2].strip()), stack)
-    elif value:
-        key = value[1] + (f'({int(value[2])})' if value[2] else '')
-        if key in block.values:
-            raise ValueError(f'{key} occurs twice')
-        block.values[key] = value[3].strip()
-    elif len(words) == 1:
-        _open(_Block(text), stack)
-    else:
-        raise ValueError('neither a block nor a value')
-
-
-def _open(block: _Block, stack: list[_Block]) -> None:
-    stack[-1].blocks.append(block)
-    stack.append(block)
-    if len(stack) > 8:
-        raise ValueError('blocks are nested too deep')
-
-
 class _Modes:
     """The blocks of the `modal` block, as arrays of m modes."""
 
-    def __init__(self, modal: _Block, n_modes: int):
+    def __init__(self, modal: Block, n_modes: int):
         self._modal, self._m = modal, n_modes
         self._refmod = modal.only('refmod')
         self._kept_in_oe = False
         self._drawn: list[np.ndarray] = []  # of each node the order 1 of phi, (m, m, 3)
-        declared = _whole(self._refmod, 'nelastq')
+        declared = whole_number(self._refmod, 'nelastq')
         if declared != n_modes or not 0 < n_modes <= MOST_MODES:
             raise ValueError(
                 f'declares {n_modes} modes in the first line and nelastq = {declared}; both must '
@@ -152,7 +73,7 @@ class _Modes:
     def frequencies(self) -> Optional[np.ndarray]:
         """Frequencies that the modes are labelled with, (m,) [Hz], or None."""
         labels = (self._refmod.values.get(f'ielastq({k})', '') for k in range(1, self._m + 1))
-        found = [re.search(rf':\s*{_NUMBER}\s*Hz', label) for label in labels]
+        found = [re.search(rf':\s*{NUMBER}\s*Hz', label) for label in labels]
         if not all(found):
             return None
         return np.array([float(f'{f[1]}e{f[2] or f[3] or 0}') for f in found if f])
@@ -196,7 +117,7 @@ class _Modes:
             if first('ksigma', m, 1)[0].any():
                 raise ValueError('holds ksigma, a stress at rest: not supported')
         given: dict[str, Any] = {
-            'mass': np.array(_decimal(self._refmod, 'mass')),
+            'mass': np.array(decimal(self._refmod, 'mass')),
             'first_moment': first('mdCM', 3, 1)[0][:, 0],
             'second_moment': self._second_moment(),
             'modal_first_moment': first('Ct', m, 3)[0],
@@ -260,7 +181,7 @@ class _Modes:
     def _second_moment(self) -> np.ndarray:
         """Return tr(J)/2 - J, (3, 3)."""
         block = self._modal.only('J')
-        if _whole(block, 'nrow') == 6:
+        if whole_number(block, 'nrow') == 6:
             packed = self._taylor(block, 6, 1)[0][:, 0]
             inertia = np.zeros((3, 3))
             for value, (a, b) in zip(packed, _PACKED):
@@ -309,17 +230,17 @@ class _Modes:
         return self._taylor(self._modal.only(name), rows, columns)
 
     def _taylor(
-        self, block: _Block, rows: int, columns: int, what: str = ''
+        self, block: Block, rows: int, columns: int, what: str = ''
     ) -> tuple[np.ndarray, Optional[np.ndarray]]:
         """Return coefficients (rows, columns) and (rows, m, columns), None where of order 0."""
         name = block.name + what
-        order, structure = _whole(block, 'order'), _whole(block, 'structure')
-        shape = (_whole(block, 'nrow'), _whole(block, 'ncol'))
+        order, structure = whole_number(block, 'order'), whole_number(block, 'structure')
+        shape = (whole_number(block, 'nrow'), whole_number(block, 'ncol'))
         if shape != (rows, columns):
             raise ValueError(f'holds {name} with {shape[0]}x{shape[1]}, not {rows}x{columns}')
-        if order not in (0, 1) or structure not in range(5) or _whole(block, 'nqn', 0):
+        if order not in (0, 1) or structure not in range(5) or whole_number(block, 'nqn', 0):
             raise ValueError(f'holds {name} of order {order} or structure {structure}, or nqn')
-        if _whole(block, 'nq', self._m) not in (self._m, 0 if order == 0 else self._m):
+        if whole_number(block, 'nq', self._m) not in (self._m, 0 if order == 0 else self._m):
             raise ValueError(f'holds {name} with nq other than the {self._m} modes')
         if structure in (1, 2, 4) and rows != columns:
             raise ValueError(f'holds {name} of structure {structure}, and it is not square')
@@ -348,18 +269,3 @@ def _trace_part(each: np.ndarray, factor: float) -> np.ndarray:
 
 def _nonzero(array: Optional[np.ndarray]) -> bool:
     return array is not None and bool(array.any())
-
-
-def _whole(block: _Block, key: str, default: Optional[int] = None) -> int:
-    text = block.values.get(key, '' if default is None else str(default))
-    if not re.fullmatch(r'\d{1,9}', text):
-        raise ValueError(f'holds {block.name} with {key} = "{text[:40]}", not a whole number')
-    return int(text)
-
-
-def _decimal(block: _Block, key: str) -> float:
-    text = block.values.get(key, '')
-    found = re.fullmatch(_NUMBER, text)
-    if not found:
-        raise ValueError(f'holds {block.name} with {key} = "{text[:40]}", not a number')
-    return float(f'{found[1]}e{found[2] or found[3] or 0}')

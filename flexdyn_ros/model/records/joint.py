@@ -97,6 +97,9 @@ class JointDynamics(Record):
         gear_ratio: Motor turns per output turn.
         spring: A nonlinear spring instead: pairs of deflection and torque [rad, N m | m, N],
             deflections rising; () for none. See dynamics.spring_law for what lies between.
+        parallel_stiffness: Passive spring between the links of a stiff joint, such as a
+            balancing spring [N m/rad | N/m].
+        rest_position: Joint position at which that spring is at rest [rad | m].
     """
 
     friction: Friction = Friction()
@@ -105,6 +108,8 @@ class JointDynamics(Record):
     rotor_inertia: float = 0.0
     gear_ratio: float = 1.0
     spring: tuple[tuple[float, float], ...] = ()
+    parallel_stiffness: float = 0.0
+    rest_position: float = 0.0
 
     @property
     def elastic(self) -> bool:

@@ -7,6 +7,7 @@ from flexdyn_ros.model.beam.body import modal_body
 from flexdyn_ros.model.check import check_robot
 from flexdyn_ros.model.modal.files import (
     body_arrays,
+    DECLINED,
     read_modal_file,
     write_arrays,
     write_modal_file,
@@ -262,6 +263,14 @@ def test_files_that_are_no_archives(tmp_path, content):
     with pytest.raises(ModelError, match=r'is (no|a single)') as caught:
         fd.load_robot(urdf(modal(name='wrong.npz')), base_dir=tmp_path)
     assert caught.value.element == 'modal'
+
+
+@pytest.mark.parametrize('suffix', DECLINED)
+def test_formats_that_are_declined_with_advice(tmp_path, suffix):
+    (tmp_path / f'wrong{suffix}').write_bytes(b'')
+    with pytest.raises(ModelError, match='cannot be read') as caught:
+        fd.load_robot(urdf(modal(name=f'wrong{suffix}')), base_dir=tmp_path)
+    assert DECLINED[suffix] in str(caught.value)
 
 
 @pytest.mark.parametrize(('inside', 'words'), [

@@ -4,7 +4,13 @@
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam.body import link_body
-from flexdyn_ros.model.modal.files import body_arrays, read_modal_file, write_arrays
+from flexdyn_ros.model.modal.files import (
+    body_arrays,
+    modal_arrays,
+    read_modal_file,
+    write_arrays,
+)
+from flexdyn_ros.model.modal.reduction import FiniteElements, reduced_modes
 import numpy as np
 from oracles.compare import assert_agree, reference_dynamics
 import pytest
@@ -118,6 +124,55 @@ def test_fewer_modes_and_no_stiffening(folder):
     with pytest.raises(ModelError, match='contradicts rotation'):
         fd.load_robot(urdf(modal('blade.npz'), 'rotation="linear" geometric_stiffening="true"'),
                       base_dir=folder)
+
+
+@pytest.mark.parametrize('rotations', [True, False])
+def test_finite_elements_along_a_line(tmp_path, rotations):
+    """Modes of 32 elements stiffen as the beam does, to 1 percent, with the body at the end."""
+    n, h, line = 33, 1.3 / 32, 0.7 / 1.3
+    k, m = np.zeros((6 * n, 6 * n)), np.zeros((6 * n, 6 * n))
+    for e in range(n - 1):
+        for at, stiff in ((0, 7e6), (3, 65.0)):
+            pair = np.ix_([6 * e + at, 6 * e + 6 + at], [6 * e + at, 6 * e + 6 + at])
+            k[pair] += stiff / h * np.array([[1, -1], [-1, 1]])
+        for move, turn, stiff, sign in ((1, 5, 140.0, 1.0), (2, 4, 70.0, -1.0)):
+            at = [6 * e + move, 6 * e + turn, 6 * e + 6 + move, 6 * e + 6 + turn]
+            s = np.diag([1.0, sign, 1.0, sign])
+            k[np.ix_(at, at)] += stiff / h**3 * s @ np.array([
+                [12, 6 * h, -12, 6 * h], [6 * h, 4 * h * h, -6 * h, 2 * h * h],
+                [-12, -6 * h, 12, -6 * h], [6 * h, 2 * h * h, -6 * h, 4 * h * h]]) @ s
+        for node in (e, e + 1):
+            m[6 * node:6 * node + 6, 6 * node:6 * node + 6] += np.diag(
+                0.5 * line * h * np.array([1, 1, 1, 2.5e-5, 0, 0]))
+    axes = np.array([[1.2, -0.5, 0.0], [0.5, 1.2, 0.0], [0.0, 0.0, 1.3]]) / 1.3
+    spread = np.kron(np.eye(2 * n), axes)
+    keep = slice(None)
+    k, m = spread @ k @ spread.T, spread @ m @ spread.T
+    nodes, ways = np.repeat(np.arange(n), 6), np.tile(np.arange(6), n)
+    if not rotations:  # condensed, with torsion held
+        move, turn = ways < 3, (ways >= 3) & (nodes > 0)
+        k[turn, turn] += 1e-6
+        static = -np.linalg.solve(k[np.ix_(turn, turn)], k[np.ix_(turn, move)])
+        k = k[np.ix_(move, move)] + k[np.ix_(move, turn)] @ static
+        m, nodes, ways = m[np.ix_(move, move)], nodes[move], ways[move]
+        keep = slice(0, 3)
+    place = np.outer(np.linspace(0, 1, n), TIP)
+    model = FiniteElements(np.arange(n), place, nodes, ways, m, k)
+    given = reduced_modes(model, [0], [n - 1], 6, stiffening=True)
+    write_arrays(tmp_path / 'fe.npz', modal_arrays(given))
+    found = reference_dynamics(fd.load_robot(urdf(modal('fe.npz')), base_dir=tmp_path))
+    many = BEAM.replace('modes="2"', 'modes="6"').replace('<torsion modes="1"',
+                                                          '<torsion modes="3"')
+    beam = reference_dynamics(fd.load_robot(urdf(many)))
+    for rate, gravity in ((30.0, (0, 0, 0)), (0.0, (9.0, 3.75, 0.0)), (0.0, (0, 0, 0))):
+        exact, ours = (frequencies(each, rate, gravity)[keep] for each in (beam, found))
+        assert ours == pytest.approx(exact, rel=1e-2)
+    with pytest.raises(ValueError, match='beside a line'):
+        reduced_modes(FiniteElements(**{**vars(model), 'positions': place + [[0, 0, 0.1]]}),
+                      [0], stiffening=True)
+    with pytest.raises(ValueError, match='no 17 different nodes'):
+        reduced_modes(FiniteElements(**{**vars(model), 'positions': 0.0 * place + TIP}), [0],
+                      stiffening=True)
 
 
 def test_wrong_stiffening_in_an_archive(folder, tmp_path):
