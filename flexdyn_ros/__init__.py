@@ -5,32 +5,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flexdyn_ros.codegen import generate
-    from flexdyn_ros.errors import FlexdynError
-    from flexdyn_ros.linearisation import linearise
-    from flexdyn_ros.model.load import load_robot
-    from flexdyn_ros.model.records.reduced import reduced
-    from flexdyn_ros.model.records.robot import Robot
-    from flexdyn_ros.quasi_static import QuasiStatic, simulate_quasi_static
-    from flexdyn_ros.robot_dynamics import Dynamics
-    from flexdyn_ros.simulation import simulate, Trajectory
+    from flexdyn_ros.codegen import generate as generate
+    from flexdyn_ros.errors import FlexdynError as FlexdynError
+    from flexdyn_ros.linearisation import linearise as linearise
+    from flexdyn_ros.model.load import load_robot as load_robot
+    from flexdyn_ros.model.records.reduced import reduced as reduced
+    from flexdyn_ros.model.records.robot import Robot as Robot
+    from flexdyn_ros.quasi_static import (
+        QuasiStatic as QuasiStatic,
+        simulate_quasi_static as simulate_quasi_static,
+    )
+    from flexdyn_ros.robot_dynamics import Dynamics as Dynamics
+    from flexdyn_ros.simulation import simulate as simulate, Trajectory as Trajectory
 
 __version__ = '0.1.0'
-
-__all__ = [
-    '__version__',
-    'Dynamics',
-    'FlexdynError',
-    'generate',
-    'linearise',
-    'load_robot',
-    'QuasiStatic',
-    'reduced',
-    'Robot',
-    'simulate',
-    'simulate_quasi_static',
-    'Trajectory',
-]
 
 # Each name is imported when it is first used (PEP 562), so that the command line starts quickly.
 _MODULES = {
@@ -46,6 +34,7 @@ _MODULES = {
     'simulate_quasi_static': 'flexdyn_ros.quasi_static',
     'Trajectory': 'flexdyn_ros.simulation',
 }
+__all__ = ['__version__', *_MODULES]
 
 
 def __getattr__(name: str) -> object:

@@ -53,7 +53,7 @@ def jacobian(tree: Multibody, q: list, frame: Frame) -> list[list[Scalar]]:
     places = placements(tree, q)
     path = _path(places, frame.body)
     sheared = any(places[index].node and places[index].node.node.linear for index in path)
-    columns = (_transformed_columns if sheared else _root_columns)(tree, places, path, frame)
+    columns = (_unit_twists if sheared else _root_columns)(tree, places, path, frame)
     rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6)]
     for index, (linear, angular) in columns.items():
         for row, value in enumerate((*linear, *angular)):
@@ -89,30 +89,18 @@ def _root_columns(
     return columns
 
 
-def _transformed_columns(
+def _unit_twists(
     tree: Multibody, places: list[Placement], path: list[int], frame: Frame
 ) -> dict[int, Twist]:
-    """Return the columns carried outward as twists are: King's E makes them no rotations."""
-    columns: dict[int, Twist] = {}
-    for index in path:
-        place = places[index]
-        columns = {
-            name: carry_twist(place, twist, _no_rates(place)) for name, twist in columns.items()
-        }
-        if place.node is not None:
-            _add_modes(tree, place, columns)
-        for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
-            column = (linear or ZERO, angular or ZERO)
-            for term in axis:
-                _add_column(columns, term.velocity_index, _scaled(term.multiplier, column))
+    """Return the twists of unit rates, carried outward: King's E makes them no rotations."""
     rotation, _ = poses(places)[frame.body]
-    return {
-        name: (
-            apply(rotation, add(linear, cross(angular, frame.position))),
-            apply(rotation, angular),
-        )
-        for name, (linear, angular) in columns.items()
-    }
+    columns = {}
+    for index in range(tree.nv):
+        unit = [1.0 if k == index else 0.0 for k in range(tree.nv)]
+        linear, angular = body_twists(tree, places, unit)[frame.body]
+        linear = add(linear, cross(angular, frame.position))
+        columns[index] = (apply(rotation, linear), apply(rotation, angular))
+    return columns
 
 
 @expanded(2)
@@ -134,19 +122,6 @@ def _path(places: list[Placement], index: int) -> list[int]:
         path.append(index)
         index = places[index].body.parent
     return path[::-1]
-
-
-def _no_rates(place: Placement) -> list[float]:
-    return [0.0] * (len(place.node.translation) if place.node is not None else 0)
-
-
-def _add_modes(tree: Multibody, place: Placement, columns: dict[int, Twist]) -> None:
-    """Add the columns of the parent's modes, carried to the body."""
-    first = tree.bodies[place.body.parent].velocity_modes
-    count = len(place.node.translation)
-    for k in range(count):
-        rates = [1.0 if k == other else 0.0 for other in range(count)]
-        _add_column(columns, first + k, carry_twist(place, (ZERO, ZERO), rates))
 
 
 def _scaled(factor: float, twist: Twist) -> Twist:

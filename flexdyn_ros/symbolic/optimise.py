@@ -11,9 +11,8 @@ from flexdyn_ros.symbolic.graph import Expression, PRODUCT, SUM
 from flexdyn_ros.symbolic.passes.common_pairs import share_pairs
 from flexdyn_ros.symbolic.passes.factoring import rewrite_single_use
 from flexdyn_ros.symbolic.passes.identities import trigonometry
-from flexdyn_ros.symbolic.passes.numbers import constants
 from flexdyn_ros.symbolic.passes.reuse import reuse
-from flexdyn_ros.symbolic.program import operation_counts, Program
+from flexdyn_ros.symbolic.program import merge_nested, operation_counts, Program
 from flexdyn_ros.symbolic.search.extraction import common_divisors
 
 Pass = Callable[[Program], Program]
@@ -22,6 +21,16 @@ Pass = Callable[[Program], Program]
 def dead_code(program: Program) -> Program:
     """Return the program without the statements that no output needs (CLEAR's first pass)."""
     return Program(program.graph, program.outputs)
+
+
+def constants(program: Program) -> Program:
+    """
+    Return the program with nested sums and products merged and their numbers folded.
+
+    While a program is built, numbers that stand side by side fold at once; this pass folds those
+    that nesting keeps apart, c1 (c2 x) = (c1 c2) x and (x + c1) + (c2 - x) = c1 + c2.
+    """
+    return merge_nested(merge_nested(program, SUM), PRODUCT)
 
 
 # Run in this order until none of them saves anything more.

@@ -3,7 +3,7 @@
 
 from evaluated_program import evaluate_program
 from flexdyn_ros.symbolic.graph import Graph
-from flexdyn_ros.symbolic.passes.numbers import gather_numbers
+from flexdyn_ros.symbolic.passes.factoring import gather_numbers
 from flexdyn_ros.symbolic.program import operation_counts, Program
 import pytest
 

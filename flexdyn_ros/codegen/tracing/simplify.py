@@ -13,8 +13,8 @@ from flexdyn_ros.codegen.tracing.loads import Loads
 from flexdyn_ros.codegen.tracing.trace import ANGLE_TOLERANCE, trace_requests
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.optimise import optimise, PASSES, PassReport
+from flexdyn_ros.symbolic.passes.factoring import gather_numbers
 from flexdyn_ros.symbolic.passes.identities import descend_stumpff
-from flexdyn_ros.symbolic.passes.numbers import gather_numbers
 from flexdyn_ros.symbolic.program import operation_counts, Program
 from flexdyn_ros.symbolic.search.refinement import search_divisors
 
