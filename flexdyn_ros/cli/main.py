@@ -11,7 +11,17 @@ import sys
 import traceback
 from typing import Iterator, NoReturn, Optional, Sequence
 
-from flexdyn_ros.cli import check, count, demo, generate, info, modes, replay, simulate
+from flexdyn_ros.cli import (
+    check,
+    count,
+    demo,
+    generate,
+    identify,
+    info,
+    modes,
+    replay,
+    simulate,
+)
 from flexdyn_ros.cli.options import is_xacro_argument
 from flexdyn_ros.errors import ArgumentError, FlexdynError, UnknownName
 from flexdyn_ros.terminal import paint
@@ -21,7 +31,7 @@ EXIT_CALL = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
-_SUBCOMMANDS = (check, info, modes, simulate, generate, count, replay, demo)
+_SUBCOMMANDS = (check, info, modes, simulate, generate, count, replay, identify, demo)
 
 _EPILOG = """\
 exit codes: 0 fine; 1 the model is wrong or not supported;

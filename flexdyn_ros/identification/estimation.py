@@ -21,8 +21,8 @@ from typing import Optional, Sequence
 from flexdyn_ros.identification.torque_model import moments_of
 import numpy as np
 
-# Part of a column that must be new for a base parameter of its own.
-INDEPENDENT = 1e-7
+# Part of a column that makes a base parameter of its own: descriptions round pi / 2.
+INDEPENDENT = 1e-4
 # Singular values below this part of the largest are not excited by the data.
 EXCITED = 1e-6
 # The residual's autocovariance is followed this long [s].
@@ -41,12 +41,14 @@ class Rows:
         motion: Number of the motion.
         matrix: Shape (R, n, p).
         right: Measured torques less those that are known, shape (R, n).
+        measured: Measured torques, shape (R, n).
         sound: Which of them are used, shape (R, n).
     """
 
     motion: int
     matrix: np.ndarray
     right: np.ndarray
+    measured: np.ndarray
     sound: np.ndarray
 
     def residual(self, values: np.ndarray) -> np.ndarray:
@@ -79,7 +81,8 @@ class Regrouping:
         scale = np.linalg.norm(sample, axis=0)
         basis: list[np.ndarray] = []
         columns: list[int] = []
-        for k in np.flatnonzero(free & (scale > 0.0)):
+        free = free & (scale > INDEPENDENT * scale.max())
+        for k in np.flatnonzero(free):
             rest = sample[:, k] / scale[k]
             for _ in range(2):  # once more, against rounding
                 for each in basis:
@@ -89,19 +92,17 @@ class Regrouping:
                 basis.append(rest / size)
                 columns.append(int(k))
         matrix = np.zeros((len(columns), sample.shape[1]))
-        moved = free & (scale > 0.0)
         chosen = sample[:, columns] / scale[columns]
-        found = np.linalg.lstsq(chosen, sample[:, moved] / scale[moved], rcond=None)[0]
-        found = found * scale[moved] / scale[columns][:, None]
-        size = scale[moved] / scale[columns][:, None]
-        found[np.abs(found) < 1e-9 * size] = 0.0
-        matrix[:, moved] = found
+        found = np.linalg.lstsq(chosen, sample[:, free] / scale[free], rcond=None)[0]
+        found = found * scale[free] / scale[columns][:, None]
+        found[np.abs(found) < INDEPENDENT * scale[free] / scale[columns][:, None]] = 0.0
+        matrix[:, free] = found
         return cls(np.array(columns, dtype=int), matrix)
 
     def name(self, k: int, names: Sequence[str]) -> str:
         """Return a base parameter as a sum of parameters of the robot."""
         row = self.matrix[k]
-        others = [j for j in np.flatnonzero(row) if j != self.columns[k]]
+        others = [j for j in np.flatnonzero(row).tolist() if j != self.columns[k]]
         parts = [names[self.columns[k]]]
         parts += [f'{row[j]:+.4g} {names[j]}' for j in others]
         return ' '.join(parts)
@@ -145,6 +146,9 @@ def least_squares(rows: Sequence[Rows], columns: np.ndarray) -> Fit:
             counts[j] += len(right)
     counts = np.maximum(counts, 1.0)
     noise = np.sqrt(squares / counts) + 1e-12
+    # Equations without a torque have the solution zero: their residual gives them no weight.
+    silent = noise < 1e-6 * noise.max()
+    noise[silent] = np.median(noise[~silent])
     for _ in range(10):
         weights = noise**-2
         normal = np.tensordot(weights, normals, 1)
@@ -157,6 +161,7 @@ def least_squares(rows: Sequence[Rows], columns: np.ndarray) -> Fit:
         misfit = squares - 2.0 * moments @ base + np.einsum('i,jik,k->j', base, normals, base)
         floor = 1e-9 * np.sqrt(squares / counts) + 1e-12
         noise = np.maximum(np.sqrt(np.maximum(misfit, 0.0) / counts), floor)
+        noise[silent] = np.maximum(noise[silent], np.median(noise[~silent]))
         if np.allclose(noise, before, rtol=1e-3):
             break
     condition = float(np.sqrt(sizes[-1] / max(sizes[0], EXCITED**4 * sizes[-1])))

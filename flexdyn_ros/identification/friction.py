@@ -3,10 +3,10 @@
 Columns of the regressor for the losses of a joint.
 
 Law of the description: viscous v + (coulomb + (stribeck - coulomb) exp(-(v / v_s)^2)) tanh(v /
-v_0). Beyond it: an offset, unequal levels in the two directions, a part that grows with the load
-|tau| of the rigid arm (Hamon, Gautier, Garrec and Janot, 2010), and presliding: the force that a
-joint keeps at standstill, by the stop operator of Maxwell's slip model (Al-Bender, Lampaert and
-Swevers, 2005), which follows the measured positions.
+v_0). Beyond it: an offset, a part with v |v|, unequal levels in the two directions, a part that
+grows with the load |tau| of the rigid arm (Hamon, Gautier, Garrec and Janot, 2010), and
+presliding: the force that a joint keeps at standstill, by the stop operator of Maxwell's slip
+model (Al-Bender, Lampaert and Swevers, 2005), which follows the measured positions.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ import numpy as np
 # Whether a term's parameter is zero or more.
 POSITIVE = {
     'viscous': True, 'coulomb': True, 'stribeck': True, 'load': True, 'presliding': True,
-    'offset': False, 'viscous_asymmetry': False, 'coulomb_asymmetry': False,
+    'offset': False, 'quadratic': False, 'viscous_asymmetry': False, 'coulomb_asymmetry': False,
 }
 UNITS = {
     'viscous': 'N m s/rad | N s/m', 'viscous_asymmetry': 'N m s/rad | N s/m', 'load': '-',
+    'quadratic': 'N m s^2/rad^2 | N s^2/m^2',
 }
 DESCRIBED = ('viscous', 'coulomb', 'stribeck')
 DEFAULT = ('viscous', 'coulomb', 'offset')
-ALL = ('viscous', 'coulomb', 'stribeck', 'offset', 'load', 'presliding')
+ALL = ('viscous', 'coulomb', 'stribeck', 'offset', 'quadratic', 'load', 'presliding')
 # Among which the shape of a law is chosen: velocities [rad/s | m/s], displacements [rad | m].
 STRIBECK_VELOCITIES = tuple(np.geomspace(0.01, 1.0, 13).tolist())
 PRESLIDING_LENGTHS = (5e-5, 1e-4, 1.5e-4, 2e-4, 3e-4, 5e-4, 1e-3, 2e-3)
@@ -86,7 +87,8 @@ def friction_columns(
     columns = {
         'viscous': velocity, 'coulomb': (1.0 - slow) * sign, 'stribeck': slow * sign,
         'offset': np.ones_like(velocity), 'load': np.abs(load) * sign,
-        'viscous_asymmetry': np.abs(velocity), 'coulomb_asymmetry': np.abs(sign),
+        'quadratic': velocity * np.abs(velocity), 'viscous_asymmetry': np.abs(velocity),
+        'coulomb_asymmetry': np.abs(sign),
     }
     if 'presliding' in terms:
         columns['presliding'] = stop_operator(places, shape.presliding)[::keep] - sign

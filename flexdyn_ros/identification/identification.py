@@ -19,6 +19,7 @@ import numpy as np
 # A condition number, and a part of a parameter's size, beyond which excitation is poor.
 POOR_CONDITION = 300.0
 UNCERTAIN = 0.5
+STANDSTILL = 1e-3  # [rad/s | m/s]
 
 
 class Estimate(NamedTuple):
@@ -59,7 +60,7 @@ class Statistics:
         free = np.any([np.any(part.matrix != 0.0, axis=(0, 1)) for part in rows], axis=0)
         return cls(
             fit.condition, int(sum(part.sound.any(axis=1).sum() for part in rows)),
-            _rms([part.right * part.sound for part in rows], rows),
+            _rms([part.measured * part.sound for part in rows], rows),
             _rms([part.residual(base) for part in rows], rows),
             _rms([part.residual(values * free) for part in rows], rows))
 
@@ -176,7 +177,8 @@ class Identification:
             speeds = np.concatenate([np.gradient(m.q[:, at], m.t + 1e-9 * np.arange(len(m.t)))
                                      for m in self.motions])
             top = np.quantile(np.abs(speeds), 0.99)
-            if min(np.quantile(speeds, 0.98), -np.quantile(speeds, 0.02)) < 0.2 * top:
+            slower = min(np.quantile(speeds, 0.98), -np.quantile(speeds, 0.02))
+            if top < STANDSTILL or slower < 0.2 * top:
                 found.append(f'Joint "{joint.name}" moves in one direction alone, or hardly. '
                              'Add a motion of it in both directions at several speeds.')
         for name, estimate in self.parameters.items():

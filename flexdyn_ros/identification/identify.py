@@ -72,8 +72,8 @@ def identify(
             "<joint>/elastic" (link side less motor side) make stiffness and damping of elastic
             joints unknown; their torque is zero. Without them all modes are at rest.
         friction: Terms of joint friction: "default" (viscous, coulomb, offset), "all", "none", or
-            some of viscous, coulomb, stribeck, load, presliding, offset, viscous_asymmetry,
-            coulomb_asymmetry. Without any, friction is that of the description.
+            some of viscous, coulomb, stribeck, load, presliding, offset, quadratic,
+            viscous_asymmetry, coulomb_asymmetry. Without any, friction is that of the description.
         cutoff: Of the filters [Hz]; default 10 Hz, or a fifth of a lower rate.
         trim: Left out at ends, gaps and around saturated samples [s]; default 1 / cutoff.
         delay: By which torques lag positions [s], or "estimate".
@@ -177,13 +177,13 @@ class Regression:
         matrix = self.model.joined(linear, self.path.rows(losses))
         measured = torque_rows(self.motions[number], columns.stretch, self.path)
         right = measured - known - matrix @ (self._described * ~self._free)
-        return Rows(number, matrix * self._free, right, sound)
+        return Rows(number, matrix * self._free, right, measured, sound)
 
     def _shift(self) -> None:
         """Improve the delay by one step of Gauss and Newton."""
         along, size = 0.0, 0.0
         for part in self.rows:
-            slope = np.gradient(part.right - part.residual(self._base_values()), axis=0)
+            slope = np.gradient(part.measured - part.residual(self._base_values()), axis=0)
             slope = slope * self.path.row_rate * part.sound / self.fit.noise
             along += float(np.sum(slope * part.residual(self._base_values()) / self.fit.noise))
             size += float(np.sum(slope**2))
@@ -219,7 +219,7 @@ class Regression:
             normal += matrix[used].T @ matrix[used]
             moment += matrix[used].T @ rest[used]
             square += rest[used] @ rest[used]
-        return square - moment @ np.linalg.pinv(normal, hermitian=True) @ moment
+        return float(square - moment @ np.linalg.pinv(normal, hermitian=True) @ moment)
 
     def _base_values(self) -> np.ndarray:
         """Return the base parameters in their columns, zero elsewhere, (p,)."""

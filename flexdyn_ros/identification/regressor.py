@@ -10,7 +10,7 @@ Control of Robots, 2002, section 9.2).
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any, Sequence
 
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.model.records.robot import Robot
@@ -23,24 +23,24 @@ INERTIAL = ('mass', 'mx', 'my', 'mz', 'ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 class SampleArray(np.ndarray):
     """Samples of a number as a scalar of the algorithms."""
 
-    def sin(self) -> SampleArray:
+    def sin(self) -> Any:
         """Return the sines."""
         return np.sin(self)
 
-    def cos(self) -> SampleArray:
+    def cos(self) -> Any:
         """Return the cosines."""
         return np.cos(self)
 
-    def exp(self) -> SampleArray:
+    def exp(self) -> Any:
         """Return the exponentials."""
         return np.exp(self)
 
-    def tanh(self) -> SampleArray:
+    def tanh(self) -> Any:
         """Return the hyperbolic tangents."""
         return np.tanh(self)
 
 
-def sample_scalars(rows: np.ndarray) -> list[SampleArray]:
+def sample_scalars(rows: np.ndarray) -> list[Any]:
     """Return the columns of an array (T, n) as n scalars."""
     return [np.ascontiguousarray(column).view(SampleArray) for column in rows.T]
 
@@ -96,7 +96,8 @@ def known_forces(
     """Return the inverse dynamics of a robot over samples, payloads included, (T, nv)."""
     payloads = {payload.link: payload.inertia for payload in robot.payloads}
     backend = ReferenceBackend(robot, list(robot.gravity_vector), payloads)
-    return stacked(backend.inverse_dynamics(*map(sample_scalars, (q, qd, qdd))), len(q))
+    at, rates, change = (sample_scalars(each) for each in (q, qd, qdd))
+    return stacked(backend.inverse_dynamics(at, rates, change), len(q))
 
 
 def _wrenches(omega: np.ndarray, alpha: np.ndarray, linear: np.ndarray) -> np.ndarray:

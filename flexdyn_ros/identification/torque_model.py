@@ -23,7 +23,7 @@ import numpy as np
 DRIVEN = ('revolute', 'continuous', 'prismatic')
 INERTIAL_UNITS = ('kg', *('kg m',) * 3, *('kg m^2',) * 6)
 # Stands for the inertia of a moving body of which the description has none.
-NOMINAL = Inertia(1.0, (0.0, 0.0, 0.0), ((0.01, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.01)))
+NOMINAL = Inertia(1.0, (0.0, 0.0, 0.0), ((0.08, 0.0, 0.0), (0.0, 0.08, 0.0), (0.0, 0.0, 0.08)))
 
 
 @dataclass(frozen=True)

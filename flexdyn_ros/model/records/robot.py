@@ -65,6 +65,7 @@ class Robot:
         notes: Decisions that `load_robot` took and that concern a user.
         source: File that the robot came from, or "<text>".
         loops: Closed chains.
+        descriptions: The XML that it came from, xacro expanded: the URDF, then extensions.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Robot:
     notes: tuple[str, ...] = field(default=(), compare=False)
     source: str = field(default='<text>', compare=False)
     loops: tuple[Loop, ...] = ()
+    descriptions: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def root(self) -> str:
