@@ -15,6 +15,7 @@ from flexdyn_ros.cli import (
     check,
     count,
     demo,
+    excite,
     generate,
     identify,
     info,
@@ -31,7 +32,7 @@ EXIT_CALL = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
-_SUBCOMMANDS = (check, info, modes, simulate, generate, count, replay, identify, demo)
+_SUBCOMMANDS = (check, info, modes, simulate, generate, count, replay, identify, excite, demo)
 
 _EPILOG = """\
 exit codes: 0 fine; 1 the model is wrong or not supported;

@@ -18,11 +18,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
-from flexdyn_ros.identification.torque_model import moments_of
+from flexdyn_ros.identification.friction import FrictionShape
+from flexdyn_ros.identification.signals import Stretch
+from flexdyn_ros.identification.torque_model import moments_of, TorqueModel
 import numpy as np
 
 # Part of a column that makes a base parameter of its own: descriptions round pi / 2.
 INDEPENDENT = 1e-4
+RANDOM_STATES = 60
 # Singular values below this part of the largest are not excited by the data.
 EXCITED = 1e-6
 # The residual's autocovariance is followed this long [s].
@@ -106,6 +109,37 @@ class Regrouping:
         parts = [names[self.columns[k]]]
         parts += [f'{row[j]:+.4g} {names[j]}' for j in others]
         return ' '.join(parts)
+
+
+def position_range(model: TorqueModel) -> tuple[np.ndarray, np.ndarray]:
+    """Return least and greatest positions of the coordinates, pi where there is no limit."""
+    low, high = -np.full(len(model.coordinates), np.pi), np.full(len(model.coordinates), np.pi)
+    for joint in model.joints:
+        at, limit = model.coordinates.index(joint.name), joint.limit
+        if limit.lower is not None and limit.upper is not None and joint.type != 'continuous':
+            low[at], high[at] = max(limit.lower, -2.0 * np.pi), min(limit.upper, 2.0 * np.pi)
+    return low, high
+
+
+def base_parameters(
+    model: TorqueModel, shapes: Sequence[FrictionShape], values: np.ndarray, free: np.ndarray
+) -> Regrouping:
+    """
+    Return the base parameters of a model, by rank at random states within the limits.
+
+    Args:
+        model: The parameters.
+        shapes: Shape of the friction of each joint.
+        values: Parameters, (p,).
+        free: Which are unknown, (p,).
+    """
+    random = np.random.default_rng(0)
+    low, high = position_range(model)
+    q = low + (high - low) * random.random((RANDOM_STATES, len(low)))
+    rates = random.normal(size=(2, *q.shape))
+    columns = model.sampled(Stretch(np.arange(len(q)) * 1.0, q, rates[0], rates[1], q, 1))
+    full = model.joined(columns.linear, model.friction(columns, shapes, values))
+    return Regrouping.of(full.reshape(-1, full.shape[2]), free)
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ class Statistics:
         torque_rms: Of the measured torque of each coordinate, (n,) [N m | N].
         residual_rms: Of the least-squares fit, filtered.
         physical_rms: Of the physical parameters.
+        described_rms: Of the description.
         cross_validation: By motion: its residual after a fit without it, (n,) [N m | N]; empty
             for one motion.
     """
@@ -50,19 +51,22 @@ class Statistics:
     torque_rms: np.ndarray
     residual_rms: np.ndarray
     physical_rms: np.ndarray
+    described_rms: np.ndarray
     cross_validation: list[np.ndarray] = field(default_factory=list)
 
     @classmethod
     def of(
-        cls, rows: Sequence[Rows], fit: Fit, values: np.ndarray, base: np.ndarray
+        cls, rows: Sequence[Rows], fit: Fit, values: np.ndarray, base: np.ndarray,
+        described: np.ndarray,
     ) -> Statistics:
-        """Return the statistics of a fit, of physical values and of base parameters."""
+        """Return the statistics of a fit, of physical values, base parameters, description."""
         free = np.any([np.any(part.matrix != 0.0, axis=(0, 1)) for part in rows], axis=0)
         return cls(
             fit.condition, int(sum(part.sound.any(axis=1).sum() for part in rows)),
             _rms([part.measured * part.sound for part in rows], rows),
             _rms([part.residual(base) for part in rows], rows),
-            _rms([part.residual(values * free) for part in rows], rows))
+            _rms([part.residual(values * free) for part in rows], rows),
+            _rms([part.residual(described * free) for part in rows], rows))
 
     def cross_validate(self, rows: Sequence[Rows], columns: np.ndarray) -> None:
         """Fit without each motion in turn, and keep the residual of that motion."""
@@ -228,6 +232,7 @@ class Identification:
             'torque_rms': by_name(statistics.torque_rms),
             'residual_rms': by_name(statistics.residual_rms),
             'residual_rms_physical': by_name(statistics.physical_rms),
+            'residual_rms_described': by_name(statistics.described_rms),
             'cross_validation_rms': [by_name(each) for each in statistics.cross_validation],
             'warnings': self.warnings,
         }

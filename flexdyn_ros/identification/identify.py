@@ -9,6 +9,7 @@ from typing import Callable, Mapping, Optional, Sequence, Union
 
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.identification.estimation import (
+    base_parameters,
     Fit,
     information,
     least_squares,
@@ -30,7 +31,6 @@ from flexdyn_ros.identification.signals import (
     signal_path,
     SignalPath,
     sound_rows,
-    Stretch,
     stretches,
     torque_rows,
 )
@@ -40,7 +40,6 @@ import numpy as np
 
 ROUNDS = 5  # of fits, in which delay, shape of friction and load settle
 LONGEST_DELAY = 0.2  # [s]
-RANDOM_STATES = 60
 
 
 def identify(
@@ -145,7 +144,7 @@ class Regression:
                 self._parts.append((k, columns, path.rows(columns.linear),
                                     path.rows(columns.known),
                                     sound_rows(motion, stretch, path, limits)))
-        self.regrouping = self._regrouping()
+        self.regrouping = base_parameters(model, self.shapes, values, free)
         self.fit: Fit = None  # type: ignore[assignment]
         self.rows: list[Rows] = []
 
@@ -227,23 +226,6 @@ class Regression:
         found[self.regrouping.columns] = self.fit.base
         return found
 
-    def _regrouping(self) -> Regrouping:
-        """Return the base parameters, by rank at random states within the limits."""
-        model, random = self.model, np.random.default_rng(0)
-        n = len(model.coordinates)
-        low, high = -np.full(n, np.pi), np.full(n, np.pi)
-        for joint in model.joints:
-            at, limit = model.coordinates.index(joint.name), joint.limit
-            if limit.lower is not None and limit.upper is not None and joint.type != 'continuous':
-                low[at], high[at] = max(limit.lower, -9.0), min(limit.upper, 9.0)
-        q = low + (high - low) * random.random((RANDOM_STATES, n))
-        rates = random.normal(size=(2, RANDOM_STATES, n))
-        stretch = Stretch(np.arange(RANDOM_STATES) * 1.0, q, rates[0], rates[1], q, 1)
-        columns = model.sampled(stretch)
-        losses = model.friction(columns, self.shapes, self.values)
-        full = model.joined(columns.linear, losses)
-        return Regrouping.of(full.reshape(-1, full.shape[2]), self._free)
-
     def result(
         self, limits: np.ndarray, physical: bool, weight: float
     ) -> Identification:
@@ -266,7 +248,8 @@ class Regression:
             for row in np.flatnonzero(alone):
                 j = regrouping.columns[row]
                 spread[j, j] = deviations[row] ** 2
-        statistics = Statistics.of(self.rows, self.fit, values, self._base_values())
+        statistics = Statistics.of(
+            self.rows, self.fit, values, self._base_values(), self._described)
         statistics.cross_validate(self.rows, regrouping.columns)
         return Identification(
             model, values, np.sqrt(np.maximum(np.diag(spread), 0.0)), list(self.shapes),

@@ -41,7 +41,9 @@ def report_text(found: Found, pictures: Sequence[str]) -> str:
     """Return the report, with the pictures that it shows."""
     path, statistics, names = found.path, found.statistics, found.model.coordinates
     residuals = [
-        ('torque', statistics.torque_rms), ('residual', statistics.residual_rms),
+        ('torque', statistics.torque_rms),
+        ('residual of the description', statistics.described_rms),
+        ('residual', statistics.residual_rms),
         ('residual, physical parameters', statistics.physical_rms),
         *((f'residual on motion {k + 1}, fitted without it', each)
           for k, each in enumerate(statistics.cross_validation)),

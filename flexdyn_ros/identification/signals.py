@@ -24,6 +24,7 @@ OVERSAMPLING = 10.0
 GAP = 10.0
 # Part of the rate that a cut-off may have at most.
 LARGEST = 0.2
+ROUNDING = 1e-6  # of ratios of rates
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,12 @@ class SignalPath:
     @property
     def keep(self) -> int:
         """Each how many of the even samples are computed with."""
-        return max(1, int(self.rate / (OVERSAMPLING * self.cutoff)))
+        return max(1, int(self.rate / (OVERSAMPLING * self.cutoff) + ROUNDING))
 
     @property
     def decimation(self) -> int:
         """Each how many of those a row of the regression is taken."""
-        return max(1, int(self.rate / self.keep / (2.0 * self.cutoff)))
+        return max(1, int(self.rate / self.keep / (2.0 * self.cutoff) + ROUNDING))
 
     @property
     def row_rate(self) -> float:
