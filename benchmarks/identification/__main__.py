@@ -2,9 +2,9 @@
 """
 Command: python -m benchmarks.identification URDF --fit LOG ... --test LOG [--gains K ...].
 
-It chooses the terms of friction by cross validation on the logs to fit, and prints the residuals
-on the log to test as a Markdown table: all samples, and those where the joint itself moves or
-stands. Torques are compared behind the filter of the fit. Logs are not part of this repository.
+It chooses each joint's terms of friction by cross validation on the logs to fit, and prints the
+residuals on the log to test as a Markdown table: all samples, and those where the joint itself
+moves or stands. Torques are compared behind the filter of the fit. Logs are not part of this repository.
 """
 
 from __future__ import annotations
@@ -43,15 +43,21 @@ def main() -> int:
 
     fitted, tested = [read(log) for log in call.fit], read(call.test)
     plain = identify(robot, fitted, friction=PLAIN, physical=False, delay=0.0, cutoff=call.cutoff)
-    print('| terms of friction | mean log10 of cross validation |', '|---|---:|', sep='\n')
+    print('|', ' | '.join(['cross validation [N m]', *robot.joint_names]), '|')
+    print('|---' + '|---:' * robot.n_joints + '|')
     scores = []
     for terms in CANDIDATES:
         found = identify(robot, fitted, friction=terms, cutoff=call.cutoff)
-        scores.append((cross_validation(found), found))
-        print(f'| {" ".join(terms)} | {scores[-1][0]:.4f} |', flush=True)
-    best = min(scores, key=lambda pair: pair[0])[1]
-    print(f'\nChosen: {" ".join(best.model.terms)}, cut-off {best.path.cutoff:g} Hz, delay '
-          f'{1e3 * best.path.delay:.2g} ms.\n')
+        scores.append(np.exp(np.mean(np.log(found.statistics.cross_validation), axis=0)))
+        print(f'| {" ".join(terms)} |', ' | '.join(f'{x:.3f}' for x in scores[-1]), '|',
+              flush=True)
+    chosen = {name: CANDIDATES[k]
+              for name, k in zip(robot.joint_names, np.argmin(scores, axis=0).tolist())}
+    best = identify(robot, fitted, friction=chosen, cutoff=call.cutoff)
+    print(f'\nCut-off {best.path.cutoff:g} Hz, delay {1e3 * best.path.delay:.2g} ms. Chosen:')
+    for name, terms in chosen.items():
+        print(f'- {name}: {" ".join(terms)}')
+    print()
     print('|', ' | '.join(['residual rms [N m]', *robot.joint_names]), '|')
     print('|---' + '|---:' * robot.n_joints + '|')
     for label, found in (('plain least squares', plain), ('chosen', best)):
@@ -69,11 +75,6 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument('--gains', nargs='+', default=[])
     made.add_argument('--cutoff', type=float, default=10.0)
     return made
-
-
-def cross_validation(found: Identification) -> float:
-    """Return the mean over motions and joints of log10 of the residual of cross validation."""
-    return float(np.mean(np.log10(found.statistics.cross_validation)))
 
 
 def residuals(found: Identification, motion: Motion) -> dict[str, np.ndarray]:

@@ -2,8 +2,8 @@
 """
 `flexdyn excite`: a motion that excites the parameters of an arm.
 
-Find a Fourier series for each joint, from rest to rest, within the limits of position, velocity and
-effort of the description. It minimises the condition number of the regressor in base parameters.
+Find a Fourier series for each joint, from rest to rest, within the limits of position, velocity
+and effort of the description. It minimises the condition number of the regressor in base parameters.
 Write the motion as CSV, as trajectory_msgs/JointTrajectory in YAML, and as a picture. Collisions
 of the arm with itself are not checked: simulate the motion, and run it slowly first.
 
@@ -49,7 +49,7 @@ def add_parser(subparsers: Any) -> None:
         '--floor', metavar='Z', type=float,
         help='least height of the origins of moving links in the root frame [m]')
     parser.add_argument(
-        '--steps', metavar='N', type=int, default=25, help='steps of the search (default: 25)')
+        '--steps', metavar='N', type=int, default=60, help='steps of the search (default: 60)')
     parser.add_argument('--seed', metavar='N', type=int, default=0, help='of random numbers')
     add_json(parser)
     parser.set_defaults(run=run)

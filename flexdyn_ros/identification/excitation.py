@@ -14,13 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Optional, Sequence
 
+from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.identification.estimation import base_parameters, position_range
 from flexdyn_ros.identification.friction import DEFAULT
 from flexdyn_ros.identification.regressor import known_forces, sample_scalars, stacked
 from flexdyn_ros.identification.signals import Stretch
 from flexdyn_ros.identification.torque_model import TorqueModel
-from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.model.records.robot import require_robot, Robot
 import numpy as np
 
@@ -28,6 +28,7 @@ SAMPLES = 60  # of a period, where limits and regressor are computed
 USED_RANGE = 0.9  # part of each limit that a motion uses
 FAMILY = 20  # motions that are computed at once
 DIFFERENCE = 1e-4  # of coefficients, for slopes
+IMPOSSIBLE = 1e3  # stands for the logarithm of an infinite condition
 SLOWEST = 8  # slower motions tried until a motion is given up
 FASTEST_DEFAULT = 2.0  # [rad/s | m/s], of joints without a velocity limit
 
@@ -74,7 +75,7 @@ def series(
 
 
 def excite(
-    robot: Robot, period: float = 20.0, harmonics: int = 5, trials: int = 40, steps: int = 25,
+    robot: Robot, period: float = 20.0, harmonics: int = 5, trials: int = 40, steps: int = 60,
     floor: Optional[float] = None, seed: int = 0,
     progress: Optional[Callable[[float], None]] = None,
 ) -> Excitation:
@@ -165,9 +166,10 @@ class _Search:
         def value(x: np.ndarray) -> tuple[float, np.ndarray]:
             around = np.vstack([x, x + DIFFERENCE * np.eye(count)])
             found = np.log(self.conditions(around)[0])
-            slope = (found[1:] - found[0]) / DIFFERENCE
-            return (found[0], np.where(np.isfinite(slope), slope, 0.0)) if np.isfinite(
-                found[0]) else (1e3, np.zeros(count))
+            if not np.isfinite(found[0]):
+                return IMPOSSIBLE, np.zeros(count)
+            slope = np.where(np.isfinite(found[1:]), found[1:] - found[0], 0.0)
+            return float(found[0]), slope / DIFFERENCE
 
         done = [0]
 
@@ -198,7 +200,8 @@ class _Search:
             if not len(waiting):
                 break
             states = self._states([motions[k] for k in waiting])
-            within = np.abs(known_forces(self._robot, *map(self._full, states))) <= self._effort
+            torque = known_forces(self._robot, *(self._full(each) for each in states))
+            within = np.abs(torque) <= self._effort
             good = within.reshape(len(waiting), -1).all(axis=1) & self._high_enough(states[0])
             fine[waiting[good]] = True
             for k in waiting[~good]:
@@ -207,9 +210,8 @@ class _Search:
         found = np.full(len(motions), np.inf)
         chosen = np.flatnonzero(fine)
         if len(chosen):
-            states = self._states([motions[k] for k in chosen])
-            columns = self._model.sampled(
-                Stretch(np.arange(len(states[0])), *states, states[0], 1))
+            q, qd, qdd = self._states([motions[k] for k in chosen])
+            columns = self._model.sampled(Stretch(np.arange(len(q)), q, qd, qdd, q, 1))
             losses = self._model.friction(columns, self._shapes, self._model.values)
             full = self._model.joined(columns.linear, losses)[:, :, self._columns]
             found[chosen] = [_condition(part) for part in

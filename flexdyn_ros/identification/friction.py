@@ -92,7 +92,7 @@ def friction_columns(
     }
     if 'presliding' in terms:
         columns['presliding'] = stop_operator(places, shape.presliding)[::keep] - sign
-    return np.stack([columns[term] for term in terms], axis=1)
+    return np.array([columns[term] for term in terms]).T.reshape(len(velocity), -1)
 
 
 def stop_operator(places: np.ndarray, length: float) -> np.ndarray:

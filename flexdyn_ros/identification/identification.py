@@ -222,7 +222,9 @@ class Identification:
         return {
             'robot': self.robot.name,
             'signal_path': self.path.record(),
-            'friction_terms': list(self.model.terms),
+            'friction_terms': {
+                joint.name: list(terms)
+                for joint, terms in zip(self.model.joints, self.model.terms_of)},
             'friction_shapes': {
                 joint.name: vars(shape) for joint, shape in zip(self.model.joints, self.shapes)},
             'parameters': {k: v._asdict() for k, v in self.parameters.items()},

@@ -15,7 +15,6 @@ from flexdyn_ros.identification.estimation import (
     least_squares,
     minimal_change,
     PhysicalProblem,
-    Regrouping,
     Rows,
     unbounded,
 )
@@ -46,7 +45,7 @@ def identify(
     robot: Robot,
     motions: Union[Motion, Sequence[Motion]],
     *,
-    friction: Union[str, Sequence[str]] = 'default',
+    friction: Union[str, Sequence[str], Mapping[str, Sequence[str]]] = 'default',
     cutoff: Optional[float] = None,
     trim: Optional[float] = None,
     delay: Union[str, float] = 'estimate',
@@ -72,7 +71,8 @@ def identify(
             joints unknown; their torque is zero. Without them all modes are at rest.
         friction: Terms of joint friction: "default" (viscous, coulomb, offset), "all", "none", or
             some of viscous, coulomb, stribeck, load, presliding, offset, quadratic,
-            viscous_asymmetry, coulomb_asymmetry. Without any, friction is that of the description.
+            viscous_asymmetry, coulomb_asymmetry; or these by joint. Without any, friction is that
+            of the description.
         cutoff: Of the filters [Hz]; default 10 Hz, or a fifth of a lower rate.
         trim: Left out at ends, gaps and around saturated samples [s]; default 1 / cutoff.
         delay: By which torques lag positions [s], or "estimate".
@@ -105,7 +105,8 @@ def identify(
     if delay != 'estimate':
         path = replace(path, delay=_checked_delay(delay))
     model = TorqueModel(
-        robot, ordered[0].names or (), checked_terms(friction), payload, gravity, inertia, rotors)
+        robot, ordered[0].names or (), _checked_friction(robot, friction), payload, gravity,
+        inertia, rotors)
     if not model.names:
         raise ArgumentError('friction', 'leaves no unknown parameter')
     values, free = _held(model, fixed)
@@ -173,7 +174,7 @@ class Regression:
     ) -> Rows:
         """Return the rows of a stretch: its columns, and their linear part at the rows."""
         losses = self.model.friction(columns, self.shapes, self.values)
-        matrix = self.model.joined(linear, self.path.rows(losses))
+        matrix = self.model.joined(linear, [self.path.rows(each) for each in losses])
         measured = torque_rows(self.motions[number], columns.stretch, self.path)
         right = measured - known - matrix @ (self._described * ~self._free)
         return Rows(number, matrix * self._free, right, measured, sound)
@@ -207,12 +208,12 @@ class Regression:
 
     def _residual_with(self, k: int, at: int, shape: FrictionShape) -> float:
         """Return the square of a coordinate's residual, its friction fitted again by itself."""
-        width, values = len(self.model.terms), self._base_values()
-        own = slice(self.model.n_linear + k * width, self.model.n_linear + (k + 1) * width)
+        own, values = self.model.places[k], self._base_values()
+        width = own.stop - own.start
         shapes = [*self.shapes[:k], shape, *self.shapes[k + 1 :]]
         normal, moment, square = np.zeros((width, width)), np.zeros(width), 0.0
         for (_, columns, *_), part in zip(self._parts, self.rows):
-            matrix = self.path.rows(self.model.friction(columns, shapes, self.values, k)[:, 0])
+            matrix = self.path.rows(self.model.friction(columns, shapes, self.values, k)[0])
             rest = part.residual(values)[:, at] + part.matrix[:, at, own] @ values[own]
             used = part.sound[:, at]
             normal += matrix[used].T @ matrix[used]
@@ -273,6 +274,17 @@ def _checked_motions(
     if len({motion.names for motion in ordered}) > 1:
         raise ArgumentError('motions', 'has motions of different coordinates')
     return ordered
+
+
+def _checked_friction(
+    robot: Robot, friction: Union[str, Sequence[str], Mapping[str, Sequence[str]]]
+) -> Union[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    if not isinstance(friction, Mapping):
+        return checked_terms(friction)
+    for name in friction:
+        if name not in robot.joint_names:
+            raise UnknownName('joint', name, robot.joint_names)
+    return {name: checked_terms(terms) for name, terms in friction.items()}
 
 
 def _checked_delay(delay: object) -> float:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Mapping, Optional, Sequence
+from typing import Mapping, Optional, Sequence, Union
 
 from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.identification.friction import friction_columns, FrictionShape, POSITIVE, UNITS
@@ -50,7 +50,9 @@ class TorqueModel:
         robot: The robot as described.
         coordinates: Names of the n coordinates that the motions have, joints first.
         joints: The joints with a motor, in the order of the coordinates.
-        terms: Terms of friction.
+        terms: Terms of friction, of any joint.
+        terms_of: Terms of friction of each joint.
+        places: Which parameters are the friction of each joint.
         bodies: Links whose ten numbers are parameters, each with its description.
         names: Of all parameters.
         units: Of all parameters.
@@ -59,7 +61,8 @@ class TorqueModel:
     """
 
     def __init__(
-        self, robot: Robot, coordinates: Sequence[str], terms: Sequence[str],
+        self, robot: Robot, coordinates: Sequence[str],
+        terms: Union[Sequence[str], Mapping[str, Sequence[str]]],
         payload: Optional[str] = None, gravity: bool = False, inertia: bool = True,
         rotors: bool = True,
     ):
@@ -69,7 +72,8 @@ class TorqueModel:
         Args:
             robot: The robot.
             coordinates: Names of the coordinates that the motions have.
-            terms: Terms of friction; without any, that of the description stays.
+            terms: Terms of friction, or those of each joint by name; without any, that of the
+                description stays.
             payload: Link whose payload alone is unknown, beside friction.
             gravity: Whether the direction of gravity alone is unknown, beside friction.
             inertia: Whether the inertia of links is unknown.
@@ -78,11 +82,14 @@ class TorqueModel:
         if robot.loops or robot.quaternion_starts:
             raise NotYetSupported(
                 'Identification does not support loops and quaternions yet', name=robot.name)
-        self.robot, self.coordinates, self.terms = robot, tuple(coordinates), tuple(terms)
+        self.robot, self.coordinates = robot, tuple(coordinates)
         self.payload, self.gravity = payload, gravity
         self._places = [robot.coordinate_names.index(name) for name in coordinates]
         self.joints = tuple(
             j for j in robot.joints if j.name in coordinates and j.type in DRIVEN)
+        self.terms_of = [tuple(terms.get(j.name, ()) if isinstance(terms, Mapping) else terms)
+                         for j in self.joints]
+        self.terms = tuple(term for term in POSITIVE if any(term in own for own in self.terms_of))
         alone = gravity or payload is not None
         self.bodies = {} if alone or not inertia else _moving_bodies(robot)
         if payload is not None:
@@ -112,12 +119,14 @@ class TorqueModel:
             table += [(f'gravity/{axis}', 'm/s^2', value, False)
                       for axis, value in zip('xyz', self.robot.gravity_vector)]
         self.n_linear = len(table)
-        for joint in self.joints:
+        self.places = []
+        for joint, terms in zip(self.joints, self.terms_of):
+            self.places.append(slice(len(table), len(table) + len(terms)))
             losses = joint.dynamics.losses
             described = {'viscous': losses.viscous, 'coulomb': losses.coulomb,
                          'stribeck': losses.breakaway}
             table += [(f'{joint.name}/{term}', UNITS.get(term, 'N m | N'),
-                       described.get(term, 0.0), POSITIVE[term]) for term in self.terms]
+                       described.get(term, 0.0), POSITIVE[term]) for term in terms]
         names, units, values, positive = zip(*table) if table else ((), (), (), ())
         self.names: tuple[str, ...] = names
         self.units: tuple[str, ...] = units
@@ -149,9 +158,9 @@ class TorqueModel:
     def friction(
         self, found: Columns, shapes: Sequence[FrictionShape], values: np.ndarray,
         only: Optional[int] = None,
-    ) -> np.ndarray:
+    ) -> list[np.ndarray]:
         """
-        Return the derivatives of each joint's friction by its own parameters, (T, joints, terms).
+        Return the derivatives of each joint's friction by its own parameters, (T, terms) each.
 
         Args:
             found: From `sampled`.
@@ -160,24 +169,22 @@ class TorqueModel:
             only: Number of the one joint to compute, or None.
         """
         stretch, load = found.stretch, found.known + found.linear @ values[: self.n_linear]
-        parts = [np.zeros((len(load), 0, len(self.terms)))]
+        parts = []
         for k, (joint, shape) in enumerate(zip(self.joints, shapes)):
-            if not self.terms or only not in (None, k):
+            if only not in (None, k):
                 continue
             at = self.coordinates.index(joint.name)
             parts.append(friction_columns(
-                self.terms, shape, stretch.qd[:, at], stretch.places[:, at], stretch.keep,
-                load[:, at])[:, None])
-        return np.concatenate(parts, axis=1)
+                self.terms_of[k], shape, stretch.qd[:, at], stretch.places[:, at], stretch.keep,
+                load[:, at]))
+        return parts
 
-    def joined(self, linear: np.ndarray, friction: np.ndarray) -> np.ndarray:
+    def joined(self, linear: np.ndarray, friction: Sequence[np.ndarray]) -> np.ndarray:
         """Return all columns, (T, n, p), from those of `Columns` and of `friction`."""
-        width, first = friction.shape[2], self.n_linear
         result = np.zeros((*linear.shape[:2], len(self.names)))
-        result[:, :, :first] = linear
-        for k in range(friction.shape[1]):
-            at = self.coordinates.index(self.joints[k].name)
-            result[:, at, first + k * width : first + (k + 1) * width] = friction[:, k]
+        result[:, :, : self.n_linear] = linear
+        for joint, place, own in zip(self.joints, self.places, friction):
+            result[:, self.coordinates.index(joint.name), place] = own
         return result
 
     def shapes(self, smoothing: Optional[float]) -> list[FrictionShape]:
@@ -210,24 +217,24 @@ class TorqueModel:
             robot = replace(robot, links=tuple(
                 replace(link, inertia=found.get(link.name, link.inertia))
                 for link in robot.links))
-        drives = {joint.name: self._drive(joint, of, shape)
-                  for joint, shape in zip(self.joints, shapes)}
+        drives = {joint.name: self._drive(joint, of, shape, terms)
+                  for joint, shape, terms in zip(self.joints, shapes, self.terms_of)}
         return replace(robot, joints=tuple(
             replace(joint, dynamics=drives.get(joint.name, joint.dynamics))
             for joint in robot.joints))
 
     def _drive(
-        self, joint: Joint, of: Mapping[str, float], shape: FrictionShape
+        self, joint: Joint, of: Mapping[str, float], shape: FrictionShape, terms: Sequence[str],
     ) -> JointDynamics:
         drive = joint.dynamics
 
         def value(name: str, otherwise: float) -> float:
             return of.get(f'{joint.name}/{name}', otherwise)
 
-        if set(self.terms) & {'viscous', 'coulomb', 'stribeck'}:
+        if set(terms) & {'viscous', 'coulomb', 'stribeck'}:
             law = drive.losses
             coulomb = value('coulomb', law.coulomb)
-            stribeck = value('stribeck', law.breakaway) if 'stribeck' in self.terms else None
+            stribeck = value('stribeck', law.breakaway) if 'stribeck' in terms else None
             drive = replace(
                 drive, damping=drive.damping if drive.elastic else 0.0,
                 friction=Friction(
@@ -243,9 +250,7 @@ class TorqueModel:
 
     def _without_friction(self) -> Robot:
         """Return the robot without the losses that are parameters."""
-        if not self.terms:
-            return self.robot
-        names = {joint.name for joint in self.joints}
+        names = {joint.name for joint, terms in zip(self.joints, self.terms_of) if terms}
         return replace(self.robot, joints=tuple(
             replace(joint, dynamics=replace(
                 joint.dynamics, friction=Friction(),

@@ -67,7 +67,8 @@ def test_a_floor_is_kept_or_reported(arm):
 
 
 def test_weak_motors_slow_the_motion(arm):
-    joints = tuple(replace(joint, limit=replace(joint.limit, velocity=30.0)) for joint in arm.joints)
+    joints = tuple(
+        replace(joint, limit=replace(joint.limit, velocity=30.0)) for joint in arm.joints)
     fast = replace(arm, joints=joints)
     weak = replace(arm, joints=tuple(
         replace(joint, limit=replace(joint.limit, effort=60.0)) for joint in joints))

@@ -16,7 +16,8 @@ from simulated_arms import described_arm, fourier_motion, recorded, true_arm
 
 def scores(found, robot):
     """Return the misses of base and of all parameters in standard deviations."""
-    true = TorqueModel(robot, found.model.coordinates, found.model.terms).values
+    model = found.model
+    true = TorqueModel(robot, model.coordinates, model.terms, model.payload).values
     base = found.regrouping.matrix @ true
     return ((found.base_values - base) / found.base_deviations,
             (found.values - true) / found.deviations)
