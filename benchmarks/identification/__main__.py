@@ -2,9 +2,9 @@
 """
 Command: python -m benchmarks.identification URDF --fit LOG ... --test LOG [--gains K ...].
 
-It chooses each joint's terms of friction by cross validation on the logs to fit, and prints the
-residuals on the log to test as a Markdown table: all samples, and those where the joint itself
-moves or stands. Torques are compared behind the filter of the fit. Logs are not part of this repository.
+It fits the parameters to some logs, and prints the residuals on another as a Markdown table: all
+samples, and those where the joint itself moves or stands; beside them those of plain least
+squares. Torques are compared behind the filter of the fit. Logs are not part of this repository.
 """
 
 from __future__ import annotations
@@ -19,21 +19,11 @@ from flexdyn_ros.identification.signals import resampled, stretches
 import numpy as np
 
 PLAIN = ('viscous', 'coulomb', 'offset')
-CANDIDATES = (
-    PLAIN,
-    (*PLAIN, 'stribeck'),
-    (*PLAIN, 'load'),
-    (*PLAIN, 'presliding'),
-    (*PLAIN, 'presliding', 'load'),
-    (*PLAIN, 'presliding', 'load', 'quadratic'),
-    (*PLAIN, 'presliding', 'load', 'stribeck'),
-    (*PLAIN, 'presliding', 'load', 'quadratic', 'stribeck'),
-)
 MOVING = 0.02  # [rad/s]
 
 
 def main() -> int:
-    """Choose, fit, test, print."""
+    """Fit, test, print."""
     call = parser().parse_args()
     robot = fd.load_robot(call.urdf)
     gains = dict(zip(robot.joint_names, map(float, call.gains)))
@@ -43,25 +33,15 @@ def main() -> int:
 
     fitted, tested = [read(log) for log in call.fit], read(call.test)
     plain = identify(robot, fitted, friction=PLAIN, physical=False, delay=0.0, cutoff=call.cutoff)
-    print('|', ' | '.join(['cross validation [N m]', *robot.joint_names]), '|')
-    print('|---' + '|---:' * robot.n_joints + '|')
-    scores = []
-    for terms in CANDIDATES:
-        found = identify(robot, fitted, friction=terms, cutoff=call.cutoff)
-        scores.append(np.exp(np.mean(np.log(found.statistics.cross_validation), axis=0)))
-        print(f'| {" ".join(terms)} |', ' | '.join(f'{x:.3f}' for x in scores[-1]), '|',
-              flush=True)
-    chosen = {name: CANDIDATES[k]
-              for name, k in zip(robot.joint_names, np.argmin(scores, axis=0).tolist())}
-    best = identify(robot, fitted, friction=chosen, cutoff=call.cutoff)
-    print(f'\nCut-off {best.path.cutoff:g} Hz, delay {1e3 * best.path.delay:.2g} ms. Chosen:')
-    for name, terms in chosen.items():
-        print(f'- {name}: {" ".join(terms)}')
+    found = identify(robot, fitted, cutoff=call.cutoff)
+    print(f'Cut-off {found.path.cutoff:g} Hz, delay {1e3 * found.path.delay:.2g} ms. Friction:')
+    for joint, terms in zip(found.model.joints, found.model.terms_of):
+        print(f'- {joint.name}: {" ".join(terms)}')
     print()
     print('|', ' | '.join(['residual rms [N m]', *robot.joint_names]), '|')
     print('|---' + '|---:' * robot.n_joints + '|')
-    for label, found in (('plain least squares', plain), ('chosen', best)):
-        for where, row in residuals(found, tested).items():
+    for label, each in (('plain least squares', plain), ('identified', found)):
+        for where, row in residuals(each, tested).items():
             print(f'| {label}, {where} |', ' | '.join(f'{x:.3g}' for x in row), '|')
     return 0
 

@@ -15,7 +15,7 @@ import sys
 
 import flexdyn_ros as fd
 from flexdyn_ros.identification import Identification, identify, Motion
-from flexdyn_ros.identification.excitation import excite, Excitation
+from flexdyn_ros.identification.excitation import Excitation, excite
 from flexdyn_ros.identification.regressor import known_forces
 from flexdyn_ros.model.records.robot import Robot
 from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 RATE, LAG, COUNTS, NOISE = 500.0, 0.004, 2.0**-18 * 2.0 * np.pi, 0.01
-STEPS = 8
+STEPS = 5
 RIGID = {'flexible_forearm': 'false'}
 
 
@@ -33,9 +33,8 @@ def main() -> int:
         ROOT / 'urdf' / 'cobot7.urdf.xacro', xacro_arguments=RIGID)
     random = np.random.default_rng(3)
     true = changed(described, random)
-    fitted = [recorded(true, excite(described, period=15.0, steps=STEPS, seed=seed), random)
-              for seed in (0, 1)]
-    other = recorded(true, excite(described, period=15.0, steps=0, trials=1, seed=9), random)
+    fitted = recorded(true, excite(described, period=15.0, trials=20, steps=STEPS), random)
+    other = recorded(true, excite(described, period=15.0, trials=1, steps=0, seed=9), random)
     found = identify(described, fitted)
     file = ROOT / 'docs' / 'identification.png'
     picture(found, other).savefig(file, dpi=90)

@@ -3,9 +3,9 @@
 `flexdyn excite`: a motion that excites the parameters of an arm.
 
 Find a Fourier series for each joint, from rest to rest, within the limits of position, velocity
-and effort of the description. It minimises the condition number of the regressor in base parameters.
-Write the motion as CSV, as trajectory_msgs/JointTrajectory in YAML, and as a picture. Collisions
-of the arm with itself are not checked: simulate the motion, and run it slowly first.
+and effort of the description. It minimises the condition number of the regressor in base
+parameters. Write the motion as CSV, as trajectory_msgs/JointTrajectory in YAML, and as a picture.
+Collisions of the arm with itself are not checked: simulate the motion, and run it slowly first.
 
 Examples:
   flexdyn excite arm.urdf -o excitation

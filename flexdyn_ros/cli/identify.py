@@ -47,9 +47,10 @@ def add_parser(subparsers: Any) -> None:
         help='gain from current to torque [N m/A | N/A], one a joint or joint=K')
     parser.add_argument('--topic', metavar='TOPIC', help='topic of sensor_msgs/JointState in bags')
     parser.add_argument(
-        '--friction', metavar='TERM', nargs='+', default=['default'],
-        help='default (viscous coulomb offset), all, none, or terms: viscous coulomb stribeck '
-        'load presliding offset quadratic viscous_asymmetry coulomb_asymmetry')
+        '--friction', metavar='TERM', nargs='+', default=['auto'],
+        help='auto (by cross validation), default (viscous coulomb offset), all, none, or terms: '
+        'viscous coulomb stribeck load presliding offset quadratic viscous_asymmetry '
+        'coulomb_asymmetry')
     parser.add_argument(
         '--cutoff', metavar='HZ', type=positive, help='of the filters [Hz] (default: 10)')
     parser.add_argument(

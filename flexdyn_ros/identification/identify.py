@@ -19,6 +19,7 @@ from flexdyn_ros.identification.estimation import (
     unbounded,
 )
 from flexdyn_ros.identification.friction import (
+    ALL,
     checked_terms,
     FrictionShape,
     PRESLIDING_LENGTHS,
@@ -33,19 +34,21 @@ from flexdyn_ros.identification.signals import (
     stretches,
     torque_rows,
 )
+from flexdyn_ros.identification.term_selection import chosen_terms
 from flexdyn_ros.identification.torque_model import Columns, TorqueModel
 from flexdyn_ros.model.records.robot import require_robot, Robot
 import numpy as np
 
 ROUNDS = 5  # of fits, in which delay, shape of friction and load settle
 LONGEST_DELAY = 0.2  # [s]
+Terms = Union[Sequence[str], Mapping[str, Sequence[str]]]
 
 
 def identify(
     robot: Robot,
     motions: Union[Motion, Sequence[Motion]],
     *,
-    friction: Union[str, Sequence[str], Mapping[str, Sequence[str]]] = 'default',
+    friction: Union[str, Terms] = 'auto',
     cutoff: Optional[float] = None,
     trim: Optional[float] = None,
     delay: Union[str, float] = 'estimate',
@@ -69,10 +72,10 @@ def identify(
         motions: Recorded motions with torques, of all joints. Columns of coordinates
             "<joint>/elastic" (link side less motor side) make stiffness and damping of elastic
             joints unknown; their torque is zero. Without them all modes are at rest.
-        friction: Terms of joint friction: "default" (viscous, coulomb, offset), "all", "none", or
-            some of viscous, coulomb, stribeck, load, presliding, offset, quadratic,
-            viscous_asymmetry, coulomb_asymmetry; or these by joint. Without any, friction is that
-            of the description.
+        friction: Terms of joint friction: "auto" (by cross validation), "default" (viscous,
+            coulomb, offset), "all", "none", or some of viscous, coulomb, stribeck, load,
+            presliding, offset, quadratic, viscous_asymmetry, coulomb_asymmetry; or these by joint.
+            Without any, friction is that of the description.
         cutoff: Of the filters [Hz]; default 10 Hz, or a fifth of a lower rate.
         trim: Left out at ends, gaps and around saturated samples [s]; default 1 / cutoff.
         delay: By which torques lag positions [s], or "estimate".
@@ -104,17 +107,30 @@ def identify(
     path = signal_path(ordered, cutoff, trim, saturation)
     if delay != 'estimate':
         path = replace(path, delay=_checked_delay(delay))
-    model = TorqueModel(
-        robot, ordered[0].names or (), _checked_friction(robot, friction), payload, gravity,
-        inertia, rotors)
+    automatic = isinstance(friction, str) and friction == 'auto'
+
+    def model_with(terms: Terms) -> TorqueModel:
+        return TorqueModel(
+            robot, ordered[0].names or (), terms, payload, gravity, inertia, rotors)
+
+    model = model_with(ALL if automatic else _checked_friction(robot, friction))
     if not model.names:
         raise ArgumentError('friction', 'leaves no unknown parameter')
     values, free = _held(model, fixed)
-    limits = _checked_bounds(model, bounds, free)
+    limits = _checked_bounds(model, bounds)
     if not isinstance(weight, (int, float)) or not weight > 0.0:
         raise ArgumentError('weight', f'is {weight!r}, expected a positive number')
+    report = progress or (lambda fraction: None)
     regression = Regression(model, ordered, path, free, values, smoothing_velocity)
-    regression.settle(delay == 'estimate', progress or (lambda fraction: None))
+    regression.settle(delay == 'estimate', report)
+    if automatic and model.joints:
+        fewer = model_with(chosen_terms(
+            model, regression.rows, regression.fit, regression.regrouping.columns))
+        kept = [model.names.index(name) for name in fewer.names]
+        limits = limits[kept]
+        regression = Regression(
+            fewer, ordered, path, free[kept], values[kept], smoothing_velocity, regression)
+        regression.settle(delay == 'estimate', report)
     return regression.result(limits, physical, float(weight))
 
 
@@ -132,14 +148,19 @@ class Regression:
     def __init__(
         self, model: TorqueModel, motions: Sequence[Motion], path: SignalPath,
         free: np.ndarray, values: np.ndarray, smoothing: Optional[float],
+        before: Optional[Regression] = None,
     ):
+        """Compute the columns, or take those of a regression with other terms of friction."""
         self.model, self.path, self.motions = model, path, motions
         self.values, self._free, self._described = values.copy(), free, values
         self.shapes = model.shapes(smoothing)
         efforts = {joint.name: joint.limit.effort for joint in model.joints}
         limits = np.array([efforts.get(name) or np.inf for name in model.coordinates])
-        self._parts = []
-        for k, motion in enumerate(motions):
+        self._parts: list[tuple[int, Columns, np.ndarray, np.ndarray, np.ndarray]] = []
+        self._settled = before is not None
+        if before is not None:
+            self._parts, self.shapes, self.path = before._parts, before.shapes, before.path
+        for k, motion in enumerate(motions if before is None else ()):
             for stretch in stretches(motion, path):
                 columns = model.sampled(stretch)
                 self._parts.append((k, columns, path.rows(columns.linear),
@@ -151,14 +172,15 @@ class Regression:
 
     def settle(self, with_delay: bool, progress: Callable[[float], None]) -> None:
         """Fit repeatedly, until delay, shapes of friction and load have settled."""
+        choose = not self._settled
         terms = self.model.terms
         shaped = [term for term in ('presliding', 'stribeck') if term in terms]
         rounds = ROUNDS if with_delay or shaped or 'load' in terms else 1
+        rounds = min(rounds, 3) if self._settled else rounds
         for number in range(rounds):
-            skipped = shaped[1:] if number == 0 and len(shaped) > 1 else ()
             self._fit_once()
-            if number < 2 and number < len(shaped):
-                self._choose_shape(shaped[number], skipped)
+            if 0 < number <= len(shaped) and choose:
+                self._choose_shape(shaped[number - 1])
             if with_delay and number < rounds - 1:
                 self._shift()
             progress((number + 1) / rounds)
@@ -180,18 +202,24 @@ class Regression:
         return Rows(number, matrix * self._free, right, measured, sound)
 
     def _shift(self) -> None:
-        """Improve the delay by one step of Gauss and Newton."""
-        along, size = 0.0, 0.0
+        """Improve the delay by one step of Gauss and Newton, what columns can follow taken off."""
+        columns, noise = self.regrouping.columns, self.fit.noise
+        along, size, moment = 0.0, 0.0, np.zeros(len(columns))
         for part in self.rows:
-            slope = np.gradient(part.measured - part.residual(self._base_values()), axis=0)
-            slope = slope * self.path.row_rate * part.sound / self.fit.noise
-            along += float(np.sum(slope * part.residual(self._base_values()) / self.fit.noise))
+            residual = part.residual(self._base_values())
+            slope = np.gradient(part.measured - residual, axis=0) * self.path.row_rate
+            slope = slope * part.sound / noise
+            along += float(np.sum(slope * residual / noise))
             size += float(np.sum(slope**2))
+            moment += np.einsum('tn,tnb->b', slope / noise, part.matrix[:, :, columns])
+        scaled = self.fit.normal / np.outer(self.fit.scale, self.fit.scale)
+        moment = moment / self.fit.scale
+        size -= float(moment @ np.linalg.pinv(scaled, 1e-10, hermitian=True) @ moment)
         step = -along / max(size, 1e-300)
         delay = min(max(self.path.delay + step, -LONGEST_DELAY), LONGEST_DELAY)
         self.path = replace(self.path, delay=delay)
 
-    def _choose_shape(self, term: str, skipped: Sequence[str]) -> None:
+    def _choose_shape(self, term: str) -> None:
         """Choose of each joint's friction the shape that lowers the residual most."""
         candidates = {'presliding': PRESLIDING_LENGTHS, 'stribeck': STRIBECK_VELOCITIES}[term]
         model = self.model
@@ -277,7 +305,7 @@ def _checked_motions(
 
 
 def _checked_friction(
-    robot: Robot, friction: Union[str, Sequence[str], Mapping[str, Sequence[str]]]
+    robot: Robot, friction: Union[str, Terms]
 ) -> Union[tuple[str, ...], dict[str, tuple[str, ...]]]:
     if not isinstance(friction, Mapping):
         return checked_terms(friction)
@@ -315,7 +343,7 @@ def _held(
 
 
 def _checked_bounds(
-    model: TorqueModel, bounds: Optional[Mapping[str, tuple[float, float]]], free: np.ndarray
+    model: TorqueModel, bounds: Optional[Mapping[str, tuple[float, float]]]
 ) -> np.ndarray:
     found = unbounded(len(model.names))
     for name, pair in (bounds or {}).items():

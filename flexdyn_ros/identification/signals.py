@@ -19,7 +19,7 @@ import numpy as np
 
 ORDER = 4
 # Samples on the way are taken at this many times the cut-off at most.
-OVERSAMPLING = 10.0
+OVERSAMPLING = 20.0
 # A step this many times the median is a gap, which the filters do not bridge.
 GAP = 10.0
 # Part of the rate that a cut-off may have at most.

@@ -55,7 +55,8 @@ def test_deviations_are_honest_over_a_hundred_runs(arm):
     for seed in range(100):
         random = np.random.default_rng(seed)
         true = true_arm(arm, random)
-        found = fd.identify(arm, [recorded(true, random), recorded(true, random)])
+        motions = [recorded(true, random), recorded(true, random)]
+        found = fd.identify(arm, motions, friction='default')
         for kept, score in zip((base, every), scores(found, true)):
             kept.append(score)
     assert 1.0 / 1.5 < np.sqrt(np.mean(np.square(base))) < 1.5
@@ -126,7 +127,7 @@ def test_wrong_choices_are_errors(arm, case):
 def test_fixed_and_bounded_parameters_keep_to_it(arm, case):
     found = fd.identify(
         arm, case[1], fixed={'joint1/viscous': 2.5, 'link3/*': None},
-        bounds={'joint2/viscous': (0.0, 3.0)})
+        bounds={'joint2/viscous': (0.0, 3.0)}, friction='default')
     assert 'joint1/viscous' not in found.parameters
     assert found.robot.joint('joint1').dynamics.friction.viscous == 2.5
     link = found.robot.link('link3').inertia
@@ -156,14 +157,29 @@ def test_jitter_repeats_gaps_and_saturation_do_little_harm(arm, case):
     weak = replace(arm, joints=tuple(
         replace(j, limit=replace(j.limit, effort=limit)) for j in arm.joints))
     rough = fd.Motion(t[kept], q[kept], tau=tau[kept])
-    found = fd.identify(weak, rough)
-    spoiled = fd.identify(arm, rough)
+    found = fd.identify(weak, rough, friction='default')
+    spoiled = fd.identify(arm, rough, friction='default')
     miss, spoiled_miss = (
         np.sqrt(np.mean(scores(each, true)[0] ** 2)) for each in (found, spoiled))
     assert miss < 1.8 and spoiled_miss > 1.5 * miss
 
 
-def test_stribeck_and_presliding_are_found(arm):
+def test_terms_of_friction_are_chosen_by_cross_validation(arm, case):
+    assert all(terms == ('viscous', 'coulomb', 'offset') for terms in case[2].model.terms_of)
+    random = np.random.default_rng(12)
+    true = replace(arm, joints=tuple(
+        replace(j, dynamics=replace(j.dynamics, friction=replace(
+            j.dynamics.friction, stribeck=1.8 * j.dynamics.friction.coulomb,
+            stribeck_velocity=0.1))) if j.name == 'joint2' else j for j in arm.joints))
+    found = fd.identify(arm, [recorded(true, random, top=0.6) for _ in range(2)])
+    assert 'stribeck' in found.model.terms_of[1]
+    assert 'stribeck' not in found.model.terms_of[0]
+    law = true.joint('joint2').dynamics.friction
+    estimate = found.parameters['joint2/stribeck']
+    assert estimate.value == pytest.approx(law.stribeck, rel=0.1)
+
+
+def test_stribeck_levels_and_velocity_are_found(arm):
     random = np.random.default_rng(3)
     true = replace(arm, joints=tuple(
         replace(j, dynamics=replace(j.dynamics, friction=replace(
@@ -195,7 +211,7 @@ def test_payload_alone_and_gravity_alone(arm):
     assert abs(moment.value - mass * com[2]) < 3.0 * moment.deviation
     assert found.robot.link('link3') == arm.link('link3')
     tilted = replace(arm, gravity_vector=(1.2, -0.6, -9.7))
-    found = fd.identify(arm, recorded(tilted, random), gravity=True)
+    found = fd.identify(arm, recorded(tilted, random), gravity=True, friction='default')
     along = np.array(tilted.gravity_vector) / np.linalg.norm(tilted.gravity_vector)
     assert found.robot.gravity @ along / np.linalg.norm(found.robot.gravity) > np.cos(0.005)
 
@@ -204,7 +220,7 @@ def test_an_arm_without_inertia_and_with_impossible_noise_stays_physical(arm):
     random = np.random.default_rng(6)
     bare = replace(arm, links=tuple(replace(link, inertia=None) for link in arm.links))
     motion = recorded(arm, random, noise=8.0, seconds=10.0)
-    found = fd.identify(bare, motion)
+    found = fd.identify(bare, motion, friction='default')
     assert not check_robot(found.robot).errors
     for link in found.robot.links[1:]:
         assert link.inertia.mass > 0.0
@@ -264,7 +280,7 @@ def test_elastic_joints_from_positions_on_both_sides():
     tau[:, 3:] = 0.0
     places = np.round(full[0] / 1e-6) * 1e-6
     motion = fd.Motion(t, places, tau=tau, names=true.coordinate_names)
-    found = fd.identify(elastic, motion, trim=0.5, delay=0.0)
+    found = fd.identify(elastic, motion, trim=0.5, delay=0.0, friction='default')
     for joint in true.joints:
         estimate = found.parameters[f'{joint.name}/stiffness']
         assert estimate.value == pytest.approx(joint.dynamics.stiffness, rel=0.02)
