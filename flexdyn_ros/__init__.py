@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flexdyn_ros.codegen import generate as generate
     from flexdyn_ros.errors import FlexdynError as FlexdynError
+    from flexdyn_ros.identification import (
+        Identification as Identification,
+        identify as identify,
+        Motion as Motion,
+    )
     from flexdyn_ros.linearisation import linearise as linearise
     from flexdyn_ros.model.load import load_robot as load_robot
     from flexdyn_ros.model.records.reduced import reduced as reduced
@@ -25,8 +30,11 @@ _MODULES = {
     'Dynamics': 'flexdyn_ros.robot_dynamics',
     'FlexdynError': 'flexdyn_ros.errors',
     'generate': 'flexdyn_ros.codegen',
+    'Identification': 'flexdyn_ros.identification',
+    'identify': 'flexdyn_ros.identification',
     'linearise': 'flexdyn_ros.linearisation',
     'load_robot': 'flexdyn_ros.model.load',
+    'Motion': 'flexdyn_ros.identification',
     'QuasiStatic': 'flexdyn_ros.quasi_static',
     'reduced': 'flexdyn_ros.model.records.reduced',
     'Robot': 'flexdyn_ros.model.records.robot',

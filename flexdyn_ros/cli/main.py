@@ -15,8 +15,10 @@ from flexdyn_ros.cli import (
     check,
     count,
     demo,
+    excite,
     flex,
     generate,
+    identify,
     info,
     modes,
     reduce,
@@ -32,7 +34,9 @@ EXIT_CALL = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
-_SUBCOMMANDS = (check, info, modes, flex, simulate, generate, count, replay)
+_SUBCOMMANDS = (
+    check, info, modes, flex, simulate, generate, count, identify, excite, replay,
+)
 
 _EPILOG = """\
 exit codes: 0 fine; 1 the model is wrong or not supported;

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 import os
 from pathlib import Path
 from typing import Mapping, Optional, Sequence, Union
+from xml.etree.ElementTree import tostring
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.check import refuse_errors
@@ -58,6 +60,8 @@ def load_robot(
     robot = read_urdf(document)
     documents = [document, *(_extension(e, folder) for e in _extension_sources(extension))]
     robot = apply_extension(robot, read_extension(documents))
+    texts = tuple(tostring(each.root, encoding='unicode') for each in documents)
+    robot = replace(robot, descriptions=texts)
     refuse_equal_names(robot)
     if strict:
         refuse_errors(robot)

@@ -23,7 +23,10 @@ class ProgressBar:
         shown: Whether the bar has been drawn.
     """
 
-    def __init__(self, progress: Progress = None, stream: Optional[TextIO] = None):
+    def __init__(
+        self, progress: Progress = None, stream: Optional[TextIO] = None,
+        label: str = 'simulating',
+    ):
         """
         Choose where progress goes.
 
@@ -31,8 +34,9 @@ class ProgressBar:
             progress: None draws on a terminal only, True draws always, False never; a callable is
                 called with the fraction done instead, at most ten times a second and at the end.
             stream: Where to draw; stderr when None.
+            label: What goes on.
         """
-        self.shown = False
+        self.shown, self._label = False, label
         self._stream = stream if stream is not None else sys.stderr
         self._callback = progress if callable(progress) else None
         self._enabled = self._callback is None and (
@@ -65,7 +69,7 @@ class ProgressBar:
         filled = int(round(_WIDTH * fraction))
         left = elapsed * (1.0 / fraction - 1.0) if fraction > 0.0 else 0.0
         bar = '#' * filled + '-' * (_WIDTH - filled)
-        line = f'\rsimulating [{bar}] {100.0 * fraction:3.0f} % {left:5.0f} s left'
+        line = f'\r{self._label} [{bar}] {100.0 * fraction:3.0f} % {left:5.0f} s left'
         self._stream.write(line)
         self._stream.flush()
         self.shown = True

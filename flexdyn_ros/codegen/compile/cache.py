@@ -69,7 +69,7 @@ def generator_version() -> str:
 
 def model_digest(robot: Robot) -> str:
     """Return a digest of all that a robot's equations depend on."""
-    plain = replace(robot, notes=(), source='')
+    plain = replace(robot, notes=(), source='', descriptions=())
     return hashlib.sha256(repr(astuple(plain)).encode()).hexdigest()
 
 

@@ -70,6 +70,7 @@ class Robot:
         notes: Decisions that `load_robot` took and that concern a user.
         source: File that the robot came from, or "<text>".
         loops: Closed chains.
+        descriptions: The XML that it came from, xacro expanded: the URDF, then extensions.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Robot:
     notes: tuple[str, ...] = field(default=(), compare=False)
     source: str = field(default='<text>', compare=False)
     loops: tuple[Loop, ...] = ()
+    descriptions: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def root(self) -> str:

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Command: python -m benchmarks.identification.example writes docs/identification.png.
+
+A simulated cobot7 follows a motion from `excite`. Its inertias, friction and rotors differ from
+its description, its drives lag by 4 ms, encoders are quantised and torques are noisy. The picture
+shows torques of another motion, by the description and by the identified robot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+import sys
+
+import flexdyn_ros as fd
+from flexdyn_ros.identification import Identification, identify, Motion
+from flexdyn_ros.identification.excitation import Excitation, excite
+from flexdyn_ros.identification.regressor import known_forces
+from flexdyn_ros.model.records.robot import Robot
+from matplotlib.figure import Figure
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+RATE, LAG, COUNTS, NOISE = 500.0, 0.004, 2.0**-18 * 2.0 * np.pi, 0.01
+STEPS = 5
+RIGID = {'flexible_forearm': 'false'}
+
+
+def main() -> int:
+    """Identify and draw; print the path and residuals."""
+    described = fd.load_robot(
+        ROOT / 'urdf' / 'cobot7.urdf.xacro', xacro_arguments=RIGID)
+    random = np.random.default_rng(3)
+    true = changed(described, random)
+    fitted = recorded(true, excite(described, period=15.0, trials=20, steps=STEPS), random)
+    other = recorded(true, excite(described, period=15.0, trials=1, steps=0, seed=9), random)
+    found = identify(described, fitted)
+    file = ROOT / 'docs' / 'identification.png'
+    picture(found, other).savefig(file, dpi=90)
+    print(f'Delay {1e3 * found.path.delay:.2f} ms, condition {found.statistics.condition:.3g}.')
+    print(f'Written: {file}')
+    return 0
+
+
+def changed(robot: Robot, random: np.random.Generator) -> Robot:
+    """Return the robot with masses and friction that its description does not have."""
+    def link(each):
+        if each.inertia is None:
+            return each
+        share = random.uniform(0.7, 1.4)
+        matrix = tuple(tuple(share * x for x in row) for row in each.inertia.matrix)
+        com = tuple((np.array(each.inertia.com) + random.uniform(-0.02, 0.02, 3)).tolist())
+        return replace(each, inertia=replace(
+            each.inertia, mass=share * each.inertia.mass, com=com, matrix=matrix))
+
+    def joint(each):
+        law = each.dynamics.friction
+        law = replace(law, viscous=law.viscous * random.uniform(0.5, 2.0),
+                      coulomb=law.coulomb * random.uniform(0.5, 2.0), stribeck=None)
+        return replace(each, dynamics=replace(each.dynamics, friction=law))
+
+    return replace(robot, links=tuple(map(link, robot.links)),
+                   joints=tuple(map(joint, robot.joints)))
+
+
+def recorded(robot: Robot, motion: Excitation, random: np.random.Generator) -> Motion:
+    """Return two periods of a motion as encoders and drives record them."""
+    t = np.arange(0.0, 2.0 * motion.period, 1.0 / RATE)
+    q = np.round(motion.at(t)[0] / COUNTS) * COUNTS
+    tau = known_forces(robot, *motion.at(t - LAG))
+    scale = NOISE * np.abs(tau).max(axis=0)
+    return Motion(t, q, tau=tau + scale * random.normal(size=tau.shape))
+
+
+def picture(found: Identification, motion: Motion) -> Figure:
+    """Draw measured torques of three joints, and those of the description and identified."""
+    figure = Figure(figsize=(9, 6), layout='constrained')
+    described = replace(found, values=found.model.values).torque(motion)
+    identified = found.torque(motion)
+    for axes, k in zip(figure.subplots(3, 1, sharex=True), (0, 1, 3)):
+        axes.plot(motion.t, motion.tau[:, k], color='0.7', label='measured')
+        axes.plot(motion.t, described[:, k], color='C1', lw=0.9, label='description')
+        axes.plot(motion.t, identified[:, k], color='C0', lw=0.9, label='identified')
+        axes.set_ylabel(f'{found.robot.joint_names[k]} [N m]')
+        axes.set_xlim(0.0, motion.t[-1] / 2.0)
+        axes.grid(alpha=0.3)
+    axes.set_xlabel('time [s]')
+    axes.legend(ncol=3, loc='lower right')
+    return figure
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`flexdyn identify`: parameters of an arm from recorded motions.
+
+Read motions from CSV files or bags (MCAP, rosbag2), and identify inertias, friction and rotors.
+Write a URDF with the identified values, a report with pictures, and JSON.
+
+CSV: a column t [s], and for each joint columns <joint> or q1, q2, ... [rad | m], <joint>/torque or
+tau1, ... [N m | N]; <joint>/velocity or qd1, ... where measured. Currents have columns
+<joint>/current or i1, ... with --gains. Elastic joints: columns <joint>/elastic, link side less
+motor side, with --elastic.
+
+Examples:
+  flexdyn identify arm.urdf excitation.csv -o identified
+  flexdyn identify ur10e.urdf a.csv b.csv --gains 14.87 13.26 11.13 10.62 11.03 11.47
+  flexdyn identify arm.urdf bag_folder --friction all --cutoff 8 --json
+  flexdyn identify arm.urdf run.csv --payload tool0 --friction none
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any, Optional, Sequence
+
+from flexdyn_ros.cli.options import (
+    load,
+    positive,
+    print_json,
+)
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.terminal import heading, paint, table
+
+
+SUMMARY = 'parameters of an arm from recorded motions'
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the subcommand."""
+    parser.add_argument('logs', metavar='LOG', nargs='+', help='CSV file, MCAP file or bag folder')
+    parser.add_argument(
+        '-o', '--out', metavar='DIR', default='identified',
+        help='folder of the results; created if missing (default: identified)')
+    parser.add_argument(
+        '--gains', metavar='K', nargs='+', action='extend', default=[],
+        help='gain from current to torque [N m/A | N/A], one a joint or joint=K')
+    parser.add_argument('--topic', metavar='TOPIC', help='topic of sensor_msgs/JointState in bags')
+    parser.add_argument(
+        '--friction', metavar='TERM', nargs='+', default=['auto'],
+        help='auto (by cross validation), default (viscous coulomb offset), all, none, or terms: '
+        'viscous coulomb stribeck load presliding offset quadratic viscous_asymmetry '
+        'coulomb_asymmetry')
+    parser.add_argument(
+        '--cutoff', metavar='HZ', type=positive, help='of the filters [Hz] (default: 10)')
+    parser.add_argument(
+        '--fix', metavar='NAME[=VALUE]', nargs='+', action='extend', default=[],
+        help='parameters that keep a value, that of the description by default; with wildcards')
+    parser.add_argument(
+        '--weight', metavar='W', type=positive, default=1.0,
+        help='of the description beside the data (default: 1)')
+    parser.add_argument('--payload', metavar='LINK', help='identify the payload of a link alone')
+    parser.add_argument(
+        '--gravity', action='store_true', help='identify the direction of gravity alone')
+    parser.add_argument(
+        '--elastic', action='store_true', help='motions have columns <joint>/elastic')
+
+
+def run(call: argparse.Namespace) -> int:
+    """Identify, write the results and print them."""
+    from flexdyn_ros.cli.recordings import read_motion
+    from flexdyn_ros.identification import identify
+    from flexdyn_ros.simulation.progress import ProgressBar
+
+    robot = load(call)
+    names = robot.joint_names
+    if call.elastic:
+        names += tuple(name for name in robot.mode_names if name.endswith('/elastic'))
+    angular = [j.name for j in robot.joints if j.type in ('revolute', 'continuous')]
+    gains = _gains(call.gains, robot.joint_names)
+    motions = [read_motion(log, names, gains, call.topic, angular) for log in call.logs]
+    bar = ProgressBar(None, label='identifying')
+    friction = call.friction
+    found = identify(
+        robot, motions, friction=friction[0] if len(friction) == 1 else friction,
+        cutoff=call.cutoff, fixed=_fixed(call.fix), weight=call.weight, payload=call.payload,
+        gravity=call.gravity, progress=bar.update)
+    bar.close()
+    files = found.write(call.out)
+    if call.json:
+        print_json({**found.record(), 'files': [str(file) for file in files]})
+    else:
+        _print(found, Path(call.out))
+    return 0
+
+
+def _gains(words: Sequence[str], joints: Sequence[str]) -> dict[str, float]:
+    """Return gains by joint, from one number a joint or joint=number."""
+    if words and not any('=' in word for word in words) and len(words) != len(joints):
+        raise ArgumentError('--gains', f'has {len(words)} values, the robot {len(joints)} joints')
+    found = {}
+    for word, joint in zip(words, joints):
+        name, _, text = word.rpartition('=')
+        if name and name not in joints:
+            raise ArgumentError('--gains', f'names "{name}", which is no joint')
+        value = _number(text, '--gains')
+        if value is not None:
+            found[name or joint] = value
+    return found
+
+
+def _fixed(words: Sequence[str]) -> dict[str, Optional[float]]:
+    found = {}
+    for word in words:
+        name, _, text = word.partition('=')
+        found[name] = _number(text, '--fix')
+    return found
+
+
+def _number(text: str, option: str) -> Optional[float]:
+    if not text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentError(option, f'has "{text}", which is not a number') from None
+
+
+def _print(found: Any, folder: Path) -> None:
+    statistics = found.statistics
+    print(f'{heading(found.robot.name)}: {len(found.base_values)} base parameters, '
+          f'{statistics.samples} rows, condition {statistics.condition:.4g}, '
+          f'delay {1e3 * found.path.delay:.3g} ms\n')
+    cross: list[Any] = [[None] * len(statistics.torque_rms)]
+    if statistics.cross_validation:
+        cross = [sum(each**2 for each in statistics.cross_validation)]
+        cross = [(cross[0] / len(statistics.cross_validation)) ** 0.5]
+    print(table(
+        ('coordinate', 'torque rms', 'residual rms', 'cross validation'),
+        [(name, float(torque), float(residual), None if other is None else float(other))
+         for name, torque, residual, other in zip(
+             found.model.coordinates, statistics.torque_rms, statistics.physical_rms, cross[0])]))
+    for warning in found.warnings:
+        print(f'{paint("warning:", "yellow")} {warning}')
+    print(f'\nWritten to {folder}.')

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded motions from CSV files and bags."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Mapping, Optional, Sequence, TYPE_CHECKING
+
+from flexdyn_ros.cli.bag import read_joint_states
+from flexdyn_ros.errors import ArgumentError, FlexdynError
+import numpy as np
+
+if TYPE_CHECKING:
+    from flexdyn_ros.identification import Motion
+
+TIMES = ('t', 'time', 'time_s', 'time [s]', 'timestamp')
+# Column of joint number k, or of a joint by name, for each kind of signal.
+NUMBERED = {'q': ('q{k}',), 'qd': ('qd{k}', 'dq{k}'), 'tau': ('tau{k}', 'i{k}')}
+NAMED = {
+    'q': ('{name}', '{name}/position', '{name}/q', 'position_{name}', 'q_{name}'),
+    'qd': ('{name}/velocity', '{name}/qd', 'velocity_{name}', 'qd_{name}'),
+    'tau': ('{name}/effort', '{name}/torque', '{name}/current', '{name}/tau', 'effort_{name}',
+            'torque_{name}', 'current_{name}', 'tau_{name}'),
+}
+LARGEST_ANGLE = 30.0  # [rad], beyond which positions are likely degrees
+
+
+def read_motion(
+    file: str, joints: Sequence[str], gains: Mapping[str, float], topic: Optional[str] = None,
+    angular: Sequence[str] = (), with_torque: bool = True,
+) -> Motion:
+    """
+    Return the motion that a CSV file or a bag holds.
+
+    Args:
+        file: A CSV file, an MCAP file or the folder of a bag.
+        joints: Names of the joints.
+        gains: By joint, what a measured current or effort is multiplied by [N m/A | N/A | -].
+        topic: Topic of a bag.
+        angular: Joints whose positions are angles [rad].
+        with_torque: Whether torques are needed.
+
+    Raises:
+        ArgumentError: There is no such file, or a column is missing.
+        FlexdynError: A value is not a number, or units are implausible.
+    """
+    from flexdyn_ros.identification import Motion
+
+    path = Path(file)
+    if not path.exists():
+        raise ArgumentError('LOG', f'is "{file}", which does not exist')
+    if path.suffix.lower() in ('.csv', '.txt'):
+        t, q, qd, tau = _from_csv(path, joints, with_torque)
+    else:
+        recording = read_joint_states(file, joints, {}, topic)
+        t, q = recording.t, recording.q
+        qd = recording.qd if np.isfinite(recording.qd).all() else None
+        tau = recording.effort
+        if with_torque and not np.isfinite(tau).all():
+            raise FlexdynError(f'{file}: {recording.topic} holds no efforts of all joints.')
+    scale = np.array([gains.get(name, 1.0) for name in joints])
+    for name, column in zip(joints, q.T):
+        if name in angular and np.abs(column).max() > LARGEST_ANGLE:
+            raise FlexdynError(
+                f'{file}: "{name}" reaches {np.abs(column).max():.4g}, too much for radians. '
+                'Write positions in radians and times in seconds.')
+    return Motion(t, q, qd, None if tau is None else tau * scale, joints)
+
+
+Signals = tuple[np.ndarray, np.ndarray, Optional[np.ndarray], Optional[np.ndarray]]
+
+
+def _from_csv(path: Path, joints: Sequence[str], with_torque: bool) -> Signals:
+    """Return times, positions, velocities or None, and torques; rows with gaps are left out."""
+    with open(path, newline='', encoding='utf-8-sig') as stream:
+        rows = list(csv.reader(stream))
+    heads = [head.strip() for head in rows[0]] if rows else []
+    time = next((head for head in heads if head.lower() in TIMES), None)
+    if time is None:
+        raise ArgumentError('LOG', f'is {path}, whose first row has no column {TIMES[0]}')
+    wanted = [heads.index(time)]
+    found: dict[str, Optional[list[int]]] = {}
+    for kind in ('q', 'qd', 'tau'):
+        places = [_place(heads, kind, k + 1, name) for k, name in enumerate(joints)]
+        missing = [name for name, place in zip(joints, places) if place is None]
+        if missing and (kind == 'q' or kind == 'tau' and with_torque):
+            shown = NAMED[kind][0 if kind == 'q' else 1].format(name=missing[0])
+            raise ArgumentError(
+                'LOG', f'is {path}, which lacks a column "{shown}"; it has {", ".join(heads)}')
+        found[kind] = None if missing else [place for place in places if place is not None]
+        wanted += found[kind] or []
+    values = []
+    for number, row in enumerate(rows[1:], 2):
+        cells = [row[k].strip() if k < len(row) else '' for k in range(len(heads))]
+        if not all(cells[k] for k in wanted):
+            continue  # a missing sample
+        try:
+            values.append([float(cells[k]) for k in wanted])
+        except ValueError:
+            raise FlexdynError(f'{path}, line {number}: a value is not a number.') from None
+    if not values:
+        raise FlexdynError(f'{path} has no complete row.')
+    table, n = np.array(values), len(joints)
+    parts, start = {}, 1
+    for kind, places in found.items():
+        parts[kind] = None if places is None else table[:, start : start + n]
+        start += 0 if places is None else n
+    return table[:, 0] - table[0, 0], parts['q'], parts['qd'], parts['tau']
+
+
+def _place(heads: Sequence[str], kind: str, number: int, name: str) -> Optional[int]:
+    """Return the column of a joint's signal, by its name, or else by its number."""
+    candidates = [form.format(name=name) for form in NAMED[kind]]
+    candidates += [form.format(k=number) for form in NUMBERED[kind]]
+    for each in candidates:
+        if each in heads:
+            return heads.index(each)
+    return None

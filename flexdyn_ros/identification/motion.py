@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recorded motion: joint positions, and velocities and torques where they were measured."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence
+
+from flexdyn_ros.errors import ArgumentError, UnknownName
+import numpy as np
+from numpy.typing import ArrayLike
+
+SHORTEST = 50  # samples that the filters need
+
+
+class Motion:
+    """
+    A recorded motion of n coordinates over T samples.
+
+    Attributes:
+        t: Times, shape (T,) [s]; stamps may jitter or repeat, and do not fall.
+        q: Positions, shape (T, n) [rad | m].
+        qd: Velocities, shape (T, n) [rad/s | m/s], or None where there are none.
+        tau: Torques on the joints, shape (T, n) [N m | N], or None.
+        names: Coordinates in the order of the columns, or None for the order of the robot.
+    """
+
+    def __init__(
+        self,
+        t: ArrayLike,
+        q: ArrayLike,
+        qd: Optional[ArrayLike] = None,
+        tau: Optional[ArrayLike] = None,
+        names: Optional[Sequence[str]] = None,
+    ):
+        """
+        Take the samples.
+
+        Raises:
+            ArgumentError: If a shape is wrong, a value is not finite, times fall, a name comes
+                twice, or there are fewer than 50 samples.
+        """
+        self.t = _samples('t', t, 1)
+        if len(self.t) < SHORTEST:
+            raise ArgumentError('t', f'has {len(self.t)} samples, at least {SHORTEST} are needed')
+        falls = np.flatnonzero(np.diff(self.t) < 0.0)
+        if len(falls):
+            raise ArgumentError('t', f'falls after sample {falls[0]}, expected rising times [s]')
+        self.q = _samples('q', q, 2)
+        shape = (len(self.t), self.q.shape[1])
+        self.qd = None if qd is None else _samples('qd', qd, 2)
+        self.tau = None if tau is None else _samples('tau', tau, 2)
+        for argument in ('q', 'qd', 'tau'):
+            value = getattr(self, argument)
+            if value is not None and value.shape != shape:
+                raise ArgumentError(argument, f'has shape {value.shape}, expected {shape}')
+        self.names = None if names is None else tuple(names)
+        if self.names is not None and (
+            len(set(self.names)) != len(self.names) or len(self.names) != shape[1]
+        ):
+            raise ArgumentError('names', f'must be {shape[1]} different names, one a column')
+
+    def __repr__(self) -> str:
+        """Return number of samples, duration and coordinates."""
+        return (f'<Motion: {len(self.t)} samples over {self.t[-1] - self.t[0]:.4g} s, '
+                f'{self.q.shape[1]} coordinates>')
+
+    def ordered(self, joints: Sequence[str], known: Sequence[str]) -> Motion:
+        """
+        Return the motion in the order of a robot's coordinates.
+
+        Args:
+            joints: Names of the joint coordinates, all of which the motion must have.
+            known: Names of all coordinates; further ones that the motion has follow the joints.
+
+        Raises:
+            ArgumentError: A joint is missing, or without names the number of columns differs.
+            UnknownName: The robot has no such coordinate.
+        """
+        names = self.names
+        if names is None:
+            if self.q.shape[1] not in (len(joints), len(known)):
+                raise ArgumentError(
+                    'motions', f'has a motion with {self.q.shape[1]} columns without names, and '
+                    f'the robot has {len(joints)} joints')
+            names = tuple(known[: self.q.shape[1]])
+        for name in names:
+            if name not in known:
+                raise UnknownName('coordinate', name, known)
+        missing = [name for name in joints if name not in names]
+        if missing:
+            raise ArgumentError('motions', f'has a motion without joint {", ".join(missing)}')
+        wanted = [name for name in known if name in names]
+        places = [names.index(name) for name in wanted]
+
+        def taken(values: Optional[np.ndarray]) -> Optional[np.ndarray]:
+            return None if values is None else values[:, places]
+
+        return Motion(self.t, self.q[:, places], taken(self.qd), taken(self.tau), wanted)
+
+
+def _samples(argument: str, value: Any, dimensions: int) -> np.ndarray:
+    try:
+        found = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentError(argument, 'must hold real numbers') from None
+    if found.ndim != dimensions:
+        wanted = '(T,)' if dimensions == 1 else '(T, n)'
+        raise ArgumentError(argument, f'has shape {found.shape}, expected {wanted}')
+    if not np.isfinite(found).all():
+        where = np.argwhere(~np.isfinite(found))[0].tolist()
+        raise ArgumentError(argument, f'has a value that is not finite {where}')
+    return found

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of an identification: URDF, report in Markdown with pictures, JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any, Iterable, Mapping, Sequence, Union
+
+from flexdyn_ros.identification.friction import DESCRIBED
+from flexdyn_ros.identification.motion import Motion
+from flexdyn_ros.output_files import new_file, write_text
+import numpy as np
+
+# An `Identification`, whose module imports this one.
+Found = Any
+
+
+def write_report(found: Found, folder: Union[str, os.PathLike[str]]) -> list[Path]:
+    """Write all files into a folder, which is made; return their paths."""
+    from flexdyn_ros.identification.description import identified_urdf
+
+    place = Path(folder)
+    urdf = identified_urdf(found.model.robot, found.robot)
+    place.mkdir(parents=True, exist_ok=True)
+    pictures = [f'torques_{k + 1}.png' for k in range(len(found.motions))]
+    files = [write_text(place / f'{found.robot.name}.urdf', urdf)]
+    for motion, name in zip(found.motions, pictures):
+        with new_file(place / name) as file:
+            torque_figure(found, motion).savefig(file, format='png', dpi=100)
+        files.append(place / name)
+    files.append(write_text(place / 'report.md', report_text(found, pictures)))
+    text = json.dumps(_finite(found.record()), indent=2, allow_nan=False)
+    files.append(write_text(place / 'identification.json', text + '\n'))
+    return files
+
+
+def report_text(found: Found, pictures: Sequence[str]) -> str:
+    """Return the report, with the pictures that it shows."""
+    path, statistics, names = found.path, found.statistics, found.model.coordinates
+    residuals = [
+        ('torque', statistics.torque_rms),
+        ('residual of the description', statistics.described_rms),
+        ('residual', statistics.residual_rms),
+        ('residual, physical parameters', statistics.physical_rms),
+        *((f'residual on motion {k + 1}, fitted without it', each)
+          for k, each in enumerate(statistics.cross_validation)),
+    ]
+    missing = [term for term in found.model.terms if term not in DESCRIBED]
+    lines = [
+        f'# Identification of {found.robot.name}', '', '## Warnings', '',
+        *(f'- {each}' for each in found.warnings or ['None.']), '', '## Signal path', '',
+        f'- Positions and torques: Butterworth filter of order 4 at {path.cutoff:.4g} Hz, '
+        'forwards and backwards.',
+        f'- Rate of the samples {path.rate:.5g} Hz, of the rows {path.row_rate:.4g} Hz.',
+        f'- Torques lag positions by {1e3 * path.delay:.3g} ms; this is taken off.',
+        f'- Left out: {path.trimmed:.3g} s at ends, at gaps and around torques above '
+        f'{path.saturation} of the effort limit.',
+        f'- {statistics.samples} rows of {len(found.motions)} motions; condition number '
+        f'{statistics.condition:.4g}.', '',
+        '## Residuals, root mean square, filtered [N m, N]', '',
+        *_table(['', *names], ([label, *(f'{x:.4g}' for x in row)] for label, row in residuals)),
+        '', *(f'![Measured and predicted torque]({name})' for name in pictures), '',
+        '## Parameters', '',
+        'What the motions do not determine follows the description; its deviation is about its '
+        'size.', '', *_table(*_estimates(found.parameters)), '',
+        '## Base parameters, by least squares', '',
+        *_table(*_estimates(found.base_parameters)), '', '## Shapes of friction', '',
+        *_table(['joint', 'smoothing velocity', 'stribeck velocity', 'presliding length'],
+                ([joint.name, f'{shape.smoothing:.3g}', f'{shape.stribeck:.3g}',
+                  f'{shape.presliding:.3g}']
+                 for joint, shape in zip(found.model.joints, found.shapes))), '',
+    ]
+    if missing:
+        lines += [f'The URDF does not hold: {", ".join(missing)}. The predicted torques do.', '']
+    return '\n'.join(lines)
+
+
+def torque_figure(found: Found, motion: Motion) -> Any:
+    """Return a figure of measured and predicted torque and their difference, joint by joint."""
+    from matplotlib.figure import Figure
+
+    predicted = found.torque(motion)
+    names = motion.names or found.model.coordinates
+    figure = Figure(figsize=(11, 1.9 * len(names)), layout='constrained')
+    rows = np.atleast_1d(figure.subplots(len(names), 1, sharex=True))
+    for k, (axes, name) in enumerate(zip(rows, names)):
+        measured = motion.tau[:, k]
+        axes.plot(motion.t, measured, color='0.7', lw=0.8, label='measured')
+        axes.plot(motion.t, predicted[:, k], color='C0', lw=0.9, label='predicted')
+        axes.plot(motion.t, measured - predicted[:, k], color='C3', lw=0.5, label='difference')
+        axes.set_ylabel(f'{name}\n[N m | N]', fontsize=8)
+        axes.grid(alpha=0.3)
+    rows[0].legend(loc='upper right', ncol=3, fontsize=8)
+    rows[-1].set_xlabel('time [s]')
+    return figure
+
+
+def _estimates(found: Mapping[str, Any]) -> tuple[list[str], Iterable[list[str]]]:
+    rows = ([name.replace('|', ' '), f'{each.value:.5g}', f'{each.deviation:.2g}',
+             each.unit.replace('|', 'or')] for name, each in found.items())
+    return ['parameter', 'value', 'deviation', 'unit'], rows
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return [f'| {" | ".join(heads)} |', '|---' * len(heads) + '|',
+            *(f'| {" | ".join(row)} |' for row in rows)]
+
+
+def _finite(value: Any) -> Any:
+    """Return a record in which what is not finite is null."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The unknown parameters of a robot, and its torques as a linear function of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Mapping, Optional, Sequence, Union
+
+from flexdyn_ros.errors import NotYetSupported
+from flexdyn_ros.identification.friction import friction_columns, FrictionShape, POSITIVE, UNITS
+from flexdyn_ros.identification.regressor import (
+    INERTIAL,
+    inertial_regressor,
+    known_forces,
+)
+from flexdyn_ros.identification.signals import Stretch
+from flexdyn_ros.model.records.inertia import Inertia, MassMoments
+from flexdyn_ros.model.records.joint import Friction, Joint, JointDynamics
+from flexdyn_ros.model.records.link import Payload
+from flexdyn_ros.model.records.robot import Robot
+import numpy as np
+
+DRIVEN = ('revolute', 'continuous', 'prismatic')
+INERTIAL_UNITS = ('kg', *('kg m',) * 3, *('kg m^2',) * 6)
+# Stands for the inertia of a moving body of which the description has none.
+NOMINAL = Inertia(1.0, (0.0, 0.0, 0.0), ((0.08, 0.0, 0.0), (0.0, 0.08, 0.0), (0.0, 0.0, 0.08)))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """
+    The columns of a stretch that do not depend on friction.
+
+    Attributes:
+        stretch: The samples.
+        linear: Shape (T, n, p): inertia, rotors, springs, gravity.
+        known: Torques that no parameter changes, shape (T, n).
+    """
+
+    stretch: Stretch
+    linear: np.ndarray
+    known: np.ndarray
+
+
+class TorqueModel:
+    """
+    The torques of a robot as known + columns @ parameters.
+
+    Attributes:
+        robot: The robot as described.
+        coordinates: Names of the n coordinates that the motions have, joints first.
+        joints: The joints with a motor, in the order of the coordinates.
+        terms: Terms of friction, of any joint.
+        terms_of: Terms of friction of each joint.
+        places: Which parameters are the friction of each joint.
+        bodies: Links whose ten numbers are parameters, each with its description.
+        names: Of all parameters.
+        units: Of all parameters.
+        values: Their values in the description.
+        positive: Which of them cannot be negative; those of bodies are left to the inertia.
+    """
+
+    def __init__(
+        self, robot: Robot, coordinates: Sequence[str],
+        terms: Union[Sequence[str], Mapping[str, Sequence[str]]],
+        payload: Optional[str] = None, gravity: bool = False, inertia: bool = True,
+        rotors: bool = True,
+    ):
+        """
+        Choose the parameters.
+
+        Args:
+            robot: The robot.
+            coordinates: Names of the coordinates that the motions have.
+            terms: Terms of friction, or those of each joint by name; without any, that of the
+                description stays.
+            payload: Link whose payload alone is unknown, beside friction.
+            gravity: Whether the direction of gravity alone is unknown, beside friction.
+            inertia: Whether the inertia of links is unknown.
+            rotors: Whether the inertia of rotors is unknown.
+        """
+        if robot.loops or robot.quaternion_starts:
+            raise NotYetSupported(
+                'Identification does not support loops and quaternions yet', name=robot.name)
+        self.robot, self.coordinates = robot, tuple(coordinates)
+        self.payload, self.gravity = payload, gravity
+        self._places = [robot.coordinate_names.index(name) for name in coordinates]
+        self.joints = tuple(
+            j for j in robot.joints if j.name in coordinates and j.type in DRIVEN)
+        self.terms_of = [tuple(terms.get(j.name, ()) if isinstance(terms, Mapping) else terms)
+                         for j in self.joints]
+        self.terms = tuple(term for term in POSITIVE if any(term in own for own in self.terms_of))
+        alone = gravity or payload is not None
+        self.bodies = {} if alone or not inertia else _moving_bodies(robot)
+        if payload is not None:
+            carried = {each.link: each.inertia for each in robot.payloads}
+            self.bodies = {robot.link(payload).name: carried.get(payload, NOMINAL)}
+        self._rotors = self.joints if rotors and self.bodies and not alone else ()
+        self._springs = () if alone else tuple(
+            j for j in self.joints
+            if j.dynamics.stiffness is not None and j.elastic_name in coordinates)
+        self._name_parameters()
+
+    def _name_parameters(self) -> None:
+        """List names, units, described values and signs."""
+        suffix = 'payload/' if self.payload is not None else ''
+        table: list[tuple[str, str, float, bool]] = []
+        for link, body in self.bodies.items():
+            table += [(f'{link}/{suffix}{name}', unit, value, False)
+                      for name, unit, value in zip(INERTIAL, INERTIAL_UNITS, ten_numbers(body))]
+        for joint in self._rotors:
+            value = joint.dynamics.reflected_inertia
+            table.append((f'{joint.name}/reflected_inertia', 'kg m^2 | kg', value, True))
+        for joint in self._springs:
+            drive = joint.dynamics
+            table.append((f'{joint.name}/stiffness', 'N m/rad | N/m', drive.stiffness, True))
+            table.append((f'{joint.name}/damping', 'N m s/rad | N s/m', drive.damping, True))
+        if self.gravity:
+            table += [(f'gravity/{axis}', 'm/s^2', value, False)
+                      for axis, value in zip('xyz', self.robot.gravity_vector)]
+        self.n_linear = len(table)
+        self.places = []
+        for joint, terms in zip(self.joints, self.terms_of):
+            self.places.append(slice(len(table), len(table) + len(terms)))
+            losses = joint.dynamics.losses
+            described = {'viscous': losses.viscous, 'coulomb': losses.coulomb,
+                         'stribeck': losses.breakaway}
+            table += [(f'{joint.name}/{term}', UNITS.get(term, 'N m | N'),
+                       described.get(term, 0.0), POSITIVE[term]) for term in terms]
+        names, units, values, positive = zip(*table) if table else ((), (), (), ())
+        self.names: tuple[str, ...] = names
+        self.units: tuple[str, ...] = units
+        self.values, self.positive = np.array(values, float), np.array(positive, bool)
+
+    def sampled(self, stretch: Stretch) -> Columns:
+        """Return the columns of a stretch that do not depend on friction."""
+        full = [self._full(each) for each in (stretch.q, stretch.qd, stretch.qdd)]
+        q, qd, qdd = full
+        count = len(q)
+        parts = [inertial_regressor(self.robot, q, qd, qdd, tuple(self.bodies))]
+        for joint in self._rotors:
+            parts.append(self._column(joint.name, qdd, joint.name))
+        for joint in self._springs:
+            parts.append(self._column(joint.elastic_name, q, joint.elastic_name))
+            parts.append(self._column(joint.elastic_name, qd, joint.elastic_name))
+        bare = self._without_friction()
+        if self.gravity:
+            still = np.zeros_like(qd)
+            falls = [known_forces(replace(bare, gravity_vector=tuple(axis)), q, still, still)
+                     for axis in np.vstack([np.zeros(3), np.eye(3)]).tolist()]
+            parts.append(np.stack([fall - falls[0] for fall in falls[1:]], axis=2))
+        linear = np.concatenate(parts, axis=2)
+        described = self._described_payload(bare)
+        known = known_forces(described, q, qd, qdd) - linear @ self.values[: self.n_linear]
+        assert len(known) == count
+        return Columns(stretch, linear[:, self._places], known[:, self._places])
+
+    def friction(
+        self, found: Columns, shapes: Sequence[FrictionShape], values: np.ndarray,
+        only: Optional[int] = None,
+    ) -> list[np.ndarray]:
+        """
+        Return the derivatives of each joint's friction by its own parameters, (T, terms) each.
+
+        Args:
+            found: From `sampled`.
+            shapes: Shape of the friction of each joint.
+            values: Parameters, of which those of bodies give the load.
+            only: Number of the one joint to compute, or None.
+        """
+        stretch, load = found.stretch, found.known + found.linear @ values[: self.n_linear]
+        parts = []
+        for k, (joint, shape) in enumerate(zip(self.joints, shapes)):
+            if only not in (None, k):
+                continue
+            at = self.coordinates.index(joint.name)
+            parts.append(friction_columns(
+                self.terms_of[k], shape, stretch.qd[:, at], stretch.places[:, at], stretch.keep,
+                load[:, at]))
+        return parts
+
+    def joined(self, linear: np.ndarray, friction: Sequence[np.ndarray]) -> np.ndarray:
+        """Return all columns, (T, n, p), from those of `Columns` and of `friction`."""
+        result = np.zeros((*linear.shape[:2], len(self.names)))
+        result[:, :, : self.n_linear] = linear
+        for joint, place, own in zip(self.joints, self.places, friction):
+            result[:, self.coordinates.index(joint.name), place] = own
+        return result
+
+    def shapes(self, smoothing: Optional[float]) -> list[FrictionShape]:
+        """Return the shapes of friction to start with, those of the description where it has."""
+        found = []
+        for joint in self.joints:
+            law, shape = joint.dynamics.friction, FrictionShape()
+            if law.coulomb or law.stribeck:
+                shape = replace(shape, smoothing=law.smoothing_velocity)
+            if law.stribeck is not None:
+                shape = replace(shape, stribeck=law.stribeck_velocity)
+            found.append(shape if smoothing is None else replace(shape, smoothing=smoothing))
+        return found
+
+    def identified(self, values: np.ndarray, shapes: Sequence[FrictionShape]) -> Robot:
+        """Return the robot with values of the parameters; what a description lacks is left out."""
+        of = dict(zip(self.names, values.tolist()))
+        robot = self.robot
+        if self.gravity:
+            vector = np.array([of[f'gravity/{axis}'] for axis in 'xyz'])
+            vector *= np.linalg.norm(robot.gravity) / np.linalg.norm(vector)
+            robot = replace(robot, gravity_vector=tuple(vector.tolist()))
+        found = {link: body_of(values[10 * k : 10 * k + 10])
+                 for k, link in enumerate(self.bodies)}
+        if self.payload is not None:
+            others = tuple(each for each in robot.payloads if each.link != self.payload)
+            robot = replace(robot, payloads=(
+                *others, *(Payload(link, body) for link, body in found.items())))
+        else:
+            robot = replace(robot, links=tuple(
+                replace(link, inertia=found.get(link.name, link.inertia))
+                for link in robot.links))
+        drives = {joint.name: self._drive(joint, of, shape, terms)
+                  for joint, shape, terms in zip(self.joints, shapes, self.terms_of)}
+        return replace(robot, joints=tuple(
+            replace(joint, dynamics=drives.get(joint.name, joint.dynamics))
+            for joint in robot.joints))
+
+    def _drive(
+        self, joint: Joint, of: Mapping[str, float], shape: FrictionShape, terms: Sequence[str],
+    ) -> JointDynamics:
+        drive = joint.dynamics
+
+        def value(name: str, otherwise: float) -> float:
+            return of.get(f'{joint.name}/{name}', otherwise)
+
+        if set(terms) & {'viscous', 'coulomb', 'stribeck'}:
+            law = drive.losses
+            coulomb = value('coulomb', law.coulomb)
+            stribeck = value('stribeck', law.breakaway) if 'stribeck' in terms else None
+            drive = replace(
+                drive, damping=drive.damping if drive.elastic else 0.0,
+                friction=Friction(
+                    value('viscous', law.viscous), coulomb, stribeck,
+                    shape.stribeck if stribeck is not None else Friction.stribeck_velocity,
+                    shape.smoothing))
+        reflected = value('reflected_inertia', drive.reflected_inertia)
+        drive = replace(drive, rotor_inertia=reflected / drive.gear_ratio**2)
+        if joint in self._springs:
+            drive = replace(drive, stiffness=value('stiffness', 0.0),
+                            damping=value('damping', 0.0))
+        return drive
+
+    def _without_friction(self) -> Robot:
+        """Return the robot without the losses that are parameters."""
+        names = {joint.name for joint, terms in zip(self.joints, self.terms_of) if terms}
+        return replace(self.robot, joints=tuple(
+            replace(joint, dynamics=replace(
+                joint.dynamics, friction=Friction(),
+                damping=joint.dynamics.damping if joint.dynamics.elastic else 0.0))
+            if joint.name in names else joint for joint in self.robot.joints))
+
+    def _described_payload(self, robot: Robot) -> Robot:
+        """Return the robot with the described value of all bodies, nominal ones included."""
+        if self.payload is not None:
+            others = tuple(each for each in robot.payloads if each.link != self.payload)
+            return replace(robot, payloads=(
+                *others, *(Payload(link, body) for link, body in self.bodies.items())))
+        return replace(robot, links=tuple(
+            replace(link, inertia=self.bodies.get(link.name, link.inertia))
+            for link in robot.links))
+
+    def _full(self, values: np.ndarray) -> np.ndarray:
+        found = np.zeros((len(values), self.robot.nv))
+        found[:, self._places] = values
+        return found
+
+    def _column(self, row: str, values: np.ndarray, source: str) -> np.ndarray:
+        """Return the column that has a coordinate's values in one row, (T, nv, 1)."""
+        names = self.robot.coordinate_names
+        found = np.zeros((*values.shape, 1))
+        found[:, names.index(row), 0] = values[:, names.index(source)]
+        return found
+
+
+def ten_numbers(body: Inertia) -> list[float]:
+    """Return the ten numbers of a rigid body about its link frame's origin."""
+    moments = MassMoments.of(body)
+    matrix = moments.inertia
+    return [moments.mass, *moments.first.tolist(),
+            *(float(matrix[i, j]) for i, j in
+              ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))]
+
+
+def moments_of(values: np.ndarray) -> MassMoments:
+    """Return the moments of a rigid body from its ten numbers."""
+    xx, yy, zz, xy, xz, yz = values[4:]
+    return MassMoments(
+        float(values[0]), values[1:4], np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+
+
+def body_of(values: np.ndarray) -> Inertia:
+    """Return a rigid body from its ten numbers."""
+    return moments_of(values).rigid_body(0.0)
+
+
+def _moving_bodies(robot: Robot) -> dict[str, Inertia]:
+    """Return the rigid links that move and have mass; of a body without any, its first link."""
+    parents = {joint.child: joint for joint in robot.joints}
+    leader: dict[str, Optional[str]] = {robot.root: None}
+    groups: dict[str, list[str]] = {}
+    for link in robot.links[1:]:
+        joint = parents[link.name]
+        moves = joint.type != 'fixed' or bool(joint.dynamics.elastic)
+        leader[link.name] = link.name if moves else leader[joint.parent]
+        if leader[link.name] is not None:
+            groups.setdefault(leader[link.name], []).append(link.name)
+    found = {}
+    for first, names in groups.items():
+        heavy = [name for name in names if robot.link(name).mass > 0.0]
+        for name in heavy or [first]:
+            link = robot.link(name)
+            if not link.mode_names and link.beam is None and link.modal is None:
+                found[name] = link.inertia or NOMINAL
+    return found

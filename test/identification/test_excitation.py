@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Motions that excite an arm: limits, rest at both ends, and a better condition than random."""
+
+from dataclasses import replace
+import json
+
+from flexdyn_ros.cli.main import main
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.identification import identify, Motion
+from flexdyn_ros.identification.excitation import excite
+from flexdyn_ros.identification.regressor import known_forces
+import numpy as np
+import pytest
+from simulated_arms import described_arm, true_arm
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return described_arm()
+
+
+@pytest.fixture(scope='module')
+def found(arm):
+    return excite(arm, period=10.0, trials=20, steps=12)
+
+
+def test_the_motion_keeps_the_limits_and_starts_and_ends_at_rest(arm, found):
+    t = np.linspace(0.0, found.period, 2001)
+    q, qd, qdd = found.at(t)
+    assert np.abs(q).max() <= 2.5
+    assert np.abs(qd).max() <= 2.0
+    torque = known_forces(arm, q, qd, qdd)
+    assert np.all(np.abs(torque).max(axis=0) <= [200.0, 200.0, 80.0])
+    for values in (qd, qdd):
+        assert np.abs(values[[0, -1]]).max() < 1e-9 * np.abs(values).max()
+    assert np.allclose(q[0], q[-1])
+    step = t[1]
+    assert np.allclose(np.gradient(q, step, axis=0)[1:-1], qd[1:-1], atol=1e-3)
+    assert np.allclose(np.gradient(qd, step, axis=0)[1:-1], qdd[1:-1], atol=3e-3)
+
+
+def test_the_condition_is_better_than_that_of_random_motions(found):
+    assert len(found.random_conditions) == 20
+    assert found.condition < found.random_conditions.min()
+    assert found.condition < np.median(found.random_conditions) / 1.5
+
+
+def test_it_identifies_what_it_claims(arm, found):
+    random = np.random.default_rng(2)
+    true = true_arm(arm, random)
+    t = np.arange(0.0, 2.0 * found.period, 0.005)
+    q, qd, qdd = found.at(t)
+    tau = known_forces(true, q, qd, qdd) + 0.1 * random.normal(size=q.shape)
+    identified = identify(arm, Motion(t, q, tau=tau))
+    assert set(identified.base_parameters) == set(found.identified)
+    assert identified.statistics.condition < 3.0 * found.condition
+    assert not identified.warnings
+
+
+def test_a_floor_is_kept_or_reported(arm):
+    found = excite(arm, period=10.0, trials=20, steps=2, floor=0.2)
+    q = found.at(np.linspace(0.0, found.period, 60))[0]
+    # The elbow, 0.4 m out on the second link at height 0.3 m.
+    assert (0.3 + 0.4 * np.sin(q[:, 1])).min() > 0.19
+    with pytest.raises(FlexdynError, match='No random motion respects the limits'):
+        excite(arm, trials=5, floor=5.0)
+
+
+def test_weak_motors_slow_the_motion(arm):
+    joints = tuple(
+        replace(joint, limit=replace(joint.limit, velocity=30.0)) for joint in arm.joints)
+    fast = replace(arm, joints=joints)
+    weak = replace(arm, joints=tuple(
+        replace(joint, limit=replace(joint.limit, effort=60.0)) for joint in joints))
+    assert excite(weak, period=2.0, trials=5, steps=0).period > 2.0
+    assert excite(fast, period=2.0, trials=20, steps=0).period >= 2.0
+
+
+def test_the_command_writes_a_motion(arm, tmp_path, capsys):
+    urdf = tmp_path / 'arm.urdf'
+    urdf.write_text(arm.descriptions[0])
+    out = tmp_path / 'out'
+    assert main(['excite', str(urdf), '-o', str(out), '--period', '8', '--steps', '1',
+                 '--json']) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record['joints'] == ['joint1', 'joint2', 'joint3']
+    lines = (out / 'excitation.csv').read_text().splitlines()
+    assert lines[0].startswith('t,joint1,joint2,joint3,joint1/velocity')
+    message = json.loads((out / 'joint_trajectory.yaml').read_text())
+    assert len(message['points']) == len(lines) - 1
+    assert message['points'][-1]['time_from_start']['sec'] >= 8
+    assert (out / 'excitation.png').stat().st_size > 5000
