@@ -173,10 +173,10 @@ def simulate(
     tableau, step, tolerances = chosen.tableau, chosen.dt, None
     if tableau.adaptive:
         tolerances = Tolerances.checked(rtol, atol, max_step, events)
-    elif any(each is not None for each in (rtol, atol, max_step, events)):
-        raise ArgumentError(
-            'rtol', 'and other arguments of adaptive methods need one of them as method'
-        )
+    given = {'rtol': rtol, 'atol': atol, 'max_step': max_step, 'events': events}
+    for name, value in given.items():
+        if value is not None and tolerances is None:
+            raise ArgumentError(name, f'needs an adaptive method; it is "{tableau.name}"')
     if tableau is IMPLICIT:
         dyn.compile(*BY_IMPLICIT)
     tolerance = math.inf

@@ -111,6 +111,9 @@ def test_errors_follow_the_tolerance(pendulum, method):
         assert np.abs(motion.residual).max() < 1e3 * rtol * motion.kinetic.max()
     assert motion.method == method
     assert len(motion) == 201 and motion.t[-1] == 2.0
+    usual = fd.simulate(pendulum, [AMPLITUDE], [0.0], None, 0.0105, None, method,
+                        energy_tolerance=None)
+    assert usual.t == pytest.approx([*np.arange(11) * 1e-3, 0.0105])
     assert errors[0] < 1e-2 and errors[1] < 0.1 * errors[0] and errors[2] < 0.1 * errors[1]
 
 
@@ -318,8 +321,10 @@ def test_what_does_not_fit_is_refused(pendulum):
     """Loops, joints with quasi-static modes, and arguments of the other methods."""
     run = (pendulum, [0.1], [0.0], None, 0.1, 0.01)
     for options in ({'rtol': 1e-6}, {'atol': 1e-6}, {'max_step': 0.1}, {'events': lambda *_: 1}):
-        with pytest.raises(ArgumentError, match='adaptive'):
+        with pytest.raises(ArgumentError, match=f'"{[*options][0]}" needs an adaptive method'):
             fd.simulate(*run, 'rk4', **options)
+    with pytest.raises(ArgumentError, match='"stops" need'):
+        fd.simulate(*run, 'Radau', stops=True)
     for options, words in (
         ({'rtol': 0.0}, '"rtol" must be positive'), ({'atol': -1.0}, '"atol" must be'),
         ({'max_step': '1'}, '"max_step" must be'), ({'events': [1]}, '"events" must be a func'),
