@@ -7,6 +7,7 @@ from dynamics.loops.test_loops import build
 import flexdyn_ros as fd
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.solve import spaces
+from flexdyn_ros.codegen.backends.generated import GeneratedBackend
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
 from oracles.compare import assert_agree, reference_dynamics
@@ -139,6 +140,19 @@ def test_plain_calls_are_answered_by_compiled_code(name, monkeypatch):
     monkeypatch.setattr(ClosedChains, 'project', refuse)
     for function, before in first.items():
         assert np.array_equal(joined(getattr(dyn, function)(*calls[function])), before)
+
+
+@pytest.mark.parametrize('backend', ['c', 'python'])
+def test_a_simulated_loop_never_asks_the_reference(backend, monkeypatch):
+    """A torque function makes steps in Python, whose equations are generated code."""
+    def refuse(_):
+        raise AssertionError('the reference was asked')
+
+    monkeypatch.setattr(GeneratedBackend, 'exact', property(refuse))
+    robot, q, qd, _ = state('four_bar')
+    run = fd.simulate(
+        fd.Dynamics(robot, backend), q, qd, lambda t, q, qd: [0.3 - q[0], 0, 0], 5e-3, 1e-3)
+    assert np.abs(reference_dynamics(robot).loop_gaps(run.q[-1])).max() < 1e-12
 
 
 def test_wrenches_payloads_and_gravity_of_compiled_calls():
