@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops in compiled code: all backends agree, at flat configurations too, and stay compiled."""
 
+from copy import copy
 from functools import lru_cache
 
 from dynamics.loops.test_loops import build
@@ -192,7 +193,10 @@ def test_open_loops_draw_a_warning_and_are_refused(backend, caplog):
     for name in (*MOTIONS, *DERIVATIVES, 'constraint_forces'):
         with pytest.raises(ArgumentError, match=r'"q" .*"pin/tx" open by 0.0031.*dyn.project'):
             getattr(dyn, name)(far, qd, tau)
+    other = copy(dyn)
     dyn.loop_tolerance = 2e-3
+    with pytest.raises(ArgumentError, match='loop_tolerance of 0.001'):
+        other.forward_dynamics(far, qd, tau)
     assert np.isfinite(dyn.forward_dynamics(far, qd, tau)).all()
     assert np.isfinite(fd.Dynamics(robot, backend, loop_tolerance=np.inf).forward_dynamics(
         q + 0.1, qd, tau)).all()
