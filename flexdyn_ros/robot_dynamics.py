@@ -7,6 +7,7 @@ The methods about loops stand in `closed_chains/methods.py`.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Iterable, Optional, overload, Sequence, Union
 import warnings
 
@@ -586,6 +587,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         if not self._loop_tolerance > 0.0:
             raise ArgumentError('loop_tolerance', f'is {tolerance}, expected a positive number')
         if self._closed is not None:
+            self._closed = copy(self._closed)  # a copy of these dynamics may share it
             self._closed.tolerance = self._loop_tolerance
 
     def _check_method(self, method: str) -> None:

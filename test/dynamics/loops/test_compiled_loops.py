@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops in compiled code: all backends agree, at flat configurations too, and stay compiled."""
 
+from copy import copy
 from functools import lru_cache
 
 from dynamics.loops.test_loops import build
 import flexdyn_ros as fd
 from flexdyn_ros.closed_chains.chains import ClosedChains
 from flexdyn_ros.closed_chains.solve import spaces
+from flexdyn_ros.codegen.backends.generated import GeneratedBackend
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
 from oracles.compare import assert_agree, reference_dynamics
@@ -141,6 +143,19 @@ def test_plain_calls_are_answered_by_compiled_code(name, monkeypatch):
         assert np.array_equal(joined(getattr(dyn, function)(*calls[function])), before)
 
 
+@pytest.mark.parametrize('backend', ['c', 'python'])
+def test_a_simulated_loop_never_asks_the_reference(backend, monkeypatch):
+    """A torque function makes steps in Python, whose equations are generated code."""
+    def refuse(_):
+        raise AssertionError('the reference was asked')
+
+    monkeypatch.setattr(GeneratedBackend, 'exact', property(refuse))
+    robot, q, qd, _ = state('four_bar')
+    run = fd.simulate(
+        fd.Dynamics(robot, backend), q, qd, lambda t, q, qd: [0.3 - q[0], 0, 0], 5e-3, 1e-3)
+    assert np.abs(reference_dynamics(robot).loop_gaps(run.q[-1])).max() < 1e-12
+
+
 def test_wrenches_payloads_and_gravity_of_compiled_calls():
     """Loads are arguments of compiled code or change it, as on the reference."""
     robot, q, qd, tau = state('bent four_bar')
@@ -178,7 +193,10 @@ def test_open_loops_draw_a_warning_and_are_refused(backend, caplog):
     for name in (*MOTIONS, *DERIVATIVES, 'constraint_forces'):
         with pytest.raises(ArgumentError, match=r'"q" .*"pin/tx" open by 0.0031.*dyn.project'):
             getattr(dyn, name)(far, qd, tau)
+    other = copy(dyn)
     dyn.loop_tolerance = 2e-3
+    with pytest.raises(ArgumentError, match='loop_tolerance of 0.001'):
+        other.forward_dynamics(far, qd, tau)
     assert np.isfinite(dyn.forward_dynamics(far, qd, tau)).all()
     assert np.isfinite(fd.Dynamics(robot, backend, loop_tolerance=np.inf).forward_dynamics(
         q + 0.1, qd, tau)).all()
