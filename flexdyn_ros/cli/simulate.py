@@ -127,7 +127,7 @@ def run(call: argparse.Namespace) -> int:
     if dynamic:
         driven = call.drift != 'projection'
         chosen = choose(dyn, q0, call.dt, call.method, call.force, call.stops, driven)
-        dt, method = chosen.dt, chosen.tableau.name
+        dt, method = chosen.dt, call.method
         limit = None if chosen.limit is None else chosen.limit.step
     start = time.perf_counter()
     try:

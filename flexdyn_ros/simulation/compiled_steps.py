@@ -25,7 +25,7 @@ from flexdyn_ros.simulation.computed_torque import ComputedTorque
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 from flexdyn_ros.simulation.record import Recorder
-from flexdyn_ros.simulation.tableaus import Tableau
+from flexdyn_ros.simulation.tableaus import RK4, Tableau
 from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
 import numpy as np
 
@@ -42,8 +42,10 @@ IMPLICIT_FIELDS = {
 STEPS = Path(__file__).resolve().parent / 'steps'
 ROW_INDICES, ROW_NUMBERS = ('at', 'beside', 'q_at', 'q_beside'), ('share', 'limits')
 MODEL_FIELDS = ('inverse', 'slip')
-SOURCES = tuple(f'{name}.h' for name in (
-    'stepping', 'runge_kutta', 'impulses', 'implicit_midpoint', 'joint_stops')) + ('stepping.c',)
+SOURCES = (
+    'stepping.h', 'runge_kutta.h', 'impulses.h', 'implicit_midpoint.h', 'joint_stops.h',
+    'sliding.h', 'stepping.c',
+)
 
 
 class _Function(ctypes.Structure):
@@ -104,7 +106,7 @@ class _Implicit(ctypes.Structure):
         ('term', ctypes.POINTER(_FrictionTerm)),
         *((name, c_void_p) for name in (
             *ROW_INDICES, *ROW_NUMBERS, 'damping', 'springs', 'modal', 'stiffness', 'last',
-            'memory',
+            'memory', 'slides',
         )),
         *((name, _Function) for name in IMPLICIT_FIELDS),
     ]
@@ -208,6 +210,7 @@ class CompiledSteps:
         size, data = len(self._state), _Simulation()
         self._data, self._equations = data, equations
         self._fill_map(equations)
+        tableau = RK4 if implicit is not None else tableau  # of steps between friction events
         coefficients = np.zeros((tableau.stages, tableau.stages))
         for k, row in enumerate(tableau.a):
             coefficients[k, : len(row)] = row
@@ -279,7 +282,7 @@ class CompiledSteps:
         state[:nq], state[nq:size], state[size:] = q, qd, quadratures.value
         self._constant[:] = self._equations.constant
         if self._implicit is not None:
-            self._implicit.prepare(q)
+            self._implicit.prepare(q, self.dt)
         self._data.next = step
         self._loop(ctypes.byref(self._data), stop)
         quadratures.value = state[size:].copy()
@@ -335,7 +338,7 @@ class CompiledSteps:
         for name in ROW_NUMBERS:
             setattr(data, name, self._numbers(getattr(rows, name)))
         # These arrays are shared with the method in Python.
-        for name in ('damping', 'springs', 'modal', 'stiffness', 'last'):
+        for name in ('damping', 'springs', 'modal', 'stiffness', 'last', 'slides'):
             setattr(data, name, self._numbers(getattr(method, name)))
         longest = max(nv, len(rows))
         count = 3 * nv**2 + 6 * nv + longest * (3 * longest + 8) + len(self._state)

@@ -43,6 +43,7 @@ class EquationsOfMotion:
         quadratures: Integrals beside the motion.
         wrenches: Constant wrenches on frames, or None.
         on_base: Whether the base's motion is prescribed.
+        slides: Whether the implicit method may take explicit steps between friction events.
         stops: Whether joints have stops, which the implicit method takes.
         rank: Rank of the loops at the start of a step of that method.
         mean_acceleration: Of its last step, (nv,), None before it and by other methods.
@@ -68,7 +69,7 @@ class EquationsOfMotion:
         self.map = ConfigurationMap.of(dyn)
         self.reduction = ''.join(f', {form}' for form in dyn.robot.reduced_forms)
         self.loops: Optional[LoopMotion] = None
-        self.stops, self.rank = False, 0
+        self.slides, self.stops, self.rank = False, False, 0
         self.mean_acceleration: Optional[np.ndarray] = None
         self.dyn = dyn
         self.wrenches = wrenches or None

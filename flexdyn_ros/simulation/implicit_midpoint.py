@@ -15,6 +15,9 @@ theta = 1 / (1 - exp(-z)) - 1 / z, z = h d (M^-1)_jj, makes a joint that is only
 exp(-z), whatever the step (W. Liniger and R. A. Willoughby, Efficient integration methods for
 stiff systems of ordinary differential equations, SIAM Journal on Numerical Analysis 7, 1970); it
 is 1/2 + z/12 where z is small, so that the order stays.
+
+Between friction events the method may take explicit steps instead, of fourth order
+(`sliding_motion.py`), where these resolve all but dry friction.
 """
 
 from __future__ import annotations
@@ -29,12 +32,16 @@ from flexdyn_ros.simulation.dry_friction import friction_impulses
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 from flexdyn_ros.simulation.joint_stops import CLOSED, ImpulseRows
+from flexdyn_ros.simulation.runge_kutta import RungeKutta
+from flexdyn_ros.simulation.sliding_motion import FrictionEvent, SlidingMotion
+from flexdyn_ros.simulation.tableaus import RK4
 import numpy as np
 
 _MOST_ITERATIONS, _MOST_HALVINGS = 15, 8
 _MOST_IMPACTS, _MOST_SECANTS = 100, 40
 # Of velocities, where iterations end: their change, and where it may be rounding that is left.
 _CONVERGED, _ROUNDING = 1e-13, 1e-10
+_RESOLVED = 2.5  # rate of a motion times the step, which RK4 resolves up to 2.78
 _SMALL = 1e-4  # of z, below which theta is its series
 
 
@@ -83,6 +90,7 @@ class ImplicitMidpoint:
         changes: Whether the stiffness depends on the configuration.
         stiffness: Stiffness of modes and springs, (nv, nv), see `prepare`.
         last: Accelerations of the last step, (nv,), with which the iterations start.
+        slides: Whether explicit steps do between friction events, (1,), see `prepare`.
     """
 
     def __init__(self, equations: EquationsOfMotion):
@@ -107,12 +115,41 @@ class ImplicitMidpoint:
         self.changes = any(spring.law is not None for spring in tree.springs)
         self.stiffness, self._known = np.zeros((nv, nv)), False
         self.last = np.zeros(nv)
+        self.slides, self._step = np.zeros(1), 0.0
+        self._sliding = SlidingMotion(
+            equations, self.rows, self._passive, self.damping, self.modal)
+        self._explicit = RungeKutta(self._sliding, RK4, self._sliding)
 
-    def prepare(self, q: np.ndarray) -> None:
-        """Take the stiffness about q, (nq,), where it is not known or changes."""
-        if self.changes or not self._known:
+    def prepare(self, q: np.ndarray, h: float) -> None:
+        """
+        Take what depends on the configuration or the step, where it is not known or changes.
+
+        Explicit steps do where they are asked for (`EquationsOfMotion.slides`) and resolve all
+        but dry friction, gains included.
+
+        Args:
+            q: Configuration, (nq,).
+            h: Length of the steps [s].
+        """
+        if self.changes or not self._known or h > self._step:
             self.stiffness[:] = stiffness_matrix(self._dyn, q)
-            self._known = True
+            self._known, self._step = True, h
+            if self._equations.slides:
+                self.slides[0] = h * self._fastest_rate(q) < _RESOLVED
+
+    def _fastest_rate(self, q: np.ndarray) -> float:
+        """Return the largest eigenvalue of the motion without dry friction [1/s]."""
+        law, nv = self._equations.law, len(self.damping)
+        mass = self._dyn.mass_matrix(q)
+        stiffness, damping = self.stiffness.copy(), self.modal + np.diag(self.damping)
+        if law is not None and law.reference is not None:
+            at = np.ix_(law.of_v, law.of_v)
+            unit = mass[at] if law.of_accelerations else np.eye(len(law.of_v))
+            stiffness[at] += unit * law.kp
+            damping[at] += unit * law.kd
+        system = np.eye(2 * nv, k=nv)
+        system[nv:] = -np.linalg.solve(mass, np.hstack((stiffness, damping)))
+        return float(np.abs(np.linalg.eigvals(system)).max(initial=0.0))
 
     def step(
         self, t: float, h: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
@@ -120,18 +157,29 @@ class ImplicitMidpoint:
         """
         Return the state after a step from t to t + h [s].
 
-        Where the iterations do not converge, the step is divided.
+        Where the iterations do not converge, the step is divided. Between friction events it is
+        an explicit one where `slides` is set.
 
         Args:
             t: Time at the start [s].
             h: Length of the step [s].
             q: Configuration at the start, (nq,).
             qd: Velocity there, (nv,).
-            tau: Generalised forces there, (nv,), which the method does not use.
+            tau: Generalised forces there, (nv,).
 
         Raises:
             Diverged: The motion has grown beyond what can be computed.
         """
+        self.prepare(q, h)
+        if self.slides[0]:
+            start = self._sliding.value
+            try:
+                self._sliding.begin(q, qd)
+                found = self._explicit.step(t, h, q, qd, tau)
+                self.last[:] = (found[1] - qd) / h
+                return found
+            except (FrictionEvent, ArithmeticError, np.linalg.LinAlgError):
+                self._sliding.value = start
         return self._divided(t, h, q, qd, 0)
 
     def _divided(
@@ -152,7 +200,6 @@ class ImplicitMidpoint:
         self, t: float, h: float, q: np.ndarray, v: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the state after one step, or raise NotConverged."""
-        self.prepare(q)
         start = self._equations.quadratures.value.copy()
         met = np.zeros((2, len(self.rows)), dtype=bool)
         try:

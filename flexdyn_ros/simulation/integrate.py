@@ -154,6 +154,7 @@ def simulate(
     q = equations.map.checked(finite_vector(q0, equations.map.nq, 'q0'), 'q0')
     qd = finite_vector(qd0, equations.map.nv, 'qd0')
     equations.stops, driven = stops, False
+    equations.slides = method == AUTO and not (dyn.robot.loops or equations.on_base)
     if dyn.robot.loops:
         loops = LoopMotion(dyn, drift, drift_gains, loop_accelerations, loop_forces)
         q, qd = loops.start(q, qd)

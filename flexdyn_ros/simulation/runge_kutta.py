@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Optional, Protocol
 
 from flexdyn_ros.simulation.configuration import ConfigurationMap
-from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 
@@ -33,6 +32,15 @@ class Motion(Protocol):
         """Return the state at the end of a step, as the next one is to start from it."""
 
 
+class Integrals(Protocol):
+    """What is integrated beside a motion: `Quadratures`, or some that follow another law."""
+
+    value: np.ndarray
+
+    def rate(self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        """Return the rate of `value`."""
+
+
 class RungeKutta:
     """
     An explicit Runge-Kutta method for the motion of one robot.
@@ -43,7 +51,7 @@ class RungeKutta:
     """
 
     def __init__(
-        self, equations: Motion, tableau: Tableau, quadratures: Optional[Quadratures] = None
+        self, equations: Motion, tableau: Tableau, quadratures: Optional[Integrals] = None
     ):
         """
         Prepare the method.

@@ -110,7 +110,7 @@ def test_dry_friction_holds_what_is_below_it_and_slides_as_in_the_library(monkey
     arm.advance(0.02)
     dyn = fd.Dynamics(fd.load_robot(with_friction(50.0)))
     motion = fd.simulate(
-        dyn, [0.1, 0.2], [0, 0], arm.effort, 0.02, 1e-3, 'implicit', energy_tolerance=None)
+        dyn, [0.1, 0.2], [0, 0], arm.effort, 0.02, 1e-3, energy_tolerance=None)
     assert np.abs(motion.q[-1] - [0.1, 0.2]).max() > 1e-3
     assert arm.q == pytest.approx(motion.q[-1], abs=1e-12)
 

@@ -165,6 +165,8 @@ class ArmSimulator:
         self._equations = EquationsOfMotion(
             dyn, controller.law(self._map.nv, places, np.array(self.columns)), None)
         self._equations.stops = stops
+        self._equations.slides = method == AUTO and not (
+            dyn.robot.loops or self._equations.on_base)
         if dyn.robot.loops:
             self._equations.loops = LoopMotion(dyn, 'projection', None, None, None)
         self._equations.acceleration(  # refuses massless motions by name

@@ -126,14 +126,3 @@ static int step_over_impacts(simulation *s, double t, double h, const room *r)
     }
     return 0;
 }
-
-/* Compute the state h on in s->stage; return whether that worked, and the iterations ended. */
-static int implicit_step(simulation *s, double t, double h)
-{
-    const room r = lay_out(s);
-    int done;
-    memcpy(r.state, s->state, sizeof(double) * s->size);
-    done = step_over_impacts(s, t, h, &r);
-    memcpy(s->state, r.state, sizeof(double) * s->size);
-    return done;
-}

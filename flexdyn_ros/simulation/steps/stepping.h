@@ -65,6 +65,7 @@ typedef struct {
     const double *share, *limits; /* of a row, v[at] + share v[beside]; lower, then upper stops */
     const double *damping, *springs, *modal, *stiffness;
     double *last, *memory; /* accelerations of the last step; room of compiled_steps.py */
+    const double *slides; /* whether explicit steps do between friction events */
     function mass, bias, friction;
 } implicit_method;
 
