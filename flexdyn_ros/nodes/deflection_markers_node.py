@@ -12,7 +12,7 @@ from builtin_interfaces.msg import Time
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints, ArmCoordinates
 from flexdyn_ros.nodes.arm.closed_motion import what_follows
-from flexdyn_ros.nodes.arm.deflection import ModalEquations, QuasiStaticArm
+from flexdyn_ros.nodes.arm.deflection import ModalEquations
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
 from flexdyn_ros.nodes.arm.joint_state_cache import JointStateCache
 from flexdyn_ros.nodes.arm.measured_state import MeasuredState
@@ -87,8 +87,7 @@ class DeflectionMarkersNode(RobotNode):
         self.run_time_model.apply(p)
         self.quasi_static = None
         if p['deflection'] != 'modal_states' and self.robot.n_modes:
-            equations = ModalEquations(self.dyn, self.coordinates, self.base)
-            self.quasi_static = QuasiStaticArm(equations)
+            self.quasi_static = ModalEquations(self.dyn, self.coordinates, self.base)
         self.shapes = link_shapes(self.robot, p['points'], p['tube_radius'])
         self.largest = 0.0
         self._prepare()
