@@ -12,7 +12,7 @@ from builtin_interfaces.msg import Time
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints, ArmCoordinates
 from flexdyn_ros.nodes.arm.closed_motion import what_follows
-from flexdyn_ros.nodes.arm.deflection import ModalEquations, QuasiStaticArm
+from flexdyn_ros.nodes.arm.deflection import ModalEquations
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
 from flexdyn_ros.nodes.arm.joint_state_cache import JointStateCache
 from flexdyn_ros.nodes.arm.measured_state import MeasuredState
@@ -25,7 +25,7 @@ from flexdyn_ros.nodes.common.topics import subscribe_measured_states
 from flexdyn_ros.nodes.markers.deformed_messages import marker_array, no_markers, transform_message
 from flexdyn_ros.nodes.markers.deformed_shape import link_shapes, rigid_segments
 import numpy as np
-from sensor_msgs.msg import JointState, MultiDOFJointState
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
 
@@ -57,8 +57,7 @@ class DeflectionMarkersNode(RobotNode):
             self.get_logger().info('no transforms: tf2_msgs is not installed')
         elif self.parameters['publish_tf']:
             self.transforms = self.create_lifecycle_publisher(TFMessage, '/tf', 10)
-        self.joint_states = subscribe_measured_states(
-            self, self._on_joint_states, self._on_multi_dof)
+        self.joint_states = subscribe_measured_states(self, self._on_measured)
         p = self.parameters
         self.gravity_frame = GravityFrame(self, p['gravity_frame'], p['gravity_frame_timeout'])
         self.modal_states = self.create_subscription(
@@ -87,8 +86,7 @@ class DeflectionMarkersNode(RobotNode):
         self.run_time_model.apply(p)
         self.quasi_static = None
         if p['deflection'] != 'modal_states' and self.robot.n_modes:
-            equations = ModalEquations(self.dyn, self.coordinates, self.base)
-            self.quasi_static = QuasiStaticArm(equations)
+            self.quasi_static = ModalEquations(self.dyn, self.coordinates, self.base)
         self.shapes = link_shapes(self.robot, p['points'], p['tube_radius'])
         self.largest = 0.0
         self._prepare()
@@ -122,14 +120,6 @@ class DeflectionMarkersNode(RobotNode):
             self.markers.publish(no_markers(self._header()))
 
     # Inputs.
-
-    def _on_joint_states(self, message: JointState) -> None:
-        if self.measured is not None:
-            self._on_measured(message, self.measured.take_joint_states)
-
-    def _on_multi_dof(self, message: MultiDOFJointState) -> None:
-        if self.measured is not None:
-            self._on_measured(message, self.measured.take_multi_dof)
 
     def _on_measured(self, message, take) -> None:
         self._report_dropped(take(message, time.monotonic()))

@@ -65,8 +65,7 @@ class InverseDynamicsNode(RobotNode):
         self.trajectories = TrajectoryService(self)
         self.lost = LostMessages()
         group = OutsideExecutor()
-        self.joint_states = subscribe_measured_states(
-            self, self._on_joint_states, self._on_multi_dof, self.lost, group)
+        self.joint_states = subscribe_measured_states(self, self._on_measured, self.lost, group)
         self.inputs = TorqueInputs(self, self.lost, self._on_reference, group)
         self.log_changes = self.create_guard_condition(self._guarded('log', self._log_changes))
         reference = self.inputs.reference.subscription
@@ -182,14 +181,6 @@ class InverseDynamicsNode(RobotNode):
         super().destroy_node()
 
     # Inputs.
-
-    def _on_joint_states(self, message) -> None:
-        if self.measured is not None:
-            self._on_measured(message, self.measured.take_joint_states)
-
-    def _on_multi_dof(self, message) -> None:
-        if self.measured is not None:
-            self._on_measured(message, self.measured.take_multi_dof)
 
     def _on_measured(self, message, take) -> None:
         now = time.monotonic()

@@ -283,3 +283,28 @@ def test_modes_without_stiffness_are_refused_by_name(flexible):
 
     with pytest.raises(FlexdynError, match='upper/bending_z1'):
         FeedForward(Soft(), 'flexible_quasi_static')
+
+
+def wave(joints, time, rate=6.0):
+    """Return a sample of a smooth motion of all joints."""
+    size = 0.3 * np.cos(np.arange(joints))
+    phase = rate * time + 0.7 * np.arange(joints)
+    return JointSample(time, size * np.sin(phase), size * rate * np.cos(phase),
+                       -size * rate**2 * np.sin(phase))
+
+
+@pytest.mark.parametrize(('text', 'mode', 'torque', 'deflection'), [
+    (flexible_arm(), 'flexible_quasi_static', [-43.9179425, -5.603789878],
+     [-0.1302667, -0.0044777401]),
+    (flexible_arm(), 'flexible_hybrid', [-34.11834344, -3.456019945],
+     [-0.087842357, -0.0027645284]),
+    (elastic_joint_arm(), 'flexible_quasi_static', [-42.80474466, -5.81791024], [0.074504152]),
+    (elastic_joint_arm(), 'flexible_hybrid', [-34.38118771, -4.209995367], [0.05553081]),
+])
+def test_results_are_those_of_an_iteration_to_convergence(text, mode, torque, deflection):
+    """Computed by the integrator in Python that iterated each step to 1e-9 of the deflection."""
+    forward = FeedForward(fd.Dynamics(fd.load_robot(text)), mode)
+    for k in range(31):
+        found = forward.torque(wave(2, 0.003 * k))
+    assert found == pytest.approx(torque, rel=2e-6)
+    assert forward.state.delta == pytest.approx(deflection, rel=2e-6)

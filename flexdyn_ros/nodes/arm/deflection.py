@@ -42,7 +42,7 @@ class RigidArm:
 
 class ModalEquations:
     """
-    The modal rows of the equations of motion with the joint motion given.
+    The modal rows of the equations of motion with the joint motion given, solved at rest or not.
 
     For a tree whose joints all move as given, they are solved by the functions of the dynamics,
     compiled where these are; where loops or a free base follow, or joints are measured behind
@@ -83,20 +83,29 @@ class ModalEquations:
         self._modes = slice(coordinates.n_joints, None)
         self._zero = np.zeros(coordinates.n_modes)
         self._static = StaticDeflection(dyn)
+        self._last: Optional[np.ndarray] = None
         follows = isinstance(self._base, ClosedMotion) or bool(self._base.names)
         self._direct = not (follows or coordinates.behind_springs)
+        # Compiled now: a search that does not converge at once needs it in the middle of work.
+        rest = np.zeros(coordinates.n_joints)
+        self.residual(
+            JointSample(0.0, self._base.rest_positions, rest, rest),
+            ModalState.zero(coordinates.n_modes))
 
     def residual(self, sample: JointSample, state: ModalState) -> np.ndarray:
         """Return the modal forces that the motion would need, zero in free motion, (m,)."""
         return self._base.forces(sample, state)[self._modes]
 
-    def static(self, sample: JointSample, start: Optional[np.ndarray] = None) -> ModalState:
+    def reset(self) -> None:
+        """Start the next search for a deflection from the undeformed arm."""
+        self._last = None
+
+    def at(self, sample: JointSample) -> ModalState:
         """
-        Return the deflection under the loads of the joint motion, at rest.
+        Return the quasi-static deflection, modal rates and accelerations zero.
 
         Args:
             sample: Joint motion.
-            start: Where to begin where that is asked for, (m,); the undeformed arm when None.
 
         Raises:
             DeflectionNotFound: The iteration does not converge.
@@ -110,7 +119,8 @@ class ModalEquations:
         def residual(delta: np.ndarray) -> np.ndarray:
             return self.residual(sample, ModalState(delta, self._zero, self._zero))
 
-        return ModalState(self._static.find(residual, start), self._zero, self._zero)
+        self._last = self._static.find(residual, self._last)
+        return ModalState(self._last, self._zero, self._zero)
 
     def accelerated(self, sample: JointSample, state: ModalState) -> ModalState:
         """Return a state with the accelerations of hybrid dynamics; they enter linearly."""
@@ -156,21 +166,3 @@ class ModalEquations:
         moved = self._base.completed(sample, ModalState(delta, self._zero, self._zero))
         q = self._coordinates.configuration(moved.q, delta)
         return self._base.condensed(self._dyn.mass_matrix(q), self._modes, q)
-
-
-class QuasiStaticArm:
-    """The deflection under the loads of the joint motion, modal rates and accelerations zero."""
-
-    def __init__(self, equations: ModalEquations):
-        self._equations = equations
-        self._last: Optional[np.ndarray] = None
-
-    def reset(self) -> None:
-        """Start the next solution from the undeformed arm."""
-        self._last = None
-
-    def at(self, sample: JointSample) -> ModalState:
-        """Return the deflection; see `ModalEquations.static`."""
-        state = self._equations.static(sample, self._last)
-        self._last = state.delta
-        return state

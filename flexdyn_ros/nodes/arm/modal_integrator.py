@@ -63,10 +63,16 @@ class VibratingArm:
             The modal state at that time; its accelerations follow from hybrid dynamics.
         """
         previous = self._sample
-        if previous is not None and 0.0 < sample.time - previous.time <= self._longest_interval:
+        interval = 0.0 if previous is None else sample.time - previous.time
+        if 0.0 < interval <= self._step and interval <= self._longest_interval:
+            self._take_step(sample, interval)
+            self._sample = sample
+            return self._state
+        if previous is not None and 0.0 < interval <= self._longest_interval:
             return self.advance(linear_motion(previous, sample), sample.time)
         if previous is None or sample.time != previous.time:
-            self._state = self._equations.static(sample)
+            self._equations.reset()
+            self._state = self._equations.at(sample)
             self._vector = np.zeros(4 * len(self._state.delta))
         self._sample = sample
         self._state = state = self._equations.accelerated(sample, self._state)

@@ -18,6 +18,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import String
 
+Take = Callable[..., Optional[str]]
 LATCHED = QoSProfile(
     depth=1,
     durability=QoSDurabilityPolicy.TRANSIENT_LOCAL,
@@ -74,9 +75,8 @@ class LostMessages:
 
 
 def subscribe_measured_states(
-    node: Node,
-    on_joint_states: Callable[[JointState], None],
-    on_multi_dof: Callable[[MultiDOFJointState], None],
+    node: Any,
+    on_measured: Callable[[Any, Take], None],
     lost: Optional[LostMessages] = None,
     group: Optional[CallbackGroup] = None,
 ) -> tuple[Any, Any]:
@@ -89,9 +89,9 @@ def subscribe_measured_states(
     other's messages out.
 
     Args:
-        node: Node to subscribe with.
-        on_joint_states: Called with each message of joint_states.
-        on_multi_dof: Called with each message of multi_dof_joint_states.
+        node: Node to subscribe with; its `measured` is a MeasuredState, or None while it is
+            not configured.
+        on_measured: Called with each message, and the method of `measured` that takes it.
         lost: Counts what the middleware drops; None where that is not asked for.
         group: Callback group of the subscriptions; None for that of the node.
 
@@ -100,7 +100,11 @@ def subscribe_measured_states(
     """
     profile = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
-    def subscribe(kind: Any, topic: str, callback: Callable[[Any], None]) -> Any:
+    def subscribe(kind: Any, topic: str, take: str) -> Any:
+        def callback(message: Any) -> None:
+            if node.measured is not None:
+                on_measured(message, getattr(node.measured, take))
+
         options = QoSOverridingOptions.with_default_policies()
         events = lost.of(topic) if lost else None
         return node.create_subscription(
@@ -108,8 +112,8 @@ def subscribe_measured_states(
             event_callbacks=events, callback_group=group)
 
     return (
-        subscribe(MultiDOFJointState, MULTI_DOF, on_multi_dof),
-        subscribe(JointState, JOINT_STATES, on_joint_states),
+        subscribe(MultiDOFJointState, MULTI_DOF, 'take_multi_dof'),
+        subscribe(JointState, JOINT_STATES, 'take_joint_states'),
     )
 
 

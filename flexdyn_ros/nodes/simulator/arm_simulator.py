@@ -208,7 +208,7 @@ class ArmSimulator:
         rest = np.zeros(self.coordinates.n_joints)
         sample = JointSample(0.0, q[: self.coordinates.n_positions], rest, rest)
         base = what_follows(self._dyn, self.coordinates, self.coordinates.undriven(self.joints))
-        bent = ModalEquations(self._dyn, self.coordinates, base).static(sample)
+        bent = ModalEquations(self._dyn, self.coordinates, base).at(sample)
         return self.coordinates.configuration(base.completed(sample, bent).q, bent.delta)
 
     def _closed_start(self, q: np.ndarray, held: Sequence[str]) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Optional, Sequence
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.arm.closed_motion import what_follows
-from flexdyn_ros.nodes.arm.deflection import ModalEquations, QuasiStaticArm, RigidArm
+from flexdyn_ros.nodes.arm.deflection import ModalEquations, RigidArm
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
 from flexdyn_ros.nodes.arm.modal_integrator import VibratingArm
 from flexdyn_ros.nodes.torque.torque_terms import DynamicsUnderWrenches, QuietFriction, TorqueTerms
@@ -89,7 +89,7 @@ class FeedForward:
             return RigidArm(self.coordinates.n_modes)
         equations = ModalEquations(self._dyn, self.coordinates, self.base)
         if self.mode == 'flexible_quasi_static':
-            return QuasiStaticArm(equations)
+            return equations
         return VibratingArm(
             equations, settings.step, settings.longest_interval, settings.spectral_radius
         )
@@ -135,13 +135,14 @@ class FeedForward:
             if quiet is None:
                 return state.torque
             change = quiet.correction(self._dyn, self.coordinates.join(sample.qd, state.rate))
-            return state.torque + change[:count]
+            return state.torque if change is None else state.torque + change[:count]
         join, moved = self.coordinates.join, self.base.completed(sample, state)
         at = self.coordinates.configuration(moved.q, state.delta)
         qd = join(moved.qd, state.rate)
         total = self.terms.sum(self._dyn, at, qd, join(moved.qdd, state.acceleration))
-        if quiet is not None:
-            total = total + self._dyn.actuated_forces(at, quiet.correction(self._dyn, qd))
+        change = None if quiet is None else quiet.correction(self._dyn, qd)
+        if change is not None:
+            total = total + self._dyn.actuated_forces(at, change)
         return total[:count]
 
     def gravity_torque(self, q: np.ndarray) -> np.ndarray:

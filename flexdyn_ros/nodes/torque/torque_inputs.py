@@ -181,7 +181,7 @@ class TorqueInputs:
         Raises:
             ImplausibleMotion: Some joint's acceleration was implausible too often in a row.
         """
-        accelerations = np.zeros_like(velocities)
+        accelerations = np.zeros(len(velocities))
         if self.differentiator:
             accelerations = self._accelerations.accepted(
                 self.differentiator.acceleration(when, velocities)).copy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Mapping, Optional
 
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
@@ -180,9 +180,9 @@ class QuietFriction:
         quiet[: self._n_joints] = np.where(self._dry & ~self.desired, faded, joints)
         return quiet
 
-    def correction(self, dyn: Any, qd: np.ndarray) -> np.ndarray:
+    def correction(self, dyn: Any, qd: np.ndarray) -> Optional[np.ndarray]:
         """
-        Return what to add to the friction of the model, shape (nv,) [N m | N].
+        Return what to add to the friction of the model, shape (nv,) [N m | N]; None for nothing.
 
         Args:
             dyn: The dynamics.
@@ -190,5 +190,5 @@ class QuietFriction:
         """
         slow = np.abs(qd[: self._n_joints]) < self._limits
         if not slow.any() or not (slow & ~self.desired).any():
-            return np.zeros(len(qd))
+            return None
         return dyn.friction_vector(self.velocities(qd)) - dyn.friction_vector(qd)

@@ -4,7 +4,7 @@
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError, NotYetSupported, SingularMassMatrix
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.arm.deflection import ModalEquations, QuasiStaticArm
+from flexdyn_ros.nodes.arm.deflection import ModalEquations
 from flexdyn_ros.nodes.arm.joint_motion import JointSample
 from flexdyn_ros.quasi_static.static_deflection import DeflectionNotFound, StaticDeflection
 import numpy as np
@@ -91,7 +91,7 @@ def test_the_node_finds_the_same_deflection():
     dyn = reference_dynamics(robot)
     q, qd, qdd = (v[: robot.n_joints] for v in random_state(robot, np.random.default_rng(1)))
     sample = JointSample(0.0, q, qd, qdd)
-    state = QuasiStaticArm(ModalEquations(dyn, ArmCoordinates(robot))).at(sample)
+    state = ModalEquations(dyn, ArmCoordinates(robot)).at(sample)
     _, deflection = fd.QuasiStatic(dyn).inverse_dynamics(q, qd, qdd)
     assert_agree(state.delta, deflection, 1e-8)
 
