@@ -129,7 +129,7 @@ def _record(robot: 'Robot', report: 'CheckReport', passed: bool) -> dict[str, An
         'passed': passed,
         'findings': [asdict(finding) for finding in report.findings],
         'links': [
-            {_UNITS.get(name, name): value for name, value in asdict(link).items()}
+            {**asdict(link), **{unit: asdict(link)[name] for name, unit in _UNITS.items()}}
             for link in report.links
         ],
     }

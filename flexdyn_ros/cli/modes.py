@@ -89,9 +89,10 @@ def run(call: argparse.Namespace) -> int:
 
 
 def _with_units(value: Any) -> Any:
-    """Return an answer with units in the names of its entries."""
+    """Return an answer with its quantities also under names that end in their units."""
     if isinstance(value, dict):
-        return {_UNITS.get(name, name): _with_units(entry) for name, entry in value.items()}
+        named = {name: _with_units(entry) for name, entry in value.items()}
+        return {**named, **{_UNITS[name]: named[name] for name in _UNITS if name in named}}
     return [_with_units(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 

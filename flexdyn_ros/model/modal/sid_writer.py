@@ -8,8 +8,6 @@ from typing import Iterator, Optional
 from flexdyn_ros.model.records.modal import ModalArrays
 import numpy as np
 
-_NO_LINES: tuple[str, ...] = ()
-
 
 def sid_text(arrays: ModalArrays) -> str:
     """Return the text of an SID file with all blocks, of first order, and all digits."""
@@ -97,8 +95,8 @@ def _centrifugal(each: np.ndarray) -> np.ndarray:
 def _taylor(name: str, constant: np.ndarray, linear: Optional[np.ndarray] = None) -> list[str]:
     rows, columns = constant.shape
     modes = 0 if linear is None else linear.shape[1]
-    written = [*_entries('m0', constant), *(_NO_LINES if linear is None else
-                                            _entries('m1', linear))]
+    written = list(_entries('m0', constant))
+    written += [] if linear is None else _entries('m1', linear)
     return [
         name, f'order = {0 if linear is None else 1}', f'nrow = {rows}', f'ncol = {columns}',
         f'nq = {modes}', 'nqn = 0', f'structure = {3 if written else 0}', *written, f'end {name}',
