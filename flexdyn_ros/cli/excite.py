@@ -19,14 +19,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from flexdyn_ros.cli.options import (
-    load,
-    positive,
-    print_json,
-)
+from flexdyn_ros.cli.options import load, positive, print_json
 from flexdyn_ros.output_files import new_file, write_text
 import numpy as np
-
 
 SUMMARY = 'a motion that excites the parameters of an arm'
 

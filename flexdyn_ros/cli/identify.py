@@ -23,14 +23,9 @@ import argparse
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
-from flexdyn_ros.cli.options import (
-    load,
-    positive,
-    print_json,
-)
+from flexdyn_ros.cli.options import load, positive, print_json
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.terminal import heading, paint, table
-
 
 SUMMARY = 'parameters of an arm from recorded motions'
 
