@@ -150,7 +150,7 @@ def compiled_steps(
     plain = type(equations) is EquationsOfMotion and (loops is None or loops.is_plain)
     if not plain or equations.on_base or (equations.function and not equations.held):
         return None
-    if implicit is not None and implicit.changes:
+    if implicit is not None and (implicit.changes or equations.loops is not None):
         return None
     functions: dict[str, NativeFunction] = {}
     for field, name in {**FIELDS, **(IMPLICIT_FIELDS if implicit else {})}.items():
