@@ -98,7 +98,8 @@ def _of_limit(joint: Joint) -> Iterator[Remark]:
                 'Write <limit lower="..." upper="..." effort="..." velocity="..."/>',
             )
     widest = max(map(abs, given), default=0.0)
-    if joint.type == 'revolute' and _TURNS < widest <= _DEGREES:
+    round_number = abs(2.0 * widest - round(2.0 * widest)) < 1e-6  # unlike turns, 100 pi
+    if joint.type == 'revolute' and _TURNS < widest <= _DEGREES and round_number:
         yield (
             'warning', f'its limit of {widest:g} rad is {widest / (2 * math.pi):.3g} turns',
             f'Write limits in radians: {widest:g} degrees are {math.radians(widest):.4g} rad',

@@ -32,6 +32,8 @@ def arm(mass=1.0, length=0.5, limits=LIMITS, kind='revolute', inertial_text=None
 
 def test_a_sound_arm_has_no_finding():
     assert found(arm()) == []
+    turns = '<limit lower="-314.159265" upper="314.159265" effort="9" velocity="3"/>'
+    assert found(arm(limits=turns)) == []
     assert found(ARM) == []
 
 

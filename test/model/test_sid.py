@@ -233,6 +233,7 @@ WRONG = {
     'contradict each other': small().replace('2.0D+00', '2.0D-03'),
     'mass = "two"': small().replace('2.0D+00', 'two'),
     'holds Oe with order = ""': small(Oe='Oe\nend Oe'),
+    'the number is too large': small(Ke=taylor('Ke', (2, 2), 3, 'm0(1,1)=1D+200')),
     'not finite': small().replace('2.0D+00', '2.0D+999'),
 }
 

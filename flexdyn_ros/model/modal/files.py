@@ -26,6 +26,7 @@ from flexdyn_ros.model.modal.integrals import (
 from flexdyn_ros.model.modal.matrices import check_matrices, damping_of_file, symmetric_part
 from flexdyn_ros.model.modal.mbdyn import read_fem
 from flexdyn_ros.model.modal.sid import read_sid
+from flexdyn_ros.model.modal.sid_blocks import LARGEST_NUMBER
 from flexdyn_ros.model.modal.sid_writer import sid_text
 from flexdyn_ros.model.records.modal import ModalArrays, Stiffening
 from flexdyn_ros.output_files import new_file, write_text
@@ -34,8 +35,6 @@ import numpy as np
 VERSION = 1
 # Bytes that a file and all its arrays may take.
 LARGEST = 2**28
-# Magnitude beyond which a number is no quantity in SI units: products of three stay finite.
-LARGEST_NUMBER = 1e100
 # Shape of each array: n nodes, m modes.
 REQUIRED = {
     'format_version': '', 'node_ids': 'n', 'node_positions': 'n3', 'translation': 'mn3',

@@ -14,6 +14,7 @@ from pathlib import Path
 import re
 from typing import Any, Iterable
 
+from flexdyn_ros.model.modal.sid_blocks import LARGEST_NUMBER
 import numpy as np
 
 # Bytes of a file.
@@ -49,11 +50,12 @@ def read_fem(path: Path) -> dict[str, Any]:
             raise ValueError(f'holds {found} numbers of {_NAMES[group]} (group {group}), not '
                              f'{size} for {n} nodes and {m} modes')
         try:
-            return np.array([float(word.upper().replace('D', 'E')) for word in words]).reshape(
-                shape)
+            values = np.array([float(word.upper().replace('D', 'E')) for word in words])
         except ValueError:
-            raise ValueError(f'holds {_NAMES[group]} (group {group}) that are no numbers'
-                             ) from None
+            values = np.array([np.nan])
+        if not np.all(np.abs(values) <= LARGEST_NUMBER):
+            raise ValueError(f'holds {_NAMES[group]} (group {group}) that are no finite numbers')
+        return values.reshape(shape)
 
     shapes, masses = numbers(8, m, n, 6), numbers(11, n, 6)
     mass = masses[:, :3].mean(axis=1)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Sequence
 
 from flexdyn_ros.model.modal.line_stiffening import line_stiffening
+from flexdyn_ros.model.modal.sid_blocks import LARGEST_NUMBER
 import numpy as np
 
 # Directions of a row: x y z, then rotations; of a superelement's own coordinates.
@@ -77,6 +78,8 @@ def reduced_modes(
     """
     from scipy import sparse
 
+    if not np.all(np.abs(model.positions) <= LARGEST_NUMBER):
+        raise ValueError('holds positions of nodes that are not finite')
     mass, stiffness = (_checked(model, name) for name in ('mass', 'stiffness'))
     held = np.isin(model.nodes, _indices(model, root)) & (model.directions < GENERALISED)
     edge = np.isin(model.nodes, _indices(model, interface)) & (model.directions < GENERALISED)
@@ -129,7 +132,7 @@ def _checked(model: FiniteElements, name: str) -> Any:
     if matrix.shape != (size, size):
         raise ValueError(f'holds {name} of shape {matrix.shape}, not {(size, size)}')
     largest = abs(matrix).max() if matrix.nnz else 0.0
-    if not np.isfinite(largest) or largest == 0.0:
+    if not 0.0 < largest <= LARGEST_NUMBER:
         raise ValueError(f'holds {name} that is zero or not finite')
     if abs(matrix - matrix.T).max() > 1e-6 * largest:
         raise ValueError(f'holds {name} that is not symmetric')

@@ -10,6 +10,8 @@ from typing import Iterable, Optional
 
 # Bytes of a file; its numbers take up to ten times as much memory while it is read.
 LARGEST = 2**26
+# Magnitude beyond which a number is no quantity in SI units: products of three stay finite.
+LARGEST_NUMBER = 1e100
 NUMBER = r'([-+]?(?:\d+\.?\d*|\.\d+))(?:[DdEe]?([-+]\d+)|[DdEe](\d+))?'
 _ENTRY = re.compile(r'm([01])\s*\(([\d\s,]{3,40})\)\s*=\s*' + NUMBER)
 _VALUE = re.compile(r'(\w+)\s*(?:\(\s*(\d{1,9})\s*\)\s*)?=\s*(.*)')
@@ -76,6 +78,8 @@ def _take(text: str, stack: list[Block]) -> None:
         if place in block.entries:
             raise ValueError('the coefficient occurs twice')
         block.entries[place] = float(f'{entry[3]}e{entry[4] or entry[5] or 0}')
+        if abs(block.entries[place]) > LARGEST_NUMBER:
+            raise ValueError('the number is too large for a quantity in SI units')
     elif words[0] == 'end' and len(words) == 2:
         if words[1] != block.name:
             raise ValueError(f'the open block is "{block.name}"')
