@@ -11,7 +11,7 @@ from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 
 
-class Motion(Protocol):
+class IntegrableMotion(Protocol):
     """What moves by a method: `EquationsOfMotion`, or a simulation with rules of its own."""
 
     @property
@@ -43,7 +43,7 @@ class RungeKutta:
     """
 
     def __init__(
-        self, equations: Motion, tableau: Tableau, quadratures: Optional[Quadratures] = None
+        self, equations: IntegrableMotion, tableau: Tableau, quadratures: Optional[Quadratures] = None
     ):
         """
         Prepare the method.
