@@ -43,7 +43,8 @@ class RungeKutta:
     """
 
     def __init__(
-        self, equations: IntegrableMotion, tableau: Tableau, quadratures: Optional[Quadratures] = None
+        self, equations: IntegrableMotion, tableau: Tableau,
+        quadratures: Optional[Quadratures] = None,
     ):
         """
         Prepare the method.
