@@ -17,11 +17,13 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from flexdyn_ros.cli.options import load, positive, print_json
 from flexdyn_ros.output_files import new_file, write_text
-import numpy as np
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SUMMARY = 'a motion that excites the parameters of an arm'
 
@@ -43,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         '--floor', metavar='Z', type=float,
         help='least height of the origins of moving links in the root frame [m]')
     parser.add_argument(
-        '--steps', metavar='N', type=int, default=60, help='steps of the search (default: 60)')
+        '--steps', metavar='N', type=int, default=100, help='steps of the search (default: 100)')
     parser.add_argument('--seed', metavar='N', type=int, default=0, help='of random numbers')
 
 
@@ -51,6 +53,7 @@ def run(call: argparse.Namespace) -> int:
     """Search, write the motion and print what it identifies."""
     from flexdyn_ros.identification.excitation import excite
     from flexdyn_ros.simulation.progress import ProgressBar
+    import numpy as np
 
     robot = load(call)
     bar = ProgressBar(None, label='searching')
@@ -79,6 +82,8 @@ def run(call: argparse.Namespace) -> int:
 
 
 def _write_table(folder: Path, found: Any, t: np.ndarray) -> Path:
+    import numpy as np
+
     kinds = ('', '/velocity', '/acceleration')
     heads = ['t', *(f'{name}{kind}' for kind in kinds for name in found.names)]
     rows = np.column_stack([t, *found.at(t)])

@@ -75,7 +75,7 @@ def series(
 
 
 def excite(
-    robot: Robot, period: float = 20.0, harmonics: int = 5, trials: int = 40, steps: int = 60,
+    robot: Robot, period: float = 20.0, harmonics: int = 5, trials: int = 40, steps: int = 100,
     floor: Optional[float] = None, seed: int = 0,
     progress: Optional[Callable[[float], None]] = None,
 ) -> Excitation:

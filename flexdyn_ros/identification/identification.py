@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import os
 from pathlib import Path
-from typing import Any, NamedTuple, Optional, Sequence, Union
+from typing import NamedTuple, Optional, Sequence, Union
 
 from flexdyn_ros.identification.estimation import Fit, least_squares, Regrouping, Rows
 from flexdyn_ros.identification.friction import DESCRIBED, FrictionShape
@@ -212,7 +212,7 @@ class Identification:
         sizes = np.abs(self.regrouping.matrix[row]) @ np.abs(self.model.values)
         return float(max(sizes, abs(self.base_values[row])))
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """Return the result as numbers and text, as the JSON file has it."""
         statistics, names = self.statistics, self.model.coordinates
 

@@ -10,7 +10,7 @@ from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 
 
-class Motion(Protocol):
+class IntegrableMotion(Protocol):
     """What moves by a method: `EquationsOfMotion`, or a simulation with rules of its own."""
 
     @property
@@ -51,7 +51,8 @@ class RungeKutta:
     """
 
     def __init__(
-        self, equations: Motion, tableau: Tableau, quadratures: Optional[Integrals] = None
+        self, equations: IntegrableMotion, tableau: Tableau,
+        quadratures: Optional[Integrals] = None,
     ):
         """
         Prepare the method.
