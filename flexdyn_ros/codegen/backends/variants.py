@@ -27,8 +27,9 @@ from flexdyn_ros.model.records.robot import Robot
 Floats = list[float]
 # Frame of each wrench, and the frame whose axes it is given in.
 Places = tuple[tuple[str, Optional[str]], ...]
-# Arguments and results of code by the key of its variant.
-_interfaces: dict[tuple[str, ...], tuple[tuple[Input, ...], tuple[Output, ...]]] = {}
+# Arguments and results of functions, by function and key of the variant; so many at most.
+_interfaces: dict[tuple[Request, tuple[str, ...]], tuple[tuple[Input, ...], tuple[Output, ...]]]
+_interfaces, _MOST_INTERFACES = {}, 1000
 NO_PAYLOAD = Inertia(0.0, (0.0, 0.0, 0.0), ((0.0, 0.0, 0.0),) * 3)
 # How accelerations are solved for, by method of forward dynamics.
 SOLVERS = {'auto': None, 'recursive': RECURSIVE, 'cholesky': DENSE}
@@ -89,10 +90,13 @@ class Variant:
     @property
     def _interface(self) -> tuple[tuple[Input, ...], tuple[Output, ...]]:
         # Looked up where loads change in every cycle, as gravity on a base that moves.
-        found = _interfaces.get(self.key)
+        key = self.request, self.key
+        found = _interfaces.get(key)
         if found is None:
+            if len(_interfaces) >= _MOST_INTERFACES:
+                _interfaces.clear()
             inputs = *inputs_of(self.robot, [self.request]), *self.loads.inputs()
-            found = _interfaces[self.key] = inputs, tuple(outputs_of(self.robot, self.request))
+            found = _interfaces[key] = inputs, tuple(outputs_of(self.robot, self.request))
         return found
 
     @property
