@@ -16,7 +16,7 @@ convex and infinite where a body is impossible, so that Newton's method stays in
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import Sequence
 
 from flexdyn_ros.identification.friction import FrictionShape
 from flexdyn_ros.identification.signals import Stretch
@@ -405,10 +405,9 @@ def unbounded(count: int) -> np.ndarray:
 
 
 def minimal_change(
-    described: np.ndarray, regrouping: np.ndarray, base: np.ndarray,
-    scale: Optional[np.ndarray] = None,
+    described: np.ndarray, regrouping: np.ndarray, base: np.ndarray
 ) -> np.ndarray:
     """Return the parameters nearest to the description with these base parameters, (p,)."""
-    lengths = np.maximum(np.abs(described), 1e-3) if scale is None else scale
+    lengths = np.maximum(np.abs(described), 1e-3)
     miss = base - regrouping @ described
     return described + lengths * np.linalg.lstsq(regrouping * lengths, miss, rcond=None)[0]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import os
 from pathlib import Path
-from typing import NamedTuple, Optional, Sequence, Union
+from typing import NamedTuple, Sequence, Union
 
 from flexdyn_ros.identification.estimation import Fit, least_squares, Regrouping, Rows
 from flexdyn_ros.identification.friction import DESCRIBED, FrictionShape
@@ -262,9 +262,3 @@ def _rms(residuals: Sequence[np.ndarray], rows: Sequence[Rows]) -> np.ndarray:
     counts = np.sum([part.sound.sum(axis=0) for part in rows], axis=0)
     squares = np.sum([(each**2).sum(axis=0) for each in residuals], axis=0)
     return np.sqrt(squares / np.maximum(counts, 1))
-
-
-def root_mean_square(values: np.ndarray, where: Optional[np.ndarray] = None) -> np.ndarray:
-    """Return the root mean square of each column, over some samples of it, (n,)."""
-    chosen = np.ones(values.shape, dtype=bool) if where is None else where
-    return np.sqrt((values**2 * chosen).sum(axis=0) / np.maximum(chosen.sum(axis=0), 1))
