@@ -291,8 +291,9 @@ def test_the_directions_of_a_loop_matter():
     for constrain in ('tx', 'ty', 'tx ty', 'rz', 'rx ry'):
         loop = f'<loop name="l" frame1="link2" frame2="link0" constrain="{constrain}"/></flexdyn>'
         robot = fd.load_robot(BASE.replace('</flexdyn>', loop))
-        q = np.full(robot.nv, 0.1)
-        found.append(reference_dynamics(robot).forward_dynamics(q, 0 * q, 0 * q))
+        q, dyn = np.full(robot.nv, 0.1), reference_dynamics(robot)
+        dyn.loop_tolerance = np.inf
+        found.append(dyn.forward_dynamics(q, 0 * q, 0 * q))
     for k, one in enumerate(found):
         for other in found[:k]:
             assert np.abs(one - other).max() > 1e-3
@@ -314,6 +315,8 @@ def test_the_table_covers_the_schema():
     tested |= {(BEAM, 'interpolation'), (BEAM, 'distribution')}
     tested |= {('flexdyn/joint_dynamics/friction', a) for p, a, _ in CHANGES if 'friction' in p}
     tested |= {(MULTI_AXIS, 'axes'), (MULTI_AXIS, 'rotation'), (LOOP, 'constrain')}
-    tested |= {(MODAL, name) for name in ('file', 'format', 'modes', 'damping_ratio', 'tolerance')}
+    tested |= {(MODAL, name) for name in (
+        'file', 'format', 'modes', 'damping_ratio', 'tolerance', 'body_frame',
+    )}
     tested |= {(f'{MODAL}/attach', name) for name in ('joint', 'node')}
     assert set(walk(FLEXDYN, 'flexdyn')) == tested | NAMES
