@@ -59,11 +59,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         'joint asks for shorter steps); or an adaptive one of scipy, of which --dt takes samples',
     )
     for option, what in (
-        ('--rtol', '-; default: 1e-6'), ('--atol', 'rad | m; default: 0.001 of --rtol'),
+        ('--rtol', '[1] (default: 1e-6)'), ('--atol', '[rad | m] (default: 0.001 of --rtol)'),
     ):
         parser.add_argument(
             option, metavar='TOLERANCE', type=positive,
-            help=f'accepted error of a step of an adaptive method [{what}]',
+            help=f'accepted error of a step of an adaptive method {what}',
         )
     parser.add_argument(
         '--modes', choices=('dynamic', 'quasi_static'), default='dynamic',
