@@ -49,10 +49,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         '--cutoff', metavar='HZ', type=positive, help='of the filters [Hz] (default: 10)')
     parser.add_argument(
         '--fix', metavar='NAME[=VALUE]', nargs='+', action='extend', default=[],
-        help='parameters that keep a value, that of the description by default; with wildcards')
+        help='parameters that keep a value [SI], by default that of the description; wildcards')
     parser.add_argument(
         '--weight', metavar='W', type=positive, default=1.0,
-        help='of the description beside the data (default: 1)')
+        help='of the description beside the data [1] (default: 1)')
     parser.add_argument('--payload', metavar='LINK', help='identify the payload of a link alone')
     parser.add_argument(
         '--gravity', action='store_true', help='identify the direction of gravity alone')

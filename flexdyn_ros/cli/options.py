@@ -30,10 +30,11 @@ _OPTIONS = {
 REDUCED_FORMS = ('linearised', 'undeformed_kinetic_energy', 'first_order_rotations')
 _XACRO_ARGUMENT = re.compile(r'\w[\w.-]*:=.*', re.DOTALL)
 
-_EPILOG = """
-xacro:      words NAME:=VALUE, anywhere, are arguments of a xacro file, as in modes:=2
+EXIT_CODES = """
 exit codes: 0 fine, 1 the model is wrong, 2 the call is wrong
 """
+_EPILOG = """
+xacro:      words NAME:=VALUE, anywhere, are arguments of a xacro file, as in modes:=2""" + EXIT_CODES
 
 
 def add_subcommand(subparsers: Any, module: ModuleType) -> None:

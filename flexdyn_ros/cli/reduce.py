@@ -27,7 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import add_json, print_json
+from flexdyn_ros.cli.options import add_json, EXIT_CODES, print_json
 from flexdyn_ros.errors import ArgumentError, ModelError
 from flexdyn_ros.terminal import heading, table
 
@@ -46,7 +46,7 @@ def add_parser(subparsers: Any) -> None:
     description, _, examples = text.partition('Examples:\n')
     parser = subparsers.add_parser(
         'reduce', help='file of modes from finite elements, or from another file of modes',
-        description=description, epilog=f'examples:\n{examples}',
+        description=description, epilog=f'examples:\n{examples}{EXIT_CODES}',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     for name in _MATRICES:

@@ -3,6 +3,7 @@
 
 import argparse
 import os
+from pathlib import Path
 import pty
 import re
 import signal
@@ -14,7 +15,14 @@ from command import flexdyn, flexdyn_many, surroundings
 from flexdyn_ros.cli.main import build_parser
 import pytest
 
-COMMANDS = ('check', 'info', 'modes', 'simulate', 'generate', 'count', 'replay')
+UNIT = re.compile(r'(1|SI|s|Hz|m|rad|kg|N|N m|N/m|rad/s|m/s|m/s\^2)( \| [\w /]+)*')
+NUMERIC = {
+    'modes': 1, 'flex': 5, 'reduce': 1, 'simulate': 8, 'identify': 3, 'excite': 3, 'replay': 1,
+}
+COMMANDS = (
+    'check', 'info', 'modes', 'flex', 'reduce', 'simulate', 'generate', 'count', 'identify',
+    'excite', 'replay',
+)
 
 
 def subparser(command):
@@ -42,14 +50,12 @@ def test_help_gives_every_option_a_meaning_and_numbers_a_unit(command):
     numeric = 0
     for action, paragraph in options(command):
         assert action.help, action.option_strings
-        if (action.type and not action.choices) or 'VALUE' in (action.metavar or ''):
+        real = action.type not in (None, int, Path) and not action.choices
+        if real or 'VALUE' in (action.metavar or ''):
             numeric += 1
             units = re.findall(r'\[([^\]]+)\]', ' '.join(paragraph.split()))
-            assert any(
-                re.fullmatch(r'(1|s|Hz|m|rad|kg|N|N m|rad/s|m/s|m/s\^2)( \| [\w /]+)*', unit)
-                for unit in units
-            ), paragraph
-    assert numeric == {'modes': 1, 'simulate': 8, 'replay': 1}.get(command, 0)
+            assert any(UNIT.fullmatch(unit) for unit in units), paragraph
+    assert numeric == NUMERIC.get(command, 0)
     text = subparser(command).format_help()
     assert 'example' in text
     assert f'flexdyn {command} ' in text
