@@ -33,8 +33,8 @@ _XACRO_ARGUMENT = re.compile(r'\w[\w.-]*:=.*', re.DOTALL)
 EXIT_CODES = """
 exit codes: 0 fine, 1 the model is wrong, 2 the call is wrong
 """
-_EPILOG = """
-xacro:      words NAME:=VALUE, anywhere, are arguments of a xacro file, as in modes:=2""" + EXIT_CODES
+_XACRO = """
+xacro:      words NAME:=VALUE, anywhere, are arguments of a xacro file, as in modes:=2"""
 
 
 def add_subcommand(subparsers: Any, module: ModuleType) -> None:
@@ -53,7 +53,7 @@ def add_subcommand(subparsers: Any, module: ModuleType) -> None:
         module.__name__.rpartition('.')[2],
         help=module.SUMMARY,
         description=description,
-        epilog=f'examples:\n{examples}{_EPILOG}',
+        epilog=f'examples:\n{examples}{_XACRO}{EXIT_CODES}',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
