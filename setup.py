@@ -81,6 +81,7 @@ setup(
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
     package_data={
         PACKAGE: ['py.typed', '*.xml'],
+        f'{PACKAGE}.closed_chains': ['*.h'],
         f'{PACKAGE}.codegen.compile.runtime': ['*.c', '*.h'],
         f'{PACKAGE}.model.extension': ['*.yaml'],
         f'{PACKAGE}.nodes': ['*.yaml'],

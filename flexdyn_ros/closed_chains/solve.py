@@ -12,7 +12,7 @@ other, or that a singular configuration makes dependent, lower the rank, and wha
 met in the least-squares sense; nothing is damped. (F. E. Udwadia and R. E. Kalaba, Analytical
 Dynamics, 1996; R. Featherstone, Rigid Body Dynamics Algorithms, 2008, section 3.5.)
 
-`codegen/compile/runtime/spaces.h` and `loops.h` state the same in C for compiled calls.
+`spaces.h` and `loops.h` state the same in C for compiled calls.
 """
 
 from __future__ import annotations

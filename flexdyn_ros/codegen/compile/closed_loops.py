@@ -2,15 +2,16 @@
 """
 C of the functions that loops make a matter of rank, put after the robot's equations.
 
-`runtime/spaces.h` and `loops.h` solve them at each call; here are the sizes, tables and
-tolerances that they read.
+`spaces.h` and `loops.h` of `closed_chains/` solve them at each call; here are the sizes, tables
+and tolerances that they read.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Iterable, Sequence
 
-from flexdyn_ros.codegen.compile.compiled_c import RUNTIME
+from flexdyn_ros import closed_chains
 from flexdyn_ros.codegen.export.writer import wrap
 from flexdyn_ros.dynamics import loop_tolerances
 from flexdyn_ros.model.configuration import ConfigurationSpace
@@ -62,7 +63,10 @@ def closing_source(robot: Robot, loads: int, work: int) -> str:
         lines += _table('int', f'{name}[]', _listed(values) or '0')
     lines += _table('int', 'directions[][6]', rows)
     lines += _table('double', 'lengths[]', _listed(map(float, layout.lengths)))
-    lines += [(RUNTIME / name).read_text(encoding='utf-8') for name in ('spaces.h', 'loops.h')]
+    lines += [
+        Path(closed_chains.__file__).with_name(name).read_text(encoding='utf-8')
+        for name in ('spaces.h', 'loops.h')
+    ]
     return '\n'.join(lines)
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Complete orthogonal decompositions by Householder reflections with column pivoting; the method
- * and its sources are those of closed_chains/solve.py. SIZE, which stands before it, is the most
+ * and its sources are those of solve.py. SIZE, which stands before it, is the most
  * rows and columns.
  */
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Motion and forces under the constraints of loops. The method, its sources and its tolerances are
- * those of closed_chains/solve.py, chains.py and projection.py, which answer where a function here
+ * those of solve.py, chains.py and projection.py, which answer where a function here
  * reports its results as not sound.
  *
  * Sizes, tables and tolerances stand before it (closed_loops.py), and so does flexdyn_call, which
@@ -81,7 +81,7 @@ static void axis_rotation(const double *r, int axis, double *v)
     v[last] = r[4 * axis] > 0.0 || size > 0.0 ? y * factor : INFINITY;
 }
 
-/* Constraint errors of the poses, as closed_chains/constraint_errors.py. */
+/* Constraint errors of the poses, as constraint_errors.py. */
 static void find_errors(loop_work *w)
 {
     double *error = w->errors;
