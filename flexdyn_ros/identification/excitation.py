@@ -5,8 +5,8 @@ Motions that excite the parameters of an arm.
 A periodic motion is a Fourier series in each joint that starts and ends at rest (Swevers,
 Ganseman, Tukel, De Schutter and Van Brussel, Optimal robot excitation and identification, 1997).
 Its coefficients lower the condition number of the regressor in base parameters, columns scaled to
-one length. Random motions are scaled into the limits; the best one is improved by a quasi-Newton
-descent (L-BFGS).
+one length. Random motions are scaled into the limits; the best one is improved by quasi-Newton
+descents (L-BFGS).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 
 SAMPLES = 60  # of a period, where limits and regressor are computed
 USED_RANGE = 0.9  # part of each limit that a motion uses
+DESCENTS, KICK = 4, 0.05  # number of descents, and what coefficients change between
 FAMILY = 20  # motions that are computed at once
 DIFFERENCE = 1e-4  # of coefficients, for slopes
 IMPOSSIBLE = 1e3  # stands for the logarithm of an infinite condition
@@ -177,9 +178,11 @@ class _Search:
             done[0] += 1
             report(done[0] / max(steps, 1))
 
-        if steps:
-            minimize(value, self._start, jac=True, method='L-BFGS-B', callback=note,
-                     options={'maxiter': steps, 'maxfun': 2 * steps})
+        for number in range(DESCENTS if steps else 0):
+            # The limits make kinks, at which a descent ends early.
+            kick = KICK * self._random.normal(size=count) if number else 0.0
+            minimize(value, self._start + kick, jac=True, method='L-BFGS-B', callback=note,
+                     options={'maxiter': -(-steps // DESCENTS), 'maxfun': steps})
         return self._best
 
     def conditions(self, coefficients: np.ndarray) -> tuple[np.ndarray, list[Candidate]]:
