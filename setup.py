@@ -20,6 +20,7 @@ REQUIRES = ('numpy>=1.21.5', 'scipy>=1.8', 'PyYAML', 'urdf-parser-py>=0.0.4', 'x
 EXTRAS = {
     'plots': ['matplotlib'],
     'replay': ['rosbags', 'matplotlib'],
+    'nastran': ['pyNastran'],
     'oracles': ['example-robot-data', 'mujoco', 'pin'],
     'test': ['hypothesis', 'matplotlib', 'psutil', 'pycparser', 'pytest', 'pytest-timeout'],
 }
