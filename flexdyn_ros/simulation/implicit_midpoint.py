@@ -39,8 +39,9 @@ import numpy as np
 
 _MOST_ITERATIONS, _MOST_HALVINGS = 15, 8
 _MOST_IMPACTS, _MOST_SECANTS = 100, 40
-# Of velocities, where iterations end: their change, and where it may be rounding that is left.
-_CONVERGED, _ROUNDING = 1e-13, 1e-10
+# Of velocities, where iterations end: their change, where it may be rounding that is left, and
+# rounding of velocities that cancel.
+_CONVERGED, _ROUNDING, _NOISE = 1e-13, 1e-10, 1e-14
 _RESOLVED = 2.5  # rate of a motion times the step, which RK4 resolves up to 2.78
 _SMALL = 1e-4  # of z, below which theta is its series
 
@@ -292,19 +293,22 @@ class ImplicitMidpoint:
             force = tau + self._passive(q_middle, middle)
             short = h * (force - self.damping * (v + theta * change)) - mass @ change
             end = space.end(inverse, matrix, v + change, short)
-            columns = rows.velocity(inverse.T).T
+            columns, cancelled = rows.velocity(inverse.T).T, 0.0
             if len(rows):
                 friction, lower, upper = rows.boxes(h, middle, closed)
                 mobility = rows.velocity(columns)
                 impulse, velocity = friction_impulses(
                     mobility, rows.velocity(end), upper, lower, space.constrained)
                 end = end + columns @ impulse
+                cancelled = float((np.abs(columns) @ np.abs(impulse)).max())
                 at_rest = (velocity == 0.0) & (rows.share == 0.0)
                 end[rows.at[at_rest]] = 0.0
             before, moved = moved, float(np.abs(end - v - change).max(initial=0.0))
             change = end - v
             scale = np.abs(v).max(initial=0.0) + np.abs(change).max(initial=0.0)
-            if moved <= _CONVERGED * scale or (moved <= _ROUNDING * scale and moved >= before):
+            # Velocities that loops leave of impulses at rest are rounding.
+            least = max(_CONVERGED * scale, _NOISE * cancelled)
+            if moved <= least or (moved <= _ROUNDING * scale and moved >= before):
                 break
         else:
             raise NotConverged

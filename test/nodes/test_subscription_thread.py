@@ -92,6 +92,7 @@ def test_a_message_that_cannot_be_taken_is_a_failure_and_no_end(made, monkeypatc
 def test_events_of_the_middleware_are_served_by_the_thread(made):
     """As those of lost messages, which cannot be caused at will."""
     class Event:
+
         def add_to_wait_set(self, wait_set):
             self.added = True
 
