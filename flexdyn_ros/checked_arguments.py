@@ -41,6 +41,12 @@ class CheckedArguments:
         self._quaternions = robot.quaternion_starts
         self._frames = frozenset(robot.frame_names)
 
+    def _need_loops(self, *given: Optional[Mapping[str, Any]]) -> None:
+        """Refuse arguments about loops for robots without loops."""
+        for values in () if self.robot.loops else given:
+            for name in values or ():
+                raise UnknownName('loop', name, ())
+
     def _width(self, argument: str) -> int:
         """Return the length of a vector."""
         return self._widths.get(argument, self._nv)

@@ -139,6 +139,12 @@ class Evaluation(CheckedArguments):
         for choice in choices:
             call_directly(self, written, kernel, choice, None)
 
+    def _loop_inputs(
+        self, accelerations: Optional[Mapping[str, Any]], forces: Optional[Mapping[str, Any]]
+    ) -> Optional[LoopInputs]:
+        """Return what is given about loops, None for a robot without."""
+        return None if self._closed is None else self._closed.inputs(accelerations, forces)
+
     def _replaces(self, name: str) -> bool:
         """Return whether a subclass has a method of its own, which batches and steps then call."""
         return getattr(type(self), name) is not self._written[name]

@@ -9,10 +9,9 @@ from typing import Any, Iterable, Mapping, Optional, Sequence
 from flexdyn_ros.arguments import deliver, targets
 from flexdyn_ros.checked_arguments import CheckedArguments, Wrenches
 from flexdyn_ros.closed_chains.chains import ClosedChains
-from flexdyn_ros.closed_chains.loop_inputs import LoopInputs
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.closed_chains.states import LoopReport
-from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported, UnknownName
+from flexdyn_ros.errors import ArgumentError, FlexdynError, NotYetSupported
 from flexdyn_ros.prescribed_base import checked_base_acceleration
 import numpy as np
 from numpy.typing import ArrayLike
@@ -215,16 +214,6 @@ class ClosedChainMethods(CheckedArguments, ABC):
             return np.linalg.inv(mobility)
 
         return deliver(self._sound('operational_space_inertia', {'q': at}, (), inertia), out)
-
-    def _loop_inputs(self, accelerations: ByLoop, forces: ByLoop) -> Optional[LoopInputs]:
-        """Return what is given about loops, None for a robot without."""
-        return None if self._closed is None else self._closed.inputs(accelerations, forces)
-
-    def _need_loops(self, *given: ByLoop) -> None:
-        """Refuse arguments about loops for robots without loops."""
-        for values in given:
-            for name in values or () if self._closed is None else ():
-                raise UnknownName('loop', name, ())
 
     @abstractmethod
     def _call_directly(

@@ -94,7 +94,7 @@ def test_wrong_calls_are_errors(logs, capsys, words, error):
 
 
 def test_a_bag_gives_what_a_csv_file_gives(logs, tmp_path, capsys):
-    rosbags = pytest.importorskip('rosbags.rosbag2')
+    rosbags = pytest.importorskip('rosbags.rosbag2', reason='rosbags is not installed')
     from rosbags.typesys import get_typestore, Stores
 
     folder, _ = logs

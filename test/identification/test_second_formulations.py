@@ -16,7 +16,7 @@ from simulated_arms import described_arm, fourier_motion, recorded, true_arm
 @pytest.mark.oracle
 @pytest.mark.parametrize('vendor', [False, True])
 def test_the_regressor_is_pinocchios(vendor):
-    pin = pytest.importorskip('pinocchio')
+    pin = pytest.importorskip('pinocchio', reason='Pinocchio is not installed')
     from oracles.vendor_robots import robots_folder
 
     if vendor:
