@@ -50,6 +50,22 @@ def new_file(path: Union[str, os.PathLike[str]]) -> Iterator[BinaryIO]:
         raise FileNotWritten(os.fspath(path), error.strerror or str(error)) from error
 
 
+def new_folder(path: Union[str, os.PathLike[str]]) -> Path:
+    """
+    Return a folder, created with its parents where it is missing.
+
+    Raises:
+        FileNotWritten: It cannot be created, or a file is in its place.
+    """
+    try:
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, TypeError, ValueError) as error:
+        reason = getattr(error, 'strerror', None) or str(error)
+        raise FileNotWritten(str(path), reason) from error
+    return folder
+
+
 def write_text(path: Union[str, os.PathLike[str]], text: str) -> Path:
     """Write a text file in UTF-8, as `new_file` does; return its path."""
     with new_file(path) as file:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 from flexdyn_ros.cli.options import load, positive, print_json
-from flexdyn_ros.output_files import new_file, write_text
+from flexdyn_ros.output_files import new_file, new_folder, write_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,8 +62,7 @@ def run(call: argparse.Namespace) -> int:
         progress=bar.update)
     bar.close()
     t = np.arange(0.0, found.period + 0.5 / call.rate, 1.0 / call.rate)
-    folder = Path(call.out)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = new_folder(call.out)
     files = [_write_table(folder, found, t), _write_trajectory(folder, found, t),
              _draw(folder, found, t)]
     if call.json:

@@ -16,7 +16,7 @@ from typing import Callable, Optional, Sequence
 
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError, FlexdynError
-from flexdyn_ros.identification.estimation import base_parameters, position_range
+from flexdyn_ros.identification.base_parameters import base_parameters, position_range
 from flexdyn_ros.identification.friction import DEFAULT
 from flexdyn_ros.identification.regressor import known_forces, sample_scalars, stacked
 from flexdyn_ros.identification.signals import Stretch

@@ -12,9 +12,9 @@ model (Al-Bender, Lampaert and Swevers, 2005), which follows the measured positi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Sequence
+from typing import Iterable, Sequence
 
-from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import ArgumentError, did_you_mean
 import numpy as np
 
 # Whether a term's parameter is zero or more.
@@ -55,13 +55,15 @@ def checked_terms(terms: object) -> tuple[str, ...]:
     named = {'default': DEFAULT, 'all': ALL, 'none': ()}
     if isinstance(terms, str):
         found: Sequence[str] = named.get(terms, (terms,))
+    elif isinstance(terms, Iterable):
+        found = tuple(terms)
     else:
-        found = tuple(terms)  # type: ignore[arg-type]
-    unknown = [term for term in found if term not in POSITIVE]
+        raise ArgumentError('friction', f'is {terms!r}, expected a word or names of terms')
+    unknown = [term for term in found if term not in tuple(POSITIVE)]
     if unknown:
         raise ArgumentError(
-            'friction', f'names "{unknown[0]}", expected {", ".join(named)}, or some of '
-            f'{", ".join(POSITIVE)}')
+            'friction', f'names "{unknown[0]}", expected auto, {", ".join(named)}, or some of '
+            f'{", ".join(POSITIVE)}. {did_you_mean(unknown[0], ("auto", *named, *POSITIVE))}')
     if 'stribeck' in found and 'coulomb' not in found:
         raise ArgumentError('friction', 'names "stribeck", which needs "coulomb" beside it')
     return tuple(term for term in POSITIVE if term in found)

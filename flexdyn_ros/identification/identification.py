@@ -8,9 +8,10 @@ import os
 from pathlib import Path
 from typing import NamedTuple, Sequence, Union
 
-from flexdyn_ros.identification.estimation import Fit, least_squares, Regrouping, Rows
+from flexdyn_ros.identification.base_parameters import Regrouping
 from flexdyn_ros.identification.friction import DESCRIBED, FrictionShape
-from flexdyn_ros.identification.motion import Motion
+from flexdyn_ros.identification.least_squares import Fit, least_squares, Rows
+from flexdyn_ros.identification.motion import Motion, require_motion
 from flexdyn_ros.identification.signals import resampled, SignalPath, stretches
 from flexdyn_ros.identification.torque_model import TorqueModel
 from flexdyn_ros.model.records.robot import Robot
@@ -152,10 +153,11 @@ class Identification:
         terms of friction are part of it.
 
         Raises:
-            ArgumentError: If the motion lacks a coordinate.
+            ArgumentError: The motion lacks a coordinate, or has fewer than 50 samples in a row.
+            UnknownName: It has a coordinate that the motions of the identification lack.
         """
-        robot = self.model.robot
-        known = motion.ordered(robot.joint_names, robot.coordinate_names)
+        require_motion('motion', motion)
+        known = motion.ordered(self.model.coordinates, self.model.coordinates)
         times, found = [], []
         for stretch in stretches(known, self.path):
             columns = self.model.sampled(stretch)
@@ -250,7 +252,8 @@ class Identification:
             The files: <robot>.urdf, report.md, torques_<motion>.png, identification.json.
 
         Raises:
-            FileNotWritten: A file cannot be written.
+            FileNotWritten: The folder or a file cannot be written.
+            NotYetSupported: The robot does not come from a description.
         """
         from flexdyn_ros.identification.report import write_report
 

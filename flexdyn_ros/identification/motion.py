@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence
 
+from flexdyn_ros.arguments import real_numbers, refuse_infinite
 from flexdyn_ros.errors import ArgumentError, UnknownName
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,7 +38,7 @@ class Motion:
 
         Raises:
             ArgumentError: If a shape is wrong, a value is not finite, times fall, a name comes
-                twice, or there are fewer than 50 samples.
+                twice, q has no column, or there are fewer than 50 samples.
         """
         self.t = _samples('t', t, 1)
         if len(self.t) < SHORTEST:
@@ -53,11 +54,9 @@ class Motion:
             value = getattr(self, argument)
             if value is not None and value.shape != shape:
                 raise ArgumentError(argument, f'has shape {value.shape}, expected {shape}')
-        self.names = None if names is None else tuple(names)
-        if self.names is not None and (
-            len(set(self.names)) != len(self.names) or len(self.names) != shape[1]
-        ):
-            raise ArgumentError('names', f'must be {shape[1]} different names, one a column')
+        if not shape[1]:
+            raise ArgumentError('q', 'has no column, expected one for each coordinate')
+        self.names = None if names is None else _names(names, shape[1])
 
     def __repr__(self) -> str:
         """Return number of samples, duration and coordinates."""
@@ -80,15 +79,15 @@ class Motion:
         if names is None:
             if self.q.shape[1] not in (len(joints), len(known)):
                 raise ArgumentError(
-                    'motions', f'has a motion with {self.q.shape[1]} columns without names, and '
-                    f'the robot has {len(joints)} joints')
+                    'motion', f'has {self.q.shape[1]} columns without names, expected '
+                    f'{len(joints)}: {", ".join(joints) or "the robot has no joints"}')
             names = tuple(known[: self.q.shape[1]])
         for name in names:
             if name not in known:
                 raise UnknownName('coordinate', name, known)
         missing = [name for name in joints if name not in names]
         if missing:
-            raise ArgumentError('motions', f'has a motion without joint {", ".join(missing)}')
+            raise ArgumentError('motion', f'has no column of {", ".join(missing)}')
         wanted = [name for name in known if name in names]
         places = [names.index(name) for name in wanted]
 
@@ -98,15 +97,26 @@ class Motion:
         return Motion(self.t, self.q[:, places], taken(self.qd), taken(self.tau), wanted)
 
 
+def require_motion(argument: str, value: object) -> None:
+    """Raise ArgumentError unless this is a motion."""
+    if not isinstance(value, Motion):
+        raise ArgumentError(argument, f'has a {type(value).__name__}, expected a Motion')
+
+
+def _names(names: Any, count: int) -> tuple[str, ...]:
+    """Return names of columns that differ."""
+    found = () if isinstance(names, str) or not hasattr(names, '__iter__') else tuple(names)
+    texts = {name for name in found if isinstance(name, str)}
+    if len(found) != count or len(texts) != count:
+        raise ArgumentError('names', f'must be {count} different names, one a column')
+    return found
+
+
 def _samples(argument: str, value: Any, dimensions: int) -> np.ndarray:
-    try:
-        found = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ArgumentError(argument, 'must hold real numbers') from None
+    """Return a copy of samples, (T,) or (T, n), all finite."""
+    wanted = '(T,)' if dimensions == 1 else '(T, n)'
+    found = np.array(real_numbers(argument, value, wanted))
     if found.ndim != dimensions:
-        wanted = '(T,)' if dimensions == 1 else '(T, n)'
         raise ArgumentError(argument, f'has shape {found.shape}, expected {wanted}')
-    if not np.isfinite(found).all():
-        where = np.argwhere(~np.isfinite(found))[0].tolist()
-        raise ArgumentError(argument, f'has a value that is not finite {where}')
+    refuse_infinite(argument, found)
     return found

@@ -11,7 +11,7 @@ from typing import Any, Iterable, Mapping, Sequence, Union
 
 from flexdyn_ros.identification.friction import DESCRIBED
 from flexdyn_ros.identification.motion import Motion
-from flexdyn_ros.output_files import new_file, write_text
+from flexdyn_ros.output_files import new_file, new_folder, write_text
 import numpy as np
 
 # An `Identification`, whose module imports this one.
@@ -22,11 +22,10 @@ def write_report(found: Found, folder: Union[str, os.PathLike[str]]) -> list[Pat
     """Write all files into a folder, which is made; return their paths."""
     from flexdyn_ros.identification.description import identified_urdf
 
-    place = Path(folder)
     urdf = identified_urdf(found.model.robot, found.robot)
-    place.mkdir(parents=True, exist_ok=True)
+    place = new_folder(folder)
     pictures = [f'torques_{k + 1}.png' for k in range(len(found.motions))]
-    files = [write_text(place / f'{found.robot.name}.urdf', urdf)]
+    files = [write_text(place / f'{found.robot.name.replace("/", "_")}.urdf', urdf)]
     for motion, name in zip(found.motions, pictures):
         with new_file(place / name) as file:
             torque_figure(found, motion).savefig(file, format='png', dpi=100)

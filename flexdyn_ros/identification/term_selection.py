@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from flexdyn_ros.identification.estimation import Fit, Rows
 from flexdyn_ros.identification.friction import DEFAULT
+from flexdyn_ros.identification.least_squares import Fit, Rows
 from flexdyn_ros.identification.torque_model import TorqueModel
 import numpy as np
 

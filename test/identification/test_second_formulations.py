@@ -4,9 +4,11 @@
 from dataclasses import replace
 
 import flexdyn_ros as fd
-from flexdyn_ros.identification.estimation import base_parameters, PhysicalProblem
+from flexdyn_ros.identification.base_parameters import base_parameters
+from flexdyn_ros.identification.bodies import body_of, ten_numbers
+from flexdyn_ros.identification.physical_problem import PhysicalProblem
 from flexdyn_ros.identification.regressor import inertial_regressor, known_forces
-from flexdyn_ros.identification.torque_model import body_of, ten_numbers, TorqueModel
+from flexdyn_ros.identification.torque_model import TorqueModel
 from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 import pytest

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of the choices of `identify` and of the motions that it is given."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Any, Mapping, Optional, Sequence, Union
+
+from flexdyn_ros.arguments import real_number
+from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.identification.friction import checked_terms
+from flexdyn_ros.identification.motion import Motion, require_motion
+from flexdyn_ros.identification.regression import LONGEST_DELAY
+from flexdyn_ros.identification.torque_model import TorqueModel
+from flexdyn_ros.model.records.robot import Robot
+import numpy as np
+
+Terms = Union[Sequence[str], Mapping[str, Sequence[str]]]
+
+
+def checked_motions(robot: Robot, motions: object) -> list[Motion]:
+    """Return the motions in the order of the robot's coordinates; all have torques."""
+    if isinstance(motions, Motion):
+        motions = [motions]
+    if not hasattr(motions, '__iter__'):
+        raise ArgumentError(
+            'motions', f'is of type {type(motions).__name__}, expected a Motion or several')
+    ordered = []
+    for number, motion in enumerate(motions, 1):
+        require_motion('motions', motion)
+        if motion.tau is None:
+            raise ArgumentError(
+                'motions', f'has a motion without torques, number {number}: give its tau=')
+        ordered.append(motion.ordered(robot.joint_names, robot.coordinate_names))
+    if not ordered:
+        raise ArgumentError('motions', 'is empty, expected at least one Motion')
+    if len({motion.names for motion in ordered}) > 1:
+        raise ArgumentError('motions', 'has motions of different coordinates')
+    if not any(np.any(motion.tau) for motion in ordered):
+        raise ArgumentError('motions', 'has torques that are all zero')
+    return ordered
+
+
+def refuse_mixed_choices(payload: Optional[str], progress: object, **switches: object) -> None:
+    """Raise ArgumentError for a switch that is no bool, and for choices that exclude another."""
+    for name, value in switches.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise ArgumentError(name, f'is {value!r}, expected True or False')
+    if payload is not None and switches['gravity']:
+        raise ArgumentError(
+            'gravity', 'cannot be unknown together with a payload: identify one after the other')
+    if progress is not None and not callable(progress):
+        raise ArgumentError('progress', f'is {progress!r}, expected a function of one number')
+
+
+def limited_number(argument: str, value: object, or_zero: bool = False) -> float:
+    """Return a number that is positive, or zero where that is possible."""
+    number = real_number(argument, value)
+    if number < 0.0 or (number == 0.0 and not or_zero):
+        wanted = 'zero or more' if or_zero else 'a positive number'
+        raise ArgumentError(argument, f'is {value!r}, expected {wanted}')
+    return number
+
+
+def checked_delay(delay: object) -> float:
+    """Return a delay [s] within the longest that is supported."""
+    try:
+        found = real_number('delay', delay)
+    except ArgumentError:
+        found = np.inf
+    if abs(found) > LONGEST_DELAY:
+        raise ArgumentError(
+            'delay', f'is {delay!r}, expected "estimate" or at most {LONGEST_DELAY} s')
+    return found
+
+
+def checked_friction(
+    robot: Robot, friction: Union[str, Terms]
+) -> Union[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """Return terms of friction, or those of each joint, in a fixed order."""
+    if not isinstance(friction, Mapping):
+        return checked_terms(friction)
+    for name in friction:
+        if name not in robot.joint_names:
+            raise UnknownName('joint', name, robot.joint_names)
+    return {name: checked_terms(terms) for name, terms in friction.items()}
+
+
+def held(
+    model: TorqueModel, fixed: object, physical: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return described values (p,), with those that are given, and which are unknown, (p,).
+
+    Args:
+        model: The parameters.
+        fixed: A name, names, or names with values; names may have wildcards.
+        physical: Whether masses are positive, and losses not negative.
+    """
+    if not isinstance(fixed, (Mapping, str)) and not hasattr(fixed, '__iter__'):
+        raise ArgumentError('fixed', f'is {fixed!r}, expected names, or names with values')
+    patterns: Mapping[Any, Any] = (
+        fixed if isinstance(fixed, Mapping)
+        else dict.fromkeys((fixed,) if isinstance(fixed, str) else fixed))
+    values, free = model.values.copy(), np.ones(len(model.names), dtype=bool)
+    for pattern, value in patterns.items():
+        met = [k for k, name in enumerate(model.names) if fnmatchcase(name, str(pattern))]
+        if not met:
+            raise UnknownName('parameter', pattern, model.names)
+        free[met] = False
+        if value is not None:
+            values[met] = real_number('fixed', value)
+            for k in met:
+                _refuse_impossible('fixed', model, k, values[k], physical)
+    if not free.any():
+        raise ArgumentError('fixed', 'leaves no unknown parameter')
+    return values, free
+
+
+def bounded(
+    model: TorqueModel, bounds: Optional[Mapping[str, tuple[float, float]]], physical: bool
+) -> np.ndarray:
+    """Return least and greatest values, (p, 2), infinite where there are none; see `held`."""
+    found = np.tile([-np.inf, np.inf], (len(model.names), 1))
+    if bounds is not None and not isinstance(bounds, Mapping):
+        raise ArgumentError('bounds', f'is {bounds!r}, expected names with (low, high)')
+    for name, pair in (bounds or {}).items():
+        if name not in model.names:
+            raise UnknownName('parameter', name, model.names)
+        try:
+            low, high = (float(value) for value in pair)
+        except (TypeError, ValueError):
+            raise ArgumentError(
+                'bounds', f'has {pair!r} for "{name}", expected (low, high)') from None
+        if not low < high:
+            raise ArgumentError('bounds', f'has [{low}, {high}] for "{name}", expected low < high')
+        _refuse_impossible('bounds', model, model.names.index(name), high, physical)
+        found[model.names.index(name)] = low, high
+    return found
+
+
+def _refuse_impossible(
+    argument: str, model: TorqueModel, k: int, value: float, physical: bool
+) -> None:
+    """Raise ArgumentError where a mass is to be zero or less, or a loss negative."""
+    mass = k < 10 * len(model.bodies) and k % 10 == 0
+    if physical and (value <= 0.0 if mass else model.positive[k] and value < 0.0):
+        wanted = 'a positive one' if mass else 'zero or more'
+        raise ArgumentError(
+            argument, f'has {value:g} for "{model.names[k]}", expected {wanted} or physical=False')
