@@ -25,13 +25,15 @@ def checked_motions(robot: Robot, motions: object) -> list[Motion]:
     if not hasattr(motions, '__iter__'):
         raise ArgumentError(
             'motions', f'is of type {type(motions).__name__}, expected a Motion or several')
+    if not robot.joint_names:
+        raise ArgumentError('robot', 'has no joint that moves')
     ordered = []
-    for number, motion in enumerate(motions, 1):
-        require_motion('motions', motion)
+    for number, motion in enumerate(motions):
+        place = f'motions[{number}]'
+        require_motion(place, motion)
         if motion.tau is None:
-            raise ArgumentError(
-                'motions', f'has a motion without torques, number {number}: give its tau=')
-        ordered.append(motion.ordered(robot.joint_names, robot.coordinate_names))
+            raise ArgumentError(place, 'is a motion without torques: give its tau=')
+        ordered.append(motion.ordered(robot.joint_names, robot.coordinate_names, place))
     if not ordered:
         raise ArgumentError('motions', 'is empty, expected at least one Motion')
     if len({motion.names for motion in ordered}) > 1:
@@ -122,6 +124,8 @@ def bounded(
 ) -> np.ndarray:
     """Return least and greatest values, (p, 2), infinite where there are none; see `held`."""
     found = np.tile([-np.inf, np.inf], (len(model.names), 1))
+    if bounds and not physical:
+        raise ArgumentError('bounds', 'limits physical parameters alone, and physical is False')
     if bounds is not None and not isinstance(bounds, Mapping):
         raise ArgumentError('bounds', f'is {bounds!r}, expected names with (low, high)')
     for name, pair in (bounds or {}).items():

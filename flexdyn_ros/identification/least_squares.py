@@ -66,8 +66,18 @@ class Fit:
     normal: np.ndarray
 
 
+@np.errstate(over='ignore', invalid='ignore')
 def least_squares(rows: Sequence[Rows], columns: np.ndarray) -> Fit:
-    """Return the fit of base parameters that stand in these columns, weighted repeatedly."""
+    """
+    Return the fit of base parameters, weighted repeatedly.
+
+    Args:
+        rows: The rows.
+        columns: Where base parameters stand in the rows, (b,).
+
+    Raises:
+        ArgumentError: Numbers overflow.
+    """
     n, b = rows[0].right.shape[1], len(columns)
     normals, moments = np.zeros((n, b, b)), np.zeros((n, b))
     squares, counts = np.zeros(n), np.zeros(n)

@@ -63,13 +63,16 @@ class Motion:
         return (f'<Motion: {len(self.t)} samples over {self.t[-1] - self.t[0]:.4g} s, '
                 f'{self.q.shape[1]} coordinates>')
 
-    def ordered(self, joints: Sequence[str], known: Sequence[str]) -> Motion:
+    def ordered(
+        self, joints: Sequence[str], known: Sequence[str], argument: str = 'motion'
+    ) -> Motion:
         """
         Return the motion in the order of a robot's coordinates.
 
         Args:
             joints: Names of the joint coordinates, all of which the motion must have.
             known: Names of all coordinates; further ones that the motion has follow the joints.
+            argument: Name of the motion in errors.
 
         Raises:
             ArgumentError: A joint is missing, or without names the number of columns differs.
@@ -79,15 +82,15 @@ class Motion:
         if names is None:
             if self.q.shape[1] not in (len(joints), len(known)):
                 raise ArgumentError(
-                    'motion', f'has {self.q.shape[1]} columns without names, expected '
-                    f'{len(joints)}: {", ".join(joints) or "the robot has no joints"}')
+                    argument, f'has {self.q.shape[1]} columns without names, expected '
+                    f'{len(joints)}: {", ".join(joints)}')
             names = tuple(known[: self.q.shape[1]])
         for name in names:
             if name not in known:
                 raise UnknownName('coordinate', name, known)
         missing = [name for name in joints if name not in names]
         if missing:
-            raise ArgumentError('motion', f'has no column of {", ".join(missing)}')
+            raise ArgumentError(argument, f'has no column of {", ".join(missing)}')
         wanted = [name for name in known if name in names]
         places = [names.index(name) for name in wanted]
 
@@ -100,7 +103,7 @@ class Motion:
 def require_motion(argument: str, value: object) -> None:
     """Raise ArgumentError unless this is a motion."""
     if not isinstance(value, Motion):
-        raise ArgumentError(argument, f'has a {type(value).__name__}, expected a Motion')
+        raise ArgumentError(argument, f'is of type {type(value).__name__}, expected a Motion')
 
 
 def _names(names: Any, count: int) -> tuple[str, ...]:

@@ -50,7 +50,14 @@ class PhysicalProblem:
     bounds: np.ndarray
 
     def solve(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the parameters (p,) and their covariance (p, p)."""
+        """
+        Return the parameters (p,) and their covariance (p, p).
+
+        Newton's method, with a weight of the description that falls to its own value.
+
+        Raises:
+            ArgumentError: Bounds leave no possible body near the description.
+        """
         values = self._start()
         self._refuse_outside(values)
         priors = [self._pseudo(values, k) for k in range(self.bodies)]
@@ -58,16 +65,14 @@ class PhysicalProblem:
         for weight in self.weight * 10.0 ** np.arange(6, -1, -1):
             for _ in range(50):
                 _, slope, curvature = self._terms(values, weight, priors, centre)
-                step = -_solved(curvature, slope, self.free)
+                root = _inverse_root(curvature, self.free)
+                step = -root @ (root.T @ slope)
                 decrement = -slope @ step
                 if decrement < 1e-9 * weight:
                     break
                 values = self._moved(values, step, weight, priors, centre)
-        covariance = np.zeros((len(values),) * 2)
-        where = np.ix_(self.free, self.free)
-        covariance[where] = _solved(
-            curvature, np.eye(len(values)), self.free)[where]
-        return values, covariance
+        root = _inverse_root(curvature, self.free)
+        return values, root @ root.T
 
     def _start(self) -> np.ndarray:
         """Return possible values near the description; losses start at those of the data."""
@@ -115,6 +120,7 @@ class PhysicalProblem:
                 'bound the first moments too')
 
     def _pseudo(self, values: np.ndarray, k: int) -> np.ndarray:
+        """Return the pseudo-inertia of body k, (4, 4)."""
         return np.tensordot(values[10 * k : 10 * k + 10], MASS_BASIS, 1)
 
     def _terms(
@@ -166,23 +172,20 @@ class PhysicalProblem:
         return values
 
 
-def _solved(matrix: np.ndarray, right: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Return the solution of matrix x = right in the free unknowns, scaled; zero elsewhere."""
-    found = np.zeros_like(right)
+def _inverse_root(matrix: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """
+    Return W, (p, f), with W W^T the inverse of a matrix in the f free unknowns, zero elsewhere.
+
+    Args:
+        matrix: Symmetric, shape (p, p); scaled to a diagonal of ones on the way.
+        free: Which unknowns are free, (p,).
+    """
     inner = matrix[np.ix_(free, free)]
     scale = np.sqrt(np.maximum(np.diag(inner), 1e-300))
-    scaled = inner / np.outer(scale, scale)
-    sizes, vectors = np.linalg.eigh(scaled)
-    sizes = np.maximum(sizes, 1e-14 * sizes[-1])
-    part = right[free][:, free] if right.ndim == 2 else right[free]
-    lead = scale if right.ndim == 1 else scale[:, None]
-    solution = vectors @ ((vectors.T @ (part / lead)) / (
-        sizes if right.ndim == 1 else sizes[:, None])) / lead
-    if right.ndim == 1:
-        found[free] = solution
-    else:
-        found[np.ix_(free, free)] = solution
-    return found
+    sizes, vectors = np.linalg.eigh(inner / np.outer(scale, scale))
+    root = np.zeros((len(matrix), len(inner)))
+    root[free] = vectors / np.sqrt(np.maximum(sizes, 1e-14 * sizes[-1])) / scale[:, None]
+    return root
 
 
 def _possible(values: np.ndarray) -> np.ndarray:

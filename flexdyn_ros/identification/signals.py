@@ -86,9 +86,9 @@ def signal_path(
     rate = float(np.median([1.0 / _step(motion.t) for motion in motions]))
     if cutoff is None:
         cutoff = min(10.0, LARGEST * rate)
-    elif not 0.0 < cutoff <= LARGEST * rate:
+    elif cutoff > LARGEST * rate:
         raise ArgumentError(
-            'cutoff', f'is {cutoff} Hz, expected at most a fifth of the rate of samples, '
+            'cutoff', f'is {cutoff:g} Hz, expected at most a fifth of the rate of samples, '
             f'{LARGEST * rate:.4g} Hz')
     return SignalPath(
         float(cutoff), rate, 0.0, 1.0 / cutoff if trim is None else trim, saturation)
@@ -142,7 +142,9 @@ def stretches(motion: Motion, path: SignalPath) -> Iterator[Stretch]:
         kept = slice(None, None, path.keep)
         yield Stretch(even[kept], at[kept], rate[kept], change[kept], places, path.keep)
     if not found:
-        raise ArgumentError('motions', f'has a motion without {SHORTEST} samples between gaps')
+        raise ArgumentError(
+            'motions', f'has a motion without {SHORTEST} samples between gaps '
+            f'at {path.rate / path.keep:.4g} Hz: record a longer one')
 
 
 def torque_rows(motion: Motion, stretch: Stretch, path: SignalPath) -> np.ndarray:
@@ -178,5 +180,5 @@ def _step(t: np.ndarray) -> float:
     steps = np.diff(t)
     steps = steps[steps > 0.0]
     if not len(steps):
-        raise ArgumentError('t', 'has one time alone')
+        raise ArgumentError('t', 'holds one time alone, expected rising times [s]')
     return float(np.median(steps))
