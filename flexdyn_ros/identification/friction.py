@@ -3,10 +3,10 @@
 Columns of the regressor for the losses of a joint.
 
 Law of the description: viscous v + (coulomb + (stribeck - coulomb) exp(-(v / v_s)^2)) tanh(v /
-v_0). Beyond it: an offset, a part with v |v|, unequal levels in the two directions, a part that
-grows with the load |tau| of the rigid arm (Hamon, Gautier, Garrec and Janot, 2010), and
-presliding: the force that a joint keeps at standstill, by the stop operator of Maxwell's slip
-model (Al-Bender, Lampaert and Swevers, 2005), which follows the measured positions.
+v_0). Beyond it: an offset, a part with v |v|, and unequal levels in the two directions. The load
+term grows with |tau| of the rigid arm (Hamon, Gautier, Garrec and Janot, 2010). Presliding is the
+force that a joint keeps at standstill. It is the stop operator of Maxwell's slip model (Al-Bender,
+Lampaert and Swevers, 2005) on measured positions.
 """
 
 from __future__ import annotations

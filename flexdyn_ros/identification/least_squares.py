@@ -78,18 +78,7 @@ def least_squares(rows: Sequence[Rows], columns: np.ndarray) -> Fit:
     Raises:
         ArgumentError: Numbers overflow.
     """
-    n, b = rows[0].right.shape[1], len(columns)
-    normals, moments = np.zeros((n, b, b)), np.zeros((n, b))
-    squares, counts = np.zeros(n), np.zeros(n)
-    for part in rows:
-        for j in range(n):
-            used = part.sound[:, j]
-            matrix = part.matrix[used, j][:, columns]
-            right = part.right[used, j]
-            normals[j] += matrix.T @ matrix
-            moments[j] += matrix.T @ right
-            squares[j] += right @ right
-            counts[j] += len(right)
+    normals, moments, squares, counts = _sums(rows, columns)
     if not np.isfinite([normals.sum(), moments.sum(), squares.sum()]).all():
         raise ArgumentError(
             'motions', 'has positions or torques that are too large: check their units')
@@ -115,6 +104,25 @@ def least_squares(rows: Sequence[Rows], columns: np.ndarray) -> Fit:
             break
     condition = float(np.sqrt(sizes[-1] / max(sizes[0], EXCITED**4 * sizes[-1])))
     return Fit(base, noise, condition, directions, scale, normal)
+
+
+def _sums(
+    rows: Sequence[Rows], columns: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return by coordinate A^T A (n, b, b), A^T y (n, b), y^T y (n,) and numbers of rows (n,)."""
+    n, b = rows[0].right.shape[1], len(columns)
+    normals, moments = np.zeros((n, b, b)), np.zeros((n, b))
+    squares, counts = np.zeros(n), np.zeros(n)
+    for part in rows:
+        for j in range(n):
+            used = part.sound[:, j]
+            matrix = part.matrix[used, j][:, columns]
+            right = part.right[used, j]
+            normals[j] += matrix.T @ matrix
+            moments[j] += matrix.T @ right
+            squares[j] += right @ right
+            counts[j] += len(right)
+    return normals, moments, squares, counts
 
 
 def information(

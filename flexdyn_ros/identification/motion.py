@@ -37,7 +37,7 @@ class Motion:
         Take the samples.
 
         Raises:
-            ArgumentError: If a shape is wrong, a value is not finite, times fall, a name comes
+            ArgumentError: A shape is wrong, a value is not finite, or times fall. A name comes
                 twice, q has no column, or there are fewer than 50 samples.
         """
         self.t = _samples('t', t, 1)

@@ -2,10 +2,11 @@
 """
 The physical parameters nearest to base parameters and to the description.
 
-They minimise the misfit of the base parameters, in units of their covariance, plus the divergence
-of each body's pseudo-inertia P from that of the description, tr(P0^-1 P) - log det(P0^-1 P) - 4
-(Wensing, Kim and Slotine, 2018; Lee, Wensing and Park, 2020). The divergence is convex and
-infinite where a body is impossible, so that Newton's method stays inside.
+They minimise a sum of two terms. The first is the misfit of the base parameters, in units of their
+covariance. The second is the divergence of each body's pseudo-inertia P from the description's P0,
+tr(P0^-1 P) - log det(P0^-1 P) - 4. Sources: Wensing, Kim and Slotine, 2018; Lee, Wensing and Park,
+2020. The divergence is convex. It is infinite where a body is impossible: Newton's method stays
+inside.
 """
 
 from __future__ import annotations

@@ -98,6 +98,7 @@ class Regression:
             progress((number + 1) / rounds)
 
     def _fit_once(self) -> None:
+        """Fit base parameters with the delay, shapes and loads so far."""
         self.rows = [self._rows_of(*part) for part in self._parts]
         self.fit = least_squares(self.rows, self.regrouping.columns)
         self.values = minimal_change(self._described, self.regrouping.matrix, self.fit.base)

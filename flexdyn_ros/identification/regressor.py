@@ -3,9 +3,9 @@
 The torques of a robot as a linear function of its inertial parameters.
 
 The reference algorithms run on arrays of samples in place of floats. A rigid body on a link adds
-J^T w, with J the Jacobian of the link's frame and w the wrench of Newton and Euler about its
-origin, linear in mass, first moment and inertia (Khalil and Dombre, Modeling, Identification and
-Control of Robots, 2002, section 9.2).
+J^T w. J is the Jacobian of the link's frame, w the wrench of Newton and Euler about its origin. It
+is linear in mass, first moment and inertia. Source: Khalil and Dombre, Modeling, Identification
+and Control of Robots, 2002, section 9.2.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from flexdyn_ros.identification.regressor import (
     known_forces,
 )
 from flexdyn_ros.identification.signals import Stretch
+from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.joint import Friction, Joint, JointDynamics
 from flexdyn_ros.model.records.link import Payload
 from flexdyn_ros.model.records.robot import Robot
@@ -136,9 +137,7 @@ class TorqueModel:
 
     def sampled(self, stretch: Stretch) -> Columns:
         """Return the columns of a stretch that do not depend on friction."""
-        full = [self._full(each) for each in (stretch.q, stretch.qd, stretch.qdd)]
-        q, qd, qdd = full
-        count = len(q)
+        q, qd, qdd = (self._full(each) for each in (stretch.q, stretch.qd, stretch.qdd))
         parts = [inertial_regressor(self.robot, q, qd, qdd, tuple(self.bodies))]
         for joint in self._rotors:
             parts.append(self._column(joint.name, qdd, joint.name))
@@ -152,9 +151,9 @@ class TorqueModel:
                      for axis in np.vstack([np.zeros(3), np.eye(3)]).tolist()]
             parts.append(np.stack([fall - falls[0] for fall in falls[1:]], axis=2))
         linear = np.concatenate(parts, axis=2)
-        described = self._described_payload(bare)
+        # With nominal bodies too, where the description has none.
+        described = self._with_bodies(bare, self.bodies)
         known = known_forces(described, q, qd, qdd) - linear @ self.values[: self.n_linear]
-        assert len(known) == count
         return Columns(stretch, linear[:, self._places], known[:, self._places])
 
     def friction(
@@ -211,14 +210,7 @@ class TorqueModel:
             robot = replace(robot, gravity_vector=tuple(vector.tolist()))
         found = {link: body_of(values[10 * k : 10 * k + 10])
                  for k, link in enumerate(self.bodies)}
-        if self.payload is not None:
-            others = tuple(each for each in robot.payloads if each.link != self.payload)
-            robot = replace(robot, payloads=(
-                *others, *(Payload(link, body) for link, body in found.items())))
-        else:
-            robot = replace(robot, links=tuple(
-                replace(link, inertia=found.get(link.name, link.inertia))
-                for link in robot.links))
+        robot = self._with_bodies(robot, found)
         drives = {joint.name: self._drive(joint, of, shape, terms)
                   for joint, shape, terms in zip(self.joints, shapes, self.terms_of)}
         return replace(robot, joints=tuple(
@@ -228,6 +220,7 @@ class TorqueModel:
     def _drive(
         self, joint: Joint, of: Mapping[str, float], shape: FrictionShape, terms: Sequence[str],
     ) -> JointDynamics:
+        """Return a joint's dynamics with values of the parameters."""
         drive = joint.dynamics
 
         def value(name: str, otherwise: float) -> float:
@@ -259,17 +252,18 @@ class TorqueModel:
                 damping=joint.dynamics.damping if joint.dynamics.elastic else 0.0))
             if joint.name in names else joint for joint in self.robot.joints))
 
-    def _described_payload(self, robot: Robot) -> Robot:
-        """Return the robot with the described value of all bodies, nominal ones included."""
+    def _with_bodies(self, robot: Robot, bodies: Mapping[str, Inertia]) -> Robot:
+        """Return the robot with bodies in place of its payload or of the inertia of links."""
         if self.payload is not None:
             others = tuple(each for each in robot.payloads if each.link != self.payload)
             return replace(robot, payloads=(
-                *others, *(Payload(link, body) for link, body in self.bodies.items())))
+                *others, *(Payload(link, body) for link, body in bodies.items())))
         return replace(robot, links=tuple(
-            replace(link, inertia=self.bodies.get(link.name, link.inertia))
+            replace(link, inertia=bodies.get(link.name, link.inertia))
             for link in robot.links))
 
     def _full(self, values: np.ndarray) -> np.ndarray:
+        """Return values (T, n) of the motions in all coordinates, others at zero, (T, nv)."""
         found = np.zeros((len(values), self.robot.nv))
         found[:, self._places] = values
         return found
