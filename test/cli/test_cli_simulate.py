@@ -167,7 +167,7 @@ def test_an_interrupt_leaves_the_motion_so_far(folder):
         deadline = time.monotonic() + 60.0
         while not (folder / 'long').exists() and time.monotonic() < deadline:
             time.sleep(0.05)
-        time.sleep(2.0)
+        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         _, error = process.communicate(timeout=100)
     finally:

@@ -26,6 +26,7 @@ def python_files():
         yield from [place] if place.is_file() else sorted(place.rglob('*.py'))
 
 
+@pytest.mark.slow
 def test_flake8():
     """
     Style as ROS 2 asks for it.
@@ -44,6 +45,7 @@ def test_flake8():
     assert done.returncode == 0, done.stdout[-4000:]
 
 
+@pytest.mark.slow
 def test_pep257(capfd):
     """Docstrings as ROS 2 asks for them, with Google's sections; ruff checks the mood."""
     main = pytest.importorskip(
