@@ -45,20 +45,17 @@ def _of_robot(robot: Robot) -> Iterator[Remark]:
             'warning', 'no link has a mass, so that only kinematics can be computed',
             'Write <inertial> in every moving link, from the CAD model or the data sheet',
         )
+    heavy, light = mass > _HEAVY * size > 0.0, 0.0 < mass < _LIGHT * size
     if size > _LONG:
         yield (
             'warning', f'it reaches {size:.4g} m',
             f'Write origins in metres: {size:.4g} mm are {1e-3 * size:.4g} m',
         )
-    elif size > 0.0 and mass > _HEAVY * size:
+    elif heavy or light:
+        extent, unit, factor = ('large', 'g', 1e-3) if heavy else ('small', 't', 1e3)
         yield (
-            'warning', f'its mass of {mass:.4g} kg is large for a reach of {size:.3g} m',
-            f'Write <mass> in kg: {mass:.4g} g are {1e-3 * mass:.4g} kg',
-        )
-    elif 0.0 < mass < _LIGHT * size:
-        yield (
-            'warning', f'its mass of {mass:.4g} kg is small for a reach of {size:.3g} m',
-            f'Write <mass> in kg: {mass:.4g} t are {1e3 * mass:.4g} kg',
+            'warning', f'its mass of {mass:.4g} kg is {extent} for a reach of {size:.3g} m',
+            f'Write <mass> in kg: {mass:.4g} {unit} are {factor * mass:.4g} kg',
         )
     if robot.coordinate_names and robot.link(robot.root).inertia is not None:
         yield (
