@@ -227,12 +227,12 @@ class ArmSimulator:
         if loads != self._loaded:
             self._loaded = loads
             self._equations.load(loads)
-            self._run.renew()
+            self._run.update_wrenches()
         push = np.zeros(self._map.nv)
         push[self.columns] = self.effort + self.controller.push
         self._equations.constant = push
         try:
-            q, qd = self._run.follow(count, duration / count, self.q, self.qd)
+            q, qd = self._run.advance(count, duration / count, self.q, self.qd)
         except Diverged as error:
             raise self._stopped(f'"{error.coordinate}" is no longer finite') from error
         except (FlexdynError, ArithmeticError) as error:
