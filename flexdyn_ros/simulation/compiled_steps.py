@@ -67,7 +67,7 @@ def compiled_steps(
     plain = type(equations) is EquationsOfMotion and (loops is None or loops.is_plain)
     if not plain or equations.on_base or (equations.function and not equations.held):
         return None
-    if implicit is not None and (implicit.changes or equations.loops is not None):
+    if implicit is not None and (implicit.forces.changes or equations.loops is not None):
         return None
     functions: dict[str, NativeFunction] = {}
     for field, name in {**FIELDS, **(IMPLICIT_FIELDS if implicit else {})}.items():
@@ -255,8 +255,9 @@ class CompiledSteps:
         for name in ROW_NUMBERS:
             setattr(data, name, self._numbers(getattr(rows, name)))
         # These arrays are shared with the method in Python.
-        for name in ('damping', 'springs', 'modal', 'stiffness', 'last', 'slides'):
-            setattr(data, name, self._numbers(getattr(method, name)))
+        for name in ('damping', 'springs', 'modal', 'stiffness'):
+            setattr(data, name, self._numbers(getattr(method.forces, name)))
+        data.last, data.slides = self._numbers(method.last), self._numbers(method.slides)
         longest = max(nv, len(rows))
         count = 3 * nv**2 + 6 * nv + longest * (3 * longest + 8) + len(self._state)
         data.memory = self._numbers(np.zeros(count))
