@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
-from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.frequencies import fastest_rate, stiffness_matrix
 import numpy as np
 
 _SMALL = 1e-4  # of z, below which theta is its series
@@ -60,7 +60,7 @@ class PassiveForces:
 
     def fastest_rate(self, q: np.ndarray) -> float:
         """Return the largest eigenvalue of the motion without dry friction [1/s]."""
-        law, nv = self._equations.law, len(self.damping)
+        law = self._equations.law
         mass = self._dyn.mass_matrix(q)
         stiffness, damping = self.stiffness.copy(), self.modal + np.diag(self.damping)
         if law is not None and law.reference is not None:
@@ -68,9 +68,7 @@ class PassiveForces:
             unit = mass[at] if law.of_accelerations else np.eye(len(law.of_v))
             stiffness[at] += unit * law.kp
             damping[at] += unit * law.kd
-        system = np.eye(2 * nv, k=nv)
-        system[nv:] = -np.linalg.solve(mass, np.hstack((stiffness, damping)))
-        return float(np.abs(np.linalg.eigvals(system)).max(initial=0.0))
+        return fastest_rate(mass, stiffness, damping)
 
     def linearised(self, h: float, theta: np.ndarray, mobility: np.ndarray) -> np.ndarray:
         """

@@ -17,7 +17,7 @@ from flexdyn_ros.nodes.simulator.joint_controller import JointController
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
-from flexdyn_ros.simulation.frequencies import damping_matrix, stiffness_matrix
+from flexdyn_ros.simulation.frequencies import damping_matrix, fastest_rate, stiffness_matrix
 from flexdyn_ros.simulation.integrate import EVALUATED, RECORDED
 from flexdyn_ros.simulation.method_choice import AUTO, choose
 from flexdyn_ros.simulation.record import Recorder
@@ -191,13 +191,7 @@ class ArmSimulator:
             # Loops leave only some motions, whose inertia is larger than that of the open tree.
             free = spaces(self._dyn.loop_jacobian(self.q)).free
             mass, stiffness, damping = (free.T @ x @ free for x in (mass, stiffness, damping))
-        nv = len(mass)
-        if nv == 0:
-            return 0.0
-        system = np.zeros((2 * nv, 2 * nv))
-        system[:nv, nv:] = np.eye(nv)
-        system[nv:] = -np.linalg.solve(mass, np.hstack((stiffness, damping)))
-        return float(np.abs(np.linalg.eigvals(system)).max())
+        return fastest_rate(mass, stiffness, damping)
 
     def torque(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """
