@@ -103,10 +103,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(call: argparse.Namespace) -> int:
     """Simulate, write the results and print their paths."""
-    from flexdyn_ros.quasi_static.dynamics import QuasiStatic
-    from flexdyn_ros.quasi_static.simulation import simulate_quasi_static
     from flexdyn_ros.robot_dynamics import Dynamics
-    from flexdyn_ros.simulation import simulate, SimulationDiverged
+    from flexdyn_ros.simulation import SimulationDiverged
     from flexdyn_ros.simulation.configuration import ConfigurationMap
     from flexdyn_ros.simulation.method_choice import choose
     import numpy as np
@@ -134,20 +132,7 @@ def run(call: argparse.Namespace) -> int:
         limit = None if chosen.limit is None else chosen.limit.step
     start = time.perf_counter()
     try:
-        if dynamic:
-            with _shown_imbalance():
-                trajectory = simulate(
-                    dyn, q0, qd0, torque, call.t_end, dt, method, base_acceleration=base,
-                    drift=call.drift, force=call.force, rtol=call.rtol, atol=call.atol,
-                    stops=call.stops,
-                )
-        else:
-            joints = QuasiStatic(dyn)
-            first = slice(robot.n_joints)
-            trajectory = simulate_quasi_static(
-                joints, q0[: joints.n_positions], qd0[first], torque[first], call.t_end, dt,
-                method, base_acceleration=base,
-            )
+        trajectory = _motion(call, dyn, (q0, qd0, torque), dt, method, base)
     except (KeyboardInterrupt, FlexdynError) as error:
         event = 'interrupt' if isinstance(error, KeyboardInterrupt) else 'error'
         if isinstance(error, SimulationDiverged):
@@ -163,6 +148,31 @@ def run(call: argparse.Namespace) -> int:
     else:
         print_summary(summary)
     return 0
+
+
+def _motion(
+    call: argparse.Namespace, dyn: Any, start: tuple[Any, Any, Any], dt: float, method: str,
+    base: Any,
+) -> Any:
+    """Return the motion from configuration and velocity under a torque, the entries of start."""
+    from flexdyn_ros.simulation import simulate
+
+    q0, qd0, torque = start
+    if call.modes == 'dynamic':
+        with _shown_imbalance():
+            return simulate(
+                dyn, q0, qd0, torque, call.t_end, dt, method, base_acceleration=base,
+                drift=call.drift, force=call.force, rtol=call.rtol, atol=call.atol,
+                stops=call.stops,
+            )
+    from flexdyn_ros.quasi_static.dynamics import QuasiStatic
+    from flexdyn_ros.quasi_static.simulation import simulate_quasi_static
+
+    joints, first = QuasiStatic(dyn), slice(dyn.robot.n_joints)
+    return simulate_quasi_static(
+        joints, q0[: joints.n_positions], qd0[first], torque[first], call.t_end, dt, method,
+        base_acceleration=base,
+    )
 
 
 def _method(name: str) -> str:

@@ -134,18 +134,7 @@ class CompiledSteps:
         data.method = TableauStructure(
             tableau.stages, *map(self._numbers, (coefficients, tableau.b, tableau.c))
         )
-        for field, function in functions.items():
-            owner = data.implicit if field in IMPLICIT_FIELDS else data
-            owner = data.law.model if field in MODEL_FIELDS else owner
-            setattr(owner, field, FunctionStructure(
-                function.address, len(function.constants), self._numbers(function.constants),
-                function.results, function.pivots,
-            ))
-        if equations.loops is not None:
-            for field, place in (('forward', 'rank'), ('project', 'held_rank')):
-                function = getattr(data, field)
-                last = 8 * (function.n_constants - 1)
-                setattr(data, place, function.constants + last if function.call else None)
+        self._fill_functions(functions, looped=equations.loops is not None)
         self._constant = np.zeros(nv)
         self._fill_law(equations.law)
         if implicit is not None:
@@ -220,6 +209,21 @@ class CompiledSteps:
             own.nq, own.nv, len(own.plain_q), len(own.floating), len(own.quaternions),
             *map(self._indices, (own.plain_q, own.plain_v, own.floating, own.quaternions)),
         )
+
+    def _fill_functions(self, functions: dict[str, NativeFunction], looped: bool) -> None:
+        data = self._data
+        for field, function in functions.items():
+            owner = data.implicit if field in IMPLICIT_FIELDS else data
+            owner = data.law.model if field in MODEL_FIELDS else owner
+            setattr(owner, field, FunctionStructure(
+                function.address, len(function.constants), self._numbers(function.constants),
+                function.results, function.pivots,
+            ))
+        if looped:
+            for field, place in (('forward', 'rank'), ('project', 'held_rank')):
+                function = getattr(data, field)
+                last = 8 * (function.n_constants - 1)
+                setattr(data, place, function.constants + last if function.call else None)
 
     def _fill_law(self, law: Optional[TorqueLaw]) -> None:
         data = self._data.law
