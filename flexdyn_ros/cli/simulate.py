@@ -20,17 +20,20 @@ from __future__ import annotations
 
 import argparse
 from contextlib import contextmanager
-from pathlib import Path
 import time
-from typing import Any, Iterator, Optional, TYPE_CHECKING
+from typing import Any, Iterator
 import warnings
 
 from flexdyn_ros.cli.options import load, named_values, positive, print_json
-from flexdyn_ros.errors import ArgumentError, FileNotWritten, FlexdynError
+from flexdyn_ros.cli.simulation_results import (
+    keep_motion,
+    print_summary,
+    result_folder,
+    summarise,
+    write_files,
+)
+from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.terminal import warn
-
-if TYPE_CHECKING:
-    from flexdyn_ros.simulation import Trajectory
 
 # Those of `simulate`, which is imported only when it runs.
 METHODS = (
@@ -100,10 +103,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(call: argparse.Namespace) -> int:
     """Simulate, write the results and print their paths."""
-    from flexdyn_ros.quasi_static.dynamics import QuasiStatic
-    from flexdyn_ros.quasi_static.simulation import simulate_quasi_static
     from flexdyn_ros.robot_dynamics import Dynamics
-    from flexdyn_ros.simulation import simulate, SimulationDiverged
+    from flexdyn_ros.simulation import SimulationDiverged
     from flexdyn_ros.simulation.configuration import ConfigurationMap
     from flexdyn_ros.simulation.method_choice import choose
     import numpy as np
@@ -115,7 +116,7 @@ def run(call: argparse.Namespace) -> int:
     qd0 = named_values(call.qd0, robot.coordinate_names, rest, '--qd0')
     torque = named_values(call.torque, robot.coordinate_names, rest, '--torque')
     base = _base_acceleration(robot, call.base_acceleration)
-    folder = _folder(call.out)
+    folder = result_folder(call.out)
     dyn = Dynamics(robot)
     if robot.loops:
         q0, qd0 = _closed(dyn, q0, qd0, [word.partition('=')[0] for word in call.q0])
@@ -131,36 +132,47 @@ def run(call: argparse.Namespace) -> int:
         limit = None if chosen.limit is None else chosen.limit.step
     start = time.perf_counter()
     try:
-        if dynamic:
-            with _shown_imbalance():
-                trajectory = simulate(
-                    dyn, q0, qd0, torque, call.t_end, dt, method, base_acceleration=base,
-                    drift=call.drift, force=call.force, rtol=call.rtol, atol=call.atol,
-                    stops=call.stops,
-                )
-        else:
-            joints = QuasiStatic(dyn)
-            first = slice(robot.n_joints)
-            trajectory = simulate_quasi_static(
-                joints, q0[: joints.n_positions], qd0[first], torque[first], call.t_end, dt,
-                method, base_acceleration=base,
-            )
+        trajectory = _motion(call, dyn, (q0, qd0, torque), dt, method, base)
     except (KeyboardInterrupt, FlexdynError) as error:
         event = 'interrupt' if isinstance(error, KeyboardInterrupt) else 'error'
         if isinstance(error, SimulationDiverged):
             event, too_large = 'divergence', dt > (error.step_limit or np.inf)
             error.exit_code = 2 if too_large else 1  # type: ignore[attr-defined]
-        _keep(error, folder, f'the {event}')
+        keep_motion(error, folder, f'the {event}')
         raise
     wall = time.perf_counter() - start
-    files = _write(trajectory, folder, plots=not call.no_plots)
-    summary = _summary(trajectory, dt, limit, wall, folder, files)
-    summary['base_wrench_peak'] = _base_wrench(robot, trajectory)
+    files = write_files(trajectory, folder, plots=not call.no_plots)
+    summary = summarise(robot, trajectory, dt, limit, wall, folder, files)
     if call.json:
         print_json(summary)
     else:
-        _print(summary)
+        print_summary(summary)
     return 0
+
+
+def _motion(
+    call: argparse.Namespace, dyn: Any, start: tuple[Any, Any, Any], dt: float, method: str,
+    base: Any,
+) -> Any:
+    """Return the motion from configuration and velocity under a torque, the entries of start."""
+    from flexdyn_ros.simulation import simulate
+
+    q0, qd0, torque = start
+    if call.modes == 'dynamic':
+        with _shown_imbalance():
+            return simulate(
+                dyn, q0, qd0, torque, call.t_end, dt, method, base_acceleration=base,
+                drift=call.drift, force=call.force, rtol=call.rtol, atol=call.atol,
+                stops=call.stops,
+            )
+    from flexdyn_ros.quasi_static.dynamics import QuasiStatic
+    from flexdyn_ros.quasi_static.simulation import simulate_quasi_static
+
+    joints, first = QuasiStatic(dyn), slice(dyn.robot.n_joints)
+    return simulate_quasi_static(
+        joints, q0[: joints.n_positions], qd0[first], torque[first], call.t_end, dt, method,
+        base_acceleration=base,
+    )
 
 
 def _method(name: str) -> str:
@@ -221,108 +233,3 @@ def _closed(dyn: Any, q0: Any, qd0: Any, given: list[str]) -> tuple[Any, Any]:
             'first line of trajectory.csv.'
         )
     return q, qd
-
-
-def _folder(name: str) -> Path:
-    folder = Path(name)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ArgumentError(
-            '--out', f'is {folder}, which cannot be created: {error.strerror}'
-        ) from error
-    return folder
-
-
-def _keep(error: BaseException, folder: Path, event: str) -> None:
-    """Write the motion that an error carries, if it has any."""
-    motion = getattr(error, 'trajectory', None)
-    if motion is not None and len(motion):
-        _write(motion, folder, plots=False)
-        warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}')
-
-
-def _write(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
-    """Write the files; one that cannot be written does not keep the other from its place."""
-    files, failed = [], None
-    # The smaller file first: a disk that is nearly full may still take it.
-    for write, name in (
-        (trajectory.save_npz, 'trajectory.npz'), (trajectory.to_csv, 'trajectory.csv'),
-    ):
-        try:
-            files.append(write(folder / name))
-        except FileNotWritten as error:
-            failed = failed or error
-    if failed is not None:
-        for path in files:
-            warn(f'{path} is written')
-        raise failed
-    files.reverse()
-    if plots:
-        from flexdyn_ros.simulation.plot import save_plots
-
-        files += save_plots(trajectory, folder)
-    return files
-
-
-def _summary(
-    trajectory: 'Trajectory', dt: float, limit: Optional[float], wall: float, folder: Path,
-    files: list[Path],
-) -> dict[str, Any]:
-    change = trajectory.energy - trajectory.energy[0]
-    tips = {
-        name: {'unit': unit, 'peak': float(abs(trajectory.tips[:, k]).max())}
-        for k, (name, unit) in enumerate(zip(trajectory.tip_names, trajectory.tip_units))
-    }
-    return {
-        'robot': trajectory.robot_name,
-        'method': trajectory.method,
-        't_end': float(trajectory.t[-1]),
-        'dt': dt,
-        'step_limit': limit,
-        'samples': len(trajectory),
-        'energy_start': float(trajectory.energy[0]),
-        'energy_end': float(trajectory.energy[-1]),
-        'energy_change': float(change[-1]),
-        'energy_change_largest': float(abs(change).max()),
-        'tip_deflections': tips,
-        'final_configuration': dict(zip(trajectory.names, trajectory.q[-1].tolist())),
-        'final_velocity': dict(zip(trajectory.velocity_names, trajectory.qd[-1].tolist())),
-        'wall_time': wall,
-        'real_time_factor': float(trajectory.t[-1]) / wall,
-        'folder': str(folder),
-        'files': [str(path) for path in files],
-    }
-
-
-def _base_wrench(robot: Any, trajectory: 'Trajectory') -> dict[str, float]:
-    """Return the largest wrench on a prescribed base by coordinate; nothing for another."""
-    if robot.base_motion != 'prescribed':
-        return {}
-    names = trajectory.velocity_names[:6]
-    return dict(zip(names, abs(trajectory.tau[:, :6]).max(axis=0).tolist()))
-
-
-def _print(summary: dict[str, Any]) -> None:
-    print(
-        f'{summary["robot"]}: {summary["samples"]} samples, {summary["t_end"]:g} s by '
-        f'{summary["method"]} with dt = {summary["dt"]:.6g} s'
-    )
-    print(
-        f'energy: {summary["energy_start"]:.6g} J to {summary["energy_end"]:.6g} J, '
-        f'change {summary["energy_change"]:.3g} J, '
-        f'largest change {summary["energy_change_largest"]:.3g} J '
-        '(work, losses and integration error)'
-    )
-    for name, force in summary['base_wrench_peak'].items():
-        unit = 'N' if name.rpartition('/')[2].startswith('t') else 'N m'
-        print(f'peak of the wrench on {name}: {force:.4g} {unit}')
-    for name, tip in summary['tip_deflections'].items():
-        print(f'peak of {name}: {tip["peak"]:.4g} {tip["unit"]}')
-    print(
-        f'wall time {summary["wall_time"]:.3g} s, real-time factor '
-        f'{summary["real_time_factor"]:.3g} (above 1 is faster than real time)'
-    )
-    names = ', '.join(Path(path).name for path in summary['files'])
-    print(f'wrote {names} to')
-    print(summary['folder'])

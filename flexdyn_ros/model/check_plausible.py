@@ -45,21 +45,20 @@ def _of_robot(robot: Robot) -> Iterator[Remark]:
             'warning', 'no link has a mass, so that only kinematics can be computed',
             'Write <inertial> in every moving link, from the CAD model or the data sheet',
         )
-    if size > _LONG:
-        yield (
-            'warning', f'it reaches {size:.4g} m',
-            f'Write origins in metres: {size:.4g} mm are {1e-3 * size:.4g} m',
-        )
-    elif size > 0.0 and mass > _HEAVY * size:
-        yield (
-            'warning', f'its mass of {mass:.4g} kg is large for a reach of {size:.3g} m',
-            f'Write <mass> in kg: {mass:.4g} g are {1e-3 * mass:.4g} kg',
-        )
-    elif 0.0 < mass < _LIGHT * size:
-        yield (
-            'warning', f'its mass of {mass:.4g} kg is small for a reach of {size:.3g} m',
-            f'Write <mass> in kg: {mass:.4g} t are {1e3 * mass:.4g} kg',
-        )
+    units = (
+        (size > _LONG, f'it reaches {size:.4g} m',
+         f'origins in metres: {size:.4g} mm are {1e-3 * size:.4g} m'),
+        (mass > _HEAVY * size > 0.0,
+         f'its mass of {mass:.4g} kg is large for a reach of {size:.3g} m',
+         f'<mass> in kg: {mass:.4g} g are {1e-3 * mass:.4g} kg'),
+        (0.0 < mass < _LIGHT * size,
+         f'its mass of {mass:.4g} kg is small for a reach of {size:.3g} m',
+         f'<mass> in kg: {mass:.4g} t are {1e3 * mass:.4g} kg'),
+    )
+    for wrong, message, advice in units:
+        if wrong:
+            yield 'warning', message, f'Write {advice}'
+            break
     if robot.coordinate_names and robot.link(robot.root).inertia is not None:
         yield (
             'note', f'the root link "{robot.root}" has an <inertial>, of which KDL and with it '

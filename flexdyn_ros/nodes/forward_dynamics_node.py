@@ -14,7 +14,8 @@ from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints
 from flexdyn_ros.nodes.arm.times import NANOSECONDS
 from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
-from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator, JointController
+from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator
+from flexdyn_ros.nodes.simulator.joint_controller import JointController
 from flexdyn_ros.nodes.simulator.pace import Lockstep, Pace, SimulationThread
 from flexdyn_ros.nodes.simulator.simulation_topics import (
     EFFORTS,

@@ -14,7 +14,7 @@ from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.arm.measured_state import JOINT_STATES, MeasuredState, MULTI_DOF
 from flexdyn_ros.nodes.arm.plausibility import bounds, Plausible
 from flexdyn_ros.nodes.arm.times import ComputeTimes, NodeClock, seconds
-from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
+from flexdyn_ros.nodes.common.diagnostics import ERROR, WARN
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.common.run_time_model import RunTimeModel
 from flexdyn_ros.nodes.common.subscription_thread import OutsideExecutor, SubscriptionThread
@@ -25,6 +25,7 @@ from flexdyn_ros.nodes.torque.model_changes import chosen_terms, ModelChanges, P
 from flexdyn_ros.nodes.torque.reference_input import REFERENCE_TOPIC
 from flexdyn_ros.nodes.torque.torque_cycle import TorqueCycle, TorqueOutput
 from flexdyn_ros.nodes.torque.torque_inputs import TorqueInputs
+from flexdyn_ros.nodes.torque.torque_reports import listed, TorqueReports
 from flexdyn_ros.nodes.torque.torque_terms import QuietFriction
 from flexdyn_ros.nodes.torque.trajectory_service import TrajectoryService
 import numpy as np
@@ -34,7 +35,6 @@ CYCLES = (JOINT_STATES, MULTI_DOF, REFERENCE_TOPIC, WATCH)
 """Callbacks whose failure means that there is no torque."""
 UNLOCKED = ('robot_description', '~/trajectory_in')
 """Topics whose callbacks take long, and lock by themselves what they share with cycles."""
-NEVER = 'never received'
 # Of Python's threads [s]. A long trajectory in the executor leaves 1.6 % of states at 1 kHz
 # unanswered; with the default of 5 ms these are 16 %.
 SWITCH_INTERVAL = 5e-4
@@ -60,7 +60,7 @@ class InverseDynamicsNode(RobotNode):
         self.stamp = Time()
         self.previous_input = -np.inf
         self.changes: Any = None  # ModelChanges once configured
-        self.named: set[str] = set()  # joints that the log has named as missing
+        self.reports = TorqueReports(self)
         self.cycle = TorqueCycle(TorqueOutput(self, p['command_type']))
         self.trajectories = TrajectoryService(self)
         self.lost = LostMessages()
@@ -185,7 +185,8 @@ class InverseDynamicsNode(RobotNode):
     def _on_measured(self, message, take) -> None:
         now = time.monotonic()
         known = len(self.measured.unknown)
-        dropped = take(message, now, self._time_of_node())
+        clock = NodeClock.of(self.get_clock(), self.parameters['max_delay'])
+        dropped = take(message, now, clock)
         if dropped:
             self.get_logger().warning(dropped, throttle_duration_sec=1.0)
             self.diagnostics.report(ERROR, dropped)
@@ -208,13 +209,6 @@ class InverseDynamicsNode(RobotNode):
         if compute_on != 'joint_states':
             self._compute(time.monotonic())
 
-    def _time_of_node(self) -> NodeClock:
-        clock: Any = self.get_clock()
-        simulated = clock.ros_time_is_active
-        # Otherwise the node's clock is that of the system.
-        now = clock.now().nanoseconds if simulated else time.time_ns()
-        return NodeClock(now, simulated, self.parameters['max_delay'])
-
     def _stamp_of(self, message) -> Time:
         """Return the stamp of a message, the present time where it has none."""
         stamp = message.header.stamp
@@ -226,7 +220,7 @@ class InverseDynamicsNode(RobotNode):
         """Do one cycle; an exception ends it, and `on_failure` follows the stale policy."""
         problems = self.measured.problems(now, self.parameters['timeout'])
         if problems:
-            self._without_torque(f'no torque: {_listed(problems)}', now)
+            self._without_torque(f'no torque: {listed(problems)}', now)
             return
         stale = self.inputs.stale(now)
         if stale:
@@ -238,7 +232,7 @@ class InverseDynamicsNode(RobotNode):
             self.cycle.shaping.change()
         motion = self.inputs.motion(seconds(self.stamp), positions, velocities)
         self.cycle.publish(self.feed_forward.torque(motion), self.stamp, now)
-        self._report_work()
+        self.reports.work()
         self.times.add(time.monotonic() - now, now - self.previous_input)
         self.previous_input = now
 
@@ -257,17 +251,6 @@ class InverseDynamicsNode(RobotNode):
     def _log_changes(self) -> None:
         """Log in the executor's thread; it takes longer than a cycle."""
         self.changes.log()
-
-    def _report_work(self) -> None:
-        saturated = self.cycle.saturated
-        warnings = [f'saturated: {", ".join(saturated)}'] if saturated else []
-        warnings += filter(None, [
-            self.feed_forward.base.problem, self.inputs.gravity.problem, self.changes.problem,
-            self.inputs.wrenches.problem])
-        if warnings:
-            self.diagnostics.report(WARN, '; '.join(warnings))
-        else:
-            self.diagnostics.report(OK, 'working')
 
     # No output.
 
@@ -298,57 +281,22 @@ class InverseDynamicsNode(RobotNode):
     def _check_ages(self, now: float) -> None:
         problems = self.measured.problems(now, self.parameters['timeout'])
         if not self.measured.complete:
-            self._name_missing(problems)
-            level = ERROR if set(problems.values()) != {NEVER} else WARN
-            self.diagnostics.report(level, f'waiting for joint_states ({_listed(problems)})')
+            self.reports.missing(problems)
         elif self.measured.age(now) > self.parameters['timeout']:
             faults = {name: why for name, why in problems.items() if 'stale' not in why}
             self._without_torque(
-                'joint_states stale' + (f'; {_listed(faults)}' if faults else ''), now)
+                'joint_states stale' + (f'; {listed(faults)}' if faults else ''), now)
         elif self.inputs.stale(now):
             self._without_torque(f'{self.inputs.stale(now)} stale', now)
         elif self.cycle.episode.on and problems:
-            self._without_torque(f'no torque: {_listed(problems)}', now)
-
-    def _name_missing(self, problems: dict[str, str]) -> None:
-        """Log once which joints are missing in the joint states that come."""
-        missing = {name for name, why in problems.items() if why == NEVER} - self.named
-        if missing and len(problems) < len(self.measured.names):
-            self.named |= missing
-            self.get_logger().warning(
-                f'no torque: joint_states lack {", ".join(sorted(missing))}')
+            self._without_torque(f'no torque: {listed(problems)}', now)
 
     def diagnostic_values(self) -> dict[str, Any]:
         """Return timing and the state of the inputs."""
         if self.robot is None or self.measured is None:
             return {}
         with self.lock:
-            return self._values(time.monotonic())
-
-    def _values(self, now: float) -> dict[str, Any]:
-        values: dict[str, Any] = {
-            'input_age': self.measured.age(now),
-            'over_budget': self.times.over_budget,
-            'missed_cycles': self.times.missed,
-            'compute_budget': self.times.budget,
-            'stale_policy': self.cycle.policy,
-            'stops': self.cycle.stops,
-            'pending': self.changes.pending,
-        }
-        values.update(self.inputs.values(now))
-        values.update(self.times.summary())
-        for group, counts in (
-            ('dropped', self.measured.faults), ('lost', self.lost.counts),
-            ('trajectory_saturated', self.trajectories.saturated),
-        ):
-            values.update({f'{group}/{name}': count for name, count in counts.items()})
-        for name in self.joints:
-            values[f'saturated/{name}'] = name in self.cycle.saturated
-        return values
-
-
-def _listed(problems: dict[str, str]) -> str:
-    return '; '.join(f'{name}: {why}' for name, why in problems.items())
+            return self.reports.values(time.monotonic())
 
 
 def main(args: Optional[list[str]] = None) -> int:

@@ -24,8 +24,8 @@ from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.events import checked_events, Event, EventFinder, Events
 from flexdyn_ros.simulation.frequencies import stiffness_matrix
 from flexdyn_ros.simulation.progress import ProgressBar
-from flexdyn_ros.simulation.record import Recorder, Trajectory
-from flexdyn_ros.simulation.run import record_state
+from flexdyn_ros.simulation.record import Recorder
+from flexdyn_ros.simulation.sampled_run import SampledRun
 from flexdyn_ros.simulation.state_jacobian import StateJacobian
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
@@ -73,31 +73,21 @@ class Tolerances:
         return cls(relative, absolute, longest, checked_events(events))
 
 
-class AdaptiveRun:
+class AdaptiveRun(SampledRun):
     """A run from its first step to its last, or to an event that ends it."""
 
     def __init__(
         self, equations: EquationsOfMotion, tableau: Tableau, recorder: Recorder,
         times: tuple[int, float, float], hold: int, tolerances: Tolerances,
     ):
-        """
-        Prepare.
-
-        Args:
-            equations: The equations of motion.
-            tableau: The method.
-            recorder: What keeps the samples.
-            times: Number of sampling intervals, their length and the duration [s].
-            hold: Intervals for which a torque that is held stays.
-            tolerances: What chooses the steps.
-        """
+        """Prepare; see `SampledRun`. The tolerances choose the steps."""
         from scipy import integrate
 
-        self._equations, self._recorder, self._tolerances = equations, recorder, tolerances
-        self._steps, self._dt, self._t_end = times
+        super().__init__(equations, tableau, recorder, times, hold)
+        self._tolerances = tolerances
         self._size = equations.map.nq + equations.map.nv
         self._next = 0
-        self._ends = self._knots(hold)
+        self._ends = self._knots()
         # Zero, or not a number where work is not known.
         self._unknown = 0.0 * equations.quadratures.value
         options: dict[str, Any] = {'rtol': tolerances.rtol, 'max_step': tolerances.max_step}
@@ -113,17 +103,7 @@ class AdaptiveRun:
         self._finder = EventFinder(tolerances.events, self._state, recorder.events)
 
     def integrate(self, q: np.ndarray, qd: np.ndarray, bar: ProgressBar) -> None:
-        """
-        Do all steps.
-
-        Args:
-            q: Initial configuration, (nq,).
-            qd: Initial velocities, (nv,).
-            bar: What shows the progress.
-
-        Raises:
-            Diverged: No step is short enough, or the motion is not finite.
-        """
+        """Do all steps, or those to an event that ends the run; see `SampledRun`."""
         equations = self._equations
         y = np.concatenate((q, qd, np.nan_to_num(equations.quadratures.value)))
         self._options['atol'] = self._absolute(q, len(y))
@@ -137,7 +117,7 @@ class AdaptiveRun:
                 break
         if equations.held and not ended:
             equations.hold(t, *self._state(y))
-        self._record(t, y)
+        self._record_at(t, y)
 
     def _absolute(self, q: np.ndarray, size: int) -> np.ndarray:
         """Return the absolute tolerances of the state, (size,)."""
@@ -148,10 +128,6 @@ class AdaptiveRun:
             squares = stiffness * np.diag(np.linalg.inv(dyn.mass_matrix(q)))
             tolerances[nq:self._size] *= np.sqrt(np.maximum(squares, 1.0))
         return tolerances
-
-    def samples(self) -> Trajectory:
-        """Return the motion so far."""
-        return self._recorder.trajectory()
 
     def _segment(
         self, start: float, stop: float, y: np.ndarray, bar: ProgressBar
@@ -212,21 +188,20 @@ class AdaptiveRun:
         if len(times):
             self._next += len(times)
             for t, y in zip(times.tolist(), between(times).T):
-                self._record(t, y)
+                self._record_at(t, y)
 
-    def _record(self, t: float, y: np.ndarray) -> None:
+    def _record_at(self, t: float, y: np.ndarray) -> None:
         q, qd = self._state(y)
-        tau = self._equations.torque(t, q, qd)
-        record_state(self._equations, self._recorder, t, q, qd, tau)
+        self._record(t, q, qd, self._equations.torque(t, q, qd))
 
-    def _knots(self, hold: int) -> list[float]:
+    def _knots(self) -> list[float]:
         """Return the ends of the stretches in which the torque is smooth, from 0 to t_end."""
         law, t_end = self._equations.law, self._t_end
         places = [np.array([0.0])]
         if law is not None:
             places += [each.at for each in (law.table, law.reference) if each is not None]
         if self._equations.held:
-            places.append(np.arange(0, self._steps, hold) * self._dt)
+            places.append(np.arange(0, self._steps, self._hold) * self._dt)
         knots = [0.0]
         for t in np.unique(np.concatenate(places)).tolist():
             if t - knots[-1] > _NEAR * t_end and t_end - t > _NEAR * t_end:

@@ -9,7 +9,7 @@ losses by their addresses, and Python is not held meanwhile.
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_double, c_int64, c_void_p
+from ctypes import c_int64
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -25,114 +25,31 @@ from flexdyn_ros.simulation.computed_torque import ComputedTorque
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 from flexdyn_ros.simulation.record import Recorder
+from flexdyn_ros.simulation.step_structures import (
+    ConfigurationStructure,
+    FIELDS,
+    FrictionTermStructure,
+    FunctionStructure,
+    IMPLICIT_FIELDS,
+    MODEL_FIELDS,
+    PolynomialStructure,
+    ROW_INDICES,
+    ROW_NUMBERS,
+    SAMPLES,
+    SimulationStructure,
+    TableauStructure,
+)
 from flexdyn_ros.simulation.tableaus import RK4, Tableau
 from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
 import numpy as np
 
 # Products and sums stay apart, as in Python.
 FLAGS = ('-O3', '-ffp-contract=off')
-# The functions that the loop calls, by their fields of a `_Simulation`.
-FIELDS = {
-    'forward': 'forward_dynamics', 'kinetic': 'kinetic_energy', 'potential': 'potential_energy',
-    'losses': 'dissipated_power', 'external': 'external_force_vector', 'project': 'project',
-}
-IMPLICIT_FIELDS = {
-    'mass': 'mass_matrix', 'bias': 'bias_vector', 'friction': 'friction_vector',
-}
 STEPS = Path(__file__).resolve().parent / 'steps'
-ROW_INDICES, ROW_NUMBERS = ('at', 'beside', 'q_at', 'q_beside'), ('share', 'limits')
-MODEL_FIELDS = ('inverse', 'slip')
 SOURCES = (
     'stepping.h', 'runge_kutta.h', 'impulses.h', 'implicit_midpoint.h', 'joint_stops.h',
     'sliding.h', 'stepping.c',
 )
-
-
-class _Function(ctypes.Structure):
-    _fields_ = [
-        ('call', c_void_p), ('n_constants', c_int64), ('constants', c_void_p),
-        ('results', c_int64), ('pivots', c_int64),
-    ]
-
-
-class _Polynomial(ctypes.Structure):
-    _fields_ = [
-        ('intervals', c_int64), ('degree', c_int64), ('width', c_int64), ('at', c_void_p),
-        ('coefficients', c_void_p), ('place', c_int64),
-    ]
-
-
-class _Tableau(ctypes.Structure):
-    _fields_ = [('stages', c_int64), ('a', c_void_p), ('b', c_void_p), ('c', c_void_p)]
-
-
-class _Configuration(ctypes.Structure):
-    _fields_ = [
-        *((name, c_int64) for name in ('nq', 'nv', 'plain', 'floating', 'quaternions')),
-        *((name, c_void_p) for name in ('plain_q', 'plain_v', 'floating_at', 'quaternion_at')),
-    ]
-
-
-class _ModelTorque(ctypes.Structure):
-    _fields_ = [
-        ('inverse', _Function), ('slip', _Function), ('size', c_int64), ('along', c_int64),
-        ('of_q', c_void_p), ('of_v', c_void_p),
-    ]
-
-
-class _TorqueLaw(ctypes.Structure):
-    _fields_ = [
-        ('constant', c_void_p), ('table', _Polynomial), ('reference', _Polynomial),
-        ('tracked', c_int64), ('integrals', c_int64),
-        *((name, c_void_p) for name in (
-            'of_q', 'of_v', 'kp', 'kd', 'ki', 'values', 'slopes', 'curvatures', 'errors', 'forces',
-        )),
-        ('model', _ModelTorque),
-    ]
-
-
-class _FrictionTerm(ctypes.Structure):
-    _fields_ = [
-        ('index', c_int64),
-        *((name, c_double) for name in (
-            'multiplier', 'coulomb', 'stribeck', 'stribeck_velocity',
-        )),
-    ]
-
-
-class _Implicit(ctypes.Structure):
-    _fields_ = [
-        ('terms', c_int64), ('rows', c_int64), ('rubbing', c_int64),
-        ('term', ctypes.POINTER(_FrictionTerm)),
-        *((name, c_void_p) for name in (
-            *ROW_INDICES, *ROW_NUMBERS, 'damping', 'springs', 'modal', 'stiffness', 'last',
-            'memory', 'slides',
-        )),
-        *((name, _Function) for name in IMPLICIT_FIELDS),
-    ]
-
-
-class _Samples(ctypes.Structure):
-    _fields_ = [
-        *((name, c_void_p) for name in (
-            't', 'q', 'qd', 'tau', 'kinetic', 'potential', 'work', 'dissipated',
-        )),
-        ('every', c_int64),
-    ]
-
-
-class _Simulation(ctypes.Structure):
-    _fields_ = [
-        ('map', _Configuration), ('method', _Tableau),
-        *((name, _Function) for name in FIELDS), ('rank', c_void_p), ('held_rank', c_void_p),
-        ('law', _TorqueLaw), ('record', _Samples), ('implicit', _Implicit),
-        ('is_implicit', c_int64),
-        *((name, c_double) for name in ('dt', 't_end', 'doubtful')),
-        *((name, c_int64) for name in ('steps', 'next', 'size')),
-        *((name, c_void_p) for name in (
-            'state', 'stage', 'rates', 'tau', 'force', 'x', 'y', 'memory',
-        )),
-    ]
 
 
 def compiled_steps(
@@ -150,7 +67,7 @@ def compiled_steps(
     plain = type(equations) is EquationsOfMotion and (loops is None or loops.is_plain)
     if not plain or equations.on_base or (equations.function and not equations.held):
         return None
-    if implicit is not None and (implicit.changes or equations.loops is not None):
+    if implicit is not None and (implicit.forces.changes or equations.loops is not None):
         return None
     functions: dict[str, NativeFunction] = {}
     for field, name in {**FIELDS, **(IMPLICIT_FIELDS if implicit else {})}.items():
@@ -207,33 +124,22 @@ class CompiledSteps:
         nq, nv = equations.map.nq, equations.map.nv
         self._nq, self._nv = nq, nv
         self._state = np.zeros(nq + nv + len(equations.quadratures.value))
-        size, data = len(self._state), _Simulation()
+        size, data = len(self._state), SimulationStructure()
         self._data, self._equations = data, equations
         self._fill_map(equations)
         tableau = RK4 if implicit is not None else tableau  # of steps between friction events
         coefficients = np.zeros((tableau.stages, tableau.stages))
         for k, row in enumerate(tableau.a):
             coefficients[k, : len(row)] = row
-        data.method = _Tableau(
+        data.method = TableauStructure(
             tableau.stages, *map(self._numbers, (coefficients, tableau.b, tableau.c))
         )
-        for field, function in functions.items():
-            owner = data.implicit if field in IMPLICIT_FIELDS else data
-            owner = data.law.model if field in MODEL_FIELDS else owner
-            setattr(owner, field, _Function(
-                function.address, len(function.constants), self._numbers(function.constants),
-                function.results, function.pivots,
-            ))
-        if equations.loops is not None:
-            for field, place in (('forward', 'rank'), ('project', 'held_rank')):
-                function = getattr(data, field)
-                last = 8 * (function.n_constants - 1)
-                setattr(data, place, function.constants + last if function.call else None)
+        self._fill_functions(functions, looped=equations.loops is not None)
         self._constant = np.zeros(nv)
         self._fill_law(equations.law)
         if implicit is not None:
             self._fill_implicit(implicit)
-        for name in ('t', 'q', 'qd', 'tau', 'kinetic', 'potential', 'work', 'dissipated'):
+        for name in SAMPLES:
             setattr(data.record, name, getattr(recorder, name).ctypes.data)
         data.record.every = recorder.every
         data.steps, data.dt, data.t_end = times
@@ -299,10 +205,25 @@ class CompiledSteps:
 
     def _fill_map(self, equations: EquationsOfMotion) -> None:
         own = equations.map
-        self._data.map = _Configuration(
+        self._data.map = ConfigurationStructure(
             own.nq, own.nv, len(own.plain_q), len(own.floating), len(own.quaternions),
             *map(self._indices, (own.plain_q, own.plain_v, own.floating, own.quaternions)),
         )
+
+    def _fill_functions(self, functions: dict[str, NativeFunction], looped: bool) -> None:
+        data = self._data
+        for field, function in functions.items():
+            owner = data.implicit if field in IMPLICIT_FIELDS else data
+            owner = data.law.model if field in MODEL_FIELDS else owner
+            setattr(owner, field, FunctionStructure(
+                function.address, len(function.constants), self._numbers(function.constants),
+                function.results, function.pivots,
+            ))
+        if looped:
+            for field, place in (('forward', 'rank'), ('project', 'held_rank')):
+                function = getattr(data, field)
+                last = 8 * (function.n_constants - 1)
+                setattr(data, place, function.constants + last if function.call else None)
 
     def _fill_law(self, law: Optional[TorqueLaw]) -> None:
         data = self._data.law
@@ -325,8 +246,8 @@ class CompiledSteps:
     def _fill_implicit(self, method: ImplicitMidpoint) -> None:
         data, nv = self._data.implicit, self._nv
         rows, terms = method.rows, method.rows.levels.terms
-        self._terms = (_FrictionTerm * max(len(terms), 1))(*(
-            _FrictionTerm(
+        self._terms = (FrictionTermStructure * max(len(terms), 1))(*(
+            FrictionTermStructure(
                 each.index, each.multiplier, each.coulomb, each.stribeck, each.stribeck_velocity
             )
             for each in terms
@@ -338,18 +259,19 @@ class CompiledSteps:
         for name in ROW_NUMBERS:
             setattr(data, name, self._numbers(getattr(rows, name)))
         # These arrays are shared with the method in Python.
-        for name in ('damping', 'springs', 'modal', 'stiffness', 'last', 'slides'):
-            setattr(data, name, self._numbers(getattr(method, name)))
+        for name in ('damping', 'springs', 'modal', 'stiffness'):
+            setattr(data, name, self._numbers(getattr(method.forces, name)))
+        data.last, data.slides = self._numbers(method.last), self._numbers(method.slides)
         longest = max(nv, len(rows))
         count = 3 * nv**2 + 6 * nv + longest * (3 * longest + 8) + len(self._state)
         data.memory = self._numbers(np.zeros(count))
         self._data.is_implicit = 1
 
-    def _polynomial(self, given: Optional[PiecewisePolynomial]) -> _Polynomial:
+    def _polynomial(self, given: Optional[PiecewisePolynomial]) -> PolynomialStructure:
         if given is None:
-            return _Polynomial()
+            return PolynomialStructure()
         intervals, powers, width = given.coefficients.shape
-        return _Polynomial(
+        return PolynomialStructure(
             intervals, powers - 1, width, self._numbers(given.at),
             self._numbers(given.coefficients), 0,
         )
@@ -368,8 +290,8 @@ def _loop() -> Any:
     except (CompilationFailed, NoCompiler):
         return None
     size = c_int64.in_dll(library, 'flexdyn_simulation_size').value
-    assert size == ctypes.sizeof(_Simulation), 'the structures of stepping.h differ'
+    assert size == ctypes.sizeof(SimulationStructure), 'the structures of stepping.h differ'
     function = library.flexdyn_steps
-    function.argtypes = (ctypes.POINTER(_Simulation), c_int64)
+    function.argtypes = (ctypes.POINTER(SimulationStructure), c_int64)
     function.restype = ctypes.c_int
     return function

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.simulation.divergence import SimulationDiverged
 from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.tableaus import Tableau
 import numpy as np
 
+# Runs, where the step is left open, until the energy balance is kept.
+MOST_RUNS = 5
 # Of energies and work: what rounding may leave.
 _ROUNDING = 1e-12
 # Of the tolerance: what a step that is proposed aims at.
@@ -88,6 +91,44 @@ def find_imbalance(
         _coordinate(dyn, motion.q[k], motion.qd[k], method.order),
         math.floor(step / digit) * digit, method.adaptive,
     )
+
+
+def balanced_motion(
+    run: Callable[[float], Trajectory],
+    imbalance: Callable[[Trajectory, float], Optional[Imbalance]],
+    step: float, runs: int, period: Optional[float],
+) -> tuple[Trajectory, Optional[Imbalance]]:
+    """
+    Run with shorter and shorter steps until the energy balance is kept.
+
+    Args:
+        run: Returns the motion at a step [s].
+        imbalance: Returns what is wrong with the balance of a motion at a step [s], or None.
+        step: Of the first run [s].
+        runs: The most runs.
+        period: Of which steps are a whole fraction [s], or None.
+
+    Returns:
+        The motion of the last run, and what is wrong with its balance, or None.
+
+    Raises:
+        SimulationDiverged: The last run diverged.
+    """
+    for left in reversed(range(runs)):
+        if period:
+            step = period / math.ceil(period / step)
+        try:
+            motion = run(step)
+        except SimulationDiverged:
+            if not left:
+                raise
+            step *= 0.5
+            continue
+        found = imbalance(motion, step)
+        if found is None:
+            break
+        step = found.step
+    return motion, found
 
 
 def _coordinate(dyn: Any, q: np.ndarray, qd: np.ndarray, order: int) -> str:

@@ -115,3 +115,11 @@ def linearised(
     system[len(mass):, len(mass):] = -np.linalg.solve(mass, left.T @ damping @ left)
     values, vectors = np.linalg.eig(system)
     return stiffness, damping, values, np.kron(np.eye(2), left) @ vectors
+
+
+def fastest_rate(mass: np.ndarray, stiffness: np.ndarray, damping: np.ndarray) -> float:
+    """Return the largest eigenvalue, in size, of a linear motion [1/s]; matrices are (n, n)."""
+    n = len(mass)
+    system = np.eye(2 * n, k=n)
+    system[n:] = -np.linalg.solve(mass, np.hstack((stiffness, damping)))
+    return float(np.abs(np.linalg.eigvals(system)).max(initial=0.0))

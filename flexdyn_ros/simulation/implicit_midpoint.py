@@ -30,8 +30,8 @@ from flexdyn_ros.simulation.constrained_space import ConstrainedSpace
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.dry_friction import friction_impulses
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
-from flexdyn_ros.simulation.frequencies import stiffness_matrix
 from flexdyn_ros.simulation.joint_stops import CLOSED, ImpulseRows
+from flexdyn_ros.simulation.passive_forces import damping_weights, PassiveForces
 from flexdyn_ros.simulation.runge_kutta import RungeKutta
 from flexdyn_ros.simulation.sliding_motion import FrictionEvent, SlidingMotion
 from flexdyn_ros.simulation.tableaus import RK4
@@ -43,7 +43,6 @@ _MOST_IMPACTS, _MOST_SECANTS = 100, 40
 # rounding of velocities that cancel.
 _CONVERGED, _ROUNDING, _NOISE = 1e-13, 1e-10, 1e-14
 _RESOLVED = 2.5  # rate of a motion times the step, which RK4 resolves up to 2.78
-_SMALL = 1e-4  # of z, below which theta is its series
 
 
 class NotConverged(Exception):
@@ -85,11 +84,7 @@ class ImplicitMidpoint:
 
     Attributes:
         rows: Where dry friction and stops act.
-        damping: Viscous friction and damping of springs, (nv,).
-        springs: Damping of springs alone, (nv,).
-        modal: Damping of modes, (nv, nv).
-        changes: Whether the stiffness depends on the configuration.
-        stiffness: Stiffness of modes and springs, (nv, nv), see `prepare`.
+        forces: Passive forces, with the losses and the stiffness of the robot.
         last: Accelerations of the last step, (nv,), with which the iterations start.
         slides: Whether explicit steps do between friction events, (1,), see `prepare`.
     """
@@ -99,26 +94,11 @@ class ImplicitMidpoint:
         dyn = equations.dyn
         self._equations, self._dyn = equations, dyn
         tree = assemble(dyn.robot, {})
-        nv = dyn.robot.nv
         self.rows = ImpulseRows(dyn.robot, tree.friction, equations.stops)
-        viscous = np.zeros(nv)
-        for term in tree.friction:
-            viscous[term.index] += term.multiplier**2 * term.viscous
-        self.springs = np.zeros(nv)
-        for spring in tree.springs:
-            self.springs[spring.velocity_index] += spring.damping
-        self.damping = viscous + self.springs
-        self.modal = np.zeros((nv, nv))
-        for body in tree.bodies:
-            if body.n_modes:
-                modes = slice(body.velocity_modes, body.velocity_modes + body.n_modes)
-                self.modal[modes, modes] = body.modal.damping
-        self.changes = any(spring.law is not None for spring in tree.springs)
-        self.stiffness, self._known = np.zeros((nv, nv)), False
-        self.last = np.zeros(nv)
+        self.forces = PassiveForces(equations, tree)
+        self.last = np.zeros(dyn.robot.nv)
         self.slides, self._step = np.zeros(1), 0.0
-        self._sliding = SlidingMotion(
-            equations, self.rows, self._passive, self.damping, self.modal)
+        self._sliding = SlidingMotion(equations, self.rows, self.forces)
         self._explicit = RungeKutta(self._sliding, RK4, self._sliding)
 
     def prepare(self, q: np.ndarray, h: float) -> None:
@@ -132,25 +112,11 @@ class ImplicitMidpoint:
             q: Configuration, (nq,).
             h: Length of the steps [s].
         """
-        if self.changes or not self._known or h > self._step:
-            self.stiffness[:] = stiffness_matrix(self._dyn, q)
-            self._known, self._step = True, h
+        if self.forces.changes or h > self._step:
+            self.forces.update(q)
+            self._step = h
             if self._equations.slides:
-                self.slides[0] = h * self._fastest_rate(q) < _RESOLVED
-
-    def _fastest_rate(self, q: np.ndarray) -> float:
-        """Return the largest eigenvalue of the motion without dry friction [1/s]."""
-        law, nv = self._equations.law, len(self.damping)
-        mass = self._dyn.mass_matrix(q)
-        stiffness, damping = self.stiffness.copy(), self.modal + np.diag(self.damping)
-        if law is not None and law.reference is not None:
-            at = np.ix_(law.of_v, law.of_v)
-            unit = mass[at] if law.of_accelerations else np.eye(len(law.of_v))
-            stiffness[at] += unit * law.kp
-            damping[at] += unit * law.kd
-        system = np.eye(2 * nv, k=nv)
-        system[nv:] = -np.linalg.solve(mass, np.hstack((stiffness, damping)))
-        return float(np.abs(np.linalg.eigvals(system)).max(initial=0.0))
+                self.slides[0] = h * self.forces.fastest_rate(q) < _RESOLVED
 
     def step(
         self, t: float, h: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray
@@ -266,10 +232,10 @@ class ImplicitMidpoint:
         self, t: float, h: float, q: np.ndarray, v: np.ndarray, closed: np.ndarray
     ) -> _Step:
         """Return a step with the lower and upper stops that are closed, (2, n)."""
-        equations, to, rows = self._equations, self._equations.map, self.rows
+        equations, to, forces = self._equations, self._equations.map, self.forces
         start = equations.quadratures.value
         feedback = equations.law is not None and equations.law.integrals > 0
-        change, impulse, moved = h * self.last, np.zeros(len(rows)), np.inf
+        change, moved = h * self.last, np.inf
         held = equations.held_coordinates
         space = ConstrainedSpace(equations, q)
         theta: Optional[np.ndarray] = None
@@ -287,22 +253,13 @@ class ImplicitMidpoint:
             space.move(q_middle, to.normalise(q + h * to.rate(q_middle, middle)))
             if theta is None:
                 inverse = space.inverse(mass)
-                theta = _fitted(h * self.damping * np.diag(inverse))
-                matrix = mass + self._slope(h, theta, inverse)
+                theta = damping_weights(h * forces.damping * np.diag(inverse))
+                matrix = mass + forces.linearised(h, theta, inverse)
             inverse = space.inverse(matrix)
-            force = tau + self._passive(q_middle, middle)
-            short = h * (force - self.damping * (v + theta * change)) - mass @ change
+            force = tau + forces(q_middle, middle)
+            short = h * (force - forces.damping * (v + theta * change)) - mass @ change
             end = space.end(inverse, matrix, v + change, short)
-            columns, cancelled = rows.velocity(inverse.T).T, 0.0
-            if len(rows):
-                friction, lower, upper = rows.boxes(h, middle, closed)
-                mobility = rows.velocity(columns)
-                impulse, velocity = friction_impulses(
-                    mobility, rows.velocity(end), upper, lower, space.constrained)
-                end = end + columns @ impulse
-                cancelled = float((np.abs(columns) @ np.abs(impulse)).max())
-                at_rest = (velocity == 0.0) & (rows.share == 0.0)
-                end[rows.at[at_rest]] = 0.0
+            end, impulse, cancelled = self._with_impulses(h, middle, closed, inverse, end, space)
             before, moved = moved, float(np.abs(end - v - change).max(initial=0.0))
             change = end - v
             scale = np.abs(v).max(initial=0.0) + np.abs(change).max(initial=0.0)
@@ -317,6 +274,22 @@ class ImplicitMidpoint:
         end = to.normalise(q + h * to.rate(q_middle, middle))
         return _Step(h, end, v, change, q_middle, tau, theta, impulse)
 
+    def _with_impulses(
+        self, h: float, middle: np.ndarray, closed: np.ndarray, inverse: np.ndarray,
+        end: np.ndarray, space: ConstrainedSpace,
+    ) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return velocities after impulses, (nv,), these, (n,), and the size of what cancels."""
+        rows = self.rows
+        if not len(rows):
+            return end, np.zeros(0), 0.0
+        columns = rows.velocity(inverse.T).T
+        friction, lower, upper = rows.boxes(h, middle, closed)
+        impulse, velocity = friction_impulses(
+            rows.velocity(columns), rows.velocity(end), upper, lower, space.constrained)
+        end = end + columns @ impulse
+        end[rows.at[(velocity == 0.0) & (rows.share == 0.0)]] = 0.0
+        return end, impulse, float((np.abs(columns) @ np.abs(impulse)).max())
+
     def _finished(self, t: float, found: _Step) -> tuple[np.ndarray, np.ndarray]:
         """Return the state after a step, and take its work and losses."""
         equations, h, q = self._equations, found.h, found.q
@@ -324,38 +297,8 @@ class ImplicitMidpoint:
         self.last[:] = found.change / h
         equations.mean_acceleration = self.last
         rate = equations.quadratures.rate(t + 0.5 * h, found.q_middle, middle, found.tau)
-        damped = self.damping * (found.v + found.theta * found.change)
-        rate[-1] = (damped + self.modal @ middle) @ middle
+        damped = self.forces.damping * (found.v + found.theta * found.change)
+        rate[-1] = (damped + self.forces.modal @ middle) @ middle
         rate[-1] -= found.impulse @ self.rows.velocity(middle) / h
         equations.quadratures.value = equations.quadratures.value + h * rate
         return equations.closed_state(q, end)
-
-    def _slope(self, h: float, theta: np.ndarray, mobility: np.ndarray) -> np.ndarray:
-        """Return what stiffness, damping and gains add to the mass matrix of the iterations."""
-        law = self._equations.law
-        elastic = 0.5 * h * self.modal + 0.25 * h * h * self.stiffness
-        slope = elastic + np.diag(h * theta * self.damping)
-        if law is None or law.reference is None:
-            return np.asarray(slope)
-        at, unit = np.ix_(law.of_v, law.of_v), np.eye(len(law.of_v))
-        if law.of_accelerations:
-            unit = np.linalg.inv(mobility[at])  # the inertia of joints beside free modes
-        if law.takes_modes:  # its torques balance elastic forces
-            springs = elastic + np.diag(0.5 * h * self.springs)
-            rest = np.delete(np.arange(len(theta)), law.of_v)
-            slope[np.ix_(law.of_v, rest)] -= (
-                unit @ mobility[np.ix_(law.of_v, rest)] @ springs[np.ix_(rest, rest)])
-        slope[at] += unit * (0.5 * h * law.kd + 0.25 * h * h * law.kp)
-        return np.asarray(slope)
-
-    def _passive(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return gravity, Coriolis and elastic forces with modal damping and wrenches, (nv,)."""
-        dyn, wrenches = self._dyn, self._equations.wrenches
-        force = dyn.friction_vector(v) + self.springs * v - dyn.bias_vector(q, v)
-        return force - dyn.external_force_vector(q, wrenches) if wrenches else force
-
-
-def _fitted(z: np.ndarray) -> np.ndarray:
-    """Return theta, 1/2 at z = 0 and 1 for large z."""
-    safe = np.where(z > _SMALL, z, 1.0)
-    return np.where(z > _SMALL, -1.0 / np.expm1(-safe) - 1.0 / safe, 0.5 + z / 12.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 import math
-from typing import Mapping, Optional, Union
+from typing import Mapping, Optional
 import warnings
 
 from flexdyn_ros.checked_arguments import Wrenches
@@ -15,7 +15,13 @@ from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
 from flexdyn_ros.simulation.adaptive import AdaptiveRun, Tolerances
 from flexdyn_ros.simulation.arguments import finite_vector, positive_number, whole_number
 from flexdyn_ros.simulation.divergence import Diverged, SimulationDiverged
-from flexdyn_ros.simulation.energy_balance import EnergyNotKept, find_imbalance
+from flexdyn_ros.simulation.energy_balance import (
+    balanced_motion,
+    EnergyNotKept,
+    find_imbalance,
+    Imbalance,
+    MOST_RUNS,
+)
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion, Torque
 from flexdyn_ros.simulation.events import Events
 from flexdyn_ros.simulation.method_choice import AUTO, choose
@@ -24,13 +30,12 @@ from flexdyn_ros.simulation.progress import Progress, ProgressBar
 from flexdyn_ros.simulation.quadratures import Quadratures
 from flexdyn_ros.simulation.record import Recorder, Trajectory
 from flexdyn_ros.simulation.run import Run
+from flexdyn_ros.simulation.sampled_run import SampledRun
 from flexdyn_ros.simulation.tableaus import find_tableau, IMPLICIT, Tableau
 import numpy as np
 from numpy.typing import ArrayLike
 
 _MOST_SAMPLES = 10**8  # more samples do not fit in memory
-# Runs, where the step is left open, until the energy balance is kept.
-_ATTEMPTS = 5
 # What the energy balance may be off, of the largest kinetic energy.
 ENERGY_TOLERANCE = 1e-4
 _ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
@@ -153,60 +158,60 @@ def simulate(
         raise ArgumentError('torque_period', 'is given, and the torque is no function')
     q = equations.map.checked(finite_vector(q0, equations.map.nq, 'q0'), 'q0')
     qd = finite_vector(qd0, equations.map.nv, 'qd0')
-    equations.stops, driven = stops, False
+    equations.stops = stops
     equations.slides = method == AUTO and not (dyn.robot.loops or equations.on_base)
+    driven = drift != 'projection' or bool(loop_accelerations or loop_forces)
     if dyn.robot.loops:
-        loops = LoopMotion(dyn, drift, drift_gains, loop_accelerations, loop_forces)
-        q, qd = loops.start(q, qd)
-        equations.loops = loops
-        driven = drift != 'projection' or bool(loop_accelerations or loop_forces)
+        equations.loops = LoopMotion(dyn, drift, drift_gains, loop_accelerations, loop_forces)
+        q, qd = equations.loops.start(q, qd)
         if drift in ('force', 'baumgarte') or loop_accelerations or loop_forces:
             equations.quadratures = Quadratures(dyn, equations.law, balanced=False)
-    elif drift != 'projection' or drift_gains or loop_accelerations or loop_forces:
+    elif driven or drift_gains:
         raise ArgumentError('drift', 'and other arguments about loops need a robot with <loop>')
     evaluated = EVALUATED if base_acceleration is None else ON_BASE
     if loads:
         dyn.compile(*evaluated, 'external_force_vector', wrenches=loads)
     dyn.compile(*(() if loads else evaluated), *RECORDED)
-    if dt is not None:
-        dt = positive_number(dt, 'dt', 's')
+    dt = None if dt is None else positive_number(dt, 'dt', 's')
     chosen = choose(dyn, q, dt, method, force, stops, driven)
-    tableau, step, tolerances = chosen.tableau, chosen.dt, None
-    if tableau.adaptive:
-        tolerances = Tolerances.checked(rtol, atol, max_step, events)
-    given = {'rtol': rtol, 'atol': atol, 'max_step': max_step, 'events': events}
-    for name, value in given.items():
-        if value is not None and tolerances is None:
-            raise ArgumentError(name, f'needs an adaptive method; it is "{tableau.name}"')
-    if tableau is IMPLICIT:
+    tolerances = _tolerances(chosen.tableau, rtol, atol, max_step, events)
+    if chosen.tableau is IMPLICIT:
         dyn.compile(*BY_IMPLICIT)
-    tolerance = math.inf
+    accepted = math.inf
     if energy_tolerance is not None:
-        tolerance = positive_number(energy_tolerance, 'energy_tolerance', '-')
-    for left in reversed(range(1 if dt or tolerances else _ATTEMPTS)):
-        if held and not dt:
-            period = positive_number(torque_period, 'torque_period', 's')
-            step = period / math.ceil(period / step)
+        accepted = positive_number(energy_tolerance, 'energy_tolerance', '-')
+
+    def run(step: float) -> Trajectory:
         equations.quadratures.reset()
-        try:
-            motion = integrate(
-                equations, tableau, q, qd, t_end, step, progress, sample_every, torque_period,
-                tolerances,
-            )
-        except SimulationDiverged:
-            if not left:
-                raise
-            step *= 0.5
-            continue
-        found = find_imbalance(
-            dyn, motion, tableau, tolerances.rtol if tolerances else step, tolerance
+        return integrate(
+            equations, chosen.tableau, q, qd, t_end, step, progress, sample_every, torque_period,
+            tolerances,
         )
-        if found is None:
-            break
-        step = found.step
+
+    def imbalance(motion: Trajectory, step: float) -> Optional[Imbalance]:
+        error = tolerances.rtol if tolerances else step
+        return find_imbalance(dyn, motion, chosen.tableau, error, accepted)
+
+    period = positive_number(torque_period, 'torque_period', 's') if held and not dt else None
+    runs = 1 if dt or tolerances else MOST_RUNS
+    motion, found = balanced_motion(run, imbalance, chosen.dt, runs, period)
     if found is not None:
         warnings.warn(str(found), EnergyNotKept, stacklevel=2)
     return motion
+
+
+def _tolerances(
+    tableau: Tableau, rtol: Optional[float], atol: Optional[float], max_step: Optional[float],
+    events: Events,
+) -> Optional[Tolerances]:
+    """Return the checked tolerances of an adaptive method; another one takes none."""
+    if tableau.adaptive:
+        return Tolerances.checked(rtol, atol, max_step, events)
+    given = {'rtol': rtol, 'atol': atol, 'max_step': max_step, 'events': events}
+    for name, value in given.items():
+        if value is not None:
+            raise ArgumentError(name, f'needs an adaptive method; it is "{tableau.name}"')
+    return None
 
 
 def integrate(
@@ -248,7 +253,7 @@ def integrate(
     name = tableau.name + equations.reduction
     recorder = Recorder(equations.dyn, equations.map, name, steps, every)
     times = steps, dt, t_end
-    run: Union[Run, AdaptiveRun]
+    run: SampledRun
     if tolerances is None:
         run = Run(equations, tableau, recorder, times, hold)
     else:

@@ -9,16 +9,13 @@ from io import StringIO
 import os
 from pathlib import Path
 from typing import Any, Union
-from weakref import WeakKeyDictionary
 
 from flexdyn_ros.errors import ArgumentError, UnknownName
-from flexdyn_ros.model.beam.family_shapes import family_shapes
 from flexdyn_ros.model.modal.archive import read_archive
-from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.output_files import new_file
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.configuration import ConfigurationMap
-from flexdyn_ros.simulation.segment_tips import segment_tips
+from flexdyn_ros.simulation.tip_deflections import Names, tip_deflections
 import numpy as np
 
 # Bytes that a file and all its arrays may take.
@@ -26,7 +23,6 @@ LARGEST = 2**32
 # Arrays that older files do not hold.
 _LATER = ('work', 'dissipated', 'events')
 PathLike = Union[str, 'os.PathLike[str]']
-Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,9 +254,8 @@ class Recorder:
         """Return the samples so far."""
         n = self.count
         robot = self._dyn.robot
-        tip_names, tip_units, selection = _tips_of(self._dyn)
         q = self.q[:n].copy()
-        chain_names, chain_units, chain_tips = segment_tips(robot, q)
+        tip_names, tip_units, tips = tip_deflections(self._dyn, q)
         return Trajectory(
             t=self.t[:n].copy(),
             q=q,
@@ -271,62 +266,16 @@ class Recorder:
             potential=self.potential[:n].copy(),
             work=self.work[:n].copy(),
             dissipated=self.dissipated[:n].copy(),
-            tips=np.hstack([q @ selection.T, chain_tips]),
+            tips=tips,
             names=self._map.names,
             units=self._map.units,
             velocity_names=self._map.velocity_names,
             velocity_units=self._map.velocity_units,
             effort_units=self._map.effort_units,
-            tip_names=tip_names + chain_names,
-            tip_units=tip_units + chain_units,
+            tip_names=tip_names,
+            tip_units=tip_units,
             mode_names=robot.mode_names,
             robot_name=robot.name,
             method=self._method,
             events=np.array(self.events).reshape(-1, 2 + q.shape[1] + self.qd.shape[1]),
         )
-
-
-# A shape that moves the tip less than this, of its unit deflection, stands still there.
-_STILL = 1e-9
-_TIP_SUFFIX = {'bending_y': ('tip_y', 'm'), 'bending_z': ('tip_z', 'm'),
-               'torsion': ('tip_twist', 'rad'), 'axial': ('tip_x', 'm')}
-
-
-_selections: WeakKeyDictionary[Dynamics, tuple[Names, Names, np.ndarray]] = WeakKeyDictionary()
-
-
-def _tips_of(dyn: Dynamics) -> tuple[Names, Names, np.ndarray]:
-    """Return `tip_selection` of a robot, found once for its dynamics."""
-    found = _selections.get(dyn)
-    if found is None:
-        found = _selections[dyn] = tip_selection(dyn.robot)
-    return found
-
-
-def tip_selection(robot: Robot) -> tuple[Names, Names, np.ndarray]:
-    """
-    Return how tip deflections follow from a configuration.
-
-    A family's shapes at the tip, mostly one, times its coordinates sum up to it.
-
-    Returns:
-        Names and units of the deflections, and the matrix (n_tips, nq) that gives them.
-    """
-    names: list[str] = []
-    units: list[str] = []
-    rows: list[np.ndarray] = []
-    size, first_mode = robot.nq, robot.nq - robot.n_modes
-    index = {name: first_mode + k for k, name in enumerate(robot.mode_names)}
-    for link in robot.links:
-        if link.beam is None:
-            continue
-        for family in link.beam.families:
-            suffix, unit = _TIP_SUFFIX[family.kind]
-            row = np.zeros(size)
-            at_tip = family_shapes(link.beam, family).sample(np.ones(1)).value[:, 0]
-            for name, value in zip(family.names, at_tip):
-                row[index[f'{link.name}/{name}']] = value if abs(value) > _STILL else 0.0
-            names.append(f'{link.name}/{suffix}')
-            units.append(unit)
-            rows.append(row)
-    return tuple(names), tuple(units), np.array(rows).reshape(len(rows), size)

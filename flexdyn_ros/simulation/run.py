@@ -12,6 +12,7 @@ from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 from flexdyn_ros.simulation.progress import ProgressBar
 from flexdyn_ros.simulation.record import Recorder, Trajectory
 from flexdyn_ros.simulation.runge_kutta import RungeKutta
+from flexdyn_ros.simulation.sampled_run import SampledRun
 from flexdyn_ros.simulation.tableaus import IMPLICIT, Tableau
 import numpy as np
 
@@ -20,7 +21,7 @@ _INTERVAL = 0.05
 _FIRST_BLOCK = 64  # steps
 
 
-class Run:
+class Run(SampledRun):
     """
     A run from its first step to its last.
 
@@ -32,19 +33,8 @@ class Run:
         self, equations: EquationsOfMotion, tableau: Tableau, recorder: Recorder,
         times: tuple[int, float, float], hold: int,
     ):
-        """
-        Prepare.
-
-        Args:
-            equations: The equations of motion.
-            tableau: The method.
-            recorder: What keeps the samples.
-            times: Number of steps, their length and the duration [s].
-            hold: Steps for which a torque that is held stays.
-        """
-        self._equations, self._recorder, self._hold = equations, recorder, hold
-        self._steps, self._dt, self._t_end = times
-        self._tableau = tableau
+        """Prepare; see `SampledRun`."""
+        super().__init__(equations, tableau, recorder, times, hold)
         self._integrator: Union[RungeKutta, ImplicitMidpoint] = (
             ImplicitMidpoint(equations) if tableau is IMPLICIT
             else RungeKutta(equations, tableau, equations.quadratures)
@@ -52,17 +42,7 @@ class Run:
         self._compiled = self._compiled_steps()
 
     def integrate(self, q: np.ndarray, qd: np.ndarray, bar: ProgressBar) -> None:
-        """
-        Do all steps.
-
-        Args:
-            q: Initial configuration, (nq,).
-            qd: Initial velocities, (nv,).
-            bar: What shows the progress.
-
-        Raises:
-            Diverged: The motion has grown beyond what can be computed.
-        """
+        """Do all steps; see `SampledRun`."""
         equations, steps, hold = self._equations, self._steps, self._hold
         self.check(q)
         k, block = 0, _FIRST_BLOCK
@@ -70,14 +50,14 @@ class Run:
             if equations.held and k % hold == 0:
                 equations.hold(k * self._dt, q, qd)
             start, stop = perf_counter(), min(k + block, k - k % hold + hold, steps)
-            k, q, qd = self._advance(k, stop, q, qd)
+            k, q, qd = self._block(k, stop, q, qd)
             taken = perf_counter() - start
             block = max(1, min(2 * block, steps, int(block * _INTERVAL / max(taken, 1e-6))))
             bar.update(k / steps)
         if equations.held and k % hold == 0:
             equations.hold(self._t_end, q, qd)
         tau = equations.torque(self._t_end, q, qd)
-        record_state(equations, self._recorder, self._t_end, q, qd, tau)
+        self._record(self._t_end, q, qd, tau)
 
     def check(self, q: np.ndarray) -> None:
         """Raise an ArgumentError for a start beyond a joint stop."""
@@ -89,14 +69,14 @@ class Run:
         if self._compiled is not None:  # it may have been interrupted on its way back
             done = self._recorder.rows(self._compiled.next)
             self._recorder.count = max(self._recorder.count, done)
-        return self._recorder.trajectory()
+        return super().samples()
 
     @property
     def compiled(self) -> bool:
         """Whether the steps run without Python."""
         return self._compiled is not None
 
-    def follow(
+    def advance(
         self, count: int, dt: float, q: np.ndarray, qd: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """
@@ -118,10 +98,10 @@ class Run:
             self._compiled.dt = dt
         k = 1
         while k <= count:
-            k, q, qd = self._advance(k, count + 1, q, qd)
+            k, q, qd = self._block(k, count + 1, q, qd)
         return q, qd
 
-    def renew(self) -> None:
+    def update_wrenches(self) -> None:
         """Take the wrenches of the equations of motion, which have changed."""
         self._compiled = self._compiled_steps()
 
@@ -130,7 +110,7 @@ class Run:
         implicit = self._integrator if isinstance(self._integrator, ImplicitMidpoint) else None
         return compiled_steps(self._equations, self._tableau, self._recorder, *times, implicit)
 
-    def _advance(
+    def _block(
         self, k: int, stop: int, q: np.ndarray, qd: np.ndarray
     ) -> tuple[int, np.ndarray, np.ndarray]:
         """Do steps k to stop - 1 without Python, or up to one in Python; return where it is."""
@@ -150,24 +130,5 @@ class Run:
         end = self._t_end if k == self._steps - 1 else (k + 1) * self._dt
         tau = self._equations.torque(t, q, qd)
         if k % self._recorder.every == 0:
-            record_state(self._equations, self._recorder, t, q, qd, tau)
+            self._record(t, q, qd, tau)
         return self._integrator.step(t, end - t, q, qd, tau)
-
-
-def record_state(
-    equations: EquationsOfMotion, recorder: Recorder, t: float, q: np.ndarray, qd: np.ndarray,
-    tau: np.ndarray,
-) -> None:
-    """
-    Keep a state, with the quadratures of the equations, as a sample.
-
-    Raises:
-        Diverged: Its energy is beyond what can be computed.
-    """
-    try:
-        with np.errstate(over='ignore', invalid='ignore'):
-            sample = equations.sample(t, q, qd, tau)
-            integrals = equations.quadratures
-            recorder.add(t, *sample, integrals.work, integrals.dissipated)
-    except ArithmeticError as error:
-        raise equations.divergence(q, qd) from error

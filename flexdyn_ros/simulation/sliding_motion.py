@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from flexdyn_ros.simulation.joint_stops import CLOSED, ImpulseRows
+from flexdyn_ros.simulation.passive_forces import PassiveForces
 import numpy as np
 
 
@@ -30,23 +31,17 @@ class SlidingMotion:
         map: The configuration beside the velocity.
     """
 
-    def __init__(
-        self, equations: Any, rows: ImpulseRows, passive: Any, damping: np.ndarray,
-        modal: np.ndarray,
-    ):
+    def __init__(self, equations: Any, rows: ImpulseRows, forces: PassiveForces):
         """
         Prepare.
 
         Args:
             equations: The equations of motion, of a robot without loops and prescribed base.
             rows: Where dry friction and stops act.
-            passive: Of a state, all passive forces without losses of joints and springs, (nv,).
-            damping: Viscous friction and damping of springs, (nv,).
-            modal: Damping of modes, (nv, nv).
+            forces: The passive forces.
         """
         self.map = equations.map
-        self._equations, self._rows, self._passive = equations, rows, passive
-        self._damping, self._modal = damping, modal
+        self._equations, self._rows, self._forces = equations, rows, forces
         self._at = rows.at[: len(rows.levels.at)]
 
     @property
@@ -61,7 +56,7 @@ class SlidingMotion:
     def rate(self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """Return the rates of the quadratures, losses by the set-valued law."""
         rate = self._equations.quadratures.rate(t, q, qd, tau)
-        rate[-1] = (self._damping * qd + self._modal @ qd) @ qd
+        rate[-1] = (self._forces.damping * qd + self._forces.modal @ qd) @ qd
         rate[-1] += self._rows.levels(qd) @ np.abs(qd[self._at])
         return np.asarray(rate)
 
@@ -87,7 +82,7 @@ class SlidingMotion:
         self._same_directions(q, qd)
         levels, free = self._rows.levels(qd), self._free
         mass = self._equations.dyn.mass_matrix(q)
-        force = tau + self._passive(q, qd) - self._damping * qd
+        force = tau + self._forces(q, qd) - self._forces.damping * qd
         force[self._at] -= self._signs * levels
         found = np.zeros(len(qd))
         found[free] = np.linalg.solve(mass[np.ix_(free, free)], force[free])

@@ -5,11 +5,8 @@ from arms import flexible_arm, rigid_arm
 from codegen.compiled import needs_compiler
 import flexdyn_ros as fd
 from flexdyn_ros.errors import FlexdynError, SingularMassMatrix
-from flexdyn_ros.nodes.simulator.arm_simulator import (
-    ArmSimulator,
-    JointController,
-    SimulationStopped,
-)
+from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator, SimulationStopped
+from flexdyn_ros.nodes.simulator.joint_controller import JointController
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 import numpy as np
 import pytest

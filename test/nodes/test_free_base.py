@@ -7,7 +7,8 @@ import flexdyn_ros as fd
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
-from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator, JointController
+from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator
+from flexdyn_ros.nodes.simulator.joint_controller import JointController
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 import numpy as np
 import pytest

@@ -4,7 +4,8 @@
 from arms import flexible_arm
 import flexdyn_ros as fd
 from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints, ArmCoordinates
-from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator, JointController
+from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator
+from flexdyn_ros.nodes.simulator.joint_controller import JointController
 import numpy as np
 import pytest
 

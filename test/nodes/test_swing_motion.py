@@ -5,7 +5,8 @@ from arms import flexible_arm
 import flexdyn_ros as fd
 from flexdyn_ros.nodes.arm.joint_motion import JointSample
 from flexdyn_ros.nodes.root_frame import root_link
-from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator, JointController
+from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator
+from flexdyn_ros.nodes.simulator.joint_controller import JointController
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 import numpy as np
 import pytest

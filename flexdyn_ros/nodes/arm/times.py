@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from time import time_ns
 from typing import Any, Hashable, Optional
 
 import numpy as np
@@ -78,6 +79,13 @@ class NodeClock:
     time: int
     simulated: bool = False
     max_delay: float = 0.0
+
+    @classmethod
+    def of(cls, clock: Any, max_delay: float) -> NodeClock:
+        """Return the time of a node's rclpy clock, of the system's where none is simulated."""
+        simulated = clock.ros_time_is_active
+        now = clock.now().nanoseconds if simulated else time_ns()
+        return cls(now, simulated, max_delay)
 
 
 @dataclass

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Optional, Sequence
+from typing import Sequence
 
 from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.closed_chains.stepping import LoopMotion
@@ -13,16 +13,16 @@ from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.arm.closed_motion import what_follows
 from flexdyn_ros.nodes.arm.deflection import ModalEquations
 from flexdyn_ros.nodes.arm.joint_motion import JointSample
+from flexdyn_ros.nodes.simulator.joint_controller import JointController
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
-from flexdyn_ros.simulation.frequencies import damping_matrix, stiffness_matrix
+from flexdyn_ros.simulation.frequencies import damping_matrix, fastest_rate, stiffness_matrix
 from flexdyn_ros.simulation.integrate import EVALUATED, RECORDED
 from flexdyn_ros.simulation.method_choice import AUTO, choose
 from flexdyn_ros.simulation.record import Recorder
 from flexdyn_ros.simulation.run import Run
 from flexdyn_ros.simulation.tableaus import IMPLICIT
-from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
 import numpy as np
 
 # The classical Runge-Kutta method is stable up to |lambda| h = 2.78; half of that leaves room for
@@ -35,64 +35,6 @@ _NO_SAMPLES = 2**31  # steps a sample
 
 class SimulationStopped(FlexdynError):
     """The simulated motion is not plausible any more; the state before it is kept."""
-
-
-class JointController:
-    """
-    The robot's own joint controller: proportional and derivative, on the motor side.
-
-    Attributes:
-        kp: Proportional gains, shape (n,) [N m/rad | N/m].
-        kd: Derivative gains, shape (n,) [N m s/rad | N s/m].
-        position: Desired positions, shape (n,) [rad | m].
-        velocity: Desired velocities, shape (n,) [rad/s | m/s].
-    """
-
-    def __init__(self, kp: Sequence[float], kd: Sequence[float], count: int):
-        """
-        Set the gains.
-
-        Args:
-            kp: One for each joint, one for all, or none.
-            kd: The same.
-            count: Number of joints.
-
-        Raises:
-            FlexdynError: The number of gains does not fit.
-        """
-        for name, gains in (('pd.kp', kp), ('pd.kd', kd)):
-            if len(gains) not in (0, 1, count):
-                raise FlexdynError(f'{name} has {len(gains)} gains for {count} joints.')
-        self.kp = np.resize(np.array(kp or (0.0,), dtype=float), count)
-        self.kd = np.resize(np.array(kd or (0.0,), dtype=float), count)
-        self.position = np.zeros(count)
-        self.velocity = np.zeros(count)
-
-    @property
-    def push(self) -> np.ndarray:
-        """Return the torques at zero positions and velocities, shape (n,) [N m | N]."""
-        return self.kp * self.position + self.kd * self.velocity
-
-    def law(self, size: int, of_q: np.ndarray, of_v: np.ndarray) -> Optional[TorqueLaw]:
-        """
-        Return the torques besides `push` as a law, or None where there are none.
-
-        Args:
-            size: Number of velocities.
-            of_q: Where the joints' positions are in q, shape (n,).
-            of_v: Where their velocities are in qd, shape (n,).
-        """
-        if not (self.kp.any() or self.kd.any()):
-            return None
-        law, count = TorqueLaw(size), len(of_v)
-        law.of_q, law.of_v, law.kp, law.kd = of_q, of_v, self.kp, self.kd
-        law.ki = np.zeros(count)
-        law.reference = PiecewisePolynomial(np.array([0.0, 1.0]), np.zeros((1, 1, count)))
-        return law
-
-    def torque(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Return kp (desired - q) + kd (desired rate - qd), shape (n,) [N m | N]."""
-        return self.kp * (self.position - q) + self.kd * (self.velocity - qd)
 
 
 class ArmSimulator:
@@ -249,13 +191,7 @@ class ArmSimulator:
             # Loops leave only some motions, whose inertia is larger than that of the open tree.
             free = spaces(self._dyn.loop_jacobian(self.q)).free
             mass, stiffness, damping = (free.T @ x @ free for x in (mass, stiffness, damping))
-        nv = len(mass)
-        if nv == 0:
-            return 0.0
-        system = np.zeros((2 * nv, 2 * nv))
-        system[:nv, nv:] = np.eye(nv)
-        system[nv:] = -np.linalg.solve(mass, np.hstack((stiffness, damping)))
-        return float(np.abs(np.linalg.eigvals(system)).max())
+        return fastest_rate(mass, stiffness, damping)
 
     def torque(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """
@@ -285,12 +221,12 @@ class ArmSimulator:
         if loads != self._loaded:
             self._loaded = loads
             self._equations.load(loads)
-            self._run.renew()
+            self._run.update_wrenches()
         push = np.zeros(self._map.nv)
         push[self.columns] = self.effort + self.controller.push
         self._equations.constant = push
         try:
-            q, qd = self._run.follow(count, duration / count, self.q, self.qd)
+            q, qd = self._run.advance(count, duration / count, self.q, self.qd)
         except Diverged as error:
             raise self._stopped(f'"{error.coordinate}" is no longer finite') from error
         except (FlexdynError, ArithmeticError) as error:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import flexdyn_ros as fd
 from flexdyn_ros.nodes.arm.deflection import JointSample
-from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator, JointController
+from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator
+from flexdyn_ros.nodes.simulator.joint_controller import JointController
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
 import numpy as np

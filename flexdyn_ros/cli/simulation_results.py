@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results of `flexdyn simulate`: its folder, files and summary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Optional, TYPE_CHECKING
+
+from flexdyn_ros.errors import ArgumentError, FileNotWritten
+from flexdyn_ros.terminal import warn
+
+if TYPE_CHECKING:
+    from flexdyn_ros.simulation import Trajectory
+
+
+def result_folder(name: str) -> Path:
+    """Return the folder of the results, created where it is missing."""
+    folder = Path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ArgumentError(
+            '--out', f'is {folder}, which cannot be created: {error.strerror}'
+        ) from error
+    return folder
+
+
+def keep_motion(error: BaseException, folder: Path, event: str) -> None:
+    """Write the motion that an error carries, if it has any."""
+    motion = getattr(error, 'trajectory', None)
+    if motion is not None and len(motion):
+        write_files(motion, folder, plots=False)
+        warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}')
+
+
+def write_files(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
+    """Write the files; one that cannot be written does not keep the other from its place."""
+    files, failed = [], None
+    # The smaller file first: a disk that is nearly full may still take it.
+    for write, name in (
+        (trajectory.save_npz, 'trajectory.npz'), (trajectory.to_csv, 'trajectory.csv'),
+    ):
+        try:
+            files.append(write(folder / name))
+        except FileNotWritten as error:
+            failed = failed or error
+    if failed is not None:
+        for path in files:
+            warn(f'{path} is written')
+        raise failed
+    files.reverse()
+    if plots:
+        from flexdyn_ros.simulation.plot import save_plots
+
+        files += save_plots(trajectory, folder)
+    return files
+
+
+def summarise(
+    robot: Any, trajectory: 'Trajectory', dt: float, limit: Optional[float], wall: float,
+    folder: Path, files: list[Path],
+) -> dict[str, Any]:
+    """
+    Return the summary of a motion, as `--json` prints it.
+
+    Args:
+        robot: The robot.
+        trajectory: The motion.
+        dt: Time step [s].
+        limit: Largest stable step [s], or None.
+        wall: Time that the simulation took [s].
+        folder: Folder of the results.
+        files: The files written.
+    """
+    change = trajectory.energy - trajectory.energy[0]
+    tips = {
+        name: {'unit': unit, 'peak': float(abs(trajectory.tips[:, k]).max())}
+        for k, (name, unit) in enumerate(zip(trajectory.tip_names, trajectory.tip_units))
+    }
+    return {
+        'robot': trajectory.robot_name,
+        'method': trajectory.method,
+        't_end': float(trajectory.t[-1]),
+        'dt': dt,
+        'step_limit': limit,
+        'samples': len(trajectory),
+        'energy_start': float(trajectory.energy[0]),
+        'energy_end': float(trajectory.energy[-1]),
+        'energy_change': float(change[-1]),
+        'energy_change_largest': float(abs(change).max()),
+        'tip_deflections': tips,
+        'final_configuration': dict(zip(trajectory.names, trajectory.q[-1].tolist())),
+        'final_velocity': dict(zip(trajectory.velocity_names, trajectory.qd[-1].tolist())),
+        'wall_time': wall,
+        'real_time_factor': float(trajectory.t[-1]) / wall,
+        'folder': str(folder),
+        'files': [str(path) for path in files],
+        'base_wrench_peak': _base_wrench(robot, trajectory),
+    }
+
+
+def _base_wrench(robot: Any, trajectory: 'Trajectory') -> dict[str, float]:
+    """Return the largest wrench on a prescribed base by coordinate; nothing for another."""
+    if robot.base_motion != 'prescribed':
+        return {}
+    names = trajectory.velocity_names[:6]
+    return dict(zip(names, abs(trajectory.tau[:, :6]).max(axis=0).tolist()))
+
+
+def print_summary(summary: dict[str, Any]) -> None:
+    """Print what `summarise` returns."""
+    print(
+        f'{summary["robot"]}: {summary["samples"]} samples, {summary["t_end"]:g} s by '
+        f'{summary["method"]} with dt = {summary["dt"]:.6g} s'
+    )
+    print(
+        f'energy: {summary["energy_start"]:.6g} J to {summary["energy_end"]:.6g} J, '
+        f'change {summary["energy_change"]:.3g} J, '
+        f'largest change {summary["energy_change_largest"]:.3g} J '
+        '(work, losses and integration error)'
+    )
+    for name, force in summary['base_wrench_peak'].items():
+        unit = 'N' if name.rpartition('/')[2].startswith('t') else 'N m'
+        print(f'peak of the wrench on {name}: {force:.4g} {unit}')
+    for name, tip in summary['tip_deflections'].items():
+        print(f'peak of {name}: {tip["peak"]:.4g} {tip["unit"]}')
+    print(
+        f'wall time {summary["wall_time"]:.3g} s, real-time factor '
+        f'{summary["real_time_factor"]:.3g} (above 1 is faster than real time)'
+    )
+    names = ', '.join(Path(path).name for path in summary['files'])
+    print(f'wrote {names} to')
+    print(summary['folder'])

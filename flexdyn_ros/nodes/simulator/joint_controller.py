@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The joint controller of a simulated arm."""
+
+from __future__ import annotations
+
+from typing import Optional, Sequence
+
+from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
+import numpy as np
+
+
+class JointController:
+    """
+    The robot's own joint controller: proportional and derivative, on the motor side.
+
+    Attributes:
+        kp: Proportional gains, shape (n,) [N m/rad | N/m].
+        kd: Derivative gains, shape (n,) [N m s/rad | N s/m].
+        position: Desired positions, shape (n,) [rad | m].
+        velocity: Desired velocities, shape (n,) [rad/s | m/s].
+    """
+
+    def __init__(self, kp: Sequence[float], kd: Sequence[float], count: int):
+        """
+        Set the gains.
+
+        Args:
+            kp: One for each joint, one for all, or none.
+            kd: The same.
+            count: Number of joints.
+
+        Raises:
+            FlexdynError: The number of gains does not fit.
+        """
+        for name, gains in (('pd.kp', kp), ('pd.kd', kd)):
+            if len(gains) not in (0, 1, count):
+                raise FlexdynError(f'{name} has {len(gains)} gains for {count} joints.')
+        self.kp = np.resize(np.array(kp or (0.0,), dtype=float), count)
+        self.kd = np.resize(np.array(kd or (0.0,), dtype=float), count)
+        self.position = np.zeros(count)
+        self.velocity = np.zeros(count)
+
+    @property
+    def push(self) -> np.ndarray:
+        """Return the torques at zero positions and velocities, shape (n,) [N m | N]."""
+        return self.kp * self.position + self.kd * self.velocity
+
+    def law(self, size: int, of_q: np.ndarray, of_v: np.ndarray) -> Optional[TorqueLaw]:
+        """
+        Return the torques besides `push` as a law, or None where there are none.
+
+        Args:
+            size: Number of velocities.
+            of_q: Where the joints' positions are in q, shape (n,).
+            of_v: Where their velocities are in qd, shape (n,).
+        """
+        if not (self.kp.any() or self.kd.any()):
+            return None
+        law, count = TorqueLaw(size), len(of_v)
+        law.of_q, law.of_v, law.kp, law.kd = of_q, of_v, self.kp, self.kd
+        law.ki = np.zeros(count)
+        law.reference = PiecewisePolynomial(np.array([0.0, 1.0]), np.zeros((1, 1, count)))
+        return law
+
+    def torque(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Return kp (desired - q) + kd (desired rate - qd), shape (n,) [N m | N]."""
+        return self.kp * (self.position - q) + self.kd * (self.velocity - qd)

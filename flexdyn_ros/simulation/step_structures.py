@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The structures of `steps/stepping.h`, field by field."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_double, c_int64, c_void_p
+
+# The functions that the loop calls, by their fields of a `SimulationStructure`.
+FIELDS = {
+    'forward': 'forward_dynamics', 'kinetic': 'kinetic_energy', 'potential': 'potential_energy',
+    'losses': 'dissipated_power', 'external': 'external_force_vector', 'project': 'project',
+}
+IMPLICIT_FIELDS = {
+    'mass': 'mass_matrix', 'bias': 'bias_vector', 'friction': 'friction_vector',
+}
+# Of the rows of impulses: indices and numbers.
+ROW_INDICES, ROW_NUMBERS = ('at', 'beside', 'q_at', 'q_beside'), ('share', 'limits')
+# The functions of the model in a torque law.
+MODEL_FIELDS = ('inverse', 'slip')
+# The arrays of samples.
+SAMPLES = ('t', 'q', 'qd', 'tau', 'kinetic', 'potential', 'work', 'dissipated')
+
+
+class FunctionStructure(ctypes.Structure):
+    _fields_ = [
+        ('call', c_void_p), ('n_constants', c_int64), ('constants', c_void_p),
+        ('results', c_int64), ('pivots', c_int64),
+    ]
+
+
+class PolynomialStructure(ctypes.Structure):
+    _fields_ = [
+        ('intervals', c_int64), ('degree', c_int64), ('width', c_int64), ('at', c_void_p),
+        ('coefficients', c_void_p), ('place', c_int64),
+    ]
+
+
+class TableauStructure(ctypes.Structure):
+    _fields_ = [('stages', c_int64), ('a', c_void_p), ('b', c_void_p), ('c', c_void_p)]
+
+
+class ConfigurationStructure(ctypes.Structure):
+    _fields_ = [
+        *((name, c_int64) for name in ('nq', 'nv', 'plain', 'floating', 'quaternions')),
+        *((name, c_void_p) for name in ('plain_q', 'plain_v', 'floating_at', 'quaternion_at')),
+    ]
+
+
+class ModelTorqueStructure(ctypes.Structure):
+    _fields_ = [
+        *((name, FunctionStructure) for name in MODEL_FIELDS),
+        ('size', c_int64), ('along', c_int64), ('of_q', c_void_p), ('of_v', c_void_p),
+    ]
+
+
+class TorqueLawStructure(ctypes.Structure):
+    _fields_ = [
+        ('constant', c_void_p), ('table', PolynomialStructure), ('reference', PolynomialStructure),
+        ('tracked', c_int64), ('integrals', c_int64),
+        *((name, c_void_p) for name in (
+            'of_q', 'of_v', 'kp', 'kd', 'ki', 'values', 'slopes', 'curvatures', 'errors', 'forces',
+        )),
+        ('model', ModelTorqueStructure),
+    ]
+
+
+class FrictionTermStructure(ctypes.Structure):
+    _fields_ = [
+        ('index', c_int64),
+        *((name, c_double) for name in (
+            'multiplier', 'coulomb', 'stribeck', 'stribeck_velocity',
+        )),
+    ]
+
+
+class ImplicitStructure(ctypes.Structure):
+    _fields_ = [
+        ('terms', c_int64), ('rows', c_int64), ('rubbing', c_int64),
+        ('term', ctypes.POINTER(FrictionTermStructure)),
+        *((name, c_void_p) for name in (
+            *ROW_INDICES, *ROW_NUMBERS, 'damping', 'springs', 'modal', 'stiffness', 'last',
+            'memory', 'slides',
+        )),
+        *((name, FunctionStructure) for name in IMPLICIT_FIELDS),
+    ]
+
+
+class SamplesStructure(ctypes.Structure):
+    _fields_ = [
+        *((name, c_void_p) for name in SAMPLES), ('every', c_int64),
+    ]
+
+
+class SimulationStructure(ctypes.Structure):
+    _fields_ = [
+        ('map', ConfigurationStructure), ('method', TableauStructure),
+        *((name, FunctionStructure) for name in FIELDS),
+        ('rank', c_void_p), ('held_rank', c_void_p),
+        ('law', TorqueLawStructure), ('record', SamplesStructure), ('implicit', ImplicitStructure),
+        ('is_implicit', c_int64),
+        *((name, c_double) for name in ('dt', 't_end', 'doubtful')),
+        *((name, c_int64) for name in ('steps', 'next', 'size')),
+        *((name, c_void_p) for name in (
+            'state', 'stage', 'rates', 'tau', 'force', 'x', 'y', 'memory',
+        )),
+    ]

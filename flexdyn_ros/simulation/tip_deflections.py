@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tip deflections of flexible links over a motion."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+from flexdyn_ros.model.beam.family_shapes import family_shapes
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.segments import tip_deflection
+from flexdyn_ros.robot_dynamics import Dynamics
+import numpy as np
+
+Names = tuple[str, ...]
+# A shape that moves the tip less than this, of its unit deflection, stands still there.
+_STILL = 1e-9
+_TIP_SUFFIX = {'bending_y': ('tip_y', 'm'), 'bending_z': ('tip_z', 'm'),
+               'torsion': ('tip_twist', 'rad'), 'axial': ('tip_x', 'm')}
+# What rotation about each axis does to the tip, its unit, and its place in `tip_deflection`.
+_SEGMENT_TIPS = {'z': ('tip_y', 'm', 0), 'y': ('tip_z', 'm', 1), 'x': ('tip_twist', 'rad', 2)}
+_families: WeakKeyDictionary[Dynamics, tuple[Names, Names, np.ndarray]] = WeakKeyDictionary()
+
+
+def tip_deflections(dyn: Dynamics, q: np.ndarray) -> tuple[Names, Names, np.ndarray]:
+    """
+    Return names, units and values of the tip deflections of a robot's flexible links.
+
+    A family's shapes at the tip, mostly one, times its coordinates sum up to it.
+
+    Args:
+        dyn: The dynamics, which also keys what is found once a robot.
+        q: Configurations, (T, nq).
+
+    Returns:
+        Names, units, and the deflections in beam axes, (T, n_tips) [m, rad].
+    """
+    if dyn not in _families:
+        _families[dyn] = _family_tips(dyn.robot)
+    names, units, selection = _families[dyn]
+    segment_names, segment_units, values = _segment_tips(dyn.robot, q)
+    tips = np.hstack([q @ selection.T, values])
+    return names + segment_names, units + segment_units, tips
+
+
+def _family_tips(robot: Robot) -> tuple[Names, Names, np.ndarray]:
+    """Return names and units of tip deflections, and the matrix (n_tips, nq) that gives them."""
+    names: list[str] = []
+    units: list[str] = []
+    rows: list[np.ndarray] = []
+    size, first_mode = robot.nq, robot.nq - robot.n_modes
+    index = {name: first_mode + k for k, name in enumerate(robot.mode_names)}
+    for link in robot.links:
+        if link.beam is None:
+            continue
+        for family in link.beam.families:
+            suffix, unit = _TIP_SUFFIX[family.kind]
+            row = np.zeros(size)
+            at_tip = family_shapes(link.beam, family).sample(np.ones(1)).value[:, 0]
+            for name, value in zip(family.names, at_tip):
+                row[index[f'{link.name}/{name}']] = value if abs(value) > _STILL else 0.0
+            names.append(f'{link.name}/{suffix}')
+            units.append(unit)
+            rows.append(row)
+    return tuple(names), tuple(units), np.array(rows).reshape(len(rows), size)
+
+
+def _segment_tips(robot: Robot, q: np.ndarray) -> tuple[Names, Names, np.ndarray]:
+    """Return what `tip_deflections` does, of links in segments, exact for any angles."""
+    names: list[str] = []
+    units: list[str] = []
+    columns: list[np.ndarray] = []
+    for link in robot.links:
+        if link.segments is None:
+            continue
+        first = robot.nq - robot.n_modes + robot.mode_names.index(link.mode_names[0])
+        angles = q[:, first : first + len(link.mode_names)]
+        values = tip_deflection(link.segments, angles) if len(q) else np.zeros((0, 3))
+        for axis, (suffix, unit, place) in _SEGMENT_TIPS.items():
+            if axis in link.segments.directions:
+                names.append(f'{link.name}/{suffix}')
+                units.append(unit)
+                columns.append(values[:, place])
+    return tuple(names), tuple(units), np.array(columns).reshape(len(columns), len(q)).T
