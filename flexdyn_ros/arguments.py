@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from array import array
 from math import isfinite
-from typing import Any, Optional, Sequence
+from typing import Any, Iterable, Optional, Sequence
 
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
@@ -127,3 +127,13 @@ def _array(argument: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
         raise ArgumentError(argument, f'has shape {found.shape}, expected {shape}')
     refuse_infinite(argument, found)
     return found
+
+
+def names(argument: str, given: Any) -> tuple[str, ...]:
+    """Return one name or several as a tuple; anything else is an ArgumentError."""
+    found = (given,) if isinstance(given, str) else given
+    if isinstance(found, Iterable):
+        found = tuple(found)
+        if all(isinstance(each, str) for each in found):
+            return found
+    raise ArgumentError(argument, f'is {given!r}, expected names')

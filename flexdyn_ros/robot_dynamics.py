@@ -11,7 +11,7 @@ from copy import copy
 from typing import Iterable, Optional, overload, Sequence, Union
 import warnings
 
-from flexdyn_ros.arguments import deliver, real_vector
+from flexdyn_ros.arguments import deliver, names, real_vector
 from flexdyn_ros.batch import BatchDynamics
 from flexdyn_ros.checked_arguments import payload_body, Wrenches
 from flexdyn_ros.closed_chains.methods import ByLoop, ClosedChainMethods
@@ -160,10 +160,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         if not functions:
             raise ArgumentError('functions', f'is empty, expected some of {tuple(FUNCTIONS)}')
-        frames = (wrenches,) if isinstance(wrenches, str) else tuple(wrenches)
+        frames = names('wrenches', wrenches)
         places = tuple((self._frame(frame), None) for frame in sorted(frames))
         requests = [each for text in functions for each in self._requests(text)]
-        self._keep_as_arguments((arguments,) if isinstance(arguments, str) else tuple(arguments))
+        self._keep_as_arguments(names('arguments', arguments))
         if isinstance(self._backend, GeneratedBackend):
             for request in requests:
                 takes = request.function.takes_wrenches

@@ -87,3 +87,12 @@ def test_the_right_objects_are_taken(objects):
 def test_a_description_is_asked_for(objects, given):
     with pytest.raises(fd.FlexdynError, match='must be XML text or a path, not'):
         fd.load_robot(objects[given])
+
+
+@pytest.mark.parametrize('named', [
+    {'wrenches': 5}, {'wrenches': [5]}, {'arguments': [3]}, {'arguments': 2.5},
+])
+def test_what_compile_takes_are_names(named):
+    dyn = fd.Dynamics(fd.load_robot(ARM), backend='reference')
+    with pytest.raises(ArgumentError, match=f'Argument "{next(iter(named))}" .* expected names'):
+        dyn.compile('inverse_dynamics', **named)

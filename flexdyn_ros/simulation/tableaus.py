@@ -117,6 +117,6 @@ def find_tableau(name: str) -> Tableau:
     """
     known = {**TABLEAUS, IMPLICIT.name: IMPLICIT, **ADAPTIVE}
     if not isinstance(name, str) or name.lower() not in known:
-        names = ', '.join(each.name for each in known.values())
-        raise ArgumentError('method', f'is {name!r}, and must be one of {names}')
+        methods = ', '.join(['auto', *(each.name for each in known.values())])
+        raise ArgumentError('method', f'is {name!r}, and must be one of {methods}')
     return known[name.lower()]
