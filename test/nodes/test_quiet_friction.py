@@ -8,6 +8,8 @@ from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.ros
+
 
 def test_the_velocity_fades_in_between_one_and_two_dead_bands():
     quiet = QuietFriction(fd.load_robot(ROBOT), 0.1)
@@ -20,7 +22,6 @@ def test_the_velocity_fades_in_between_one_and_two_dead_bands():
     assert quiet.velocities(np.array([0.05, 0.05]))[0] == 0.05
 
 
-@pytest.mark.ros
 def test_noise_at_standstill_does_not_reach_the_torque(torque_node):
     """Measured noise makes the friction of the model jump; a desired velocity counts in full."""
     random = np.random.default_rng(1)
