@@ -11,8 +11,8 @@ HEAD = """\
 Written by `make bench-simulation`: wall time of `fd.simulate`, called from Python, on the backend
 "c" with `rk4` and a step of 1 ms unless a row names another one. Both sides of a ratio run in
 turns in one process. Ratios are medians over rounds, with the middle half of the rounds in
-brackets. Times are medians, with the shortest round in brackets. A ratio is the factor that the last but one
-column names: our time over that of the same work, or the other code's time over ours.
+brackets. Times are medians, with the shortest round in brackets. A ratio is the factor that the
+last but one column names: our time over that of the same work, or the other code's time over ours.
 
 """
 TAIL = """\
