@@ -12,15 +12,14 @@ from __future__ import annotations
 from typing import Any, Union
 
 from flexdyn_ros.dynamics.scalar import (
-    cos,
-    exp,
+    evaluate,
+    Function,
     OuterScalar,
-    piecewise,
     Scalar,
-    sin,
+    slope,
     Spline,
-    stumpff,
-    tanh,
+    STUMPFF,
+    stumpff_order,
 )
 from flexdyn_ros.dynamics.spatial import is_zero
 
@@ -87,43 +86,10 @@ class PowerSeries(OuterScalar):
         """Refuse to decide: a number that vanishes may still change with e."""
         raise TypeError('a power series has no truth value: the algorithm branches on it')
 
-    def sin(self) -> PowerSeries:
-        """Return the sine."""
-        s, c = sin(self.terms[0]), cos(self.terms[0])
-        return self._function(s, c, -s)
-
-    def cos(self) -> PowerSeries:
-        """Return the cosine."""
-        s, c = sin(self.terms[0]), cos(self.terms[0])
-        return self._function(c, -s, -c)
-
-    def exp(self) -> PowerSeries:
-        """Return the exponential."""
-        value = exp(self.terms[0])
-        return self._function(value, value, value)
-
-    def tanh(self) -> PowerSeries:
-        """Return the hyperbolic tangent."""
-        value = tanh(self.terms[0])
-        slope = 1.0 - value * value
-        return self._function(value, slope, -2.0 * value * slope)
-
-    def stumpff(self, order: int) -> PowerSeries:
-        """Return Stumpff's function of this order, c_k' = (k c_(k+2) - c_(k+1)) / 2."""
-        u = self.terms[0]
-
-        def slope(k: int) -> Scalar:
-            return 0.5 * (k * stumpff(k + 2, u) - stumpff(k + 1, u))
-
-        curvature = 0.5 * (order * slope(order + 2) - slope(order + 1))
-        return self._function(stumpff(order, u), slope(order), curvature)
-
-    def piecewise(self, function: Spline) -> PowerSeries:
-        """Return a piecewise polynomial; at a knot it is continued from above."""
-        x, first = self.terms[0], function.derivative()
-        return self._function(
-            piecewise(function, x), piecewise(first, x), piecewise(first.derivative(), x)
-        )
+    def call(self, function: Function) -> PowerSeries:
+        """Return a function of the series; a piecewise one is continued from above at a knot."""
+        x = self.terms[0]
+        return self._function(evaluate(function, x), slope(function, x), _curvature(function, x))
 
     def _function(self, value: Scalar, slope: Scalar, curvature: Scalar) -> PowerSeries:
         """Return f of the series from f, f' and f'' at its constant term."""
@@ -137,6 +103,22 @@ Operand = Union[PowerSeries, Any]
 
 def _terms(x: Operand) -> tuple[Scalar, Scalar, Scalar]:
     return x.terms if isinstance(x, PowerSeries) else (x, 0.0, 0.0)
+
+
+def _curvature(function: Function, x: Scalar) -> Scalar:
+    """Return the second derivative of a function at x."""
+    if isinstance(function, Spline):
+        return slope(function.derivative(), x)
+    if function in ('sin', 'cos'):
+        return -evaluate(function, x)
+    if function == 'exp':
+        return evaluate(function, x)
+    if function == 'tanh':
+        return -2.0 * evaluate(function, x) * slope(function, x)
+    order = stumpff_order(function)
+    assert order is not None
+    higher, next_one = (slope(f'{STUMPFF}{order + k}', x) for k in (2, 1))
+    return 0.5 * (order * higher - next_one)
 
 
 def _inverse(x: PowerSeries) -> PowerSeries:

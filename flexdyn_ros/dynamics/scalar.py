@@ -2,8 +2,8 @@
 """
 Functions of one scalar: floats are evaluated here, any other scalar answers with its own method.
 
-A scalar is anything with + - * / and the methods sin, cos, exp, tanh, stumpff(order) and
-piecewise(function), so the algorithms of this folder run unchanged on floats and on symbols.
+A scalar is a float or a `SmoothScalar`, so the algorithms of this folder run unchanged on floats
+and on symbols. The functions of one scalar and their derivatives are stated here alone.
 """
 
 from __future__ import annotations
@@ -11,12 +11,47 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 import math
-from typing import Any, Sequence
+from typing import Any, Optional, Sequence, Union
 
 Scalar = Any
+STUMPFF = 'stumpff'
 
 
-class OuterScalar:
+class SmoothScalar:
+    """A scalar with + - * / that is no float; functions of it are found by its `call`."""
+
+    __slots__ = ()
+
+    def call(self, function: Function) -> Scalar:
+        """Return a function of the scalar."""
+        raise NotImplementedError
+
+    def sin(self) -> Scalar:
+        """Return the sine."""
+        return self.call('sin')
+
+    def cos(self) -> Scalar:
+        """Return the cosine."""
+        return self.call('cos')
+
+    def exp(self) -> Scalar:
+        """Return the exponential."""
+        return self.call('exp')
+
+    def tanh(self) -> Scalar:
+        """Return the hyperbolic tangent."""
+        return self.call('tanh')
+
+    def stumpff(self, order: int) -> Scalar:
+        """Return Stumpff's function of this order, see `stumpff`."""
+        return self.call(f'{STUMPFF}{order}')
+
+    def piecewise(self, function: Spline) -> Scalar:
+        """Return a piecewise polynomial."""
+        return self.call(function)
+
+
+class OuterScalar(SmoothScalar):
     """
     A scalar made of scalars, such as a power series.
 
@@ -85,6 +120,10 @@ class Spline:
             constants[number] = constants[number + 1] - outer
         pieces = tuple((c, *piece[1:]) for c, piece in zip(constants, raised))
         return Spline(self.knots, pieces)
+
+
+# sin, cos, exp, tanh, Stumpff's functions as stumpff0 and so on, or a piecewise polynomial.
+Function = Union[str, Spline]
 
 
 def _trimmed(piece: Piece) -> Piece:
@@ -157,3 +196,40 @@ def _stumpff_series(order: int, u: float) -> float:
     for j in reversed(range(SERIES_TERMS)):
         value = 1.0 / math.factorial(2 * j + order) - u * value
     return value
+
+
+def stumpff_order(function: object) -> Optional[int]:
+    """Return k where a function's name is that of Stumpff's c_k, else None."""
+    name = str(function)
+    return int(name[len(STUMPFF):]) if name.startswith(STUMPFF) else None
+
+
+def evaluate(function: Function, x: Scalar) -> Scalar:
+    """Return the value of a function at x."""
+    if isinstance(function, Spline):
+        return piecewise(function, x)
+    order = stumpff_order(function)
+    if order is not None:
+        return stumpff(order, x)
+    return {'sin': sin, 'cos': cos, 'exp': exp, 'tanh': tanh}[function](x)
+
+
+def slope(function: Function, x: Scalar) -> Scalar:
+    """Return the derivative of a function at x; at a knot of a spline it is that above."""
+    if isinstance(function, Spline):
+        return piecewise(function.derivative(), x)
+    if function == 'sin':
+        return cos(x)
+    if function == 'cos':
+        return -sin(x)
+    if function == 'exp':
+        return exp(x)
+    if function == 'tanh':
+        if isinstance(x, float):  # without the cancellation of 1 - tanh^2
+            decay = math.exp(-2.0 * abs(x))
+            return 4.0 * decay / (1.0 + decay) ** 2
+        value = tanh(x)
+        return 1.0 - value * value
+    order = stumpff_order(function)
+    assert order is not None
+    return 0.5 * (order * stumpff(order + 2, x) - stumpff(order + 1, x))

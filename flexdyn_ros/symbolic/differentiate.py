@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from typing import Mapping
 
+from flexdyn_ros.dynamics.scalar import slope
 from flexdyn_ros.symbolic.graph import (
     CONSTANT,
     Expression,
     NEGATIVE,
     PRODUCT,
     QUOTIENT,
-    stumpff_order,
     SUM,
     SYMBOL,
 )
@@ -70,24 +70,5 @@ def _derivative(node: Expression, known: dict[Expression, Expression]) -> Expres
         )
     if node.kind == QUOTIENT:
         return (rates[0] - node * rates[1]) / node.operands[1]
-    return _slope(node) * rates[0]
-
-
-def _slope(node: Expression) -> Expression:
-    """Return the derivative of a function call by its argument."""
-    x = node.operands[0]
-    if node.value in node.graph.tables:
-        return x.piecewise(node.graph.tables[node.value].derivative())
-    if node.value == 'sin':
-        return x.cos()
-    if node.value == 'cos':
-        return -x.sin()
-    if node.value == 'exp':
-        return node
-    if node.value == 'tanh':
-        return 1.0 - node * node
-    order = stumpff_order(node.value)
-    if order == 0:
-        return -0.5 * x.stumpff(1)
-    # c_k' = (k c_(k+2) - c_(k+1)) / 2, see dynamics.scalar.stumpff.
-    return 0.5 * (order * x.stumpff(order + 2) - x.stumpff(order + 1))
+    function = graph.tables.get(node.value, node.value)
+    return slope(function, node.operands[0]) * rates[0]

@@ -13,18 +13,17 @@ from __future__ import annotations
 import math
 from typing import Iterable, Optional, Union
 
-from flexdyn_ros.dynamics.scalar import OuterScalar, Spline, stumpff
+from flexdyn_ros.dynamics.scalar import evaluate, Function, OuterScalar, SmoothScalar, Spline
 from flexdyn_ros.symbolic.rounding import is_rounding, NumberTable
 
 # What a node is. A CALL is of sin, cos, exp, tanh, stumpffK (Stumpff's c_K) or piecewiseK (the
 # graph's K-th table).
 CONSTANT, SYMBOL, SUM, PRODUCT, QUOTIENT, NEGATIVE, CALL = range(7)
-STUMPFF = 'stumpff'
 
 Operand = Union['Expression', float, int]
 
 
-class Expression:
+class Expression(SmoothScalar):
     """
     A node of a graph; made by its graph and by arithmetic, never directly.
 
@@ -82,29 +81,11 @@ class Expression:
         """Refuse to decide: traced code must not branch on a symbol."""
         raise TypeError('a symbol has no truth value: the traced code branches on it')
 
-    def sin(self) -> Expression:
-        """Return the sine."""
-        return self.graph.call('sin', self)
-
-    def cos(self) -> Expression:
-        """Return the cosine."""
-        return self.graph.call('cos', self)
-
-    def exp(self) -> Expression:
-        """Return the exponential."""
-        return self.graph.call('exp', self)
-
-    def tanh(self) -> Expression:
-        """Return the hyperbolic tangent."""
-        return self.graph.call('tanh', self)
-
-    def stumpff(self, order: int) -> Expression:
-        """Return Stumpff's function of this order; see dynamics.scalar.stumpff."""
-        return self.graph.call(f'{STUMPFF}{order}', self)
-
-    def piecewise(self, function: Spline) -> Expression:
-        """Return a piecewise polynomial of it."""
-        return self.graph.piecewise(function, self)
+    def call(self, function: Function) -> Expression:
+        """Return a function of it."""
+        if isinstance(function, Spline):
+            return self.graph.piecewise(function, self)
+        return self.graph.call(function, self)
 
     def __repr__(self) -> str:
         if self.kind in (CONSTANT, SYMBOL):
@@ -128,12 +109,6 @@ def constant_value(x: Expression) -> Optional[float]:
     if inner.kind != CONSTANT:
         return None
     return -inner.value if negative else inner.value
-
-
-def stumpff_order(function: object) -> Optional[int]:
-    """Return k where a function's name is that of Stumpff's c_k, else None."""
-    name = str(function)
-    return int(name[len(STUMPFF):]) if name.startswith(STUMPFF) else None
 
 
 class Graph:
@@ -198,10 +173,7 @@ class Graph:
 
     def value_of(self, function: str, x: float) -> float:
         """Return the value of a function that nodes call."""
-        if function in self.tables:
-            return self.tables[function].at(x)
-        order = stumpff_order(function)
-        return getattr(math, function)(x) if order is None else stumpff(order, x)
+        return evaluate(self.tables.get(function, function), x)
 
     def divide(self, x: Expression, y: Expression) -> Expression:
         """Return x / y; by a number it is a product."""

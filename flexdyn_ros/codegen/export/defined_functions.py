@@ -16,8 +16,7 @@ from typing import Callable
 
 from flexdyn_ros.codegen.export.schedule import Schedule
 from flexdyn_ros.codegen.export.writer import GO_ON, WIDTH, wrap
-from flexdyn_ros.dynamics.scalar import SERIES_LIMIT, Spline
-from flexdyn_ros.symbolic.graph import stumpff_order
+from flexdyn_ros.dynamics.scalar import SERIES_LIMIT, Spline, stumpff_order
 
 _LAST_PLACE = 2.0**-54
 POLYNOMIAL = 'polynomial'

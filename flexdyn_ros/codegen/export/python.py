@@ -9,7 +9,8 @@ from flexdyn_ros.codegen.export.defined_functions import python_functions, table
 from flexdyn_ros.codegen.export.schedule import Schedule
 from flexdyn_ros.codegen.export.writer import WIDTH, wrap, Writer
 from flexdyn_ros.codegen.tracing.interface import Input, Output
-from flexdyn_ros.symbolic.graph import stumpff_order, SYMBOL
+from flexdyn_ros.dynamics.scalar import stumpff_order
+from flexdyn_ros.symbolic.graph import SYMBOL
 
 
 def emit_python(plan: Schedule) -> str:

@@ -5,19 +5,18 @@ Dual numbers: scalars that carry their derivatives along several directions.
 (a + a' e)(b + b' e) = a b + (a b' + a' b) e with e^2 = 0 (Clifford, Preliminary sketch of
 biquaternions, 1871; Griewank and Walther, Evaluating Derivatives, 2008, chapter 3). The
 algorithms of this folder run on them unchanged, which gives exact derivatives without any
-formula of a derivative but those of the functions of one scalar below.
+formula of a derivative but those of the functions of one scalar.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any, Sequence, Union
 
-from flexdyn_ros.dynamics.scalar import OuterScalar, Spline, stumpff
+from flexdyn_ros.dynamics.scalar import evaluate, Function, OuterScalar, slope, SmoothScalar
 import numpy as np
 
 
-class Dual:
+class Dual(SmoothScalar):
     """
     A number with its derivatives.
 
@@ -85,33 +84,10 @@ class Dual:
         """Refuse to decide: a number that vanishes may still have derivatives."""
         raise TypeError('a dual number has no truth value: the algorithm branches on it')
 
-    def sin(self) -> Dual:
-        """Return the sine."""
-        return Dual(math.sin(self.value), math.cos(self.value) * self.slopes)
-
-    def cos(self) -> Dual:
-        """Return the cosine."""
-        return Dual(math.cos(self.value), -math.sin(self.value) * self.slopes)
-
-    def exp(self) -> Dual:
-        """Return the exponential."""
-        value = math.exp(self.value)
-        return Dual(value, value * self.slopes)
-
-    def tanh(self) -> Dual:
-        """Return the hyperbolic tangent; its derivative is 1 / cosh^2, not 1 - tanh^2."""
-        decay = math.exp(-2.0 * abs(self.value))
-        return Dual(math.tanh(self.value), 4.0 * decay / (1.0 + decay) ** 2 * self.slopes)
-
-    def stumpff(self, order: int) -> Dual:
-        """Return Stumpff's function of this order; see dynamics.scalar.stumpff."""
-        u = self.value
-        slope = 0.5 * (order * stumpff(order + 2, u) - stumpff(order + 1, u))
-        return Dual(stumpff(order, u), slope * self.slopes)
-
-    def piecewise(self, function: Spline) -> Dual:
-        """Return a piecewise polynomial; at a knot its slope is that above."""
-        return Dual(function.at(self.value), function.derivative().at(self.value) * self.slopes)
+    def call(self, function: Function) -> Dual:
+        """Return a function of the number."""
+        x = self.value
+        return Dual(evaluate(function, x), slope(function, x) * self.slopes)
 
 
 Operand = Union[Dual, float, int]

@@ -17,6 +17,7 @@ from collections import Counter
 from math import factorial
 from typing import Optional
 
+from flexdyn_ros.dynamics.scalar import STUMPFF, stumpff_order
 from flexdyn_ros.symbolic.graph import (
     CALL,
     CONSTANT,
@@ -24,8 +25,6 @@ from flexdyn_ros.symbolic.graph import (
     Graph,
     PRODUCT,
     split_sign,
-    STUMPFF,
-    stumpff_order,
     SUM,
 )
 from flexdyn_ros.symbolic.program import merge_nested, Program, rebuild, remake
