@@ -26,7 +26,7 @@ from flexdyn_ros.dynamics.placement import (
 )
 from flexdyn_ros.dynamics.reduced_forms import of_undeformed_inertia
 from flexdyn_ros.dynamics.scalar import Scalar
-from flexdyn_ros.dynamics.spatial import add, dot, scale, ZERO
+from flexdyn_ros.dynamics.spatial import add, BodyWrench, dot, scale, ZERO
 from flexdyn_ros.dynamics.spatial_inertia import BlockInertia, column_momentum, FlexibleInertia
 
 # A pivot below this fraction of the body's inertia meets no inertia but round-off.
@@ -154,24 +154,20 @@ def solve(tree: Multibody, eliminated: list[Elimination], forces: list) -> list[
     be taken off the forces.
     """
     count = len(tree.bodies)
-    wrenches: list[Wrench] = [(ZERO, ZERO)] * count
-    modal: list[list[Scalar]] = [[0.0] * body.n_modes for body in tree.bodies]
+    wrenches = [BodyWrench(ZERO, ZERO, [0.0] * body.n_modes) for body in tree.bodies]
     partial: list[list[Scalar]] = [[]] * count
     for index in reversed(range(count)):
         step = eliminated[index]
-        wrench, known = _inward(step, wrenches[index], modal[index], forces)
+        wrench, known = _inward(step, wrenches[index], forces)
         partial[index] = known
         parent = step.place.body.parent
         if parent >= 0:
-            (force, moment), power = carry_wrench(step.place, wrench)
-            wrenches[parent] = (add(wrenches[parent][0], force), add(wrenches[parent][1], moment))
-            if power:
-                modal[parent] = [a + b for a, b in zip(modal[parent], power)]
+            wrenches[parent] = wrenches[parent].plus(carry_wrench(step.place, wrench))
     return _outward(tree, eliminated, partial)
 
 
 def _inward(
-    step: Elimination, wrench: Wrench, modal: list, forces: list
+    step: Elimination, wrench: BodyWrench, forces: list
 ) -> tuple[Wrench, list[Scalar]]:
     """Return eta of one body and Ihat^-1 phihat of its coordinates."""
     body: Body = step.place.body
@@ -180,10 +176,10 @@ def _inward(
         if i < len(step.columns):
             felt = project_on_axis(step.columns[i], wrench)
         else:
-            felt = modal[index - body.velocity_modes]
+            felt = wrench.modal[index - body.velocity_modes]
         effective.append(forces[index] - felt)
     known = step.factors.solve(effective)
-    force, moment = wrench
+    force, moment = wrench.force, wrench.moment
     for value, (unit_force, unit_moment) in zip(known, step.momenta):
         force = add(force, scale(value, unit_force))
         moment = add(moment, scale(value, unit_moment))

@@ -3,22 +3,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Mapping, Optional
 
 from flexdyn_ros.dynamics.body_builder import (
-    Attachment,
-    BodyBuilder,
-    built_body,
     floats,
     is_point,
+    modal_inertia,
     rows,
+    with_inertia,
     without_own_stiffness,
 )
 from flexdyn_ros.dynamics.joint_terms import CoordinatePlaces, friction_terms, rotors, spring_terms
 from flexdyn_ros.dynamics.joints import JointMotion
-from flexdyn_ros.dynamics.multibody import BodyNode, Frame, Multibody
+from flexdyn_ros.dynamics.multibody import Body, BodyNode, Frame, Multibody
 from flexdyn_ros.dynamics.spatial import (
     add,
     apply,
@@ -33,6 +32,7 @@ from flexdyn_ros.dynamics.spatial import (
     ZERO,
 )
 from flexdyn_ros.model.beam.body import link_body
+from flexdyn_ros.model.modal.body import ModalBody
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.joint import Joint
 from flexdyn_ros.model.records.link import Link
@@ -60,11 +60,11 @@ def assemble(
             the centre of mass.
     """
     assembly = _Assembly(robot)
-    assembly.add_link(robot.links[0], Attachment(-1, None, ZERO, IDENTITY), JointMotion())
+    assembly.add_link(robot.links[0], Body(()), JointMotion())
     for joint in robot.joints:
         origin = joint.origin
-        attachment = assembly.attachment(joint.parent, origin.position, origin.rotation)
-        assembly.add_link(robot.link(joint.child), attachment, assembly.joint_motion(joint))
+        attached = assembly.attached(joint.parent, origin.position, origin.rotation)
+        assembly.add_link(robot.link(joint.child), attached, assembly.joint_motion(joint))
     for link in robot.links:
         assembly.add_point_masses(link)
     for name, inertia in payloads.items():
@@ -79,7 +79,8 @@ class _Assembly:
 
     Attributes:
         robot: The robot.
-        builders: Its bodies in the making.
+        bodies: Its bodies, without their modes.
+        flexible: Integrals and nodes of those that bend, by index.
         frames: Frame of each link by name.
         chains: For each link in segments by name, the frame that the link's would be on each
             segment if it were part of that.
@@ -87,7 +88,8 @@ class _Assembly:
     """
 
     robot: Robot
-    builders: list[BodyBuilder] = field(default_factory=list)
+    bodies: list[Body] = field(default_factory=list)
+    flexible: dict[int, ModalBody] = field(default_factory=dict)
     frames: dict[str, Frame] = field(default_factory=dict)
     chains: dict[str, tuple[Frame, ...]] = field(default_factory=dict)
     reduced: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -96,22 +98,21 @@ class _Assembly:
         """Find the place of each coordinate in q and in qd."""
         self.coordinates = CoordinatePlaces(self.robot)
 
-    def attachment(self, link: str, position: Vector, rotation: Matrix) -> Attachment:
-        """Return the attachment of a frame given in a link's frame."""
+    def attached(self, link: str, position: Vector, rotation: Matrix) -> Body:
+        """Return a body without inertia that hangs at a frame given in a link's frame."""
         frame = self._holding_frame(link, position)
-        body = self.builders[frame.body]
+        flexible = self.flexible.get(frame.body)
         position = add(frame.position, apply(frame.rotation, position))
         rotation = multiply(frame.rotation, rotation)
-        if body.flexible is None:
-            return Attachment(frame.body, None, position, rotation)
-        node = body.flexible.node_at(np.array(position))
-        if not node.moves:
-            return Attachment(frame.body, None, position, rotation)
+        node = None if flexible is None else flexible.node_at(np.array(position))
+        if node is None or not node.moves:
+            return Body((), frame.body, None, position, rotation)
+        carrier = self.robot.link(self.bodies[frame.body].links[0])
         section = BodyNode(
-            floats(node.position), rows(node.translation), rows(node.rotation), body.linear,
-            floats(node.shortening),
+            floats(node.position), rows(node.translation), rows(node.rotation),
+            carrier.rotation == 'linear', floats(node.shortening),
         )
-        return Attachment(frame.body, section, floats(node.offset), rotation)
+        return Body((), frame.body, section, floats(node.offset), rotation)
 
     def _holding_frame(self, link: str, point: Vector) -> Frame:
         """Return a link's frame as it is for what hangs on it at a point."""
@@ -122,24 +123,24 @@ class _Assembly:
         assert segments is not None
         return chain[segments.holder(point)]
 
-    def add_link(self, link: Link, attachment: Attachment, joint: JointMotion) -> None:
+    def add_link(self, link: Link, attached: Body, joint: JointMotion) -> None:
         """Add a link: merged into the body that carries it where it is rigid with that."""
         bends = bool(link.mode_names) and link.segments is None
-        on_rigid = attachment.body >= 0 and self.builders[attachment.body].flexible is None
+        on_rigid = attached.parent >= 0 and attached.parent not in self.flexible
         if on_rigid and joint.type == 'fixed' and not bends:
-            index, position, rotation = attachment.body, attachment.position, attachment.rotation
-            self.builders[index].links.append(link.name)
+            index, position, rotation = attached.parent, attached.position, attached.rotation
+            known = self.bodies[index]
+            self.bodies[index] = replace(known, links=(*known.links, link.name))
         else:
-            index, position, rotation = len(self.builders), ZERO, IDENTITY
-            self.builders.append(BodyBuilder(attachment, joint, [link.name]))
+            index, position, rotation = len(self.bodies), ZERO, IDENTITY
+            self.bodies.append(replace(attached, joint=joint, links=(link.name,)))
         self.frames[link.name] = Frame(index, position, rotation)
-        builder = self.builders[index]
         if bends:
-            self._make_flexible(builder, link)
+            self._make_flexible(index, link)
         elif link.beam is not None:
-            builder.add_inertia(beam_inertia(link.beam), position, rotation)
+            self._add_inertia(index, beam_inertia(link.beam), position, rotation)
         if link.inertia is not None:
-            builder.add_inertia(link.inertia, position, rotation)
+            self._add_inertia(index, link.inertia, position, rotation)
         if link.segments is not None:
             self._add_segments(link, link.segments)
 
@@ -147,17 +148,16 @@ class _Assembly:
         """Add the chain of a link's segments, one massless body more for each further axis."""
         frame, axes = self.frames[link.name], segments.beam.axes
         root = multiply(frame.rotation, axes)
-        self.builders[frame.body].add_inertia(segments.body(0), frame.position, root)
+        self._add_inertia(frame.body, segments.body(0), frame.position, root)
         chain, inside, inner = [frame], frame.position, root
         body, passed = frame.body, 0.0
         for number, place in enumerate(segments.places, start=1):
             inside = add(inside, apply(inner, (place - passed, 0.0, 0.0)))
             for axis in segments.directions:
-                attachment = Attachment(body, None, inside, inner)
                 joint = self._passive_joint(f'{link.name}/segment{number + 1}_{axis}', axis)
-                body, inside, inner = len(self.builders), ZERO, IDENTITY
-                self.builders.append(BodyBuilder(attachment, joint, [link.name]))
-            self.builders[body].add_inertia(segments.body(number), ZERO, IDENTITY)
+                self.bodies.append(Body((link.name,), body, None, inside, inner, joint))
+                body, inside, inner = len(self.bodies) - 1, ZERO, IDENTITY
+            self._add_inertia(body, segments.body(number), ZERO, IDENTITY)
             chain.append(Frame(body, (-place, 0.0, 0.0), transpose(axes)))
             passed = place
         self.chains[link.name] = tuple(chain)
@@ -166,14 +166,24 @@ class _Assembly:
         term = self.coordinates.term(name)
         return JointMotion('revolute', IDENTITY['xyz'.index(axis)], None, ((term,),))
 
-    def _make_flexible(self, builder: BodyBuilder, link: Link) -> None:
+    def _add_inertia(
+        self, index: int, inertia: Inertia, position: Vector, rotation: Matrix
+    ) -> None:
+        """Add a rigid body whose frame stands at position and rotation in a body."""
+        self.bodies[index] = with_inertia(self.bodies[index], inertia, position, rotation)
+
+    def _make_flexible(self, index: int, link: Link) -> None:
         flexible = without_own_stiffness(link_body(link), link.replaced_modes)
-        builder.flexible, builder.linear = flexible, link.rotation == 'linear'
-        builder.mass = flexible.mass
-        builder.first_moment = floats(flexible.first_moment)
-        builder.second_moment = rows(flexible.second_moment)
         first = self.coordinates.term(link.mode_names[0])
-        builder.modes = (first.position_index, first.velocity_index)
+        self.flexible[index] = flexible
+        self.bodies[index] = replace(
+            self.bodies[index],
+            mass=flexible.mass,
+            first_moment=floats(flexible.first_moment),
+            second_moment=rows(flexible.second_moment),
+            position_modes=first.position_index,
+            velocity_modes=first.velocity_index,
+        )
         self.reduced.setdefault(link.deflection, []).extend(
             (first.position_index + k, first.velocity_index + k)
             for k in range(len(link.mode_names))
@@ -200,20 +210,20 @@ class _Assembly:
             place: Point of the link that chooses the segment; the centre of mass when None.
         """
         frame = self._holding_frame(link, inertia.com if place is None else place)
-        builder = self.builders[frame.body]
-        if builder.flexible is None:
-            builder.add_inertia(inertia, frame.position, frame.rotation)
+        flexible = self.flexible.get(frame.body)
+        if flexible is None:
+            self._add_inertia(frame.body, inertia, frame.position, frame.rotation)
             return
-        attachment = self.attachment(link, inertia.com, IDENTITY)
-        if attachment.node is None:
-            builder.add_inertia(inertia, ZERO, IDENTITY)
+        attached = self.attached(link, inertia.com, IDENTITY)
+        point = is_point(inertia) and not any(attached.position)
+        if attached.node is not None and not point:
+            own = Inertia(inertia.mass, ZERO, inertia.matrix)
+            self.bodies.append(with_inertia(attached, own, ZERO, IDENTITY))
             return
-        if is_point(inertia) and not any(attachment.position):
-            builder.add_point_mass(inertia)
-            return
-        attached = BodyBuilder(attachment, JointMotion(), [])
-        attached.add_inertia(Inertia(inertia.mass, ZERO, inertia.matrix), ZERO, IDENTITY)
-        self.builders.append(attached)
+        if attached.node is not None:
+            node = flexible.node_at(np.array(inertia.com))
+            self.flexible[frame.body] = flexible.with_point_mass(inertia.mass, node)
+        self._add_inertia(frame.body, inertia, ZERO, IDENTITY)
 
     def joint_motion(self, joint: Joint) -> JointMotion:
         """Return how a joint's child moves, with the places of its coordinates."""
@@ -237,7 +247,10 @@ class _Assembly:
     def finish(self) -> Multibody:
         """Return the finished tree."""
         return Multibody(
-            bodies=tuple(built_body(builder) for builder in self.builders),
+            bodies=tuple(
+                replace(body, modal=modal_inertia(self.flexible[index]))
+                if index in self.flexible else body for index, body in enumerate(self.bodies)
+            ),
             coordinate_names=self.robot.coordinate_names,
             nq=self.robot.nq,
             frames=self.frames,

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies under construction: what is collected for each while the tree is assembled."""
+"""Inertias of bodies while the tree is assembled, and arrays as tuples of scalars."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Optional, Sequence
 
-from flexdyn_ros.dynamics.joints import JointMotion
-from flexdyn_ros.dynamics.multibody import AxialInertia, Body, BodyNode, Entry, ModalInertia
+from flexdyn_ros.dynamics.multibody import AxialInertia, Body, Entry, ModalInertia
 from flexdyn_ros.dynamics.spatial import (
     add,
     add_matrices,
     apply,
     congruence,
-    IDENTITY,
     is_zero,
     Matrix,
     outer,
@@ -21,7 +19,6 @@ from flexdyn_ros.dynamics.spatial import (
     scale_matrix,
     second_moment_of,
     Vector,
-    ZERO,
 )
 from flexdyn_ros.model.modal.body import ModalBody
 from flexdyn_ros.model.modal.foreshortening import Foreshortening
@@ -29,66 +26,21 @@ from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 
 
-@dataclass
-class Attachment:
-    """Where a frame sits: on which body, on which of its cross-sections, and how."""
-
-    body: int
-    node: Optional[BodyNode]
-    position: Vector
-    rotation: Matrix
-
-
-@dataclass
-class BodyBuilder:
-    """A body in the making."""
-
-    attachment: Attachment
-    joint: JointMotion
-    links: list[str]
-    flexible: Optional[ModalBody] = None
-    linear: bool = False
-    mass: Any = 0.0
-    first_moment: Vector = ZERO
-    second_moment: Matrix = (ZERO, ZERO, ZERO)
-    modes: tuple[int, int] = (0, 0)
-
-    def add_point_mass(self, inertia: Inertia) -> None:
-        """Add a point mass on the flexible body's axis to its integrals."""
-        at = np.array(inertia.com)
-        self.flexible = self.flexible.with_point_mass(inertia.mass, self.flexible.node_at(at))
-        self.add_inertia(inertia, ZERO, IDENTITY)
-
-    def add_inertia(self, inertia: Inertia, position: Vector, rotation: Matrix) -> None:
-        """Add a rigid body whose frame stands at position and rotation in this body."""
-        com = add(position, apply(rotation, inertia.com))
-        about_com = congruence(rotation, second_moment_of(inertia.matrix))
-        self.mass = self.mass + inertia.mass
-        self.first_moment = add(self.first_moment, scale(inertia.mass, com))
-        spread = add_matrices(about_com, scale_matrix(inertia.mass, outer(com, com)))
-        self.second_moment = add_matrices(self.second_moment, spread)
-
-
-def built_body(builder: BodyBuilder) -> Body:
-    """Return the body that a builder has become."""
-    attachment = builder.attachment
-    return Body(
-        links=tuple(builder.links),
-        parent=attachment.body,
-        node=attachment.node,
-        position=attachment.position,
-        rotation=attachment.rotation,
-        joint=builder.joint,
-        mass=builder.mass,
-        first_moment=builder.first_moment,
-        second_moment=builder.second_moment,
-        modal=_modal_inertia(builder.flexible) if builder.flexible else ModalInertia(),
-        position_modes=builder.modes[0],
-        velocity_modes=builder.modes[1],
+def with_inertia(body: Body, inertia: Inertia, position: Vector, rotation: Matrix) -> Body:
+    """Return a body with a rigid one more, whose frame stands at position and rotation in it."""
+    com = add(position, apply(rotation, inertia.com))
+    about_com = congruence(rotation, second_moment_of(inertia.matrix))
+    spread = add_matrices(about_com, scale_matrix(inertia.mass, outer(com, com)))
+    return replace(
+        body,
+        mass=body.mass + inertia.mass,
+        first_moment=add(body.first_moment, scale(inertia.mass, com)),
+        second_moment=add_matrices(body.second_moment, spread),
     )
 
 
-def _modal_inertia(flexible: ModalBody) -> ModalInertia:
+def modal_inertia(flexible: ModalBody) -> ModalInertia:
+    """Return the integrals of a flexible body's modes as scalars."""
     return ModalInertia(
         first=rows(flexible.modal_first_moment),
         second=tuple(entries(m) for m in flexible.modal_second_moment),

@@ -7,17 +7,11 @@ Psi_j = Psihat_j Ihat_j^-1. Each body's block Ihat is factorised too, so that U 
 triangular and D diagonal, coordinate by coordinate.
 """
 
-from flexdyn_ros.dynamics.articulated_body import (
-    Elimination,
-    factorise,
-    NoInertia,
-    reduced_momenta,
-)
-from flexdyn_ros.dynamics.joints import project_on_axis
+from flexdyn_ros.dynamics.articulated_body import factorise, NoInertia, reduced_momenta
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix, SquareMatrix
 from flexdyn_ros.dynamics.multibody import Multibody
-from flexdyn_ros.dynamics.placement import carry_wrench, Wrench
+from flexdyn_ros.dynamics.placement import powers_inside
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import scale
 
@@ -55,6 +49,7 @@ def mass_matrix_factors(tree: Multibody, q: list) -> tuple[SquareMatrix, list[Sc
     if tree.linearised:
         return _dense_factors(tree, q)
     steps = factorise(tree, q, frozenset(range(tree.nv)))
+    places = [step.place for step in steps]
     rank = {coordinate: place for place, coordinate in enumerate(factor_order(tree))}
     upper: SquareMatrix = [
         [1.0 if row == column else 0.0 for column in range(tree.nv)] for row in range(tree.nv)
@@ -67,8 +62,10 @@ def mass_matrix_factors(tree: Multibody, q: list) -> tuple[SquareMatrix, list[Sc
             diagonal[column] = pivot
             for later in range(number + 1, len(step.coordinates)):
                 upper[rank[step.coordinates[later]]][column] = step.factors.lower[later][number]
-            force, moment = (scale(1.0 / pivot, part) for part in momentum)
-            _carry_inward(steps, index, (force, moment), column, rank, upper)
+            unit = [scale(1.0 / pivot, part) for part in momentum]
+            for axis, power in powers_inside(places, index, unit):
+                for term in axis:
+                    upper[rank[term.velocity_index]][column] = power
     return upper, diagonal
 
 
@@ -87,23 +84,3 @@ def _dense_factors(tree: Multibody, q: list) -> tuple[SquareMatrix, list[Scalar]
         for row in range(tree.nv)
     ]
     return upper, factors.pivots[::-1]
-
-
-def _carry_inward(
-    steps: list[Elimination],
-    index: int,
-    wrench: Wrench,
-    column: int,
-    rank: dict[int, int],
-    upper: SquareMatrix,
-) -> None:
-    """Fill one column of U in the rows of all coordinates inside body `index`."""
-    place = steps[index].place
-    while place.body.parent >= 0:
-        wrench, modal = carry_wrench(place, wrench)
-        step = steps[place.body.parent]
-        place = step.place
-        for k, power in enumerate(modal):
-            upper[rank[place.body.velocity_modes + k]][column] = power
-        for coordinate, joint_column in zip(step.coordinates, step.columns):
-            upper[rank[coordinate]][column] = project_on_axis(joint_column, wrench)

@@ -24,13 +24,6 @@ from flexdyn_ros.dynamics.spatial import (
 )
 
 
-@expanded(1)
-def frame_pose(tree: Multibody, q: list, frame: Frame) -> tuple[Matrix, Vector]:
-    """Return rotation and origin of a frame in the root frame."""
-    rotation, position = poses(placements(tree, q))[frame.body]
-    return multiply(rotation, frame.rotation), add(position, apply(rotation, frame.position))
-
-
 def body_twists(tree: Multibody, places: list[Placement], qd: list) -> list[Twist]:
     """Return the twist of each body's frame, in its own axes."""
     twists: list[Twist] = [(ZERO, ZERO)]
@@ -101,18 +94,6 @@ def _unit_twists(
         linear = add(linear, cross(angular, frame.position))
         columns[index] = (apply(rotation, linear), apply(rotation, angular))
     return columns
-
-
-@expanded(2)
-def jacobian_rate_times_velocity(
-    tree: Multibody, q: list, qd: list, frame: Frame
-) -> list[Scalar]:
-    """Return dJ/dt qd of a frame's origin, (6,): its acceleration for qdd = 0, in root axes."""
-    places = placements(tree, q)
-    motion = propagate(tree, places, qd, [0.0] * tree.nv, ZERO)[frame.body]
-    rotation, _ = poses(places)[frame.body]
-    linear = add(motion.acceleration, apply(motion.matrix, frame.position))
-    return [*apply(rotation, linear), *apply(rotation, motion.angular_acceleration)]
 
 
 def _path(places: list[Placement], index: int) -> list[int]:
@@ -195,16 +176,30 @@ class FrameKinematics(NamedTuple):
     How the motion of frames is found, by one formulation or another.
 
     Attributes:
-        pose: Rotation and origin of a frame in the root frame.
-        jacobian: Jacobian of a frame, (6, nv).
-        jacobian_rate_qd: Its rate times the velocity, (6,).
         motions: Poses, velocities and accelerations of frames.
+        jacobian: Jacobian of a frame, (6, nv).
     """
 
-    pose: Callable[[Multibody, list, Frame], tuple[Matrix, Vector]]
-    jacobian: Callable[[Multibody, list, Frame], list[list[Scalar]]]
-    jacobian_rate_qd: Callable[[Multibody, list, list, Frame], list[Scalar]]
     motions: FrameMotions
+    jacobian: Callable[[Multibody, list, Frame], list[list[Scalar]]]
 
 
-RECURSIVE = FrameKinematics(frame_pose, jacobian, jacobian_rate_times_velocity, recursive_motions)
+RECURSIVE = FrameKinematics(recursive_motions, jacobian)
+
+
+@expanded(1)
+def frame_pose(
+    tree: Multibody, q: list, frame: str, motions: FrameMotions
+) -> tuple[Matrix, Vector]:
+    """Return rotation and origin of a frame in the root frame."""
+    motion = motions(tree, q, None)(frame)
+    return motion.rotation, motion.position
+
+
+@expanded(2)
+def jacobian_rate_times_velocity(
+    tree: Multibody, q: list, qd: list, frame: str, motions: FrameMotions
+) -> list[Scalar]:
+    """Return dJ/dt qd of a frame's origin, (6,): its acceleration for qdd = 0, in root axes."""
+    motion = motions(tree, q, qd)(frame)
+    return [*motion.acceleration, *motion.angular_acceleration]

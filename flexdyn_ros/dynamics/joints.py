@@ -17,7 +17,7 @@ motion, which the corrected bias acceleration contains.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Iterable, Optional
+from typing import Any, Iterable, Optional, Sequence
 
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
@@ -244,8 +244,8 @@ def frame_axis(joint: JointMotion) -> Optional[int]:
     return large[0] if large else None
 
 
-def project_on_axis(column: Column, wrench: tuple[Vector, Vector]) -> Scalar:
-    """Return the power of a wrench (force, moment) on a unit velocity along a column."""
+def project_on_axis(column: Column, wrench: Sequence[Any]) -> Scalar:
+    """Return the power of a wrench (force, moment, ...) on a unit velocity along a column."""
     linear, angular = column
     if linear is None:
         return dot(angular, wrench[1])

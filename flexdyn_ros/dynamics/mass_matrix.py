@@ -15,7 +15,7 @@ what the innermost joints share with all others takes most of method 3: there me
 from flexdyn_ros.dynamics.joints import AxisTerm, project_on_axis
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
-from flexdyn_ros.dynamics.placement import carry_wrench, Placement, placements, Wrench
+from flexdyn_ros.dynamics.placement import Placement, placements, powers_inside, Wrench
 from flexdyn_ros.dynamics.reduced_forms import expanded, of_undeformed_inertia
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import dot, ZERO
@@ -64,26 +64,8 @@ def _fill_columns(
             _enter(matrix, axis, other_axis, project_on_axis(column, momentum), number == other)
         columns.append((axis, momentum))
     for axis, momentum in columns:
-        _carry_inward(places, index, axis, momentum, matrix)
-
-
-def _carry_inward(
-    places: list[Placement],
-    index: int,
-    axis: tuple[AxisTerm, ...],
-    momentum: Wrench,
-    matrix: SquareMatrix,
-) -> None:
-    """Project one column's momentum on all coordinates inside body `index`."""
-    place = places[index]
-    while place.body.parent >= 0:
-        momentum, modal = carry_wrench(place, momentum)
-        place = places[place.body.parent]
-        for k, power in enumerate(modal):
-            mode = (AxisTerm(0, place.body.velocity_modes + k),)
-            _enter(matrix, axis, mode, power, False)
-        for other, column in zip(place.body.joint.terms, place.columns):
-            _enter(matrix, axis, other, project_on_axis(column, momentum), False)
+        for inner, power in powers_inside(places, index, momentum):
+            _enter(matrix, axis, inner, power, False)
 
 
 def _enter(

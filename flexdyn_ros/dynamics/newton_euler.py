@@ -35,6 +35,7 @@ from flexdyn_ros.dynamics.spatial import (
     apply,
     apply_transposed,
     BodyMotion,
+    BodyWrench,
     combine,
     cross,
     dot,
@@ -89,25 +90,21 @@ def generalised_forces(
     """
     places = placements(tree, q, at_once=True)
     motions = propagate(tree, places, qd, qdd, gravity)
-    forces: list[Vector] = []
-    moments: list[Vector] = []
-    modal_forces: list[list[Scalar]] = []
-    for body, motion in zip(tree.bodies, motions):
-        force, moment, modal = body_wrench(
-            body, motion, body.mode_values(q), body.mode_rates(qd), body.mode_rates(qdd)
-        )
-        forces.append(force)
-        moments.append(moment)
-        modal_forces.append(modal)
+    loads = [
+        body_wrench(body, motion, body.mode_values(q), body.mode_rates(qd), body.mode_rates(qdd))
+        for body, motion in zip(tree.bodies, motions)
+    ]
     for wrench in wrenches:
         index, force, moment = _on_body(tree, places, FrameWrench(*wrench))
-        forces[index] = subtract(forces[index], force)
-        moments[index] = subtract(moments[index], moment)
+        known = loads[index]
+        loads[index] = BodyWrench(
+            subtract(known.force, force), subtract(known.moment, moment), known.modal
+        )
     tau: list[Scalar] = [0.0] * tree.nv
     for place in places:
         if place.body.polar_inertia:
-            _add_axisymmetric(place, motions[place.body.parent], qd, qdd, moments, tau)
-    _project(tree, places, forces, moments, modal_forces, tau)
+            _add_axisymmetric(place, motions[place.body.parent], qd, qdd, loads, tau)
+    _project(places, loads, tau)
     for velocity_index, inertia in tree.rotors:
         tau[velocity_index] = tau[velocity_index] + inertia * qdd[velocity_index]
     return tau
@@ -204,7 +201,7 @@ def _joint_motion(place: Placement, motion: BodyMotion, qd: list, qdd: list) -> 
 
 
 def _add_axisymmetric(
-    place: Placement, carrier: BodyMotion, qd: list, qdd: list, moments: list[Vector], tau: list
+    place: Placement, carrier: BodyMotion, qd: list, qdd: list, loads: list[BodyWrench], tau: list
 ) -> None:
     """Add the torque and the gyroscopic moment on the parent of what rotates about the joint."""
     joint, inertia = place.body.joint, place.body.polar_inertia
@@ -213,36 +210,21 @@ def _add_axisymmetric(
     torque = inertia * axis_rates(joint, qdd)[0]
     parent = place.body.parent
     moment = add(scale(torque, axis), scale(momentum, cross(carrier.angular_velocity, axis)))
-    moments[parent] = add(moments[parent], moment)
+    loads[parent] = loads[parent].plus(BodyWrench(ZERO, moment, []))
     torque = torque + inertia * dot(axis, carrier.angular_acceleration)
     for term in joint.terms[0]:
         tau[term.velocity_index] = tau[term.velocity_index] + term.multiplier * torque
 
 
-def _project(
-    tree: Multibody,
-    places: list[Placement],
-    forces: list[Vector],
-    moments: list[Vector],
-    modal_forces: list[list[Scalar]],
-    tau: list,
-) -> None:
+def _project(places: list[Placement], loads: list[BodyWrench], tau: list) -> None:
     """Add the generalised forces of the bodies' wrenches to tau, carrying them inward."""
     for index in reversed(range(len(places))):
-        place, body = places[index], places[index].body
-        for k, force in enumerate(modal_forces[index]):
+        place, body, load = places[index], places[index].body, loads[index]
+        for k, force in enumerate(load.modal):
             tau[body.velocity_modes + k] = force
-        wrench = (forces[index], moments[index])
         for axis, column in zip(body.joint.terms, place.columns):
-            power = project_on_axis(column, wrench)
+            power = project_on_axis(column, load)
             for term in axis:
                 tau[term.velocity_index] = tau[term.velocity_index] + term.multiplier * power
-        if body.parent < 0:
-            continue
-        (force, moment), modal = carry_wrench(place, wrench)
-        forces[body.parent] = add(forces[body.parent], force)
-        moments[body.parent] = add(moments[body.parent], moment)
-        if modal:
-            modal_forces[body.parent] = [
-                a + b for a, b in zip(modal_forces[body.parent], modal)
-            ]
+        if body.parent >= 0:
+            loads[body.parent] = loads[body.parent].plus(carry_wrench(place, load))

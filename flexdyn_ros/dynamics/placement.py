@@ -10,7 +10,7 @@ On a rigid parent the first step is missing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import Any, Iterator, Optional, Sequence
 
 from flexdyn_ros.dynamics.foreshortening import (
     along_modes,
@@ -18,7 +18,7 @@ from flexdyn_ros.dynamics.foreshortening import (
     amplitudes,
     weighted,
 )
-from flexdyn_ros.dynamics.joints import Column, frame_axis, joint_motion, project_on_axis
+from flexdyn_ros.dynamics.joints import AxisTerm, Column, frame_axis, joint_motion, project_on_axis
 from flexdyn_ros.dynamics.multibody import AxialInertia, Body, BodyNode, Multibody
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
@@ -27,8 +27,10 @@ from flexdyn_ros.dynamics.spatial import (
     add_matrices,
     apply,
     apply_transposed,
+    BodyWrench,
     by_vector,
     combine,
+    congruence,
     cross,
     dot,
     IDENTITY,
@@ -44,7 +46,8 @@ from flexdyn_ros.dynamics.spatial import (
 )
 
 Twist = tuple[Vector, Vector]
-Wrench = tuple[Vector, Vector]
+# Force and moment, or a BodyWrench.
+Wrench = Sequence[Any]
 
 
 @dataclass
@@ -95,13 +98,15 @@ class Placement:
     columns: tuple[Column, ...]
     through: Optional[Matrix] = None
 
-    def rotate_tensor(self, m: Matrix) -> Matrix:
-        """Return R m R^T of a symmetric tensor of the body, R its rotation."""
-        axis = frame_axis(self.body.joint)
+    def rotate_tensor(self, m: Matrix, symmetric: bool = True) -> Matrix:
+        """Return R m R^T of a matrix of the body, R its rotation."""
+        axis, product = frame_axis(self.body.joint), congruence
+        if symmetric:
+            product = symmetric_congruence
         if self.joint_rotation is None or axis is None:
-            return symmetric_congruence(self.rotation, m)
-        behind_joint = rotate_tensor(self.joint_rotation, axis, m)
-        return symmetric_congruence(self.body.rotation, behind_joint)
+            return product(self.rotation, m)
+        behind_joint = rotate_tensor(self.joint_rotation, axis, m, symmetric)
+        return product(self.body.rotation, behind_joint)
 
 
 def placements(tree: Multibody, q: list, at_once: bool = False) -> list[Placement]:
@@ -197,9 +202,9 @@ def carry_twist(place: Placement, twist: Twist, mode_rates: Sequence[Scalar]) ->
     return apply_transposed(place.rotation, linear), apply_transposed(place.rotation, angular)
 
 
-def carry_wrench(place: Placement, wrench: Wrench) -> tuple[Wrench, list[Scalar]]:
+def carry_wrench(place: Placement, wrench: Wrench) -> BodyWrench:
     """
-    Return a wrench at the body's origin carried to the parent's, and its modal forces there.
+    Return a wrench at the body's origin carried to the parent's, with its modal forces there.
 
     The transpose of `carry_twist`, so that power is conserved.
     """
@@ -212,10 +217,34 @@ def carry_wrench(place: Placement, wrench: Wrench) -> tuple[Wrench, list[Scalar]
         if node is not None:
             force, moment = apply(node.rotation, force), apply(node.rotation, moment)
     if node is None:
-        return (force, moment), []
+        return BodyWrench(force, moment, [])
     columns = zip(node.translation, node.angular)
     modal = [project_on_axis(column, (force, moment)) for column in columns]
-    return (force, add(moment, cross(node.position, force))), modal
+    return BodyWrench(force, add(moment, cross(node.position, force)), modal)
+
+
+def powers_inside(
+    places: Sequence[Placement], index: int, wrench: Wrench
+) -> Iterator[tuple[tuple[AxisTerm, ...], Scalar]]:
+    """
+    Yield the power of a wrench on a body on each axis and mode inside that body.
+
+    Args:
+        places: The bodies on their parents.
+        index: Of the body.
+        wrench: At the body's origin, in its axes.
+
+    Yields:
+        What drives the axis, and the power for its unit velocity.
+    """
+    place = places[index]
+    while place.body.parent >= 0:
+        carried = carry_wrench(place, wrench)
+        place, wrench = places[place.body.parent], carried
+        for k, power in zip(place.body.modal_coordinates, carried.modal):
+            yield (AxisTerm(0, k),), power
+        for axis, column in zip(place.body.joint.terms, place.columns):
+            yield axis, project_on_axis(column, wrench)
 
 
 def poses(places: list[Placement]) -> list[tuple[Matrix, Vector]]:

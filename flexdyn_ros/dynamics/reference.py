@@ -19,7 +19,12 @@ from flexdyn_ros.dynamics.derivatives.state_derivatives import (
     state_derivatives,
 )
 from flexdyn_ros.dynamics.energy import kinetic_energy, potential_energy
-from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics, RECURSIVE
+from flexdyn_ros.dynamics.frame_kinematics import (
+    frame_pose,
+    FrameKinematics,
+    jacobian_rate_times_velocity,
+    RECURSIVE,
+)
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.internal_forces import dissipated_power, elastic_forces, friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
@@ -314,7 +319,7 @@ class ReferenceBackend:
 
     def frame_pose(self, q: Floats, frame: str) -> list[Floats]:
         """Return the homogeneous transform of a link's frame in the root frame, (4, 4)."""
-        rotation, position = self._kinematics.pose(self._tree, q, self._tree.frames[frame])
+        rotation, position = frame_pose(self._tree, q, frame, self._kinematics.motions)
         rows = [[*row, x] for row, x in zip(rotation, position)]
         return [*rows, [0.0, 0.0, 0.0, 1.0]]
 
@@ -324,7 +329,8 @@ class ReferenceBackend:
 
     def jacobian_rate_qd(self, q: Floats, qd: Floats, frame: str) -> Floats:
         """Return dJ/dt qd of a link's frame, (6,)."""
-        return self._kinematics.jacobian_rate_qd(self._tree, q, qd, self._tree.frames[frame])
+        motions = self._kinematics.motions
+        return jacobian_rate_times_velocity(self._tree, q, qd, frame, motions)
 
     def loop_poses(self, q: Floats) -> list[Floats]:
         """Return rotation (9, by rows) and place (3) of frame1 in frame2 of each loop."""

@@ -223,22 +223,28 @@ def about_axis(axis: Vector, angle: Scalar) -> Matrix:
     )
 
 
-def rotate_tensor(rotation: Matrix, axis: int, m: Matrix) -> Matrix:
+def rotate_tensor(rotation: Matrix, axis: int, m: Matrix, symmetric: bool = True) -> Matrix:
     """
-    Return R m R^T of a symmetric m for a rotation R about frame axis number `axis`.
+    Return R m R^T for a rotation R about frame axis number `axis`.
 
-    With e = 2 c m_ij + s (m_ii - m_jj): m_ii - s e, m_jj + s e and c e - m_ij take fewer
-    operations than two matrix products, and keep the trace to the letter.
+    With e = s (m_ii - m_jj) + c (m_ij + m_ji) the block about the axis becomes m_ii - s e,
+    c e - m_ji, c e - m_ij, m_jj + s e. That takes fewer operations than two matrix products, and
+    keeps the trace to the letter. Of a symmetric m one triangle is read.
     """
     i, j, k = (axis + 1) % 3, (axis + 2) % 3, axis
     c, s = rotation[i][i], rotation[j][i]
-    e = s * (m[i][i] - m[j][j]) + 2.0 * c * m[i][j]
-    exchanged = s * e
+    if symmetric:
+        rows = [list(row) for row in m]
+        rows[j][i], rows[k][i], rows[k][j] = m[i][j], m[i][k], m[j][k]
+        m = tuple(tuple(row) for row in rows)
+    e = s * (m[i][i] - m[j][j])
+    e = e + (2.0 * c * m[i][j] if symmetric else c * (m[i][j] + m[j][i]))
+    exchanged, mixed = s * e, c * e
     rows = [[m[k][k]] * 3 for _ in range(3)]
     rows[i][i], rows[j][j] = m[i][i] - exchanged, m[j][j] + exchanged
-    rows[i][j] = rows[j][i] = c * e - m[i][j]
-    rows[i][k] = rows[k][i] = c * m[i][k] - s * m[j][k]
-    rows[j][k] = rows[k][j] = s * m[i][k] + c * m[j][k]
+    rows[i][j], rows[j][i] = mixed - m[j][i], mixed - m[i][j]
+    rows[i][k], rows[j][k] = c * m[i][k] - s * m[j][k], s * m[i][k] + c * m[j][k]
+    rows[k][i], rows[k][j] = c * m[k][i] - s * m[k][j], s * m[k][i] + c * m[k][j]
     return tuple(tuple(row) for row in rows)
 
 

@@ -133,7 +133,7 @@ class CompositeDerivatives(CompositeResponses):
         """Enter a change of the wrench on a body and of its modal forces."""
         place = self.places[index]
         for axis, column in zip(place.body.joint.terms, place.columns):
-            power = project_on_axis(column, (response.force, response.moment))
+            power = project_on_axis(column, response)
             self._add(kind, axis[0].velocity_index, x, power)
         for mode, force in enumerate(response.modal):
             self._add(kind, place.body.velocity_modes + mode, x, force)

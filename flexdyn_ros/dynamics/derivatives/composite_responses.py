@@ -113,8 +113,9 @@ class CompositeResponses:
         found: list[Wrench] = [(local.force, local.moment) for local in self.body_wrenches]
         for index in reversed(range(1, len(found))):
             parent = self._tree.bodies[index].parent
-            (force, moment), _ = carry_wrench(self.places[index], found[index])
-            found[parent] = (add(found[parent][0], force), add(found[parent][1], moment))
+            wrench = carry_wrench(self.places[index], found[index])
+            force, moment = found[parent]
+            found[parent] = (add(force, wrench.force), add(moment, wrench.moment))
         return found
 
     def _body_response(self, index: int) -> tuple[CoriolisResponse, list[Vector]]:
@@ -201,9 +202,7 @@ class CompositeResponses:
 
     def carry(self, index: int, response: BodyWrench) -> BodyWrench:
         """Return a wrench on a body as one on its parent, with the parent's modal forces."""
-        wrench = (response.force, response.moment)
-        (force, moment), modal = carry_wrench(self.places[index], wrench)
-        return BodyWrench(force, moment, modal)
+        return carry_wrench(self.places[index], response)
 
     def inward(self, index: int, row: Variation) -> Variation:
         """Return derivatives by a body's motion as derivatives by its parent's."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flexdyn_ros.dynamics.joints import axis_rates, combine_columns, frame_axis
+from flexdyn_ros.dynamics.joints import axis_rates, combine_columns
 from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
@@ -28,7 +28,6 @@ from flexdyn_ros.dynamics.spatial import (
     apply,
     apply_transposed,
     combine,
-    congruence,
     cross,
     dot,
     IDENTITY,
@@ -178,37 +177,9 @@ def response_over_joint(
         mass: Of the body with all that it carries.
         first_moment: The same, in the body's frame.
     """
-    turned = response.rotated(step.rotation, _rotated(place, response.map))
+    turned = response.rotated(step.rotation, place.rotate_tensor(response.map, symmetric=False))
     moment = apply(step.rotation, first_moment)
     return turned.moving(step.velocity, mass, moment).shifted(step.position)
-
-
-def _rotated(place: Placement, m: Matrix) -> Matrix:
-    """Return R m R^T for the rotation of a body on its parent."""
-    axis = frame_axis(place.body.joint)
-    if place.joint_rotation is None or axis is None:
-        return congruence(place.rotation, m)
-    return congruence(place.body.rotation, rotate_matrix(place.joint_rotation, axis, m))
-
-
-def rotate_matrix(rotation: Matrix, axis: int, m: Matrix) -> Matrix:
-    """
-    Return R m R^T of any matrix m for a rotation R about frame axis number `axis`.
-
-    As spatial.rotate_tensor: with e = s (m_ii - m_jj) + c (m_ij + m_ji) the block about the axis
-    becomes m_ii - s e, c e - m_ji, c e - m_ij, m_jj + s e.
-    """
-    i, j, k = (axis + 1) % 3, (axis + 2) % 3, axis
-    c, s = rotation[i][i], rotation[j][i]
-    e = s * (m[i][i] - m[j][j]) + c * (m[i][j] + m[j][i])
-    exchanged, mixed = s * e, c * e
-    rows = [[m[k][k]] * 3 for _ in range(3)]
-    rows[i][i], rows[j][j] = m[i][i] - exchanged, m[j][j] + exchanged
-    rows[i][j], rows[j][i] = mixed - m[j][i], mixed - m[i][j]
-    rows[i][k], rows[j][k] = c * m[i][k] - s * m[j][k], s * m[i][k] + c * m[j][k]
-    rows[k][i], rows[k][j] = c * m[k][i] - s * m[k][j], s * m[k][i] + c * m[k][j]
-    first, second, third = (tuple(row) for row in rows)
-    return first, second, third
 
 
 def _trace_less(a: Vector, b: Vector) -> Matrix:

@@ -9,7 +9,6 @@ from typing import Callable, Mapping, Optional, Sequence
 from flexdyn_ros.dynamics.frame_kinematics import FrameKinematics, FrameMotion
 from flexdyn_ros.dynamics.influence.equations import (
     frame_motion,
-    frame_pose,
     generalised_forces,
     jacobian,
     mass_matrix,
@@ -17,18 +16,12 @@ from flexdyn_ros.dynamics.influence.equations import (
 )
 from flexdyn_ros.dynamics.influence.geometry import link_places
 from flexdyn_ros.dynamics.influence.model import Approximations, EXACT, InfluenceModel, lumps
-from flexdyn_ros.dynamics.multibody import Frame, Multibody
+from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.reference import Floats, ReferenceBackend, Wrenches
-from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import multiply
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
-
-
-def _jacobian_rate_qd(tree: Multibody, q: list, qd: list, frame: Frame) -> list[Scalar]:
-    _, (linear, angular) = frame_motion(link_places(tree, q, qd), qd, frame)
-    return [*linear, *angular]
 
 
 def _motions(
@@ -50,7 +43,7 @@ def _motions(
     return motion
 
 
-INFLUENCE = FrameKinematics(frame_pose, jacobian, _jacobian_rate_qd, _motions)
+INFLUENCE = FrameKinematics(_motions, jacobian)
 
 
 class InfluenceBackend(ReferenceBackend):

@@ -192,12 +192,6 @@ def _add_wrench(
     project(columns, 0, BodyWrench(negate(force), negate(moment), []), tau)
 
 
-def frame_pose(tree: Multibody, q: list, frame: Frame) -> tuple[Matrix, Vector]:
-    """Return rotation and origin of a frame in the root frame (4), (6)."""
-    place = link_places(tree, q)[frame.body]
-    return multiply(place.rotation, frame.rotation), place.point(frame.position)
-
-
 def jacobian(tree: Multibody, q: list, frame: Frame) -> list[list[Scalar]]:
     """Return the (6, nv) Jacobian of a frame's origin, linear rows first, in root axes."""
     place = link_places(tree, q)[frame.body]
