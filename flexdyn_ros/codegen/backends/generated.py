@@ -108,33 +108,35 @@ class GeneratedBackend:
         method: str = 'auto',
     ) -> Any:
         """Return what a function gives; see `ReferenceBackend.evaluate`."""
-        ordered = ordered_wrenches(wrenches)
         request = Request(name, frame, () if parameters is None else parameters.parameters)
-        places = tuple((wrench.frame, wrench.axes) for wrench in ordered)
-        function = self.function(request, places, method)
-        if function is not None:
-            loads = [(*wrench.force, *wrench.moment) for wrench in ordered]
-            chosen = () if parameters is None else parameters.arguments()
-            try:
-                return function(*vectors, *loads, *chosen)
-            except FlexdynError:
-                raise
-            except (ArithmeticError, ValueError):
-                pass
-        return self.exact.evaluate(name, vectors, frame, parameters, wrenches, method)
+        chosen = () if parameters is None else parameters.arguments()
+        found = self._sound(request, vectors, wrenches, chosen, method)
+        if found is None:
+            return self.exact.evaluate(name, vectors, frame, parameters, wrenches, method)
+        return found
 
     def closed(
         self, name: str, vectors: Sequence[Floats], settings: tuple[float, ...],
         wrenches: Sequence[FrameWrench] = (),
     ) -> Any:
         """Return what a function gives where loops count, None where it is not sound, or none."""
+        return self._sound(Request(name, settings=settings), vectors, wrenches)
+
+    def _sound(
+        self, request: Request, vectors: Sequence[Floats], wrenches: Sequence[FrameWrench],
+        chosen: Sequence[Any] = (), method: str = 'auto',
+    ) -> Any:
+        """Return what generated code gives, None where there is none or it is not sound."""
         ordered = ordered_wrenches(wrenches)
         places = tuple((wrench.frame, wrench.axes) for wrench in ordered)
-        function = self.function(Request(name, settings=settings), places)
+        function = self.function(request, places, method)
         if function is None:
             return None
         try:
-            return function(*vectors, *((*wrench.force, *wrench.moment) for wrench in ordered))
+            loads = [(*wrench.force, *wrench.moment) for wrench in ordered]
+            return function(*vectors, *loads, *chosen)
+        except FlexdynError:
+            raise
         except (ArithmeticError, ValueError):
             return None
 

@@ -11,14 +11,17 @@ multiplications for a cubic.
 
 from __future__ import annotations
 
+from functools import partial
 from math import factorial
-from typing import Callable
+from typing import Callable, Sequence
 
 from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.codegen.export.writer import GO_ON, WIDTH, wrap
+from flexdyn_ros.codegen.export.writer import bracketed, GO_ON, WIDTH, wrap
 from flexdyn_ros.dynamics.scalar import SERIES_LIMIT, Spline, stumpff_order
 
 _LAST_PLACE = 2.0**-54
+# From a number to its text.
+Number = Callable[[float], str]
 POLYNOMIAL = 'polynomial'
 
 
@@ -35,7 +38,7 @@ def series_coefficients(order: int) -> list[float]:
     return [1.0 / factorial(2 * j + order) for j in range(count)]
 
 
-def series(order: int, number) -> str:
+def series(order: int, number: Number) -> str:
     """
     Return sum_j (-u)^j / (2 j + order)! in Horner's form, in terms of u.
 
@@ -51,7 +54,7 @@ def series(order: int, number) -> str:
     return text
 
 
-def closed_form(order: int, number, sqrt: str, sin: str, cos: str) -> str:
+def closed_form(order: int, number: Number, sqrt: str, sin: str, cos: str) -> str:
     """Return the closed form in terms of u, with functions called by these names."""
     value = f'{cos}({sqrt}(u))' if order % 2 == 0 else f'{sin}({sqrt}(u))/{sqrt}(u)'
     for k in range(order % 2, order, 2):
@@ -97,7 +100,7 @@ def _c_tables(plan: Schedule) -> list[str]:
                 f'    return {_horner(names)};', '}', '',
             ]
     for name, table in tables:
-        value = _choice(table, 0, len(table.pieces) - 1, repr)
+        value = _choice(table, 0, len(table.pieces) - 1)
         lines += [
             f'/* {_described(table)} */', f'static double {name}(double x)', '{',
             *wrap('return ', value, ';', '    ', WIDTH), '}', '',
@@ -112,21 +115,28 @@ def python_functions(plan: Schedule) -> list[str]:
         lines += ['', *_python_stumpff(order), '']
     for name, table in tables_of(plan):
         lines += ['', f'def {name}(x):', f'    """{_described(table)}"""']
-        lines += _python_branch(table, 0, len(table.pieces) - 1, '    ')
+        lines += _branches(
+            table, range(len(table.pieces)), '    ', ('    ', 'if x < {}:', 'else:'), repr,
+            partial(bracketed, 'return '),
+        )
         lines.append('')
     return lines
 
 
-def fortran_functions(plan: Schedule, kind: str, number: Callable[[float], str]) -> list[str]:
+def fortran_functions(plan: Schedule, kind: str, number: Number) -> list[str]:
     """Return the internal functions that a program calls in Fortran, of numbers of a kind."""
     lines: list[str] = []
     for order in stumpff_orders(plan.functions):
         lines += _fortran_stumpff(order, kind, number)
+    words = '  ', 'if (x < {}) then', 'else', 'end if'
     for name, table in tables_of(plan):
+        def assigned(value: str, indent: str, name: str = name) -> list[str]:
+            return wrap(f'{name} = ', value, '', indent, WIDTH, GO_ON)
+
         lines += [
             f'! {_described(table)}', f'pure {kind} function {name}(x)',
             f'  {kind}, intent(in) :: x', f'  {kind} :: s',
-            *_fortran_branch(name, table, 0, len(table.pieces) - 1, '  ', number),
+            *_branches(table, range(len(table.pieces)), '  ', words, number, assigned),
             f'end function {name}',
         ]
     return lines
@@ -137,31 +147,28 @@ def _described(table: Spline) -> str:
     return f'A piecewise polynomial of degree {degree} with {len(table.knots)} knots.'
 
 
-def _choice(
-    table: Spline, low: int, high: int, number: Callable[[float], str]
-) -> str:
+def _choice(table: Spline, low: int, high: int) -> str:
     """Return the pieces from low to high as one conditional expression in C."""
     if low == high:
-        return _piece(table, low, number)
+        return _piece(table, low)
     middle = (low + high) // 2
-    below = _choice(table, low, middle, number)
-    above = _choice(table, middle + 1, high, number)
+    below, above = _choice(table, low, middle), _choice(table, middle + 1, high)
     if middle > low:
         below = f'({below})'
-    return f'x < {number(table.knots[middle])} ? {below} : {above}'
+    return f'x < {table.knots[middle]!r} ? {below} : {above}'
 
 
-def _piece(table: Spline, place: int, number: Callable[[float], str]) -> str:
-    piece, shifted = table.pieces[place], _shifted(table, place, number)
+def _piece(table: Spline, place: int) -> str:
+    piece, shifted = table.pieces[place], _shifted(table, place, repr)
     if len(piece) > 2:
-        return f'{POLYNOMIAL}{len(piece) - 1}({", ".join((shifted, *map(number, piece)))})'
+        return f'{POLYNOMIAL}{len(piece) - 1}({", ".join((shifted, *map(repr, piece)))})'
     if len(piece) == 2:
         shifted = shifted if shifted == 'x' else f'({shifted})'
-        return f'{number(piece[0])} + {number(piece[1])}*{shifted}'
-    return number(piece[0] if piece else 0.0)
+        return f'{piece[0]!r} + {piece[1]!r}*{shifted}'
+    return repr(piece[0] if piece else 0.0)
 
 
-def _shifted(table: Spline, place: int, number: Callable[[float], str]) -> str:
+def _shifted(table: Spline, place: int, number: Number) -> str:
     """Return x less the origin of a piece."""
     origin = table.origin(place)
     if origin == 0.0:
@@ -169,43 +176,35 @@ def _shifted(table: Spline, place: int, number: Callable[[float], str]) -> str:
     return f'x + {number(-origin)}' if origin < 0.0 else f'x - {number(origin)}'
 
 
-def _python_branch(table: Spline, low: int, high: int, indent: str) -> list[str]:
-    if low == high:
-        value = _horner([repr(c) for c in table.pieces[low]] or ['0.0'])
-        shift, plain = f'{indent}s = {_shifted(table, low, repr)}', f'{indent}return {value}'
-        if len(plain) <= WIDTH:
-            return [shift, plain]
-        wrapped = wrap('', value, '', indent + '    ', WIDTH)
-        return [shift, f'{indent}return (', *wrapped, f'{indent})']
-    middle = (low + high) // 2
-    return [
-        f'{indent}if x < {table.knots[middle]!r}:',
-        *_python_branch(table, low, middle, indent + '    '),
-        *_python_branch(table, middle + 1, high, indent),
-    ]
-
-
-def _fortran_branch(
-    name: str,
-    table: Spline,
-    low: int,
-    high: int,
-    indent: str,
-    number: Callable[[float], str],
+def _branches(
+    table: Spline, pieces: range, indent: str, words: Sequence[str], number: Number,
+    written: Callable[[str, str], list[str]],
 ) -> list[str]:
-    """Return the pieces from low to high as nested conditions in Fortran."""
-    if low == high:
-        value = _horner([number(c) for c in table.pieces[low]] or [number(0.0)])
-        shift = f'{indent}s = {_shifted(table, low, number)}'
-        return [shift, *wrap(f'{name} = ', value, '', indent, WIDTH, GO_ON)]
-    middle = (low + high) // 2
-    return [
-        f'{indent}if (x < {number(table.knots[middle])}) then',
-        *_fortran_branch(name, table, low, middle, indent + '  ', number),
-        f'{indent}else',
-        *_fortran_branch(name, table, middle + 1, high, indent + '  ', number),
-        f'{indent}end if',
-    ]
+    """
+    Return pieces as nested conditions, in Python and Fortran.
+
+    Args:
+        table: The polynomials.
+        pieces: Places of the pieces.
+        indent: Before every line.
+        words: One more level of indentation, the condition, "else", and the end where it has one.
+        number: From a number to its text.
+        written: From a polynomial in s, and the indentation, to the lines that give it.
+    """
+    if len(pieces) == 1:
+        place = pieces[0]
+        value = _horner([number(c) for c in table.pieces[place]] or [number(0.0)])
+        return [f'{indent}s = {_shifted(table, place, number)}', *written(value, indent)]
+    middle = (len(pieces) + 1) // 2
+    step, condition, otherwise, *end = words
+    below, above = (
+        _branches(table, part, indent + step, words, number, written)
+        for part in (pieces[:middle], pieces[middle:])
+    )
+    knot = number(table.knots[pieces[middle] - 1])
+    lines = [condition.format(knot), otherwise, *end]
+    head, *rest = [indent + line for line in lines]
+    return [head, *below, rest[0], *above, *rest[1:]]
 
 
 def _horner(coefficients: list[str]) -> str:
@@ -233,7 +232,7 @@ def _python_stumpff(order: int) -> list[str]:
     ]
 
 
-def _fortran_stumpff(order: int, kind: str, number: Callable[[float], str]) -> list[str]:
+def _fortran_stumpff(order: int, kind: str, number: Number) -> list[str]:
     """Return the definition of one of Stumpff's functions as an internal function."""
     name = f'stumpff{order}'
     far = closed_form(order, number, 'sqrt', 'sin', 'cos')

@@ -7,7 +7,7 @@ import re
 
 from flexdyn_ros.codegen.export.defined_functions import python_functions, tables_of
 from flexdyn_ros.codegen.export.schedule import Schedule
-from flexdyn_ros.codegen.export.writer import WIDTH, wrap, Writer
+from flexdyn_ros.codegen.export.writer import bracketed, WIDTH, wrap, Writer
 from flexdyn_ros.codegen.tracing.interface import Input, Output
 from flexdyn_ros.dynamics.scalar import stumpff_order
 from flexdyn_ros.symbolic.graph import SYMBOL
@@ -33,7 +33,7 @@ def emit_python(plan: Schedule) -> str:
         lines += _unpack(each, used)
     writer = Writer(plan.names, _local)
     for node in plan.temporaries:
-        lines += _assign(plan.names[node], writer.definition(node))
+        lines += bracketed(f'{plan.names[node]} = ', writer.definition(node))
     return '\n'.join([*lines, *_return(plan, writer), ''])
 
 
@@ -60,13 +60,6 @@ def _unpack(each: Input, used: set[str]) -> list[str]:
     if len(plain) <= WIDTH:
         return [plain]
     return ['    (', *wrap('', names, '', '        ', WIDTH), f'    ) = {each.name}']
-
-
-def _assign(name: str, text: str) -> list[str]:
-    plain = f'    {name} = {text}'
-    if len(plain) <= WIDTH:
-        return [plain]
-    return [f'    {name} = (', *wrap('', text, '', '        ', WIDTH), '    )']
 
 
 def _docstring(plan: Schedule) -> list[str]:
@@ -107,7 +100,7 @@ def _return(plan: Schedule, writer: Writer) -> list[str]:
 
 def _result(name: str, output: Output, texts: list[str]) -> list[str]:
     if output.shape == ():
-        return [f'    # {_quoted(output.entries[0])}', *_assign(name, texts[0])]
+        return [f'    # {_quoted(output.entries[0])}', *bracketed(f'{name} = ', texts[0])]
     if len(output.shape) == 2:
         width = output.shape[1]
         rows = [texts[k * width : (k + 1) * width] for k in range(output.shape[0])]

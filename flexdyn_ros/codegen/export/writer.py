@@ -97,6 +97,14 @@ class Writer:
         return text if held >= strength else f'({text})'
 
 
+def bracketed(start: str, text: str, indent: str = '    ') -> list[str]:
+    """Return `start text` as Python, in brackets where it takes several lines."""
+    plain = f'{indent}{start}{text}'
+    if len(plain) <= WIDTH:
+        return [plain]
+    return [f'{indent}{start}(', *wrap('', text, '', indent + '    ', WIDTH), f'{indent})']
+
+
 def wrap(start: str, text: str, end: str, indent: str, width: int, join: str = '') -> list[str]:
     """
     Return `start text end` as lines no longer than `width` where spaces allow it.
