@@ -15,8 +15,8 @@ from flexdyn_ros.closed_chains.loop_inputs import LoopInputs
 from flexdyn_ros.codegen.backends.generated import Backend, GeneratedBackend
 from flexdyn_ros.codegen.backends.variants import CompiledAhead, ordered_wrenches
 from flexdyn_ros.codegen.compile.program import NativeFunction
-from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters, ChosenParameters
 from flexdyn_ros.codegen.tracing.functions import read_function, Request
+from flexdyn_ros.codegen.tracing.parameters import choose_parameters, ChosenParameters
 from flexdyn_ros.direct_calls import call_directly, forget_direct_calls, is_direct
 from flexdyn_ros.dynamics.functions import FUNCTIONS, result_shape
 from flexdyn_ros.dynamics.reference import ReferenceBackend

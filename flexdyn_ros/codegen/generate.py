@@ -14,12 +14,11 @@ from flexdyn_ros.codegen.export.fortran import emit_fortran
 from flexdyn_ros.codegen.export.operations import emitted_operations
 from flexdyn_ros.codegen.export.python import emit_python
 from flexdyn_ros.codegen.export.schedule import schedule
-from flexdyn_ros.codegen.tracing.formulations import methods
 from flexdyn_ros.codegen.tracing.functions import read_function
 from flexdyn_ros.codegen.tracing.interface import Input, Output
 from flexdyn_ros.codegen.tracing.loads import read_loads
 from flexdyn_ros.codegen.tracing.simplify import simplify
-from flexdyn_ros.codegen.tracing.trace import ANGLE_TOLERANCE, ROUND_OFF
+from flexdyn_ros.codegen.tracing.trace import ANGLE_TOLERANCE, methods, ROUND_OFF
 from flexdyn_ros.errors import ArgumentError, did_you_mean
 from flexdyn_ros.model.records.robot import require_robot, Robot
 from flexdyn_ros.symbolic.optimise import PassReport

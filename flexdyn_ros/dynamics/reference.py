@@ -13,8 +13,9 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 
 from flexdyn_ros.dynamics.articulated_body import factorise, NoInertia, PIVOT_TOLERANCE, solve
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.derivatives.dual import duals, jacobian_of
-from flexdyn_ros.dynamics.derivatives.state_derivatives import (
+from flexdyn_ros.dynamics.derivatives.dual import (
+    duals,
+    jacobian_of,
     parameter_derivatives,
     state_derivatives,
 )
@@ -84,7 +85,7 @@ class ReferenceBackend:
             name: One of `functions.FUNCTIONS`.
             vectors: Its inputs.
             frame: Which frame it is about.
-            parameters: Which parameters it is about, see `chosen_parameters.ChosenParameters`.
+            parameters: Which parameters it is about, see `codegen.tracing.parameters`.
             wrenches: Wrenches on frames.
             method: How forward dynamics solves for accelerations, one of SOLVING_METHODS.
         """

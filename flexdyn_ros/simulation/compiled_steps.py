@@ -18,8 +18,12 @@ from typing import Any, Optional
 from flexdyn_ros.codegen.compile import cache
 from flexdyn_ros.codegen.compile.closed_loops import SETTINGS
 from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
-from flexdyn_ros.codegen.compile.compiler import CompilationFailed, find_compiler, NoCompiler
-from flexdyn_ros.codegen.compile.loading import load_library
+from flexdyn_ros.codegen.compile.compiler import (
+    CompilationFailed,
+    find_compiler,
+    load_library,
+    NoCompiler,
+)
 from flexdyn_ros.codegen.compile.program import NativeFunction
 from flexdyn_ros.simulation.computed_torque import ComputedTorque
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion

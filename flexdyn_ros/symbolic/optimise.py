@@ -9,9 +9,8 @@ from typing import Callable, Sequence
 
 from flexdyn_ros.symbolic.graph import Expression, PRODUCT, SUM
 from flexdyn_ros.symbolic.passes.common_pairs import share_pairs
-from flexdyn_ros.symbolic.passes.factoring import rewrite_single_use
+from flexdyn_ros.symbolic.passes.factoring import reuse, rewrite_single_use
 from flexdyn_ros.symbolic.passes.identities import trigonometry
-from flexdyn_ros.symbolic.passes.reuse import reuse
 from flexdyn_ros.symbolic.program import merge_nested, operation_counts, Program
 from flexdyn_ros.symbolic.search.extraction import common_divisors
 

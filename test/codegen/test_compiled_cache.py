@@ -16,8 +16,12 @@ from codegen.variant_of import variant_of
 import flexdyn_ros as fd
 from flexdyn_ros.codegen.backends.executors import _program
 from flexdyn_ros.codegen.compile import cache, program
-from flexdyn_ros.codegen.compile.compiler import CompilationFailed, Compiler, find_compiler
-from flexdyn_ros.codegen.compile.loading import load_library
+from flexdyn_ros.codegen.compile.compiler import (
+    CompilationFailed,
+    Compiler,
+    find_compiler,
+    load_library,
+)
 from flexdyn_ros.codegen.compile.program import CompiledProgram
 from flexdyn_ros.codegen.tracing.trace import trace
 from oracles.random_robots import random_robot_urdf

@@ -10,8 +10,7 @@ from codegen.compiled import needs_compiler, QUICK
 from codegen.native import Native, need_compiler
 from evaluated_program import evaluate_program
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
-from flexdyn_ros.codegen.tracing.parameters import parameter_names
+from flexdyn_ros.codegen.tracing.parameters import choose_parameters, parameter_names
 from flexdyn_ros.codegen.tracing.trace import trace
 from flexdyn_ros.codegen.tracing.traced_derivatives import (
     DERIVATIVE_METHODS,

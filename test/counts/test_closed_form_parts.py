@@ -4,7 +4,7 @@
 from math import cos, sin
 
 from evaluated_program import evaluate_program
-from flexdyn_ros.codegen.tracing.multiple_angles import angle_coordinates, multiple_angles
+from flexdyn_ros.codegen.tracing.closed_form import angle_coordinates, multiple_angles
 from flexdyn_ros.symbolic.differentiate import Direction
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import operation_counts, Program

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import flexdyn_ros as fd
 from flexdyn_ros.codegen import generate
+from flexdyn_ros.dynamics.articulated_body import factor_order, mass_matrix_factors
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.base_parameters import regroup
-from flexdyn_ros.dynamics.factors import factor_order, mass_matrix_factors
 from flexdyn_ros.dynamics.mass_matrix import (
     mass_matrix,
     mass_matrix_by_columns,

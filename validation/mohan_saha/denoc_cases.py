@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from flexdyn_ros.dynamics.articulated_body import factor_order, mass_matrix_factors
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.factors import factor_order, mass_matrix_factors
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np

@@ -24,8 +24,8 @@ from flexdyn_ros.codegen.backends.variants import (
 from flexdyn_ros.codegen.compile.cache import model_digest
 from flexdyn_ros.codegen.compile.compiler import CompilationFailed, NoCompiler
 from flexdyn_ros.codegen.compile.program import NativeFunction
-from flexdyn_ros.codegen.tracing.chosen_parameters import ChosenParameters
 from flexdyn_ros.codegen.tracing.functions import Request
+from flexdyn_ros.codegen.tracing.parameters import ChosenParameters
 from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.reference import ReferenceBackend

@@ -25,9 +25,9 @@ from flexdyn_ros.codegen.compile.compiler import (
     CompilationFailed,
     Compiler,
     find_compiler,
+    load_library,
     NoCompiler,
 )
-from flexdyn_ros.codegen.compile.loading import load_library
 import numpy as np
 
 MODULE = 'flexdyn_ros.codegen.compile.runtime._calls'

@@ -25,9 +25,8 @@ from flexdyn_ros.codegen.compile.compiled_c import (
     DOUBTFUL_PIVOT,
     NUMBERS_SYMBOL,
 )
-from flexdyn_ros.codegen.compile.compiler import find_compiler
+from flexdyn_ros.codegen.compile.compiler import find_compiler, load_library
 from flexdyn_ros.codegen.compile.extension import extension
-from flexdyn_ros.codegen.compile.loading import load_library
 from flexdyn_ros.codegen.tracing.interface import Input, Output, Trace
 
 CALL, BATCH = 'call', 'batch'

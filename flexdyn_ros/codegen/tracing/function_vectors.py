@@ -7,8 +7,8 @@ from typing import Optional, Sequence
 
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.interface import identifier, Input, Output
+from flexdyn_ros.dynamics.articulated_body import factor_order
 from flexdyn_ros.dynamics.assemble import assemble
-from flexdyn_ros.dynamics.factors import factor_order
 from flexdyn_ros.model.records.robot import Robot
 
 DIRECTIONS = ('x', 'y', 'z')

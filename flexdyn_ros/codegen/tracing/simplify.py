@@ -6,11 +6,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Optional, Sequence
 
-from flexdyn_ros.codegen.tracing.formulations import compared, methods, solving_methods
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.interface import Trace
 from flexdyn_ros.codegen.tracing.loads import Loads
-from flexdyn_ros.codegen.tracing.trace import ANGLE_TOLERANCE, trace_requests
+from flexdyn_ros.codegen.tracing.trace import (
+    ANGLE_TOLERANCE,
+    compared,
+    methods,
+    solving_methods,
+    trace_requests,
+)
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.optimise import optimise, PASSES, PassReport
 from flexdyn_ros.symbolic.passes.factoring import gather_numbers

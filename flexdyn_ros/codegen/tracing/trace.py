@@ -6,6 +6,8 @@ Before that, entries of rotations next to 0, 1 and -1 become exact. Descriptions
 with ten digits (1.57079632679), so that rotation matrices hold entries of some 1e-12 where zero is
 meant; each would cost operations in generated code. Forces change by about as much, relative to
 their size, and accelerations by up to that times the condition number of the mass matrix.
+
+Equivalent formulations of a function come first: which ones suit a robot, and which are compared.
 """
 
 from __future__ import annotations
@@ -13,10 +15,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Optional, Sequence
 
-from flexdyn_ros.codegen.tracing.closed_form import CLOSED_FORMS, ClosedFormDynamics
-from flexdyn_ros.codegen.tracing.formulations import solving_methods
+from flexdyn_ros.codegen.tracing.closed_form import (
+    CLOSED_FORMS,
+    ClosedFormDynamics,
+    suits_closed_form,
+)
 from flexdyn_ros.codegen.tracing.function_vectors import function_identifier, inputs_of, outputs_of
-from flexdyn_ros.codegen.tracing.functions import read_function, Request
+from flexdyn_ros.codegen.tracing.functions import has_followers, read_function, Request
 from flexdyn_ros.codegen.tracing.interface import Output, Trace
 from flexdyn_ros.codegen.tracing.loads import (
     gravity_of,
@@ -25,14 +30,96 @@ from flexdyn_ros.codegen.tracing.loads import (
     read_loads,
     wrenches_of,
 )
-from flexdyn_ros.codegen.tracing.traced_derivatives import DifferentiatedDynamics, STRUCTURED
-from flexdyn_ros.codegen.tracing.traced_dynamics import RECURSIVE
+from flexdyn_ros.codegen.tracing.traced_derivatives import (
+    DERIVATIVE_METHODS,
+    DifferentiatedDynamics,
+    DIRECTIONS,
+    STRUCTURED,
+)
+from flexdyn_ros.codegen.tracing.traced_dynamics import (
+    DENSE,
+    MASS_MATRIX_METHODS,
+    MIXED,
+    RECURSIVE,
+)
 from flexdyn_ros.dynamics.base_parameters import regroup
 from flexdyn_ros.dynamics.multibody import Body, Frame, Multibody
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
+
+# The mass matrix of a robot with more coordinates than this is not tried as a way to solve for
+# accelerations: its factors grow with the cube of their number.
+DENSE_LIMIT = 30
+# Functions that a closed form computes.
+CLOSED_FUNCTIONS = {
+    'inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_vector', 'coriolis_vector',
+    'inertia_vector', 'gravity_vector', 'inverse_dynamics_derivatives',
+    'forward_dynamics_derivatives',
+}
+
+
+def compared(robot: Robot, requests: Sequence[Request], quick: bool = False) -> tuple[str, ...]:
+    """
+    Return the formulations of which the cheapest one is taken.
+
+    Args:
+        robot: The robot.
+        requests: The functions.
+        quick: Whether only the ways to solve for accelerations are compared.
+    """
+    found = solving_methods(robot, requests)
+    if quick:
+        # The first way to derivatives costs less but for the shortest arms, where both do little.
+        derives = any(request.function.derives for request in requests)
+        return found[:1] if derives else found
+    if robot.n_modes and _finds_mass_matrix(requests):
+        found = (*found, MIXED)
+    return (*found, *closed_forms(robot, requests))
+
+
+def solving_methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
+    """
+    Return the ways to solve for accelerations that suit a robot; the cheapest may be taken.
+
+    Coordinates that move several bodies at once (mimic joints) break the tree's recursion, and so
+    do linearised deflections. With derivatives, the ways to find these; they solve by the mass
+    matrix.
+    """
+    if any(request.function.derives for request in requests):
+        # Composite bodies seen through King's first-order rotations, no rotations, are others, and
+        # so are those of equations that are cut off.
+        others = any(link.reduced_form for link in robot.links)
+        return (DIRECTIONS,) if others else DERIVATIVE_METHODS
+    if any(request.function.of_parameters and request.function.solves for request in requests):
+        return (DENSE,)
+    if not any(request.function.solves for request in requests):
+        return (RECURSIVE,)
+    if has_followers(robot) or any(link.is_linearised for link in robot.links):
+        return (DENSE,)
+    return (RECURSIVE, DENSE) if robot.nv <= DENSE_LIMIT else (RECURSIVE,)
+
+
+def closed_forms(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
+    """Return the closed forms that suit a robot and functions; the cheapest may be taken."""
+    names = {request.name for request in requests}
+    return CLOSED_FORMS if names & CLOSED_FUNCTIONS and suits_closed_form(robot) else ()
+
+
+def methods(robot: Robot, requests: Sequence[Request]) -> tuple[str, ...]:
+    """Return all methods that may be asked for: closed forms, of the mass matrix, to solve."""
+    closed = closed_forms(robot, requests)
+    if any(request.function.solves or request.function.derives for request in requests):
+        return (*solving_methods(robot, requests), *closed)
+    return (*(MASS_MATRIX_METHODS if _finds_mass_matrix(requests) else ()), *closed)
+
+
+def _finds_mass_matrix(requests: Sequence[Request]) -> bool:
+    """Return whether the mass matrix is asked for, and is not a way to something else."""
+    taken = any(request.function.solves or request.function.derives for request in requests)
+    return not taken and any(request.name == 'mass_matrix' for request in requests)
+
 
 # Right angles written with ten digits; forces change by less than 1e-11 relative.
 ANGLE_TOLERANCE = 1e-9

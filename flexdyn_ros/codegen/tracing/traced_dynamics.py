@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Callable, Sequence
 
-from flexdyn_ros.dynamics.articulated_body import factorise, solve
-from flexdyn_ros.dynamics.factors import mass_matrix_factors
+from flexdyn_ros.dynamics.articulated_body import factorise, mass_matrix_factors, solve
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
 from flexdyn_ros.dynamics.mass_matrix import (
     mass_matrix,

@@ -9,24 +9,32 @@ products, too, which finds what factoring alone cannot, such as c (x - y) + c (x
 While a program is built a factor keeps a number of its own, so that all its users share c x. Where
 most users have numbers too, as on arms without right angles, the other way is cheaper:
 `gather_numbers` gives every product the numbers of its factors, (c1 x) (c2 y) = (c1 c2) x y.
+
+Reuse opens a sum further, into parts that others use too, where known sums then serve. Example:
+with A = x - k v and B = y + k u computed for c A - s B, the sum s x + c y + k (c u - s v) becomes
+s A + c B, although c u - s v stays for others: rotating a sum instead of summing what has been
+rotated.
 """
 
 from __future__ import annotations
+
+from typing import Container
 
 from flexdyn_ros.symbolic.graph import (
     CONSTANT,
     Expression,
     Graph,
-    NEGATIVE,
     PRODUCT,
     split_sign,
     SUM,
 )
 from flexdyn_ros.symbolic.polynomial import expand, factored, tree_cost
-from flexdyn_ros.symbolic.program import Program, rebuild, remake
+from flexdyn_ros.symbolic.program import Program, rebuild, remake, total_operations
 
 # Sums with more terms than this are left as they are.
 TERM_LIMIT = 80
+# For reuse, this.
+REUSE_LIMIT = 12
 
 
 def rewrite_single_use(program: Program, opened: tuple[int, ...]) -> Program:
@@ -48,8 +56,8 @@ def rewrite_single_use(program: Program, opened: tuple[int, ...]) -> Program:
         operands = tuple(made[operand] for operand in node.operands)
         made[node] = remake(graph, node, operands) if operands else node
         if node.kind in (SUM, PRODUCT) and node not in inner:
-            single_use = {made[n] for n in single_use_nodes(node, uses, opened)}
-            made[node] = _cheapest(graph, made[node], single_use)
+            cores = _cores(single_use_nodes(node, uses, opened), made)
+            made[node] = _refactored(graph, made[node], cores)
     return Program(graph, tuple(made[output] for output in program.outputs))
 
 
@@ -88,33 +96,35 @@ def _is_multiple(node: Expression) -> bool:
 def _children(node: Expression, opened: tuple[int, ...]) -> list[Expression]:
     found = []
     for operand in node.operands:
-        child = operand.operands[0] if operand.kind == NEGATIVE else operand
+        child = split_sign(operand)[1]
         if child.kind in opened:
             found.append(child)
     return found
 
 
-def _cheapest(graph: Graph, node: Expression, single_use: set[Expression]) -> Expression:
-    negative = node.kind == NEGATIVE
-    inner = node.operands[0] if negative else node
-    cores = {n.operands[0] if n.kind == NEGATIVE else n for n in single_use}
+def _refactored(graph: Graph, node: Expression, cores: set[Expression]) -> Expression:
+    """Return the node, or a cheaper form with its own parts opened."""
+    inner = split_sign(node)[1]
     polynomial = expand(inner, cores, TERM_LIMIT)
     if polynomial is None:
         return node
     atoms = {factor for monomial in polynomial for factor in monomial}
-    best, cost = inner, tree_cost(inner, atoms)
     forms = [factored(polynomial, graph)]
     # A number times a node has one term, opened or not.
     multiples = {atom for atom in atoms if _is_multiple(atom)}
     opened = expand(inner, cores | multiples, TERM_LIMIT) if multiples else None
     if opened is not None:
         forms.append(factored(opened, graph))
-    for form in forms:
-        form_cost = tree_cost(form, atoms)
-        if form_cost < cost:
-            best, cost = form, form_cost
-    if best is inner:
-        return node
+    return _cheapest(graph, node, forms, atoms)
+
+
+def _cheapest(
+    graph: Graph, node: Expression, forms: list[Expression], atoms: set[Expression],
+    opened: Container[Expression] = (),
+) -> Expression:
+    """Return the cheapest of a node and other forms of it without sign; see `tree_cost`."""
+    negative, inner = split_sign(node)
+    best = min([inner, *forms], key=lambda form: tree_cost(form, atoms, opened))
     return graph.negate(best) if negative else best
 
 
@@ -135,3 +145,69 @@ def _gathered(graph: Graph, node: Expression, operands: tuple[Expression, ...]) 
             core = graph.product(core.operands[1:])
         rest.append(core)
     return graph.product([*rest, graph.constant(coefficient)])
+
+
+def reuse(program: Program) -> Program:
+    """Return the program with sums expressed by what is computed anyway."""
+    # Parts of what has just been rewritten may vanish again: they serve where nothing else does.
+    before = total_operations(program.outputs)
+    found = _rewritten(program, parts=False)
+    return found if total_operations(found.outputs) < before else _rewritten(program, parts=True)
+
+
+def _rewritten(program: Program, parts: bool) -> Program:
+    uses, graph = program.uses(), program.graph
+    made: dict[Expression, Expression] = {}
+    known: set[Expression] = set()
+    for node in program.needed():
+        operands = tuple(made[operand] for operand in node.operands)
+        made[node] = remake(graph, node, operands) if operands else node
+        if node.kind == SUM and split_sign(made[node])[1].kind == SUM:
+            tree = single_use_nodes(node, uses, (SUM, PRODUCT))
+            others = [_cores(single_use_nodes(shared, uses, (SUM, PRODUCT)), made)
+                      for shared in _shared_sums(tree, uses)]
+            made[node] = _reused(graph, made[node], _cores(tree, made), others, known)
+        if parts:
+            _learn(known, made[node])
+        else:
+            known.add(split_sign(made[node])[1])
+    return Program(graph, tuple(made[output] for output in program.outputs))
+
+
+def _learn(known: set[Expression], root: Expression) -> None:
+    """Add a node and all below it to what is known."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node not in known:
+            known.add(node)
+            stack.extend(node.operands)
+
+
+def _shared_sums(single_use: set[Expression], uses: dict[Expression, int]) -> list[Expression]:
+    """Return the sums that the single-use nodes use and others too, in order of creation."""
+    found = set()
+    for node in single_use:
+        for operand in node.operands:
+            inner = split_sign(operand)[1]
+            if inner.kind == SUM and inner not in single_use and uses[inner] > 1:
+                found.add(inner)
+    return sorted(found, key=lambda node: node.number)
+
+
+def _cores(nodes: set[Expression], made: dict[Expression, Expression]) -> set[Expression]:
+    return {split_sign(made[node])[1] for node in nodes}
+
+
+def _reused(
+    graph: Graph,
+    node: Expression,
+    single_use: set[Expression],
+    trees: list[set[Expression]],
+    known: set[Expression],
+) -> Expression:
+    """Return the node, or a cheaper form with one of the shared trees opened."""
+    inner = split_sign(node)[1]
+    polynomials = [expand(inner, single_use | tree, REUSE_LIMIT) for tree in trees]
+    forms = [factored(each, graph) for each in polynomials if each is not None]
+    return _cheapest(graph, node, forms, known, single_use)

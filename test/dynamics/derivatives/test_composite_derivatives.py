@@ -5,9 +5,8 @@ from codegen import cases
 import flexdyn_ros as fd
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.derivatives.composite_derivatives import CompositeDerivatives
-from flexdyn_ros.dynamics.derivatives.dual import Dual
+from flexdyn_ros.dynamics.derivatives.dual import Dual, state_derivatives
 from flexdyn_ros.dynamics.derivatives.independent_axes import independent_axes
-from flexdyn_ros.dynamics.derivatives.state_derivatives import state_derivatives
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
 import numpy as np
 from oracles.random_robots import random_robot_urdf

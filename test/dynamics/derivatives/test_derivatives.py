@@ -7,8 +7,7 @@ import math
 from codegen import cases
 from codegen.native import need_compiler
 import flexdyn_ros as fd
-from flexdyn_ros.codegen.tracing.chosen_parameters import choose_parameters
-from flexdyn_ros.codegen.tracing.parameters import parameter_names
+from flexdyn_ros.codegen.tracing.parameters import choose_parameters, parameter_names
 from flexdyn_ros.dynamics.reference import ReferenceBackend
 import numpy as np
 from oracles.compare import assert_agree, reference_dynamics

@@ -238,8 +238,8 @@ def test_generated_source(function):
         ):
             assert_agree(ours, theirs, 1e-9)
     else:
+        from flexdyn_ros.dynamics.articulated_body import factor_order
         from flexdyn_ros.dynamics.assemble import assemble
-        from flexdyn_ros.dynamics.factors import factor_order
 
         upper, diagonal = map(np.array, code(q))
         order = factor_order(assemble(robot, {p.link: p.inertia for p in robot.payloads}))

@@ -189,8 +189,8 @@ def test_derivatives():
 @pytest.mark.usefixtures('simplified_once')
 def test_factors_of_the_mass_matrix():
     """U D U^T from the recursion is the matrix."""
+    from flexdyn_ros.dynamics.articulated_body import factor_order
     from flexdyn_ros.dynamics.assemble import assemble
-    from flexdyn_ros.dynamics.factors import factor_order
 
     robot, dyn, _, (q, _, _) = build('two')
     code = fd.generate(fd.reduced(robot, FORM), 'mass_matrix_factors', 'python').compile_python()
