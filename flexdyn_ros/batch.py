@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, signature
 import os
 from typing import Any, Callable, Mapping, Optional, Sequence
 
@@ -25,6 +25,8 @@ BATCHED = {
     name: function for name, function in FUNCTIONS.items()
     if not function.of_loops and not function.of_parameters and name != 'mass_matrix_factors'
 }
+# Parameters of methods that their batches do not have.
+NO_ARGUMENTS = ('self', 'base_acceleration', 'loop_accelerations', 'loop_forces')
 
 
 class BatchDynamics:
@@ -61,41 +63,30 @@ class BatchFunction:
     def __init__(self, dyn: Evaluation, name: str):
         """Take the dynamics of a robot and the name of a function."""
         self._dyn, self.__name__ = dyn, name
-        self._function = BATCHED[name]
-        self.__signature__ = _signature(name)
+        self._function, self._written = BATCHED[name], dyn._written[name]
+        self.__signature__ = _signature(self._written)
         self.__doc__ = f'Return {self._function.summary}, one entry a sample.'
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Evaluate the function over all samples; see `BatchDynamics`."""
-        given, function = _bound(self.__name__, arguments, named), self._function
+        given = _bound(self._written, arguments, named)
         method = given.get('method', 'auto')
         if method not in SOLVING_METHODS:
             raise ArgumentError('method', f'is "{method}", expected one of {SOLVING_METHODS}')
-        frame = self._dyn._frame(given['frame']) if function.of_frame else None
-        vectors = {name: given[name] for name in function.inputs}
-        return self._run(vectors, given['out'], given.get('wrenches'), method, frame)
-
-    def _run(
-        self,
-        vectors: dict[str, Any],
-        out: Any,
-        wrenches: Wrenches,
-        method: str,
-        frame: Optional[str],
-    ) -> Any:
         dyn = self._dyn
-        samples = _sample_rows(vectors, dyn._width)
+        frame = dyn._frame(given['frame']) if self._function.of_frame else None
+        samples = _sample_rows({name: given[name] for name in self._function.inputs}, dyn._width)
         count = len(next(iter(samples.values())))
-        loads = _sample_wrenches(wrenches, count, dyn._frame)
+        loads = _sample_wrenches(given.get('wrenches'), count, dyn._frame)
         shapes = [
             (count, *result_shape(kind, dyn._nv, dyn._n_joints))
             for _, kind in self._function.outputs
         ]
         single = len(shapes) == 1
-        given = [out] if single else targets(out, len(shapes))
+        outs = [given['out']] if single else targets(given['out'], len(shapes))
         results = [
             np.empty(shape) if each is None else target(each, shape)
-            for each, shape in zip(given, shapes)
+            for each, shape in zip(outs, shapes)
         ]
         taken = (*samples.values(), *loads.values())
         aside = [np.empty(each.shape) if _must_copy(each, taken) else each for each in results]
@@ -116,7 +107,7 @@ class BatchFunction:
                 refuse_infinite(name, rows)
         for k in doubtful:
             # A call of its own, with the errors of one.
-            for result, value in zip(aside, self._one(k, samples, loads, method, frame)):
+            for result, value in zip(aside, self._one(k, samples, loads, given)):
                 result[k] = value
         for result, found in zip(results, aside):
             if result is not found:
@@ -125,16 +116,12 @@ class BatchFunction:
 
     def _one(
         self, k: int, samples: Mapping[str, np.ndarray], loads: Mapping[str, np.ndarray],
-        method: str, frame: Optional[str],
+        given: Mapping[str, Any],
     ) -> tuple[np.ndarray, ...]:
         """Return the results of one sample."""
-        arguments: dict[str, Any] = {name: rows[k] for name, rows in samples.items()}
-        if frame is not None:
-            arguments['frame'] = frame
-        if self._function.takes_wrenches and self.__name__ != 'bias_vector':
+        arguments = {**given, **{name: rows[k] for name, rows in samples.items()}, 'out': None}
+        if 'wrenches' in given:
             arguments['wrenches'] = {f: w if w.ndim == 1 else w[k] for f, w in loads.items()}
-        if self.__name__ == 'forward_dynamics':
-            arguments['method'] = method
         found = getattr(self._dyn, self.__name__)(**arguments)
         return (found,) if len(self._function.outputs) == 1 else found
 
@@ -156,34 +143,29 @@ class BatchFunction:
 
 
 @lru_cache(maxsize=None)
-def _signature(name: str) -> Signature:
-    """Return the arguments of a function, as the method of Dynamics has them."""
-    function = BATCHED[name]
-    plain, absent = Parameter.POSITIONAL_OR_KEYWORD, {'default': None}
-    names = [Parameter(each, plain) for each in function.inputs]
-    names += [Parameter('frame', plain)] if function.of_frame else []
-    if function.takes_wrenches and name != 'bias_vector':
-        needed = name == 'external_force_vector'
-        names.append(Parameter('wrenches', plain, **({} if needed else absent)))
-    names.append(Parameter('out', plain, **absent))
-    if name == 'forward_dynamics':
-        names.append(Parameter('method', plain, default='auto'))
-    return Signature(names)
+def _signature(written: Callable[..., Any]) -> Signature:
+    """Return the arguments of a method of Dynamics without those that its batch does not take."""
+    return Signature([
+        each.replace(annotation=Parameter.empty)
+        for name, each in signature(written).parameters.items() if name not in NO_ARGUMENTS
+    ])
 
 
 @lru_cache(maxsize=None)
-def _defaults(name: str) -> dict[str, Any]:
-    """Return the arguments of a function with their defaults, in their order."""
-    return {each.name: each.default for each in _signature(name).parameters.values()}
+def _defaults(written: Callable[..., Any]) -> dict[str, Any]:
+    """Return the arguments of a method with their defaults, in their order."""
+    return {each.name: each.default for each in _signature(written).parameters.values()}
 
 
-def _bound(name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+def _bound(
+    written: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]
+) -> dict[str, Any]:
     """
     Return all arguments of a call by name.
 
     `Signature.bind` takes as long as hundreds of samples, so that it raises the errors alone.
     """
-    defaults = _defaults(name)
+    defaults = _defaults(written)
     places = tuple(defaults)[: len(arguments)]
     given = {**defaults, **dict(zip(places, arguments)), **named}
     fits = (
@@ -192,7 +174,7 @@ def _bound(name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> dic
         and all(value is not Parameter.empty for value in given.values())
     )
     if not fits:
-        _signature(name).bind(*arguments, **named)
+        _signature(written).bind(*arguments, **named)
     return given
 
 

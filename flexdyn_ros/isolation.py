@@ -6,17 +6,14 @@ Run ROS programs apart from every other ROS on the machine and on the network.
 ROS that the shell has sourced. This module removes what such a shell exports, and then sets, never
 inherits, what keeps DDS traffic on this machine and in a domain that no parallel run uses.
 
-It imports the standard library alone, so that it also runs as a file, before any environment is
-there: `python3 -I -S isolation.py [--prefix VENV] COMMAND ...`.
+It imports the standard library alone, so that it also works before any environment is there.
 """
 
-import argparse
 import os
 from pathlib import Path
 import random
 import socket
-import sys
-from typing import Dict, List, Mapping, Optional
+from typing import Dict, Mapping, Optional
 
 PROFILE = Path(__file__).resolve().with_name('fastdds_profile.xml')
 
@@ -171,29 +168,3 @@ def _claim(domain_id: int) -> Optional[socket.socket]:
         claim.close()
         return None
     return claim
-
-
-def main(arguments: Optional[List[str]] = None) -> int:
-    """Replace this process by a command in an isolated environment."""
-    parser = argparse.ArgumentParser(description='Run a command isolated from every other ROS.')
-    parser.add_argument('--prefix', type=Path, default=Path(sys.prefix), metavar='VENV')
-    parser.add_argument('command', nargs=argparse.REMAINDER, metavar='COMMAND ...')
-    options = parser.parse_args(arguments)
-    if not options.command:
-        parser.error('a command is needed')
-    try:
-        claim = DomainClaim()
-    except RuntimeError as error:
-        print(error, file=sys.stderr)
-        return 1
-    claim.keep_across_exec()
-    environment = isolated_environment(os.environ, options.prefix, claim.domain_id)
-    try:
-        os.execvpe(options.command[0], options.command, environment)
-    except OSError as error:
-        print(f'{options.command[0]}: {error.strerror}', file=sys.stderr)
-    return 127
-
-
-if __name__ == '__main__':
-    sys.exit(main())

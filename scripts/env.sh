@@ -9,4 +9,4 @@ unset LD_LIBRARY_PATH PYTHONHOME PYTHONPATH
 prefix=${VENV:-$root/.venv}
 python=$prefix/bin/python
 [ -x "$python" ] || python=$("$root/scripts/find_python.sh")
-exec "$python" -I -S "$root/flexdyn_ros/isolation.py" --prefix "$prefix" "$@"
+exec "$python" -I -S "$root/scripts/isolated.py" --prefix "$prefix" "$@"

@@ -238,24 +238,29 @@ class ReferenceBackend:
         if not free:
             return list(self._zero)
         try:
-            if method != 'cholesky' and self._tree.is_recursive:
-                steps = factorise(self._tree, q, frozenset(free))
-                return solve(self._tree, steps, forces)
-            return self._solve_dense(q, forces, free)
+            return self._solved(q, forces, free, method != 'cholesky')[0]
         except NoInertia as found:
             raise self._singular(found.coordinate) from found
 
-    def _solve_dense(self, q: Floats, forces: Floats, free: range) -> Floats:
+    def _solved(
+        self, q: Floats, forces: Floats, free: range, recursive: bool
+    ) -> tuple[Floats, Floats]:
+        """Return the accelerations of the free coordinates, zeros beside, and the pivots met."""
+        if recursive and self._tree.is_recursive:
+            steps = factorise(self._tree, q, frozenset(free))
+            pivots = [pivot for step in steps for pivot in step.factors.pivots]
+            return solve(self._tree, steps, forces), pivots
         full = self.mass_matrix(q)
         block = [[full[i][j] for j in free] for i in free]
-        floors = [PIVOT_TOLERANCE * abs(row[i]) for i, row in enumerate(block)]
+        diagonal = [row[i] for i, row in enumerate(block)]
+        floors = [PIVOT_TOLERANCE * abs(x) if isinstance(x, float) else 0.0 for x in diagonal]
         try:
-            found = SymmetricFactors(block, floors).solve([forces[i] for i in free])
+            factors = SymmetricFactors(block, floors)
         except ZeroPivot as zero:
             raise NoInertia(free[zero.index]) from zero
         result = list(self._zero)
-        result[free.start : free.stop] = found
-        return result
+        result[free.start : free.stop] = factors.solve([forces[i] for i in free])
+        return result, factors.pivots
 
     def _singular(self, coordinate: int) -> SingularMassMatrix:
         name = self._tree.coordinate_names[coordinate]

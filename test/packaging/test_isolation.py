@@ -86,7 +86,7 @@ def test_every_listed_variable_is_removed():
 def test_parallel_runs_have_domains_of_their_own():
     """Eight runs at once, each holding its domain until all have theirs."""
     command = [
-        sys.executable, '-I', '-S', str(ROOT / 'flexdyn_ros' / 'isolation.py'),
+        sys.executable, '-I', '-S', str(ROOT / 'scripts' / 'isolated.py'),
         'sh', '-c', 'echo $ROS_DOMAIN_ID; read line',
     ]
     runs = [
@@ -130,7 +130,7 @@ def test_discovery_ports():
 def test_launcher_reports_a_missing_command():
     """A command that is not there is named; the exit code is a shell's."""
     result = subprocess.run(
-        [sys.executable, '-I', '-S', str(ROOT / 'flexdyn_ros' / 'isolation.py'), 'no-such-thing'],
+        [sys.executable, '-I', '-S', str(ROOT / 'scripts' / 'isolated.py'), 'no-such-thing'],
         capture_output=True, text=True, timeout=30,
     )
     assert result.returncode == 127

@@ -3,9 +3,9 @@
 The machine's C compiler: its choice, flags and errors, and the libraries that it makes.
 
 $CC names one; otherwise cc, gcc and clang are looked for. $FLEXDYN_CFLAGS is put after the flags
-here. Code is kept per processor, hence -march=native. Products and sums may be fused (-ffp-contract=fast): that changes results by
-round-off alone, and always in the same way for the same code. -ffast-math is left out: it breaks
-the rounding to whole numbers that sines rely on.
+here. Code is kept per processor, hence -march=native. Products and sums may be fused
+(-ffp-contract=fast): that changes results by round-off alone, and always in the same way for the
+same code. -ffast-math is left out: it breaks the rounding to whole numbers that sines rely on.
 """
 
 from __future__ import annotations

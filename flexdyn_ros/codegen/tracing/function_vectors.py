@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Optional, Sequence
+from itertools import product
+from typing import Any, Sequence
 
 from flexdyn_ros.codegen.tracing.functions import Request
 from flexdyn_ros.codegen.tracing.interface import identifier, Input, Output
@@ -12,6 +13,8 @@ from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.model.records.robot import Robot
 
 DIRECTIONS = ('x', 'y', 'z')
+# Rows and columns of a homogeneous transform.
+PLACES = range(1, 5)
 # Fortran allows names of 63 characters; parts of a function add some.
 NAME_LIMIT = 50
 
@@ -72,69 +75,51 @@ def outputs_of(robot: Robot, request: Request) -> list[Output]:
 
 
 def _output(robot: Robot, request: Request, name: str, kind: str) -> Output:
-    coordinates, frame = robot.coordinate_names, request.frame
-    if kind == 'parameter matrix':
-        columns = [entry for each in request.parameters for entry in each.input.entries]
-        entries = tuple(f'{name}: {a}, {b}' for a in coordinates for b in columns)
-        return Output(name, (robot.nv, len(columns)), entries)
-    if kind == 'matrix':
-        entries = tuple(f'{name}: {a}, {b}' for a in coordinates for b in coordinates)
-        return Output(name, (robot.nv, robot.nv), entries)
+    label, *axes = _labels(robot, request, name, kind)
+    entries = tuple(label(*each) for each in product(*axes))
+    return Output(name, tuple(map(len, axes)), entries)
+
+
+def _labels(robot: Robot, request: Request, name: str, kind: str) -> Sequence[Any]:
+    """Return what makes an entry's meaning out of a label on each axis, and these labels."""
+    coordinates, frame, constraints = robot.coordinate_names, request.frame, robot.constraint_names
+    what = name.replace('_', ' ')
+    twist = [f'{part} {d} of {frame}' for part in ('linear', 'angular') for d in DIRECTIONS]
     if kind.startswith('factor'):
         order = [coordinates[k] for k in factor_order(assemble(robot, {}))]
         if kind == 'factor':
-            entries = tuple(f'U: {a}, {b}' for a in order for b in order)
-            return Output(name, (robot.nv, robot.nv), entries)
-        return Output(name, (robot.nv,), tuple(f'D: {each}' for each in order))
-    if kind == 'pose':
-        entries = tuple(f'pose of {frame}: row {i + 1}, column {j + 1}'
-                        for i in range(4) for j in range(4))
-        return Output(name, (4, 4), entries)
-    if kind == 'jacobian':
-        rows = _twist_entries(frame)
-        entries = tuple(f'{row} for unit rate of {c}' for row in rows for c in coordinates)
-        return Output(name, (6, robot.nv), entries)
-    if kind == 'twist':
-        return Output(name, (6,), tuple(f'dJ/dt qd, {row}' for row in _twist_entries(frame)))
-    if kind.startswith('loop'):
-        return _loop_output(robot, name, kind)
+            return (lambda a, b: f'U: {a}, {b}'), order, order
+        return (lambda a: f'D: {a}'), order
     if kind in ('energy', 'power'):
-        unit = 'J' if kind == 'energy' else 'W'
-        return Output(name, (), (f'{name.replace("_", " ")} [{unit}]',))
-    if kind == 'modal state':
-        return Output(name, (4 * robot.n_modes,), _modal_state_entries(robot))
-    names = {
-        'force': coordinates, 'acceleration': coordinates, 'velocity': coordinates,
-        'configuration': _position_entries(robot),
-        'joint force': robot.joint_names, 'modal acceleration': robot.mode_names,
-        'deflection': robot.mode_names,
-    }[kind]
-    what = name.replace('_', ' ')
-    return Output(name, (len(names),), tuple(f'{what} of {each}' for each in names))
-
-
-def _loop_output(robot: Robot, name: str, kind: str) -> Output:
+        return (lambda: f'{what} [{"J" if kind == "energy" else "W"}]'),
+    if kind in ('matrix', 'parameter matrix'):
+        chosen = [entry for each in request.parameters for entry in each.input.entries]
+        columns = coordinates if kind == 'matrix' else chosen
+        return (lambda a, b: f'{name}: {a}, {b}'), coordinates, columns
     if kind == 'loop pose':
+        loops = [f'{loop.frame1} in {loop.frame2}' for loop in robot.loops]
         parts = [f'row {i}, column {j}' for i in (1, 2, 3) for j in (1, 2, 3)]
         parts += [f'position {d}' for d in DIRECTIONS]
-        entries = tuple(
-            f'{loop.frame1} in {loop.frame2}: {part}' for loop in robot.loops for part in parts
-        )
-        return Output(name, (len(robot.loops), 12), entries)
-    rows = robot.constraint_names
-    if kind == 'loop acceleration':
-        return Output(name, (len(rows),), tuple(f'dA/dt qd of {row}' for row in rows))
-    columns = robot.coordinate_names
-    if kind == 'loop bias slopes':
-        rows = tuple(f'dA/dt qd of {row}' for row in rows)
-    else:
-        rows = tuple(f'{row} for unit rate of {c}' for row in rows for c in columns)
-    if kind == 'loop jacobian':
-        return Output(name, (len(robot.constraint_names), robot.nv), rows)
-    entries = tuple(f'{row}, by {c}' for row in rows for c in columns)
-    return Output(name, (len(rows), robot.nv), entries)
-
-
-def _twist_entries(frame: Optional[str]) -> list[str]:
-    linear = [f'linear {d} of {frame}' for d in DIRECTIONS]
-    return linear + [f'angular {d} of {frame}' for d in DIRECTIONS]
+        return (lambda loop, part: f'{loop}: {part}'), loops, parts
+    if kind in ('jacobian', 'loop jacobian'):
+        rows = twist if kind == 'jacobian' else constraints
+        return (lambda row, c: f'{row} for unit rate of {c}'), rows, coordinates
+    if kind == 'loop jacobian slopes':
+        rows = [f'{row} for unit rate of {c}' for row in constraints for c in coordinates]
+        return (lambda row, c: f'{row}, by {c}'), rows, coordinates
+    vectors: dict[str, Sequence[str]] = {
+        'force': coordinates, 'acceleration': coordinates, 'velocity': coordinates,
+        'configuration': _position_entries(robot), 'joint force': robot.joint_names,
+        'modal acceleration': robot.mode_names, 'deflection': robot.mode_names,
+    }
+    if kind in vectors:
+        return (lambda a: f'{what} of {a}'), vectors[kind]
+    return {
+        'modal state': (str, _modal_state_entries(robot)),
+        'pose': (lambda i, j: f'pose of {frame}: row {i}, column {j}', PLACES, PLACES),
+        'twist': (lambda row: f'dJ/dt qd, {row}', twist),
+        'loop acceleration': (lambda row: f'dA/dt qd of {row}', constraints),
+        'loop bias slopes': (
+            lambda row, c: f'dA/dt qd of {row}, by {c}', constraints, coordinates,
+        ),
+    }[kind]

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Callable, Sequence
 
-from flexdyn_ros.dynamics.articulated_body import factorise, mass_matrix_factors, solve
-from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors
+from flexdyn_ros.dynamics.articulated_body import mass_matrix_factors
 from flexdyn_ros.dynamics.mass_matrix import (
     mass_matrix,
     mass_matrix_by_columns,
@@ -105,14 +104,6 @@ class TracedDynamics(ReferenceBackend):
     def _solve(self, q, forces, free, method='') -> list[Scalar]:
         if not free:
             return list(self._zero)
-        if self.method == RECURSIVE and self._tree.is_recursive:
-            steps = factorise(self._tree, q, frozenset(free))
-            self.pivots += [pivot for step in steps for pivot in step.factors.pivots]
-            return solve(self._tree, steps, forces)
-        full = self.mass_matrix(q)
-        block = [[full[i][j] for j in free] for i in free]
-        factors = SymmetricFactors(block, [0.0] * len(block))
-        self.pivots += factors.pivots
-        result = list(self._zero)
-        result[free.start : free.stop] = factors.solve([forces[i] for i in free])
-        return result
+        found, pivots = self._solved(q, forces, free, self.method == RECURSIVE)
+        self.pivots += pivots
+        return found
