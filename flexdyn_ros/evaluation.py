@@ -89,7 +89,7 @@ class Evaluation(CheckedArguments):
         function = FUNCTIONS[name]
         if function.of_frame:
             frame = self._frame(frame or '')
-        vectors = self._vectors(function.inputs, given)
+        vectors = list(map(self._vector, function.inputs, given))
         loads = self._checked(wrenches)
         count = 0 if parameters is None else len(parameters.values)
         shapes = [
@@ -172,10 +172,6 @@ class Evaluation(CheckedArguments):
             return found
         numbers = [x for each in loads for x in (*each.force, *each.moment)]
         return replace(found, constants=(*numbers, *found.constants))
-
-    def _vectors(self, names: Sequence[str], given: Sequence[Any]) -> list[list[float]]:
-        """Return vectors checked, in the order of their names."""
-        return [self._vector(name, value) for name, value in zip(names, given)]
 
     def _requests(self, text: str) -> list[Request]:
         """Return the functions that a text names; with loops, those that it is computed from."""

@@ -252,7 +252,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 'forward_dynamics', (q, qd, tau), wrenches=wrenches, method=method, out=out,
                 loop_inputs=self._loop_inputs(loop_accelerations, loop_forces), base=base,
             )
-        at, rate, force = self._vectors(('q', 'qd', 'tau'), (q, qd, tau))
+        at, rate, force = map(self._vector, ('q', 'qd', 'tau'), (q, qd, tau))
         loads = self._checked(wrenches)
         numbers = {'q': at, 'qd': rate, 'tau': force, 'base_acceleration': base}
         return deliver(self._sound(

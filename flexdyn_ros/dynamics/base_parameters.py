@@ -29,10 +29,10 @@ from flexdyn_ros.dynamics.spatial import (
     dot,
     IDENTITY,
     Matrix,
+    negate,
     outer,
     scale,
     scale_matrix,
-    subtract,
     subtract_matrices,
     symmetric_congruence,
     symmetric_sum,
@@ -140,16 +140,13 @@ class Moments:
         return Moments(
             self.mass + other.mass,
             _cleaned(add(self.first_moment, other.first_moment)),
-            _cleaned_matrix(add_matrices(self.second_moment, other.second_moment)),
+            tuple(map(_cleaned, add_matrices(self.second_moment, other.second_moment))),
         )
 
     def less(self, other: Moments) -> Moments:
         """Return the difference, rounding errors made zero."""
-        return Moments(
-            self.mass - other.mass,
-            _cleaned(subtract(self.first_moment, other.first_moment)),
-            _cleaned_matrix(subtract_matrices(self.second_moment, other.second_moment)),
-        )
+        negative = tuple(map(negate, other.second_moment))
+        return self.plus(Moments(-other.mass, negate(other.first_moment), negative))
 
     def seen_from(self, rotation: Matrix, position: Vector) -> Moments:
         """Return the moments in a frame where this one stands at rotation and position."""
@@ -254,10 +251,6 @@ def _with_error(values: Vector, size: float) -> Vector:
 def _cleaned(values: Vector) -> Vector:
     """Return bounded numbers, those that are nothing but rounding errors made zero."""
     return tuple(ErrorBounded(x.number, x.error) for x in values)
-
-
-def _cleaned_matrix(rows: Matrix) -> Matrix:
-    return tuple(_cleaned(row) for row in rows)
 
 
 def _size(*rows: Vector) -> float:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Iterable, Sequence, TypeVar
 
-from flexdyn_ros.dynamics.multibody import AxialInertia, Entry
+from flexdyn_ros.dynamics.multibody import AxialInertia, BodyNode, Entry
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
     add,
@@ -66,32 +66,36 @@ def amplitude_rates(axial: AxialInertia, gradients: Gradients, rates: list) -> l
 
 def amplitude_biases(axial: AxialInertia, rates: Sequence[Scalar]) -> list[Scalar]:
     """Return the accelerations b_j of the amplitudes at modal rates without accelerations."""
-    biases = []
-    for terms in axial.terms:
-        total: Scalar = 0.0
-        for k, other, factor in terms:
-            total = total + (factor if k == other else 2.0 * factor) * (rates[k] * rates[other])
-        biases.append(total)
-    return biases
+    return [
+        _sum(
+            (factor if k == other else 2.0 * factor) * (rates[k] * rates[other])
+            for k, other, factor in terms
+        )
+        for terms in axial.terms
+    ]
 
 
 def weighted(weights: Iterable[Scalar], values: Iterable[Scalar]) -> Scalar:
     """Return the sum of weight * value."""
-    total: Scalar = 0.0
-    for weight, value in zip(weights, values):
-        total = total + weight * value
-    return total
+    return _sum(weight * value for weight, value in zip(weights, values))
 
 
 def along_modes(weights: Sequence[Scalar], gradients: Gradients) -> list[Scalar]:
     """Return sum_j weight_j D_jk for each mode k."""
-    sums = []
-    for column in gradients:
-        total: Scalar = 0.0
-        for j, slope in column:
-            total = total + weights[j] * slope
-        sums.append(total)
-    return sums
+    return [_sum(weights[j] * slope for j, slope in column) for column in gradients]
+
+
+def deflected_node(
+    node: BodyNode, axial: AxialInertia, modes: Sequence[Scalar]
+) -> tuple[Vector, list[Vector]]:
+    """Return the place of a deflected cross-section, and its velocity for each unit mode rate."""
+    place, columns = add(node.position, combine(modes, node.translation)), list(node.translation)
+    if axial.terms:
+        drawn = weighted(node.shortening, amplitudes(axial, modes))
+        place = add(place, scale(drawn, axial.direction))
+        rates = along_modes(node.shortening, amplitude_gradients(axial, modes))
+        columns = [add(c, scale(rate, axial.direction)) for c, rate in zip(columns, rates)]
+    return place, columns
 
 
 @dataclass

@@ -78,7 +78,8 @@ def _root_columns(
             velocity = ZERO if linear is None else apply(rotation, linear)
             column = (velocity if angular is None else add(velocity, cross(omega, arm)), omega)
             for term in axis:
-                _add_column(columns, term.velocity_index, _scaled(term.multiplier, column))
+                driven = (scale(term.multiplier, part) for part in column)
+                _add_column(columns, term.velocity_index, tuple(driven))
     return columns
 
 
@@ -103,10 +104,6 @@ def _path(places: list[Placement], index: int) -> list[int]:
         path.append(index)
         index = places[index].body.parent
     return path[::-1]
-
-
-def _scaled(factor: float, twist: Twist) -> Twist:
-    return scale(factor, twist[0]), scale(factor, twist[1])
 
 
 def _add_column(columns: dict[int, Twist], index: int, twist: Twist) -> None:

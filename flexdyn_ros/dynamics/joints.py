@@ -175,11 +175,11 @@ def joint_motion(
     if joint.type == 'fixed':
         return None, None, ()
     if joint.type == 'revolute':
-        angle = _position(joint, q)
+        angle = joint_position(joint, q)
         rotation = about_axis(joint.axis, angle if extra is None else angle + extra)
         return rotation, None, ((None, joint.axis),)
     if joint.type == 'prismatic':
-        return None, scale(_position(joint, q), joint.axis), ((joint.axis, None),)
+        return None, scale(joint_position(joint, q), joint.axis), ((joint.axis, None),)
     if joint.type == 'multi_axis':
         return multi_axis_motion(joint, q)
     start = joint.position_start
@@ -254,7 +254,8 @@ def project_on_axis(column: Column, wrench: Sequence[Any]) -> Scalar:
     return dot(linear, wrench[0]) + dot(angular, wrench[1])
 
 
-def _position(joint: JointMotion, q: list) -> Scalar:
+def joint_position(joint: JointMotion, q: list) -> Scalar:
+    """Return the position of a joint of one axis [rad | m]."""
     displacement = total(term.multiplier * q[term.position_index] for term in joint.terms[0])
     return displacement + joint.offset if joint.offset else displacement
 

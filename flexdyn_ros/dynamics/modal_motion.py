@@ -8,11 +8,12 @@ small linear systems are solved by elimination.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Protocol, Sequence
+from typing import Callable, Protocol, Sequence
 
 from flexdyn_ros.dynamics.internal_forces import elastic_forces, friction_forces
 from flexdyn_ros.dynamics.linear_algebra import solve_dense, SymmetricFactors
 from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.spatial import is_zero
 
 # Newton steps to the static deflection. The loads' derivative is that at the undeformed arm, so
 # that after k steps the error is of order r^k, r the deflection over that of buckling.
@@ -170,7 +171,7 @@ def alpha_step(
 
     weights = 1.0, by_rate * share, by_delta * share
     rows = [
-        [sum((w * x for w, x in zip(weights, entries) if not _is_zero(x)), 0.0)
+        [sum((w * x for w, x in zip(weights, entries) if not is_zero(x)), 0.0)
          for entries in zip(*parts)]
         for parts in zip(*matrices)
     ]
@@ -179,7 +180,3 @@ def alpha_step(
         change = factors.solve(forces(*after(acceleration)[:3]))
         acceleration = [a - d for a, d in zip(acceleration, change)]
     return after(acceleration)
-
-
-def _is_zero(x: Any) -> bool:
-    return isinstance(x, float) and x == 0.0

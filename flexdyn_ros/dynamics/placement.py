@@ -12,12 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Iterator, Optional, Sequence
 
-from flexdyn_ros.dynamics.foreshortening import (
-    along_modes,
-    amplitude_gradients,
-    amplitudes,
-    weighted,
-)
+from flexdyn_ros.dynamics.foreshortening import deflected_node
 from flexdyn_ros.dynamics.joints import AxisTerm, Column, frame_axis, joint_motion, project_on_axis
 from flexdyn_ros.dynamics.multibody import AxialInertia, Body, BodyNode, Multibody
 from flexdyn_ros.dynamics.scalar import Scalar
@@ -37,7 +32,6 @@ from flexdyn_ros.dynamics.spatial import (
     Matrix,
     multiply,
     rotate_tensor,
-    scale,
     skew,
     symmetric_congruence,
     Vector,
@@ -160,15 +154,7 @@ def _shares_axis(body: Body) -> bool:
 
 def _node_placement(node: BodyNode, parent: Body, q: list) -> NodePlacement:
     modes, axial = parent.mode_values(q), parent.modal.axial
-    position = add(node.position, combine(modes, node.translation))
-    translation = list(node.translation)
-    if axial.terms:
-        drawn = weighted(node.shortening, amplitudes(axial, modes))
-        position = add(position, scale(drawn, axial.direction))
-        rates = along_modes(node.shortening, amplitude_gradients(axial, modes))
-        translation = [
-            add(column, scale(rate, axial.direction)) for column, rate in zip(translation, rates)
-        ]
+    position, translation = deflected_node(node, axial, modes)
     theta = combine(modes, node.rotation)
     if node.linear:
         rotation, turning = add_matrices(IDENTITY, skew(theta)), list(node.rotation)

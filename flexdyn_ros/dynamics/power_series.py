@@ -54,7 +54,7 @@ class PowerSeries(OuterScalar):
     __radd__ = __add__
 
     def __neg__(self) -> PowerSeries:
-        return PowerSeries(*map(_negative, self.terms))
+        return 0.0 - self
 
     def __sub__(self, other: Operand) -> PowerSeries:
         return PowerSeries(*map(_difference, self.terms, _terms(other)))
@@ -145,7 +145,3 @@ def _difference(a: Scalar, b: Scalar) -> Scalar:
 
 def _product(a: Scalar, b: Scalar) -> Scalar:
     return 0.0 if is_zero(a) or is_zero(b) else a * b
-
-
-def _negative(a: Scalar) -> Scalar:
-    return a if is_zero(a) else -a

@@ -132,9 +132,9 @@ def _trimmed(piece: Piece) -> Piece:
     return tuple(c + 0.0 for c in piece[:count])
 
 
-def horner(coefficients: Sequence[float], x: float) -> float:
+def horner(coefficients: Sequence[float], x: Scalar) -> Scalar:
     """Return a polynomial's value from coefficients of rising powers."""
-    value = 0.0
+    value: Scalar = 0.0
     for coefficient in reversed(coefficients):
         value = value * x + coefficient
     return value

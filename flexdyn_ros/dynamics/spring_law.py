@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Sequence, Union
 
-from flexdyn_ros.dynamics.scalar import piecewise, Scalar, Spline
+from flexdyn_ros.dynamics.scalar import horner, piecewise, Scalar, Spline
 
 
 def monotone_cubic(points: Sequence[tuple[float, float]]) -> Spline:
@@ -76,19 +76,12 @@ class PolynomialLaw:
 
     def force(self, stretch: Scalar) -> Scalar:
         """Return the force at a deflection."""
-        return stretch * _horner(self.coefficients, stretch)
+        return stretch * horner(self.coefficients, stretch)
 
     def energy(self, stretch: Scalar) -> Scalar:
         """Return the energy stored since the deflection zero [J]."""
         shares = [k / (order + 2.0) for order, k in enumerate(self.coefficients)]
-        return stretch * stretch * _horner(shares, stretch)
+        return stretch * stretch * horner(shares, stretch)
 
 
 SpringLaw = Union[TableLaw, PolynomialLaw]
-
-
-def _horner(coefficients: Sequence[float], x: Scalar) -> Scalar:
-    value: Scalar = coefficients[-1]
-    for coefficient in reversed(coefficients[:-1]):
-        value = value * x + coefficient
-    return value

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Callable, Iterable, Mapping
 
 from flexdyn_ros.symbolic.graph import (
@@ -71,14 +72,9 @@ def count_uses(roots: Iterable[Expression]) -> dict[Expression, int]:
     """Return how often each node is used by nodes and roots; a sign passes the use on."""
     roots = tuple(roots)
     uses: dict[Expression, int] = {}
-    for node in ordered(roots):
-        if node.kind == NEGATIVE:
-            continue
-        for operand in node.operands:
-            inner = operand.operands[0] if operand.kind == NEGATIVE else operand
-            uses[inner] = uses.get(inner, 0) + 1
-    for root in roots:
-        inner = root.operands[0] if root.kind == NEGATIVE else root
+    users = [node.operands for node in ordered(roots) if node.kind != NEGATIVE]
+    for operand in chain(*users, roots):
+        inner = split_sign(operand)[1]
         uses[inner] = uses.get(inner, 0) + 1
     return uses
 

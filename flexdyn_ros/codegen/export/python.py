@@ -28,17 +28,13 @@ def emit_python(plan: Schedule) -> str:
     if libm:
         values = ', '.join(f'math.{name}' for name in libm)
         lines.append(f'    {", ".join(libm)} = {values}')
-    used = _symbols(plan)
+    used = {node.value for node in trace.program.needed() if node.kind == SYMBOL}
     for each in trace.inputs:
         lines += _unpack(each, used)
     writer = Writer(plan.names, _local)
     for node in plan.temporaries:
         lines += bracketed(f'{plan.names[node]} = ', writer.definition(node))
     return '\n'.join([*lines, *_return(plan, writer), ''])
-
-
-def _symbols(plan: Schedule) -> set[str]:
-    return {node.value for node in plan.trace.program.needed() if node.kind == SYMBOL}
 
 
 def _quoted(text: str) -> str:

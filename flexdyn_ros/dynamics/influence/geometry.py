@@ -15,16 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterable, NamedTuple, Optional, Sequence
 
-from flexdyn_ros.dynamics.foreshortening import (
-    along_modes,
-    amplitude_biases,
-    amplitude_gradients,
-    amplitudes,
-    weighted,
-)
-from flexdyn_ros.dynamics.joints import AxisTerm, JointMotion
+from flexdyn_ros.dynamics.foreshortening import amplitude_biases, deflected_node, weighted
+from flexdyn_ros.dynamics.joints import AxisTerm, joint_position, JointMotion
 from flexdyn_ros.dynamics.multibody import Body, BodyNode, Multibody
-from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
     about_axis,
     add,
@@ -54,14 +47,14 @@ class Influence(NamedTuple):
 
     Attributes:
         coordinate: Its place in qd.
-        translation: For a unit rate, S of a translational joint or psi_t; None for none.
-        rotation: For a unit rate, S of a rotational joint or psi_r; None for none.
+        translation: For a unit rate, S of a translational joint or psi_t.
+        rotation: For a unit rate, S of a rotational joint or psi_r.
         origin: Where it acts [m].
     """
 
     coordinate: int
-    translation: Optional[Vector]
-    rotation: Optional[Vector]
+    translation: Vector
+    rotation: Vector
     origin: Vector
 
 
@@ -74,15 +67,15 @@ class Step(NamedTuple):
         influences: Of the coordinates, which slide first and then turn.
         sweeps: Whether the slides turn with the step's own angular velocity, as those of a
             floating joint do.
-        linear_bias: Second derivative of the slide at constant rates [m/s^2]; None for none.
+        linear_bias: Second derivative of the slide at constant rates [m/s^2].
         angular_bias: The same of the rotation [rad/s^2]; None for none.
     """
 
     arm: Vector
     influences: tuple[Influence, ...]
     sweeps: bool = False
-    linear_bias: Optional[Vector] = None
-    angular_bias: Optional[Vector] = None
+    linear_bias: Vector = ZERO
+    angular_bias: Vector = ZERO
 
 
 @dataclass
@@ -114,13 +107,9 @@ class LinkPlace:
         """Return the Jacobian of a point that is rigid with the body's frame, (7) to (12)."""
         columns: Columns = {}
         for coordinate, translation, rotation, origin in self.influences:
-            linear, angular = translation or ZERO, rotation or ZERO
-            if rotation is not None:
-                linear = add(linear, cross(rotation, subtract(point, origin)))
-            known = columns.get(coordinate)
-            if known is not None:
-                linear, angular = add(known[0], linear), add(known[1], angular)
-            columns[coordinate] = (linear, angular)
+            linear = add(translation, cross(rotation, subtract(point, origin)))
+            known = columns.get(coordinate, (ZERO, ZERO))
+            columns[coordinate] = (add(known[0], linear), add(known[1], rotation))
         return columns
 
 
@@ -189,34 +178,29 @@ class _Outward:
         slides: Iterable[tuple[int, Vector]] = (),
         rotations: Iterable[tuple[int, Vector]] = (),
         sweeps: bool = False,
-        biases: tuple[Optional[Vector], Optional[Vector]] = (None, None),
+        biases: tuple[Vector, Vector] = (ZERO, ZERO),
     ) -> None:
         """Let coordinates act here, each with a vector in the axes reached."""
         axes, at = self._rotation, self._point
-        found = [Influence(k, apply(axes, vector), None, at) for k, vector in slides]
-        found += [Influence(k, None, apply(axes, vector), at) for k, vector in rotations]
-        bias, angular_bias = (None if b is None else apply(axes, b) for b in biases)
-        self._steps.append(Step(self._arm, tuple(found), sweeps, bias, angular_bias))
+        found = [Influence(k, apply(axes, vector), ZERO, at) for k, vector in slides]
+        found += [Influence(k, ZERO, apply(axes, vector), at) for k, vector in rotations]
+        turned = (apply(axes, bias) for bias in biases)
+        self._steps.append(Step(self._arm, tuple(found), sweeps, *turned))
         self._arm = ZERO
 
     def to_node(self, node: BodyNode) -> None:
         """Go to a cross-section of the body and turn with it (1), (2)."""
         body = self._start.body
         modes, axial = body.mode_values(self._q), body.modal.axial
-        e = axial.direction
-        translations, place = list(node.translation), node.position
-        if axial.terms:
-            place = add(place, scale(weighted(node.shortening, amplitudes(axial, modes)), e))
-            drawn = along_modes(node.shortening, amplitude_gradients(axial, modes))
-            translations = [add(t, scale(rate, e)) for t, rate in zip(translations, drawn)]
-        self.go(add(place, combine(modes, node.translation)))
+        place, translations = deflected_node(node, axial, modes)
+        self.go(place)
         theta = combine(modes, node.rotation)
-        biases: tuple[Optional[Vector], Optional[Vector]] = (None, None)
+        biases = ZERO, ZERO
         if self._qd is not None:
             rates = body.mode_rates(self._qd)
             drawn_on = weighted(node.shortening, amplitude_biases(axial, rates))
             biases = (
-                scale(drawn_on, e) if axial.terms else None,
+                scale(drawn_on, axial.direction),
                 vector_angular_bias(theta, combine(rates, node.rotation)),
             )
         names = body.modal_coordinates
@@ -229,9 +213,9 @@ class _Outward:
         start = joint.position_start
         if joint.type == 'revolute':
             self._act(rotations=_driven(joint.terms[0], joint.axis))
-            self.rotate(about_axis(joint.axis, self._drive(joint)))
+            self.rotate(about_axis(joint.axis, joint_position(joint, self._q)))
         elif joint.type == 'prismatic':
-            self.go(scale(self._drive(joint), joint.axis))
+            self.go(scale(joint_position(joint, self._q), joint.axis))
             self._act(slides=_driven(joint.terms[0], joint.axis))
         elif joint.type == 'planar':
             first, second = joint.plane
@@ -266,13 +250,6 @@ class _Outward:
                 self.rotate(about_axis(axis, self._q[term.position_index]))
         if slides:
             self._act(slides=slides)
-
-    def _drive(self, joint: JointMotion) -> Scalar:
-        """Return the position of a joint of one axis [rad | m]."""
-        position: Scalar = joint.offset
-        for term in joint.terms[0]:
-            position = position + term.multiplier * self._q[term.position_index]
-        return position
 
 
 def _driven(terms: Sequence[AxisTerm], axis: Vector) -> list[tuple[int, Vector]]:

@@ -118,18 +118,13 @@ def propagated_motion(motion: LinkMotion, place: LinkPlace, qd: list) -> LinkMot
         start = add(start, swept(omega, alpha, step.arm))
         linear, angular = ZERO, ZERO
         for coordinate, translation, rotation, _ in step.influences:
-            if translation is not None:
-                linear = add(linear, scale(qd[coordinate], translation))
-            if rotation is not None:
-                angular = add(angular, scale(qd[coordinate], rotation))
+            linear = add(linear, scale(qd[coordinate], translation))
+            angular = add(angular, scale(qd[coordinate], rotation))
         start = add(start, scale(2.0, cross(omega, linear)))
         if step.sweeps:
             start = add(start, cross(angular, linear))
-        if step.linear_bias is not None:
-            start = add(start, step.linear_bias)
-        alpha = add(alpha, cross(omega, angular))
-        if step.angular_bias is not None:
-            alpha = add(alpha, step.angular_bias)
+        start = add(start, step.linear_bias)
+        alpha = add(alpha, add(cross(omega, angular), step.angular_bias))
         omega = add(omega, angular)
     return LinkMotion(omega, alpha, add(start, swept(omega, alpha, place.arm)))
 
