@@ -13,10 +13,8 @@ About rest that vanishes.
 
 from __future__ import annotations
 
-from typing import Iterator
-
 from flexdyn_ros.checked_arguments import Wrenches
-from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,22 +54,14 @@ def linearise(
     a[:nv, nv:] = np.eye(nv)
     a[nv:, :nv], a[nv:, nv:], b[nv:] = by_position, by_rate, by_force[:, :n_joints]
     rate = np.asarray(qd, dtype=float)
-    for start, floating in _quaternions(dyn.robot):
+    space = ConfigurationSpace(dyn.robot)
+    for _, start in space.quaternions:
         angular = slice(start, start + 3)
         a[angular, angular] = -_skew(rate[angular])
-        if floating:
-            linear = slice(start - 3, start)
-            a[linear, linear], a[linear, angular] = -_skew(rate[angular]), -_skew(rate[linear])
+    for _, start in space.floating:
+        linear, angular = slice(start, start + 3), slice(start + 3, start + 6)
+        a[linear, linear], a[linear, angular] = -_skew(rate[angular]), -_skew(rate[linear])
     return a, b
-
-
-def _quaternions(robot: Robot) -> Iterator[tuple[int, bool]]:
-    """Yield the place in qd of the spin of each quaternion, and whether its joint is floating."""
-    start = 0
-    for joint in robot.joints:
-        if joint.quaternion_place is not None and joint.coordinate_names:
-            yield start + joint.quaternion_place, joint.type == 'floating'
-        start += len(joint.coordinate_names)
 
 
 def _skew(v: np.ndarray) -> np.ndarray:

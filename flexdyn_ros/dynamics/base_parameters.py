@@ -66,23 +66,13 @@ class ErrorBounded(OuterScalar):
         other = _error_bounded(other)
         return _with_round_off(self.value + other.value, self.error + other.error)
 
-    __radd__ = __add__
-
     def __neg__(self) -> ErrorBounded:
         return ErrorBounded(-self.value, self.error)
-
-    def __sub__(self, other: Union[ErrorBounded, float]) -> ErrorBounded:
-        return self + -_error_bounded(other)
-
-    def __rsub__(self, other: float) -> ErrorBounded:
-        return -self + other
 
     def __mul__(self, other: Union[ErrorBounded, float]) -> ErrorBounded:
         other = _error_bounded(other)
         error = abs(self.value) * other.error + self.error * (abs(other.value) + other.error)
         return _with_round_off(self.value * other.value, error)
-
-    __rmul__ = __mul__
 
     @property
     def is_round_off(self) -> bool:

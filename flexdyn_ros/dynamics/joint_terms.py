@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Iterator
 
 from flexdyn_ros.dynamics.joints import AxisTerm
 from flexdyn_ros.dynamics.multibody import FrictionTerm, SpringTerm
 from flexdyn_ros.dynamics.spring_law import PolynomialLaw, SpringLaw, TableLaw
+from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.model.records.joint import Joint, JointDynamics
-from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
 
 
@@ -19,22 +18,18 @@ class CoordinatePlaces:
 
     def __init__(self, robot: Robot):
         """Find the place of each coordinate of a robot."""
-        names = robot.coordinate_names
-        self._velocity = {name: index for index, name in enumerate(names)}
-        self._position = {}
-        start = 0
-        for joint in robot.joints:
-            at = joint.quaternion_place
-            for k, name in enumerate(joint.coordinate_names):
-                beyond = at is not None and k >= at + 3
-                self._position[name] = start + k + beyond
-            start += len(joint.position_names)
-        for k, name in enumerate(robot.mode_names):
-            self._position[name] = start + k
+        owners = ConfigurationSpace(robot).velocity_of
+        self._places = {
+            name: (owners.index(k), k) for k, name in enumerate(robot.coordinate_names)
+        }
+
+    def of(self, name: str) -> tuple[int, int]:
+        """Return the place of a coordinate in q and in qd."""
+        return self._places[name]
 
     def term(self, name: str, multiplier: float = 1.0) -> AxisTerm:
         """Return the motion of an axis by a multiple of a coordinate."""
-        return AxisTerm(self._position[name], self._velocity[name], multiplier)
+        return AxisTerm(*self.of(name), multiplier)
 
     def motor_term(self, joint: Joint) -> AxisTerm:
         """Return the motion of a driven joint's motor: its own coordinate, or its leader's."""
@@ -79,17 +74,35 @@ def friction_terms(robot: Robot, places: CoordinatePlaces) -> tuple[FrictionTerm
 
 def spring_terms(robot: Robot, places: CoordinatePlaces) -> tuple[SpringTerm, ...]:
     """Return springs of elastic joints, beside joints, between segments, and of modes."""
-    found = [
-        *(_joint_spring(joint, places) for joint in robot.joints if joint.elastic_name),
-        *(_parallel_spring(j, places) for j in robot.joints if j.dynamics.parallel_stiffness),
-        *(spring for link in robot.links for spring in _passive_springs(link, places)),
-    ]
+    found: list[SpringTerm] = []
+    for joint in robot.joints:
+        if joint.elastic_name:
+            drive, place = joint.dynamics, places.of(joint.elastic_name)
+            law = TableLaw.through(drive.spring) if drive.spring else None
+            stiffness = 0.0 if drive.stiffness is None else drive.stiffness
+            found.append(SpringTerm(*place, stiffness, drive.damping, law))
+    for joint in robot.joints:
+        drive = joint.dynamics
+        if drive.parallel_stiffness:
+            found.append(SpringTerm(
+                *places.of(joint.name), drive.parallel_stiffness, rest=drive.rest_position
+            ))
+    for link in robot.links:
+        segments = link.segments
+        laws = {} if segments is None else {
+            axis: (segments.stiffness(axis), segments.damping(axis))
+            for axis in segments.directions
+        }
+        for name in link.mode_names if laws else ():
+            stiffness, damping = laws[name[-1]]
+            stiffness = 0.0 if name in link.replaced_modes else stiffness
+            found.append(SpringTerm(*places.of(name), stiffness, damping))
     for link in robot.links:
         for spring in link.mode_springs:
-            law: SpringLaw = PolynomialLaw(spring.polynomial)
+            own: SpringLaw = PolynomialLaw(spring.polynomial)
             if spring.points:
-                law = TableLaw.through(spring.points)
-            found.append(_spring_term(places.term(f'{link.name}/{spring.mode}'), law=law))
+                own = TableLaw.through(spring.points)
+            found.append(SpringTerm(*places.of(f'{link.name}/{spring.mode}'), law=own))
     return tuple(found)
 
 
@@ -99,36 +112,3 @@ def _driven(joint: Joint, places: CoordinatePlaces) -> Iterator[tuple[AxisTerm, 
         yield places.motor_term(joint), joint.dynamics
     for axis, drive in joint.drives:
         yield places.term(f'{joint.name}/{axis}'), drive
-
-
-def _joint_spring(joint: Joint, places: CoordinatePlaces) -> SpringTerm:
-    drive = joint.dynamics
-    law = TableLaw.through(drive.spring) if drive.spring else None
-    stiffness = 0.0 if drive.stiffness is None else drive.stiffness
-    return _spring_term(places.term(joint.elastic_name), stiffness, drive.damping, law)
-
-
-def _parallel_spring(joint: Joint, places: CoordinatePlaces) -> SpringTerm:
-    """Return the spring between the links of a joint, beside its stiff drive."""
-    term, drive = places.term(joint.name), joint.dynamics
-    return replace(_spring_term(term, drive.parallel_stiffness), rest=drive.rest_position)
-
-
-def _passive_springs(link: Link, places: CoordinatePlaces) -> Iterator[SpringTerm]:
-    """Iterate over the springs and dampers in the passive joints between segments."""
-    segments = link.segments
-    if segments is None:
-        return
-    laws = {axis: (segments.stiffness(axis), segments.damping(axis))
-            for axis in segments.directions}
-    for name in link.mode_names:
-        stiffness, damping = laws[name[-1]]
-        if name in link.replaced_modes:
-            stiffness = 0.0
-        yield _spring_term(places.term(name), stiffness, damping)
-
-
-def _spring_term(
-    term: AxisTerm, stiffness: float = 0.0, damping: float = 0.0, law: SpringLaw | None = None
-) -> SpringTerm:
-    return SpringTerm(term.position_index, term.velocity_index, stiffness, damping, law)

@@ -51,16 +51,8 @@ class PowerSeries(OuterScalar):
     def __add__(self, other: Operand) -> PowerSeries:
         return PowerSeries(*map(_sum, self.terms, _terms(other)))
 
-    __radd__ = __add__
-
     def __neg__(self) -> PowerSeries:
-        return 0.0 - self
-
-    def __sub__(self, other: Operand) -> PowerSeries:
-        return PowerSeries(*map(_difference, self.terms, _terms(other)))
-
-    def __rsub__(self, other: Operand) -> PowerSeries:
-        return PowerSeries(*map(_difference, _terms(other), self.terms))
+        return PowerSeries(*(a if is_zero(a) else -a for a in self.terms))
 
     def __mul__(self, other: Operand) -> PowerSeries:
         if not isinstance(other, PowerSeries):
@@ -71,8 +63,6 @@ class PowerSeries(OuterScalar):
             _sum(_product(a0, b1), _product(a1, b0)),
             _sum(_sum(_product(a0, b2), _product(a1, b1)), _product(a2, b0)),
         )
-
-    __rmul__ = __mul__
 
     def __truediv__(self, other: Operand) -> PowerSeries:
         if not isinstance(other, PowerSeries):
@@ -135,12 +125,6 @@ def _sum(a: Scalar, b: Scalar) -> Scalar:
     if is_zero(a):
         return b
     return a if is_zero(b) else a + b
-
-
-def _difference(a: Scalar, b: Scalar) -> Scalar:
-    if is_zero(b):
-        return a
-    return -b if is_zero(a) else a - b
 
 
 def _product(a: Scalar, b: Scalar) -> Scalar:

@@ -22,6 +22,18 @@ class SmoothScalar:
 
     __slots__ = ()
 
+    def __radd__(self, other: Scalar) -> Scalar:
+        return self + other
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        return self + -other
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        return -self + other
+
+    def __rmul__(self, other: Scalar) -> Scalar:
+        return self * other
+
     def call(self, function: Function) -> Scalar:
         """Return a function of the scalar."""
         raise NotImplementedError

@@ -22,6 +22,7 @@ class ConfigurationSpace:
     Attributes:
         nq: Number of configuration coordinates.
         nv: Number of velocity coordinates.
+        velocity_of: For each entry of q, the velocity coordinate that it belongs to, (nq,).
         plain_q: Entries of q whose rates are velocities, (n,).
         plain_v: Those velocities' entries in v, (n,).
         floating: First entries of each floating joint in q and in v.
@@ -34,17 +35,21 @@ class ConfigurationSpace:
         self.quaternions: list[tuple[int, int]] = []
         turned_q: set[int] = set()
         turned_v: set[int] = set()
-        q = v = 0
+        velocity_of: list[int] = []
+        v = 0
         for joint in robot.joints:
-            at = joint.quaternion_place
+            at, q = joint.quaternion_place, len(velocity_of)
+            velocity_of += range(v, v + len(joint.coordinate_names))
             if at is not None:
+                velocity_of.insert(q + at + 3, v + at + 2)
                 self.quaternions.append((q + at, v + at))
                 first = 0 if joint.type == 'floating' else at
                 turned_q.update(range(q + first, q + at + 4))
                 turned_v.update(range(v + first, v + at + 3))
             if joint.type == 'floating':
                 self.floating.append((q, v))
-            q, v = q + len(joint.position_names), v + len(joint.coordinate_names)
+            v += len(joint.coordinate_names)
+        self.velocity_of = (*velocity_of, *range(v, self.nv))
         self.plain_q = np.array([k for k in range(self.nq) if k not in turned_q], dtype=int)
         self.plain_v = np.array([k for k in range(self.nv) if k not in turned_v], dtype=int)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Callable, Optional, Union
 
 from flexdyn_ros.errors import ArgumentError
@@ -86,34 +87,19 @@ class _JointMotion(EquationsOfMotion):
     def __init__(
         self, quasi_static: QuasiStatic, torque: JointTorque, base_acceleration: BaseAcceleration
     ):
-        super().__init__(quasi_static.dyn, None, base_acceleration)
+        robot, n = quasi_static.robot, quasi_static.n_positions
+        whole = partial(quasi_static.with_modes, argument='torque')
+
+        def evaluated(t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+            assert callable(torque)
+            return whole(torque(t, q[:n].copy(), qd[: robot.n_joints].copy()))
+
+        given = evaluated if callable(torque) else None if torque is None else whole(torque)
+        super().__init__(quasi_static.dyn, given, base_acceleration)
         self.reduction += ', modes quasi-static'
         self.quadratures = Quadratures(self.dyn, None, balanced=False)
         self._joints = quasi_static
-        self._torque: Optional[JointTorqueFunction] = torque if callable(torque) else None
-        self._held = None if callable(torque) else self._whole(torque)
         self._last: Optional[np.ndarray] = None
-
-    def _whole(self, torque: Optional[ArrayLike]) -> np.ndarray:
-        """Return joint torques with zeros on the modes, (nv,)."""
-        given = np.zeros(self._joints.robot.n_joints) if torque is None else torque
-        return self._checked(self._joints.with_modes(given, 'torque'))
-
-    def torque(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Return the generalised forces, (nv,), at one instant."""
-        if self._torque is None:
-            assert self._held is not None
-            return self._held
-        self.require_finite(q, qd)
-        position, rate = q[: self._joints.n_positions], qd[: self._joints.robot.n_joints]
-        try:
-            return self._whole(self._torque(t, position.copy(), rate.copy()))
-        except ArgumentError as error:
-            if error.argument != 'torque':
-                raise
-            raise ArgumentError(
-                'torque', f'{error.problem}, as returned at t = {t:.6g} s'
-            ) from error
 
     def acceleration(
         self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, stage: int

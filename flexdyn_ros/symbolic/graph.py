@@ -49,22 +49,10 @@ class Expression(SmoothScalar):
             return NotImplemented
         return self.graph.sum((self, self.graph.lift(other)))
 
-    __radd__ = __add__
-
-    def __sub__(self, other: Operand) -> Expression:
-        if isinstance(other, OuterScalar):
-            return NotImplemented
-        return self.graph.sum((self, self.graph.negate(self.graph.lift(other))))
-
-    def __rsub__(self, other: Operand) -> Expression:
-        return self.graph.sum((self.graph.lift(other), self.graph.negate(self)))
-
     def __mul__(self, other: Operand) -> Expression:
         if isinstance(other, OuterScalar):
             return NotImplemented
         return self.graph.product((self, self.graph.lift(other)))
-
-    __rmul__ = __mul__
 
     def __truediv__(self, other: Operand) -> Expression:
         if isinstance(other, OuterScalar):

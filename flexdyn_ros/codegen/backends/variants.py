@@ -160,7 +160,8 @@ class Variants:
             {frame: axes for frame, axes in places if axes is not None}, request.parameters,
         )
         values = [self._gravity] if gravity else []
-        values += [payload_values(self._payloads[link]) for link in links]
+        bodies = [self._payloads[link] for link in links]
+        values += [(each.mass, *each.com, *each.entries) for each in bodies]
         constants = dict(zip((each.name for each in loads.inputs()), values))
         return Variant(self._robot, self._digest, request, loads, method, constants)
 
@@ -168,12 +169,6 @@ class Variants:
 def ordered_wrenches(wrenches: Sequence[FrameWrench]) -> list[FrameWrench]:
     """Return wrenches in the order of their frames, which is that of the arguments."""
     return sorted((FrameWrench(*wrench) for wrench in wrenches), key=lambda each: each.frame)
-
-
-def payload_values(inertia: Inertia) -> tuple[float, ...]:
-    """Return the numbers of a payload's argument, see `loads.py`."""
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.matrix
-    return (inertia.mass, *inertia.com, xx, yy, zz, xy, xz, yz)
 
 
 def _section(link: Link, com: Vector) -> Vector:

@@ -235,7 +235,10 @@ def _values(robot: Robot, parameter: Parameter) -> list[float]:
     """Return the numbers that a parameter has in the model."""
     owner, kind = parameter.owner, parameter.kind
     if kind in ('mass', 'com', 'inertia'):
-        return _inertial_values(robot.link(owner).inertia, kind)
+        inertia = robot.link(owner).inertia
+        assert inertia is not None
+        values = {'mass': (inertia.mass,), 'com': inertia.com, 'inertia': inertia.entries}
+        return list(values[kind])
     if owner in robot.mode_names:
         return [_modal_value(robot, owner, kind)]
     drive = robot.joint(owner).dynamics
@@ -252,12 +255,3 @@ def _modal_value(robot: Robot, mode: str, kind: str) -> float:
     body = next(each for each in tree.bodies if 0 <= index - each.velocity_modes < each.n_modes)
     k = index - body.velocity_modes
     return getattr(body.modal, kind)[k][k]
-
-
-def _inertial_values(inertia: Any, kind: str) -> list[float]:
-    if kind == 'mass':
-        return [inertia.mass]
-    if kind == 'com':
-        return list(inertia.com)
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia.matrix
-    return [xx, yy, zz, xy, xz, yz]

@@ -45,6 +45,7 @@ from flexdyn_ros.codegen.tracing.traced_dynamics import (
 from flexdyn_ros.dynamics.base_parameters import regroup
 from flexdyn_ros.dynamics.multibody import Body, Frame, Multibody
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Graph
 from flexdyn_ros.symbolic.program import Program
@@ -204,7 +205,8 @@ def trace_requests(
     choices = (method,) if solved or method != RECURSIVE else ()
     return Trace(
         robot.name, function, function_identifier(requests), (*inputs, *loads.inputs()),
-        _distinct(outputs, requests), program, robot.coordinate_names, _positions(robot), choices,
+        _distinct(outputs, requests), program, robot.coordinate_names,
+        ConfigurationSpace(robot).velocity_of, choices,
     )
 
 
@@ -235,21 +237,6 @@ def _distinct(outputs: list[Output], requests: Sequence[Request]) -> tuple[Outpu
             output = replace(output, name=f'{output.name}:{frame}')
         result.append(output)
     return tuple(result)
-
-
-def _positions(robot: Robot) -> tuple[int, ...]:
-    """Return the velocity coordinate that each entry of q belongs to, (nq,)."""
-    places: list[int] = []
-    start = 0
-    for joint in robot.joints:
-        count = len(joint.coordinate_names)
-        columns = list(range(start, start + count))
-        at = joint.quaternion_place
-        if at is not None:
-            columns.insert(at + 3, columns[at + 2])
-        places += columns
-        start += count
-    return (*places, *range(start, robot.nv))
 
 
 def _round_rotations(tree: Multibody, tolerance: float) -> Multibody:

@@ -45,17 +45,12 @@ class Dual(SmoothScalar):
             return NotImplemented
         return Dual(self.value + other, self.slopes)
 
-    __radd__ = __add__
-
     def __sub__(self, other: Operand) -> Dual:
         if isinstance(other, Dual):
             return Dual(self.value - other.value, self.slopes - other.slopes)
         if isinstance(other, OuterScalar):
             return NotImplemented
         return Dual(self.value - other, self.slopes)
-
-    def __rsub__(self, other: float) -> Dual:
-        return Dual(other - self.value, -self.slopes)
 
     def __mul__(self, other: Operand) -> Dual:
         if isinstance(other, Dual):
@@ -64,8 +59,6 @@ class Dual(SmoothScalar):
         if isinstance(other, OuterScalar):
             return NotImplemented
         return Dual(self.value * other, other * self.slopes)
-
-    __rmul__ = __mul__
 
     def __truediv__(self, other: Operand) -> Dual:
         if isinstance(other, Dual):

@@ -38,6 +38,12 @@ class Inertia(Record):
     com: Vector3
     matrix: Matrix3
 
+    @property
+    def entries(self) -> tuple[float, float, float, float, float, float]:
+        """Entries xx, yy, zz, xy, xz and yz of the matrix [kg m^2]."""
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = self.matrix
+        return xx, yy, zz, xy, xz, yz
+
 
 @dataclass(frozen=True, eq=False)
 class MassMoments:
