@@ -63,8 +63,8 @@ def _fill_columns(
         for other, (other_axis, column) in enumerate(axes[: number + 1]):
             _enter(matrix, axis, other_axis, project_on_axis(column, momentum), number == other)
         columns.append((axis, momentum))
-    for axis, momentum in columns:
-        for inner, power in powers_inside(places, index, momentum):
+    for axis, wrench in columns:
+        for inner, power in powers_inside(places, index, wrench):
             _enter(matrix, axis, inner, power, False)
 
 

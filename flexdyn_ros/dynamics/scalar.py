@@ -22,6 +22,8 @@ class SmoothScalar:
 
     __slots__ = ()
 
+    __neg__: Any
+
     def __radd__(self, other: Scalar) -> Scalar:
         return self + other
 

@@ -233,18 +233,16 @@ def rotate_tensor(rotation: Matrix, axis: int, m: Matrix, symmetric: bool = True
     """
     i, j, k = (axis + 1) % 3, (axis + 2) % 3, axis
     c, s = rotation[i][i], rotation[j][i]
+    a, rows = [list(row) for row in m], [list(row) for row in m]
     if symmetric:
-        rows = [list(row) for row in m]
-        rows[j][i], rows[k][i], rows[k][j] = m[i][j], m[i][k], m[j][k]
-        m = tuple(tuple(row) for row in rows)
-    e = s * (m[i][i] - m[j][j])
-    e = e + (2.0 * c * m[i][j] if symmetric else c * (m[i][j] + m[j][i]))
+        a[j][i], a[k][i], a[k][j] = m[i][j], m[i][k], m[j][k]
+    e = s * (a[i][i] - a[j][j])
+    e = e + (2.0 * c * a[i][j] if symmetric else c * (a[i][j] + a[j][i]))
     exchanged, mixed = s * e, c * e
-    rows = [[m[k][k]] * 3 for _ in range(3)]
-    rows[i][i], rows[j][j] = m[i][i] - exchanged, m[j][j] + exchanged
-    rows[i][j], rows[j][i] = mixed - m[j][i], mixed - m[i][j]
-    rows[i][k], rows[j][k] = c * m[i][k] - s * m[j][k], s * m[i][k] + c * m[j][k]
-    rows[k][i], rows[k][j] = c * m[k][i] - s * m[k][j], s * m[k][i] + c * m[k][j]
+    rows[i][i], rows[j][j] = a[i][i] - exchanged, a[j][j] + exchanged
+    rows[i][j], rows[j][i] = mixed - a[j][i], mixed - a[i][j]
+    rows[i][k], rows[j][k] = c * a[i][k] - s * a[j][k], s * a[i][k] + c * a[j][k]
+    rows[k][i], rows[k][j] = c * a[k][i] - s * a[k][j], s * a[k][i] + c * a[k][j]
     return tuple(tuple(row) for row in rows)
 
 

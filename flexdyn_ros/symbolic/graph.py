@@ -152,10 +152,8 @@ class Graph:
         """Return a piecewise polynomial of x; equal polynomials are one function."""
         if function.is_zero:
             return self.zero
-        for name, known in self.tables.items():
-            if known == function:
-                return self.call(name, x)
-        name = f'piecewise{len(self.tables) + 1}'
+        known = (name for name, table in self.tables.items() if table == function)
+        name = next(known, f'piecewise{len(self.tables) + 1}')
         self.tables[name] = function
         return self.call(name, x)
 

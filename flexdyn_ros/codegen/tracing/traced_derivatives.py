@@ -154,21 +154,20 @@ class GraphCalculus:
         return GraphDirection(self, rates)
 
 
-class GraphDirection:
-    """A direction in the space of the symbols."""
+class GraphDirection(Direction):
+    """A direction in the space of the symbols of a calculus."""
 
     def __init__(self, calculus: GraphCalculus, rates: Iterable[tuple[Expression, Operand]]):
         """Take the rates of the symbols that change."""
-        lift = calculus.graph.lift
+        super().__init__({symbol: calculus.graph.lift(rate) for symbol, rate in rates})
         self._calculus = calculus
-        self._direction = Direction({symbol: lift(rate) for symbol, rate in rates})
 
     def derivatives(
         self, values: Iterable[Operand], evaluated: Sequence[Expression] = ()
     ) -> list[Expression]:
         """Return the derivatives of scalars, the symbols `evaluated` at their values."""
         lift, known = self._calculus.graph.lift, self._calculus.values
-        slopes = [self._direction.derivative(lift(x)) for x in values]
+        slopes = [self.derivative(lift(x)) for x in values]
         if not evaluated:
             return slopes
         return substitute(slopes, {symbol: known[symbol] for symbol in evaluated})

@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Iterable, Protocol, Sequence
 
-from flexdyn_ros.dynamics.joints import AxisTerm, total
+from flexdyn_ros.dynamics.joints import AxisTerm, joint_position, total
 from flexdyn_ros.dynamics.multibody import Body, Multibody
 from flexdyn_ros.dynamics.scalar import Scalar
 
@@ -81,9 +81,7 @@ def independent_axes(
         qdd: Its acceleration, (nv,), scalars.
         calculus: Makes the variables of axes that are no coordinate of the robot.
     """
-    uses = Counter(
-        term.velocity_index for body in tree.bodies for axis in body.joint.terms for term in axis
-    )
+    uses = Counter(k for body in tree.bodies for k in body.joint.coordinates)
     found = IndependentAxes(tree)
     bodies = [_body(body, found, (q, qd, qdd), uses, calculus) for body in tree.bodies]
     names = tuple(f'axis {k}' for k in range(len(found.qd)))
@@ -98,7 +96,7 @@ def _body(
     body: Body, found: IndependentAxes, robot: tuple, uses: Counter, calculus: Calculus
 ) -> Body:
     q, qd, qdd = robot
-    joint, offset = body.joint, body.joint.offset
+    joint = body.joint
     start, terms = len(found.q), []
     if joint.type in SEVERAL:
         count = len(joint.terms) + (joint.type == 'floating' or joint.quaternion)
@@ -109,7 +107,7 @@ def _body(
         if joint.type in SEVERAL:
             place = start + axis[0].position_index - joint.position_start
         terms.append((AxisTerm(place, index),))
-        plain = not offset and len(axis) == 1 and axis[0].multiplier == 1.0
+        plain = not joint.offset and len(axis) == 1 and axis[0].multiplier == 1.0
         is_coordinate = plain and uses[axis[0].velocity_index] == 1
         found.drivers.append([(term.velocity_index, term.multiplier) for term in axis])
         vectors = [(found.qd, qd, 'rate'), (found.qdd, qdd, 'acceleration')]
@@ -117,8 +115,7 @@ def _body(
             value = total(t.multiplier * robot_values[t.velocity_index] for t in axis)
             values.append(value if is_coordinate else calculus.variable(f'{name} {index}', value))
         if joint.type not in SEVERAL:
-            moved = total(t.multiplier * q[t.position_index] for t in axis)
-            moved = moved + offset if offset else moved
+            moved = joint_position(joint, q)
             found.q.append(
                 moved if is_coordinate else calculus.variable(f'position {index}', moved)
             )

@@ -88,10 +88,9 @@ def nonlinear_load(
     force = add(force, apply(acceleration_map, combine(factors, fields.first)))
     force = add(force, scale(2.0, cross(motion.angular_velocity, combine(speeds, fields.first))))
     acceleration_map, turned = transpose(acceleration_map), scale_matrix(2.0, transpose(omega))
-    moving = fields.against(speeds) if body.n_modes else [(ZERO, ZERO, ZERO)]
-    bending = fields.against(biases) if axial.terms else [(ZERO, ZERO, ZERO)] * len(factors)
+    integrals = (fields.against(weights) for weights in (factors, speeds, biases))
     felt = []  # int b_a a^T dm
-    for first, at, speed, bias in zip(fields.first, fields.against(factors), moving, bending):
+    for first, at, speed, bias in zip(fields.first, *integrals):
         total = add_matrices(outer(first, motion.acceleration), multiply(at, acceleration_map))
         felt.append(add_matrices(total, add_matrices(multiply(speed, turned), bias)))
     moment = axial_part(sum_matrices(list(enumerate(factors)), felt))
