@@ -45,6 +45,8 @@ class Dual(SmoothScalar):
             return NotImplemented
         return Dual(self.value + other, self.slopes)
 
+    __radd__ = __add__
+
     def __sub__(self, other: Operand) -> Dual:
         if isinstance(other, Dual):
             return Dual(self.value - other.value, self.slopes - other.slopes)
@@ -59,6 +61,8 @@ class Dual(SmoothScalar):
         if isinstance(other, OuterScalar):
             return NotImplemented
         return Dual(self.value * other, other * self.slopes)
+
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Operand) -> Dual:
         if isinstance(other, Dual):
