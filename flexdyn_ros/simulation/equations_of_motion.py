@@ -73,7 +73,7 @@ class EquationsOfMotion:
         self.mean_acceleration: Optional[np.ndarray] = None
         self.dyn = dyn
         self.wrenches = wrenches or None
-        self._base = PrescribedBase.of(dyn, base_acceleration, self.wrenches)
+        self._base = PrescribedBase.of(dyn, base_acceleration)
         self.on_base = self._base is not None
         self.law = torque if isinstance(torque, TorqueLaw) else None
         self.function: Optional[TorqueFunction] = torque if callable(torque) else None
@@ -89,8 +89,6 @@ class EquationsOfMotion:
     def load(self, wrenches: Wrenches) -> None:
         """Put other constant wrenches on frames."""
         self.wrenches = self.quadratures.wrenches = wrenches or None
-        if self._base is not None:
-            self._base.wrenches = self.wrenches
 
     def _check_law(self, law: TorqueLaw) -> None:
         if law.width != self.map.nv:
@@ -157,14 +155,14 @@ class EquationsOfMotion:
         self.require_finite(q, qd)
         try:
             with np.errstate(over='ignore', invalid='ignore'):
+                if self.wrenches:
+                    tau = tau - self.dyn.external_force_vector(q, self.wrenches)
                 if self.loops is not None:
-                    if self.wrenches:
-                        tau = tau - self.dyn.external_force_vector(q, self.wrenches)
                     base = None if self._base is None else self._base.given(t, q, qd)
                     return self.loops.acceleration(q, qd, tau, stage, base)
                 if self._base is not None:
                     return self._base.acceleration(t, q, qd, tau)
-                return np.asarray(self.dyn.forward_dynamics(q, qd, tau, self.wrenches))
+                return np.asarray(self.dyn.forward_dynamics(q, qd, tau))
         except SingularMassMatrix as error:
             if np.max(np.abs(np.concatenate((q, qd))), initial=0.0) > _HUGE:
                 raise self.divergence(q, qd) from error
@@ -188,10 +186,13 @@ class EquationsOfMotion:
         """Return tau, (nv,), of a prescribed base with the wrench that moves it."""
         if self._base is None:
             return tau
-        if self.loops is None:
-            return self._base.with_reaction(t, q, qd, tau, self.mean_acceleration)
-        base = self._base.given(t, q, qd)
-        return np.concatenate((self.loops.reaction(t, q, qd, tau, base), tau[len(base):]))
+        if self.loops is not None:
+            base = self._base.given(t, q, qd)
+            return np.concatenate((self.loops.reaction(t, q, qd, tau, base), tau[len(base):]))
+        qdd = self.mean_acceleration
+        qdd = self.acceleration(t, q, qd, tau, 0) if qdd is None else qdd
+        wrench = self.dyn.inverse_dynamics(q, qd, qdd, self.wrenches)[:BASE_COORDINATES]
+        return np.concatenate((wrench, tau[BASE_COORDINATES:]))
 
     @property
     def held_coordinates(self) -> int:

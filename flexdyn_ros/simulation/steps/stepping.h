@@ -122,26 +122,22 @@ static void evaluate(polynomial *p, double t, double *value, double *slope, doub
     }
 }
 
-/* Call with n numbers in x; return whether the results, in y, can be relied on. */
+/*
+ * Call with n numbers in x; return whether no pivot of the results, in y, is in doubt. What is not
+ * finite reaches the end of a step, where it is found.
+ */
 static int sound(const simulation *s, const function *f, int64_t n)
 {
     const double *pivots = s->y + f->results;
-    double sum = 0.0;
-    memcpy(s->x + n, f->constants, sizeof(double) * f->n_constants);
+    double least = INFINITY, most = 0.0;
+    for (int64_t k = 0; k < f->n_constants; ++k)
+        s->x[n + k] = f->constants[k];
     f->call(s->x, s->y, s->memory);
-    for (int64_t k = 0; k < f->results; ++k)
-        sum += s->y[k] - s->y[k];
-    if (sum != 0.0)
-        return 0;
-    if (f->pivots) {
-        double least = pivots[0], most = pivots[0];
-        for (int64_t k = 1; k < f->pivots; ++k) {
-            least = pivots[k] < least ? pivots[k] : least;
-            most = pivots[k] > most ? pivots[k] : most;
-        }
-        return least > s->doubtful * most;
+    for (int64_t k = 0; k < f->pivots; ++k) {
+        least = pivots[k] < least ? pivots[k] : least;
+        most = pivots[k] > most ? pivots[k] : most;
     }
-    return 1;
+    return !f->pivots || least > s->doubtful * most;
 }
 
 /* Replace law->forces by the torques of the model, see simulation/computed_torque.py. */
@@ -256,6 +252,8 @@ static int keep(const simulation *s, double t, int64_t row)
     if (!sound(s, &s->potential, nq))
         return 0;
     to->potential[row] = s->y[0];
+    if (!isfinite(to->kinetic[row] + to->potential[row]))
+        return 0;
     to->t[row] = t;
     memcpy(to->q + row * nq, s->state, sizeof(double) * nq);
     memcpy(to->qd + row * nv, s->state + nq, sizeof(double) * nv);
