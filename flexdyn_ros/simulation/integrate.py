@@ -11,6 +11,7 @@ import warnings
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.checked_arguments import Wrenches, wrenches_by_frame
 from flexdyn_ros.closed_chains.stepping import LoopAccelerations, LoopMotion
+from flexdyn_ros.codegen.backends.generated import MOST_FOR_VALUES
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
 from flexdyn_ros.simulation.adaptive import AdaptiveRun, Tolerances
@@ -42,7 +43,8 @@ ENERGY_TOLERANCE = 1e-4
 _ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
 
 
-# Functions that a simulation evaluates, compiled before it starts.
+# Functions that a simulation evaluates, compiled before it starts where "auto" leaves large ones
+# to the reference.
 EVALUATED, ON_BASE = ('forward_dynamics',), ('inverse_dynamics', 'mass_matrix')
 BY_IMPLICIT = ('mass_matrix', 'bias_vector', 'friction_vector')
 RECORDED = ('kinetic_energy', 'potential_energy', 'dissipated_power')
@@ -171,12 +173,12 @@ def simulate(
         raise ArgumentError('drift', 'and other arguments about loops need a robot with <loop>')
     if loads:
         dyn.compile('external_force_vector', wrenches=loads)
-    dyn.compile(*(EVALUATED if base_acceleration is None else ON_BASE), *RECORDED)
     dt = None if dt is None else positive_number(dt, 'dt', 's')
     chosen = choose(dyn, q, dt, method, force, stops, driven)
     tolerances = _tolerances(chosen.tableau, rtol, atol, max_step, events)
-    if chosen.tableau is IMPLICIT:
-        dyn.compile(*BY_IMPLICIT)
+    if dyn.robot.nv > MOST_FOR_VALUES:
+        evaluated = BY_IMPLICIT if chosen.tableau is IMPLICIT else EVALUATED
+        dyn.compile(*(ON_BASE if equations.on_base else evaluated), *RECORDED)
     accepted = math.inf
     if energy_tolerance is not None:
         accepted = positive_number(energy_tolerance, 'energy_tolerance', '-')

@@ -185,7 +185,7 @@ class Robot:
                 return joint
         raise UnknownName('joint', name, (j.name for j in self.joints))
 
-    @property
+    @cached_property
     def reduced_forms(self) -> tuple[str, ...]:
         """What links are asked to drop of their equations, as it is written, each once."""
         return tuple(sorted({link.reduced_form for link in self.links} - {''}))
