@@ -45,8 +45,7 @@ class EquationsOfMotion:
         on_base: Whether the base's motion is prescribed.
         slides: Whether the implicit method may take explicit steps between friction events.
         stops: Whether joints have stops, which the implicit method takes.
-        rank: Rank of the loops at the start of a step of that method.
-        mean_acceleration: Of its last step, (nv,), None before it and by other methods.
+        mean_acceleration: Of that method's last step, (nv,), None before it and by other methods.
     """
 
     def __init__(
@@ -69,7 +68,7 @@ class EquationsOfMotion:
         self.map = ConfigurationMap.of(dyn)
         self.reduction = ''.join(f', {form}' for form in dyn.robot.reduced_forms)
         self.loops: Optional[LoopMotion] = None
-        self.slides, self.stops, self.rank = False, False, 0
+        self.slides, self.stops = False, False
         self.mean_acceleration: Optional[np.ndarray] = None
         self.dyn = dyn
         self.wrenches = wrenches or None
@@ -204,19 +203,8 @@ class EquationsOfMotion:
         assert self._base is not None
         return np.array(self._base.given(t, q, qd))
 
-    def closed_state(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the state at the end of an implicit step, its loops closed; see `rank`."""
-        self.require_finite(q, qd)
-        if self.loops is None:
-            return q, qd
-        try:
-            closed, dyn = self.dyn.closed_chains, self.dyn
-            return closed.corrected(dyn.equations, q, qd, self.rank)  # type: ignore[no-any-return]
-        except (LoopsCannotClose, np.linalg.LinAlgError) as error:
-            raise self.divergence(q, qd) from error
-
     def end_step(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the state at the end of a step, its loops closed."""
+        """Return the nearest state that may follow a step, its loops closed."""
         self.require_finite(q, qd)
         if self.loops is None:
             return q, qd

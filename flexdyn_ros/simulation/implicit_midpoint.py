@@ -301,4 +301,4 @@ class ImplicitMidpoint:
         rate[-1] = (damped + self.forces.modal @ middle) @ middle
         rate[-1] -= found.impulse @ self.rows.velocity(middle) / h
         equations.quadratures.value = equations.quadratures.value + h * rate
-        return equations.closed_state(q, end)
+        return equations.end_step(q, end)
