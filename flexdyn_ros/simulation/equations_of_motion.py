@@ -198,6 +198,11 @@ class EquationsOfMotion:
         """Number of velocities at the start of v whose rates are given."""
         return BASE_COORDINATES if self.on_base else 0
 
+    @property
+    def constant_base(self) -> Optional[list[float]]:
+        """The acceleration of a prescribed base, (6,), where it is constant, or None."""
+        return None if self._base is None else self._base.constant
+
     def base_acceleration(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Return the given acceleration of a prescribed base, (6,)."""
         assert self._base is not None

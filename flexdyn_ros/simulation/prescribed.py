@@ -16,14 +16,20 @@ BaseAcceleration = Union[None, ArrayLike, BaseFunction]
 
 
 class PrescribedBase:
-    """The given acceleration of a base, and what follows for the robot on it."""
+    """
+    The given acceleration of a base, and what follows for the robot on it.
+
+    Attributes:
+        constant: The acceleration where it is no function, or None.
+    """
 
     def __init__(self, dyn: Any, given: BaseAcceleration):
         self._dyn = dyn
         self._function: Optional[BaseFunction] = given if callable(given) else None
-        self._constant = [0.0] * BASE_COORDINATES
-        if given is not None and self._function is None:
-            self._constant = checked_base_acceleration(dyn.robot, given)
+        self.constant: Optional[list[float]] = None
+        if self._function is None:
+            still = [0.0] * BASE_COORDINATES
+            self.constant = still if given is None else checked_base_acceleration(dyn.robot, given)
 
     @classmethod
     def of(cls, dyn: Any, given: BaseAcceleration) -> Optional[PrescribedBase]:
@@ -59,8 +65,9 @@ class PrescribedBase:
 
     def given(self, t: float, q: np.ndarray, qd: np.ndarray) -> list[float]:
         """Return the acceleration of the base, (6,), at one instant."""
-        if self._function is None:
-            return self._constant
+        if self.constant is not None:
+            return self.constant
+        assert self._function is not None
         q.setflags(write=False)
         qd.setflags(write=False)
         return checked_base_acceleration(self._dyn.robot, self._function(t, q, qd))

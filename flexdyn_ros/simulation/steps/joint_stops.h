@@ -92,7 +92,12 @@ static int impact(simulation *s, const room *r)
     if (!sound(s, &method->mass, nq))
         return 0;
     memcpy(r->mass, s->y, sizeof(double) * nv * nv);
-    if (!invert(r->mass, r->inverse, nv))
+    memcpy(s->x, q, sizeof(double) * nq);
+    if (!see_loops(s, -1, method->end))
+        return 0;
+    if (method->end != NULL)
+        *method->middle = *method->end;
+    if (!free_inverse(s, r->mass, r->inverse, r->scratch))
         return 0;
     row_mobility(s, r);
     memcpy(r->gap, v, sizeof(double) * nv);

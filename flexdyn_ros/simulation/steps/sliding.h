@@ -50,7 +50,7 @@ static int sliding_rate(simulation *s, double t, const room *r, double *rate)
                 r->matrix[row * m + column++] = r->mass[i * nv + j];
         r->end[row++] = force[i];
     }
-    if (m && !solve(r->matrix, r->end, m, 1))
+    if (m && !solve(r->matrix, r->end, m, 1, 0.0))
         return 0;
     row = 0;
     for (int64_t k = 0; k < nv; ++k)

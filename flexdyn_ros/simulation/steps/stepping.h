@@ -67,6 +67,10 @@ typedef struct {
     double *last, *memory; /* accelerations of the last step; room of compiled_steps.py */
     const double *slides; /* whether explicit steps do between friction events */
     function mass, bias, friction;
+    function jacobian; /* of the constraints; call is NULL without loops */
+    int64_t constraints, held; /* loops' constraints, and velocities of a prescribed base */
+    const double *base;        /* their rates */
+    spaces *middle, *end;      /* motions that loops leave there */
 } implicit_method;
 
 /* Rows of samples. */
@@ -81,7 +85,7 @@ typedef struct {
     function forward, kinetic, potential, losses;
     function external; /* forces that wrenches ask for; call is NULL where there are none */
     function project;  /* brings loops back after a step; call is NULL where none are held */
-    double *rank, *held_rank; /* of loops, plus one: constants of `forward` and of `project` */
+    double *rank, *held_rank; /* of loops, plus one: for `forward`, and a constant of `project` */
     torque_law law;
     samples record;
     implicit_method implicit;
@@ -138,6 +142,20 @@ static int sound(const simulation *s, const function *f, int64_t n)
         most = pivots[k] > most ? pivots[k] : most;
     }
     return !f->pivots || least > s->doubtful * most;
+}
+
+/* Close the loops of the state in s->stage; return whether that worked. */
+static int close_loops(simulation *s)
+{
+    const size_t size = sizeof(double) * (s->map.nq + s->map.nv);
+    if (s->project.call == NULL)
+        return 1;
+    *s->held_rank = *s->rank;
+    memcpy(s->x, s->stage, size);
+    if (!sound(s, &s->project, s->map.nq + s->map.nv))
+        return 0;
+    memcpy(s->stage, s->y, size);
+    return 1;
 }
 
 /* Replace law->forces by the torques of the model, see simulation/computed_torque.py. */
