@@ -63,16 +63,13 @@ def compiled_steps(
 
     Python it takes for loops that are driven, loaded or held by gains, or on a prescribed base;
     for accelerations of a base that are a function, modes that follow statically, torque functions
-    evaluated at every stage, nonlinear springs by the implicit method, and other backends than
-    "c".
+    evaluated at every stage, and other backends than "c".
     """
     loops = equations.loops
     plain = type(equations) is EquationsOfMotion and (loops is None or loops.is_plain)
     if not plain or (equations.function and not equations.held):
         return None
     if equations.on_base and (loops is not None or equations.constant_base is None):
-        return None
-    if implicit is not None and implicit.forces.changes:
         return None
     functions: dict[str, NativeFunction] = {}
     for field in _fields(equations, implicit is not None):
@@ -288,6 +285,10 @@ class CompiledSteps:
         # These arrays are shared with the method in Python.
         for name in ('damping', 'springs', 'modal', 'stiffness'):
             setattr(data, name, self._numbers(getattr(method.forces, name)))
+        springs = method.forces.nonlinear
+        data.springs_count = len(springs)
+        data.spring_q = self._indices([each.position_index for each in springs])
+        data.spring_v = self._indices([each.velocity_index for each in springs])
         data.last, data.slides = self._numbers(method.last), self._numbers(method.slides)
         longest = max(nv, len(rows))
         count = 6 * nv**2 + 6 * nv + longest * (3 * longest + 9) + len(self._state)

@@ -79,8 +79,7 @@ class ImplicitMidpoint:
     """
     The method for the motion of one robot.
 
-    `steps/implicit_midpoint.h` does the same steps with the same numbers, of robots without loops
-    and prescribed bases.
+    `steps/implicit_midpoint.h` does the same steps with the same numbers.
 
     Attributes:
         rows: Where dry friction and stops act.
@@ -103,7 +102,7 @@ class ImplicitMidpoint:
 
     def prepare(self, q: np.ndarray, h: float) -> None:
         """
-        Take what depends on the configuration or the step, where it is not known or changes.
+        Take the stiffness where it is not known or changes, and whether explicit steps do.
 
         Explicit steps do where they are asked for (`EquationsOfMotion.slides`) and resolve all
         but dry friction, gains included.
@@ -112,8 +111,9 @@ class ImplicitMidpoint:
             q: Configuration, (nq,).
             h: Length of the steps [s].
         """
-        if self.forces.changes or h > self._step:
+        if self.forces.nonlinear or h > self._step:
             self.forces.update(q)
+        if h > self._step:
             self._step = h
             if self._equations.slides:
                 self.slides[0] = h * self.forces.fastest_rate(q) < _RESOLVED

@@ -84,8 +84,8 @@ class ImplicitStructure(ctypes.Structure):
             'memory', 'slides',
         )),
         *((name, FunctionStructure) for name in IMPLICIT_FIELDS),
-        ('constraints', c_int64), ('held', c_int64),
-        *((name, c_void_p) for name in ('base', 'middle', 'end')),
+        *((name, c_int64) for name in ('constraints', 'held', 'springs_count')),
+        *((name, c_void_p) for name in ('base', 'middle', 'end', 'spring_q', 'spring_v')),
     ]
 
 

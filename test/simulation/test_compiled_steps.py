@@ -135,7 +135,16 @@ def looped(name, joints, arguments=None):
     return robot, q, qd, {}
 
 
+def sprung():
+    """Return a joint with friction on a spring that stiffens, and a state across its table."""
+    robot = fd.load_robot(LOSSES.replace('stiffness="40" ', '').replace(
+        '<friction', '<spring points="-0.1 -30, -0.02 -0.5, 0 0, 0.02 0.5, 0.1 30"/><friction'))
+    return robot, *start(robot)[:2], {}
+
+
 CONSTRAINED = {
+    'nonlinear spring': (sprung, (), 'implicit'),
+    'nonlinear spring, explicit between events': (sprung, (), 'auto'),
     'base, rk4': (carried, (0.0,), 'rk4'),
     'base, implicit with stops': (carried, (0.4,), 'implicit'),
     'loop': (looped, ('four_bar', ['crank', 'coupler', 'rocker']), 'implicit'),

@@ -113,6 +113,27 @@ static int sliding_step(simulation *s, double t, double h, const room *r)
     return 1;
 }
 
+/* Take the slopes of nonlinear springs at s->state into the stiffness. */
+static int update_springs(simulation *s)
+{
+    const implicit_method *method = &s->implicit;
+    const int64_t nq = s->map.nq, nv = s->map.nv;
+    for (int64_t i = 0; i < method->springs_count; ++i) {
+        const int64_t k = method->spring_v[i];
+        double difference = 0.0;
+        for (int side = -1; side <= 1; side += 2) {
+            memcpy(s->x, s->state, sizeof(double) * nq);
+            memset(s->x + nq, 0, sizeof(double) * nv);
+            s->x[method->spring_q[i]] += side * 1e-6;
+            if (!sound(s, &method->bias, nq + nv))
+                return 0;
+            difference += side * s->y[k];
+        }
+        method->stiffness[k * nv + k] = difference / 2e-6;
+    }
+    return 1;
+}
+
 /* Compute the state h on in s->stage; return whether that worked. */
 static int implicit_step(simulation *s, double t, double h)
 {
@@ -120,6 +141,8 @@ static int implicit_step(simulation *s, double t, double h)
     int done;
     if (*s->implicit.slides && sliding_step(s, t, h, &r))
         return 1;
+    if (!update_springs(s))
+        return 0;
     memcpy(r.state, s->state, sizeof(double) * s->size);
     done = step_over_impacts(s, t, h, &r);
     memcpy(s->state, r.state, sizeof(double) * s->size);

@@ -63,14 +63,15 @@ typedef struct {
     const friction_term *term;
     const int64_t *at, *beside, *q_at, *q_beside;
     const double *share, *limits; /* of a row, v[at] + share v[beside]; lower, then upper stops */
-    const double *damping, *springs, *modal, *stiffness;
-    double *last, *memory; /* accelerations of the last step; room of compiled_steps.py */
+    const double *damping, *springs, *modal;
+    double *stiffness, *last, *memory; /* accelerations of the last step; room of compiled_steps.py */
     const double *slides; /* whether explicit steps do between friction events */
     function mass, bias, friction;
     function jacobian; /* of the constraints; call is NULL without loops */
-    int64_t constraints, held; /* loops' constraints, and velocities of a prescribed base */
-    const double *base;        /* their rates */
-    spaces *middle, *end;      /* motions that loops leave there */
+    int64_t constraints, held, springs_count; /* also: velocities of a base, nonlinear springs */
+    const double *base;                       /* accelerations of a prescribed base */
+    spaces *middle, *end;                     /* motions that loops leave there */
+    const int64_t *spring_q, *spring_v;
 } implicit_method;
 
 /* Rows of samples. */
