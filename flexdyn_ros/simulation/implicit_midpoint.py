@@ -219,12 +219,8 @@ class ImplicitMidpoint:
         rows.put_at_stops(q)
         space = ConstrainedSpace(self._equations, q)
         space.move(q, q)
-        columns = rows.velocity(space.inverse(self._dyn.mass_matrix(q)).T).T
-        _, lower, upper = rows.boxes(0.0, v, closed)
-        impulse, velocity = friction_impulses(
-            rows.velocity(columns), rows.velocity(v), upper, lower, space.constrained)
-        after = v + columns @ impulse
-        after[rows.at[(velocity == 0.0) & (rows.share == 0.0)]] = 0.0
+        inverse = space.inverse(self._dyn.mass_matrix(q))
+        after, impulse, _ = self._with_impulses(0.0, v, closed, inverse, v, space)
         self._equations.quadratures.value[-1] -= 0.5 * impulse @ rows.velocity(v + after)
         return q, after
 
@@ -283,9 +279,9 @@ class ImplicitMidpoint:
         if not len(rows):
             return end, np.zeros(0), 0.0
         columns = rows.velocity(inverse.T).T
-        friction, lower, upper = rows.boxes(h, middle, closed)
         impulse, velocity = friction_impulses(
-            rows.velocity(columns), rows.velocity(end), upper, lower, space.constrained)
+            rows.velocity(columns), rows.velocity(end), *rows.boxes(h, middle, closed),
+            space.constrained)
         end = end + columns @ impulse
         end[rows.at[(velocity == 0.0) & (rows.share == 0.0)]] = 0.0
         return end, impulse, float((np.abs(columns) @ np.abs(impulse)).max())
