@@ -152,7 +152,7 @@ class CompiledSteps:
         if implicit is not None:
             self._fill_implicit(implicit)
         elif equations.on_base:
-            data.implicit.memory = self._numbers(np.zeros((nv + 1) * nv))
+            data.implicit.memory = self._numbers(np.zeros((nv + 3) * nv))
         if equations.constant_base is not None:
             data.implicit.held = equations.held_coordinates
             data.implicit.base = self._numbers(equations.constant_base)

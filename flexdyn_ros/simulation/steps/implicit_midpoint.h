@@ -18,26 +18,18 @@ static int midpoint_force(simulation *s, double t, double *force)
     const double *v = s->stage + nq;
     if (!torque(s, t, s->stage))
         return 0;
-    memcpy(s->x, s->stage, sizeof(double) * (nq + nv));
-    if (!sound(s, &method->bias, nq + nv))
+    if (!sound_at(s, &method->bias, s->stage, nq + nv))
         return 0;
     for (int64_t k = 0; k < nv; ++k)
         force[k] = s->tau[k] + method->springs[k] * v[k] - s->y[k];
-    memcpy(s->x, v, sizeof(double) * nv);
-    if (!sound(s, &method->friction, nv))
+    if (!sound_at(s, &method->friction, v, nv))
         return 0;
     for (int64_t k = 0; k < nv; ++k)
         force[k] += s->y[k];
-    memset(s->force, 0, sizeof(double) * nv);
-    if (s->external.call != NULL) {
-        memcpy(s->x, s->stage, sizeof(double) * nq);
-        if (!sound(s, &s->external, nq))
-            return 0;
-        for (int64_t k = 0; k < nv; ++k) {
-            s->force[k] = -s->y[k];
-            force[k] -= s->y[k];
-        }
-    }
+    if (!find_loads(s, s->stage))
+        return 0;
+    for (int64_t k = 0; k < nv; ++k)
+        force[k] += s->force[k];
     return 1;
 }
 
@@ -257,8 +249,7 @@ static int iterate(simulation *s, double t, double h, const room *r)
             for (int64_t k = 0; k < integrals; ++k)
                 s->stage[nq + nv + k] += 0.5 * h * s->law.errors[k];
         }
-        memcpy(s->x, s->stage, sizeof(double) * nq);
-        if (!sound(s, &method->mass, nq))
+        if (!sound_at(s, &method->mass, s->stage, nq))
             return 0;
         memcpy(r->mass, s->y, sizeof(double) * nv * nv);
         if (!iteration && !prepare_iterations(s, h, r))

@@ -55,6 +55,37 @@ static int solve(double *a, double *b, int64_t n, int64_t count, double least)
     return 1;
 }
 
+/*
+ * Accelerations under forces of the coordinates that are not held: M_oo qdd_o = force_o - M_oh
+ * qdd_h. Those that are held stand in qdd. `memory` has room for a matrix and a vector.
+ */
+static int free_accelerations(const double *mass, const double *held, const double *force,
+                              int64_t nv, double *qdd, double *memory)
+{
+    double *a = memory, *right = memory + nv * nv;
+    int64_t m = 0, row = 0;
+    for (int64_t k = 0; k < nv; ++k)
+        m += held[k] == 0.0;
+    for (int64_t i = 0; i < nv; ++i) {
+        if (held[i] != 0.0)
+            continue;
+        right[row] = force[i];
+        for (int64_t j = 0; j < nv; ++j) {
+            if (held[j] == 0.0)
+                *a++ = mass[i * nv + j];
+            else
+                right[row] -= mass[i * nv + j] * qdd[j];
+        }
+        ++row;
+    }
+    if (m && !solve(memory, right, m, 1, 0.0))
+        return 0;
+    for (int64_t k = 0; k < nv; ++k)
+        if (held[k] == 0.0)
+            qdd[k] = *right++;
+    return 1;
+}
+
 static int invert(double *a, double *inverse, int64_t n)
 {
     memset(inverse, 0, sizeof(double) * n * n);

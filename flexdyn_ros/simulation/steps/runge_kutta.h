@@ -10,20 +10,16 @@ static int state_rate(simulation *s, const double *state, double *rate)
     const double *qd = state + nq;
     double *more = rate + nq + nv, power = 0.0;
     double *force = s->force;
-    memcpy(force, s->tau, sizeof(double) * nv);
-    if (s->external.call != NULL) {
-        memcpy(s->x, state, sizeof(double) * nq);
-        if (!sound(s, &s->external, nq))
-            return 0;
-        for (int64_t k = 0; k < nv; ++k)
-            force[k] -= s->y[k];
-    }
-    memcpy(s->x, state, sizeof(double) * (nq + nv));
-    memcpy(s->x + nq + nv, force, sizeof(double) * nv);
+    if (!find_loads(s, state))
+        return 0;
+    for (int64_t k = 0; k < nv; ++k)
+        force[k] += s->tau[k];
     if (s->implicit.held) {
         if (!accelerations_on_base(s, state, force, rate + nq))
             return 0;
     } else {
+        memcpy(s->x, state, sizeof(double) * (nq + nv));
+        memcpy(s->x + nq + nv, force, sizeof(double) * nv);
         if (!sound(s, &s->forward, nq + 2 * nv))
             return 0;
         memcpy(rate + nq, s->y, sizeof(double) * nv);
@@ -39,8 +35,7 @@ static int state_rate(simulation *s, const double *state, double *rate)
     *more = 0.0;
     if (s->losses.call == NULL)
         return 1;
-    memcpy(s->x, qd, sizeof(double) * nv);
-    if (!sound(s, &s->losses, nv))
+    if (!sound_at(s, &s->losses, qd, nv))
         return 0;
     *more = s->y[0];
     return 1;

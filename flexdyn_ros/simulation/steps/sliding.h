@@ -23,11 +23,9 @@ static int sliding_rate(simulation *s, double t, const room *r, double *rate)
     const double *v = s->stage + nq;
     double *qdd = rate + nq, *more = rate + nq + nv, *force = r->force, *held = r->gap;
     double power = 0.0, lost = 0.0;
-    int64_t m = 0, row = 0;
     if (!same_directions(s, r, v) || !midpoint_force(s, t, force))
         return 0;
-    memcpy(s->x, s->stage, sizeof(double) * nq);
-    if (!sound(s, &method->mass, nq))
+    if (!sound_at(s, &method->mass, s->stage, nq))
         return 0;
     memcpy(r->mass, s->y, sizeof(double) * nv * nv);
     friction_levels(method, v, nv, r->levels);
@@ -39,22 +37,9 @@ static int sliding_rate(simulation *s, double t, const room *r, double *rate)
         force[method->at[i]] -= r->closed[i] * r->levels[method->at[i]];
         held[method->at[i]] = r->closed[i] == 0.0;
     }
-    for (int64_t k = 0; k < nv; ++k)
-        m += held[k] == 0.0;
-    for (int64_t i = 0; i < nv; ++i) {
-        int64_t column = 0;
-        if (held[i] != 0.0)
-            continue;
-        for (int64_t j = 0; j < nv; ++j)
-            if (held[j] == 0.0)
-                r->matrix[row * m + column++] = r->mass[i * nv + j];
-        r->end[row++] = force[i];
-    }
-    if (m && !solve(r->matrix, r->end, m, 1, 0.0))
+    memset(qdd, 0, sizeof(double) * nv);
+    if (!free_accelerations(r->mass, held, force, nv, qdd, r->scratch))
         return 0;
-    row = 0;
-    for (int64_t k = 0; k < nv; ++k)
-        qdd[k] = held[k] != 0.0 ? 0.0 : r->end[row++];
     for (int64_t k = 0; k < nv; ++k) {
         double load = force[k];
         for (int64_t j = 0; j < nv && held[k] != 0.0; ++j)

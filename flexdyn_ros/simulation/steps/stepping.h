@@ -145,17 +145,36 @@ static int sound(const simulation *s, const function *f, int64_t n)
     return !f->pivots || least > s->doubtful * most;
 }
 
+/* The same with n numbers from elsewhere. */
+static int sound_at(simulation *s, const function *f, const double *values, int64_t n)
+{
+    memcpy(s->x, values, sizeof(double) * n);
+    return sound(s, f, n);
+}
+
+/* Put the generalised forces of wrenches at q into s->force; return whether that worked. */
+static int find_loads(simulation *s, const double *q)
+{
+    memset(s->force, 0, sizeof(double) * s->map.nv);
+    if (s->external.call == NULL)
+        return 1;
+    if (!sound_at(s, &s->external, q, s->map.nq))
+        return 0;
+    for (int64_t k = 0; k < s->map.nv; ++k)
+        s->force[k] = -s->y[k];
+    return 1;
+}
+
 /* Close the loops of the state in s->stage; return whether that worked. */
 static int close_loops(simulation *s)
 {
-    const size_t size = sizeof(double) * (s->map.nq + s->map.nv);
+    const int64_t size = s->map.nq + s->map.nv;
     if (s->project.call == NULL)
         return 1;
     *s->held_rank = *s->rank;
-    memcpy(s->x, s->stage, size);
-    if (!sound(s, &s->project, s->map.nq + s->map.nv))
+    if (!sound_at(s, &s->project, s->stage, size))
         return 0;
-    memcpy(s->stage, s->y, size);
+    memcpy(s->stage, s->y, sizeof(double) * size);
     return 1;
 }
 
@@ -264,8 +283,7 @@ static int keep(const simulation *s, double t, int64_t row)
 {
     const int64_t nq = s->map.nq, nv = s->map.nv;
     const samples *to = &s->record;
-    memcpy(s->x, s->state, sizeof(double) * (nq + nv));
-    if (!sound(s, &s->kinetic, nq + nv))
+    if (!sound_at(s, &s->kinetic, s->state, nq + nv))
         return 0;
     to->kinetic[row] = s->y[0];
     if (!sound(s, &s->potential, nq))
