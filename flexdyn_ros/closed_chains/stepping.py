@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Mapping, Optional, Protocol, Sequence, Union
 
+from flexdyn_ros.closed_chains.solve import spaces, tolerance_of
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
 
@@ -101,6 +102,7 @@ class LoopMotion:
 
     Attributes:
         drift: How drift is held.
+        rank: Rank of the constraints at the last closed state where it was found.
     """
 
     def __init__(
@@ -133,7 +135,7 @@ class LoopMotion:
         self._forces = forces
         self._accelerations = accelerations
         self._prescribed = PrescribedErrors(len(dyn.robot.constraint_names))
-        self._rank: Optional[int] = None
+        self.rank = 0
         self._inputs = [self._inputs_at(0.0)]
 
     @property
@@ -183,7 +185,6 @@ class LoopMotion:
     def begin_step(self, t: float, h: float, method: RungeKuttaMethod) -> None:
         """Prepare a step from t to t + h [s]: what is prescribed at its stages."""
         if self._accelerations is None:
-            self._inputs = [self._inputs[0]] * len(method.c)
             return
         self._inputs = [self._inputs_at(t + c * h) for c in method.c]
         self._prescribed.begin_step(
@@ -200,10 +201,8 @@ class LoopMotion:
         The rank is found at the step's first stage, a closed state, and kept: states inside a
         step are a little open, which makes repeated constraints look independent.
         """
-        inputs, backend = self._inputs[stage], self._dyn.equations
+        inputs, backend = self._inputs[stage if len(self._inputs) > 1 else 0], self._dyn.equations
         state = q.tolist(), qd.tolist()
-        if stage == 0:
-            self._rank = None
         correction = None
         if self._gains is not None:
             kp, kd = self._gains
@@ -215,16 +214,24 @@ class LoopMotion:
             inputs = inputs.with_accelerations(correction)
             correction = None
         if stage and base is None and self.is_plain:
-            settings = np.inf, (self._rank or 0) + 1.0
+            settings = np.inf, self.rank + 1.0
             compiled = backend.closed('forward_dynamics', (*state, tau.tolist()), settings)
             if compiled is not None:
                 return compiled
         found = self._closed.motion(
-            backend, *state, tau, (), inputs, self._rank, correction, base
+            backend, *state, tau, (), inputs, self.rank if stage else None, correction, base
         )
-        if stage == 0:
-            self._rank = found.rank
+        self.rank = found.rank
         return found.qdd
+
+    def find_rank(self, q: np.ndarray) -> None:
+        """Take the rank at a closed configuration, (nq,)."""
+        tolerance = tolerance_of(self._dyn.loop_gaps(q))
+        self.rank = spaces(self._dyn.loop_jacobian(q), None, tolerance).rank
+
+    def free_motions(self, q: np.ndarray) -> np.ndarray:
+        """Return orthonormal motions that loops of the last rank leave free, (nv, n)."""
+        return spaces(self._dyn.loop_jacobian(q), self.rank).free
 
     def reaction(
         self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, base: Sequence[float]
@@ -240,8 +247,7 @@ class LoopMotion:
             self._prescribed.end_step()
         if self.drift != 'projection':
             return q, qd
-        rank = 0 if self._rank is None else self._rank
         errors = self._prescribed
         driven = self._accelerations is not None
         targets, rates = (errors.offset, errors.rate) if driven else (None, None)
-        return self._closed.corrected(self._dyn.equations, q, qd, rank, targets, rates)
+        return self._closed.corrected(self._dyn.equations, q, qd, self.rank, targets, rates)

@@ -7,6 +7,11 @@ interrupt leaves the samples so far. Dense output gives the samples and the time
 starts anew where the torque may jump or bend: at the knots of tables and references, and where a
 torque that is held changes. No step therefore passes over a knot.
 
+With loops the solver integrates dy/dt = f(P(y)), where P takes a state to the nearest closed one
+and f is the motion under the loops there. f is tangent to the closed states, so that what a step
+leaves of them stays as small as its error, without growing (E. Hairer, C. Lubich and G. Wanner,
+Geometric Numerical Integration, 2006, section IV.4). Samples and events are of P(y).
+
 The absolute tolerance of a velocity is that of its position times the coordinate's own angular
 frequency, sqrt(K_kk (M^-1)_kk), where that is above 1 rad/s. Otherwise a stiff mode that rests to
 the tolerance of positions would still bound the step by its velocity.
@@ -92,6 +97,7 @@ class AdaptiveRun(SampledRun):
         self._unknown = 0.0 * equations.quadratures.value
         options: dict[str, Any] = {'rtol': tolerances.rtol, 'max_step': tolerances.max_step}
         plain = type(equations) is EquationsOfMotion and not equations.on_base
+        plain = plain and equations.loops is None
         if tableau.name in IMPLICIT_SOLVERS and plain:
             self._derivatives = StateJacobian(equations)
             options['jac'] = self._jacobian
@@ -105,6 +111,8 @@ class AdaptiveRun(SampledRun):
     def integrate(self, q: np.ndarray, qd: np.ndarray, bar: ProgressBar) -> None:
         """Do all steps, or those to an event that ends the run; see `SampledRun`."""
         equations = self._equations
+        if equations.loops is not None:
+            equations.loops.find_rank(q)
         y = np.concatenate((q, qd, np.nan_to_num(equations.quadratures.value)))
         self._options['atol'] = self._absolute(q, len(y))
         self._finder.begin(0.0, y)
@@ -147,21 +155,25 @@ class AdaptiveRun(SampledRun):
             bar.update(solver.t / self._t_end)
             if end is not None:
                 return end, between(end), True
+            if self._equations.loops is not None:
+                self._equations.loops.find_rank(self._state(solver.y)[0])
         return solver.t, solver.y, False
 
     def _state(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return copies of configuration and velocity, and set the quadratures."""
-        nq, size = self._equations.map.nq, self._size
-        self._equations.quadratures.value = y[size:] + self._unknown
-        return self._equations.map.normalise(y[:nq].copy()), y[nq:size].copy()
+        """Return copies of configuration and velocity, loops closed; set the quadratures."""
+        nq, size, equations = self._equations.map.nq, self._size, self._equations
+        equations.quadratures.value = y[size:] + self._unknown
+        q, qd = equations.map.normalise(y[:nq].copy()), y[nq:size].copy()
+        return (q, qd) if equations.loops is None else equations.end_step(q, qd)
 
     def _rate(self, t: float, y: np.ndarray) -> np.ndarray:
         """Return the rate of the state; not a number where the solver tries a state too far."""
-        equations, (q, qd) = self._equations, self._state(y)
+        equations = self._equations
         t = min(max(t, self._within[0]), self._within[1])
         try:
+            q, qd = self._state(y)
             tau = equations.torque(t, q, qd)
-            qdd = equations.acceleration(t, q, qd, tau, 0)
+            qdd = equations.acceleration(t, q, qd, tau, 1)
             more = self._powers(t, q, qd, tau)
         except Diverged:
             if self._retries:

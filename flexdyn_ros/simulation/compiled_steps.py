@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Optional
 
+from flexdyn_ros import closed_chains
 from flexdyn_ros.codegen.compile import cache
 from flexdyn_ros.codegen.compile.closed_loops import SETTINGS
 from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
@@ -25,6 +26,7 @@ from flexdyn_ros.codegen.compile.compiler import (
     NoCompiler,
 )
 from flexdyn_ros.codegen.compile.program import NativeFunction
+from flexdyn_ros.dynamics.loop_tolerances import RANK_TOLERANCE
 from flexdyn_ros.simulation.computed_torque import ComputedTorque
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
@@ -51,8 +53,8 @@ import numpy as np
 FLAGS = ('-O3', '-ffp-contract=off')
 STEPS = Path(__file__).resolve().parent / 'steps'
 SOURCES = (
-    'stepping.h', 'runge_kutta.h', 'impulses.h', 'implicit_midpoint.h', 'joint_stops.h',
-    'sliding.h', 'stepping.c',
+    'stepping.h', 'impulses.h', 'prescribed_base.h', 'runge_kutta.h', 'constrained_space.h',
+    'implicit_midpoint.h', 'joint_stops.h', 'sliding.h', 'stepping.c',
 )
 
 
@@ -63,24 +65,20 @@ def compiled_steps(
     """
     Return the compiled loop of a run, or None where it takes Python.
 
-    Python it takes for loops that are driven, loaded or held by gains, prescribed bases, modes
-    that follow statically, torque functions evaluated at every stage, nonlinear springs by the
-    implicit method, and other backends than "c".
+    Python it takes for loops that are driven, loaded or held by gains, or on a prescribed base;
+    for accelerations of a base that are a function, modes that follow statically, torque functions
+    evaluated at every stage, and other backends than "c".
     """
     loops = equations.loops
     plain = type(equations) is EquationsOfMotion and (loops is None or loops.is_plain)
-    if not plain or equations.on_base or (equations.function and not equations.held):
+    if not plain or (equations.function and not equations.held):
         return None
-    if implicit is not None and (implicit.forces.changes or equations.loops is not None):
+    if equations.on_base and (loops is not None or equations.constant_base is None):
         return None
     functions: dict[str, NativeFunction] = {}
-    for field, name in {**FIELDS, **(IMPLICIT_FIELDS if implicit else {})}.items():
+    for field in _fields(equations, implicit is not None):
         wrenches = equations.wrenches if field == 'external' else None
-        if field == 'external' and not wrenches:
-            continue
-        if field == 'project' and (loops is None or loops.drift != 'projection'):
-            continue
-        found = equations.dyn.native(name, wrenches)
+        found = equations.dyn.native({**FIELDS, **IMPLICIT_FIELDS}[field], wrenches)
         if found is None:
             return None
         if loops is not None and field in ('forward', 'project'):
@@ -95,11 +93,25 @@ def compiled_steps(
                 return None
             if field == 'inverse' or law.rubs:
                 functions[field] = found
-    loop = _loop()
-    if loop is None:
+    robot = equations.dyn.robot
+    size = max(robot.nv, len(robot.constraint_names)) if 'jacobian' in functions else 1
+    found_loop = _loop(size)
+    if found_loop is None:
         return None
     times = (steps, dt, t_end)
-    return CompiledSteps(equations, tableau, recorder, times, functions, loop, implicit)
+    return CompiledSteps(equations, tableau, recorder, times, functions, found_loop, implicit)
+
+
+def _fields(equations: EquationsOfMotion, implicit: bool) -> list[str]:
+    """Return the functions that the loop calls."""
+    loops, fields = equations.loops, ['kinetic', 'potential']
+    if implicit:
+        fields += ['mass', 'bias', 'friction', *(['jacobian'] if loops else [])]
+    else:
+        fields += ['mass', 'bias'] if equations.on_base else ['forward', 'losses']
+    if loops is not None and loops.drift == 'projection':
+        fields.append('project')
+    return [*fields, 'external'] if equations.wrenches else fields
 
 
 class CompiledSteps:
@@ -107,8 +119,8 @@ class CompiledSteps:
 
     def __init__(
         self, equations: EquationsOfMotion, tableau: Tableau, recorder: Recorder,
-        times: tuple[int, float, float], functions: dict[str, NativeFunction], loop: Any,
-        implicit: Optional[ImplicitMidpoint] = None,
+        times: tuple[int, float, float], functions: dict[str, NativeFunction],
+        loop: tuple[Any, int], implicit: Optional[ImplicitMidpoint] = None,
     ):
         """
         Fill the structures; see `compiled_steps`.
@@ -118,12 +130,12 @@ class CompiledSteps:
             tableau: The method.
             recorder: Whose rows the loop fills.
             times: Number of steps, their length and the duration [s].
-            functions: FIELDS compiled, "external" where there are wrenches.
-            loop: The function `flexdyn_steps`.
+            functions: Compiled, by their fields.
+            loop: The function `flexdyn_steps`, and bytes of the spaces of loops.
             implicit: The method in Python, where it is the implicit one.
         """
         self._implicit = implicit
-        self._loop, self._functions = loop, functions
+        (self._loop, spaces), self._functions = loop, functions
         self._kept: list[np.ndarray] = []
         nq, nv = equations.map.nq, equations.map.nv
         self._nq, self._nv = nq, nv
@@ -143,6 +155,15 @@ class CompiledSteps:
         self._fill_law(equations.law)
         if implicit is not None:
             self._fill_implicit(implicit)
+        elif equations.on_base:
+            data.implicit.memory = self._numbers(np.zeros((nv + 3) * nv))
+        if equations.constant_base is not None:
+            data.implicit.held = equations.held_coordinates
+            data.implicit.base = self._numbers(equations.constant_base)
+        if 'jacobian' in functions:
+            data.implicit.constraints = len(equations.dyn.robot.constraint_names)
+            for name in ('middle', 'end'):
+                setattr(data.implicit, name, self._numbers(np.zeros(spaces // 8 + 1)))
         for name in SAMPLES:
             setattr(data.record, name, getattr(recorder, name).ctypes.data)
         data.record.every = recorder.every
@@ -193,6 +214,7 @@ class CompiledSteps:
         self._constant[:] = self._equations.constant
         if self._implicit is not None:
             self._implicit.prepare(q, self.dt)
+            self._equations.mean_acceleration = self._implicit.last
         self._data.next = step
         self._loop(ctypes.byref(self._data), stop)
         quadratures.value = state[size:].copy()
@@ -226,8 +248,10 @@ class CompiledSteps:
         if looped:
             for field, place in (('forward', 'rank'), ('project', 'held_rank')):
                 function = getattr(data, field)
-                last = 8 * (function.n_constants - 1)
-                setattr(data, place, function.constants + last if function.call else None)
+                if function.call:
+                    setattr(data, place, function.constants + 8 * (function.n_constants - 1))
+            if not data.forward.call:
+                data.rank = self._numbers(np.zeros(1))
 
     def _fill_law(self, law: Optional[TorqueLaw]) -> None:
         data = self._data.law
@@ -265,9 +289,13 @@ class CompiledSteps:
         # These arrays are shared with the method in Python.
         for name in ('damping', 'springs', 'modal', 'stiffness'):
             setattr(data, name, self._numbers(getattr(method.forces, name)))
+        springs = method.forces.nonlinear
+        data.springs_count = len(springs)
+        data.spring_q = self._indices([each.position_index for each in springs])
+        data.spring_v = self._indices([each.velocity_index for each in springs])
         data.last, data.slides = self._numbers(method.last), self._numbers(method.slides)
         longest = max(nv, len(rows))
-        count = 3 * nv**2 + 6 * nv + longest * (3 * longest + 8) + len(self._state)
+        count = 6 * nv**2 + 6 * nv + longest * (3 * longest + 9) + len(self._state)
         data.memory = self._numbers(np.zeros(count))
         self._data.is_implicit = 1
 
@@ -281,21 +309,31 @@ class CompiledSteps:
         )
 
 
-@lru_cache(maxsize=1)
-def _loop() -> Any:
-    """Return the function `flexdyn_steps`, or None where it cannot be compiled."""
+@lru_cache(maxsize=None)
+def _loop(size: int) -> Optional[tuple[Any, int]]:
+    """
+    Return the function `flexdyn_steps`, or None where it cannot be compiled.
+
+    Args:
+        size: Most rows and columns of constraint Jacobians.
+
+    Returns:
+        The function, and the bytes of what loops leave of motions, see `spaces.h`.
+    """
     try:
         compiler = find_compiler()
-        source = ''.join((STEPS / name).read_text(encoding='utf-8') for name in SOURCES)
+        start = f'enum {{ SIZE = {size} }};\n#define RANK_TOLERANCE {RANK_TOLERANCE!r}\n'
+        files = [Path(closed_chains.__file__).with_name('spaces.h'), *map(STEPS.joinpath, SOURCES)]
+        source = start + ''.join(each.read_text(encoding='utf-8') for each in files)
         entry = cache.entry_name(source, compiler.identity, *FLAGS, suffix=cache.LIBRARY)
         library = load_library(
             entry, lambda: compiler.build(source, FLAGS), lambda path: ctypes.CDLL(str(path))
         )
     except (CompilationFailed, NoCompiler):
         return None
-    size = c_int64.in_dll(library, 'flexdyn_simulation_size').value
-    assert size == ctypes.sizeof(SimulationStructure), 'the structures of stepping.h differ'
+    structure, spaces = (c_int64 * 2).in_dll(library, 'flexdyn_sizes')
+    assert structure == ctypes.sizeof(SimulationStructure), 'the structures of stepping.h differ'
     function = library.flexdyn_steps
     function.argtypes = (ctypes.POINTER(SimulationStructure), c_int64)
     function.restype = ctypes.c_int
-    return function
+    return function, spaces

@@ -12,7 +12,6 @@ motions there, the velocity at the end that a matrix A and a force take is
 
 from __future__ import annotations
 
-from flexdyn_ros.closed_chains.solve import spaces, tolerance_of
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 import numpy as np
 
@@ -33,19 +32,15 @@ class ConstrainedSpace:
             equations: The equations of motion.
             q: Configuration at the start, (nq,), where loops are closed.
         """
-        self._dyn, self._held = equations.dyn, equations.held_coordinates
-        self.constrained = equations.loops is not None
-        if self.constrained:
-            tolerance = tolerance_of(self._dyn.loop_gaps(q))
-            equations.rank = spaces(self._dyn.loop_jacobian(q), None, tolerance).rank
-            self._rank = equations.rank
+        self._loops, self._held = equations.loops, equations.held_coordinates
+        self.constrained = self._loops is not None
+        if self._loops is not None:
+            self._loops.find_rank(q)
 
     def move(self, middle: np.ndarray, end: np.ndarray) -> None:
         """Take the free motions at other configurations in the middle and at the end, (nq,)."""
-        if self.constrained:
-            self._middle, self._end = (
-                spaces(self._dyn.loop_jacobian(at), self._rank).free for at in (middle, end)
-            )
+        if self._loops is not None:
+            self._middle, self._end = map(self._loops.free_motions, (middle, end))
 
     def inverse(self, matrix: np.ndarray) -> np.ndarray:
         """Return the velocities that unit impulses give by a matrix, (nv, nv)."""

@@ -48,10 +48,9 @@ class SimulationDiverged(FlexdynError):
                 'much smaller dt'
             )
         else:
-            advice = (
-                f'dt is within the limit of {limit.step:.3g} s for small vibrations: check the '
-                'torque and the initial state, or use a smaller dt'
-            )
+            within = f'dt is within the limit of {limit.step:.3g} s for small vibrations'
+            within = within if limit.step < math.inf else 'No vibration limits dt'
+            advice = f'{within}: check the torque and the initial state, or use a smaller dt'
         super().__init__(
             f'The simulation diverged after t = {self.time:.6g} s: coordinate "{coordinate}" '
             f'is no longer finite {step}. {advice}.'

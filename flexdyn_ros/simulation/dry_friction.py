@@ -13,7 +13,7 @@ undone; a smoothed law lets a loaded joint creep, and the set-valued one lets it
 
 from __future__ import annotations
 
-from typing import Optional, Sequence
+from typing import Sequence
 
 from flexdyn_ros.dynamics.multibody import FrictionTerm
 import numpy as np
@@ -55,8 +55,8 @@ class FrictionLevels:
 
 
 def friction_impulses(
-    mobility: np.ndarray, free: np.ndarray, upper: np.ndarray,
-    lower: Optional[np.ndarray] = None, repeated: bool = False,
+    mobility: np.ndarray, free: np.ndarray, lower: np.ndarray, upper: np.ndarray,
+    repeated: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """
     Return impulses and velocities that meet the set-valued law, one for each joint.
@@ -68,15 +68,14 @@ def friction_impulses(
     Args:
         mobility: Velocities of unit impulses, symmetric positive semidefinite, (n, n).
         free: Velocities without friction, (n,).
+        lower: Least impulses, zero or less, infinite of an upper stop, (n,).
         upper: Largest impulses, zero or more, infinite of a lower stop, (n,).
-        lower: Least impulses, zero or less, (n,); None for -upper.
         repeated: Whether rows may depend on each other, as by loops. Velocities are unique then,
             and impulses are not.
 
     Returns:
         The impulses, (n,), and the velocities, (n,), zero where a joint sticks.
     """
-    lower = -upper if lower is None else lower
     diagonal = np.diag(mobility)
     if repeated:  # a joint that the loops lock does not move at all
         diagonal = np.maximum(diagonal, _LOCKED * diagonal.max())

@@ -45,8 +45,7 @@ class EquationsOfMotion:
         on_base: Whether the base's motion is prescribed.
         slides: Whether the implicit method may take explicit steps between friction events.
         stops: Whether joints have stops, which the implicit method takes.
-        rank: Rank of the loops at the start of a step of that method.
-        mean_acceleration: Of its last step, (nv,), None before it and by other methods.
+        mean_acceleration: Of that method's last step, (nv,), None before it and by other methods.
     """
 
     def __init__(
@@ -69,11 +68,11 @@ class EquationsOfMotion:
         self.map = ConfigurationMap.of(dyn)
         self.reduction = ''.join(f', {form}' for form in dyn.robot.reduced_forms)
         self.loops: Optional[LoopMotion] = None
-        self.slides, self.stops, self.rank = False, False, 0
+        self.slides, self.stops = False, False
         self.mean_acceleration: Optional[np.ndarray] = None
         self.dyn = dyn
         self.wrenches = wrenches or None
-        self._base = PrescribedBase.of(dyn, base_acceleration, self.wrenches)
+        self._base = PrescribedBase.of(dyn, base_acceleration)
         self.on_base = self._base is not None
         self.law = torque if isinstance(torque, TorqueLaw) else None
         self.function: Optional[TorqueFunction] = torque if callable(torque) else None
@@ -89,8 +88,6 @@ class EquationsOfMotion:
     def load(self, wrenches: Wrenches) -> None:
         """Put other constant wrenches on frames."""
         self.wrenches = self.quadratures.wrenches = wrenches or None
-        if self._base is not None:
-            self._base.wrenches = self.wrenches
 
     def _check_law(self, law: TorqueLaw) -> None:
         if law.width != self.map.nv:
@@ -157,14 +154,14 @@ class EquationsOfMotion:
         self.require_finite(q, qd)
         try:
             with np.errstate(over='ignore', invalid='ignore'):
+                if self.wrenches:
+                    tau = tau - self.dyn.external_force_vector(q, self.wrenches)
                 if self.loops is not None:
-                    if self.wrenches:
-                        tau = tau - self.dyn.external_force_vector(q, self.wrenches)
                     base = None if self._base is None else self._base.given(t, q, qd)
                     return self.loops.acceleration(q, qd, tau, stage, base)
                 if self._base is not None:
                     return self._base.acceleration(t, q, qd, tau)
-                return np.asarray(self.dyn.forward_dynamics(q, qd, tau, self.wrenches))
+                return np.asarray(self.dyn.forward_dynamics(q, qd, tau))
         except SingularMassMatrix as error:
             if np.max(np.abs(np.concatenate((q, qd))), initial=0.0) > _HUGE:
                 raise self.divergence(q, qd) from error
@@ -188,34 +185,31 @@ class EquationsOfMotion:
         """Return tau, (nv,), of a prescribed base with the wrench that moves it."""
         if self._base is None:
             return tau
-        if self.loops is None:
-            return self._base.with_reaction(t, q, qd, tau, self.mean_acceleration)
-        base = self._base.given(t, q, qd)
-        return np.concatenate((self.loops.reaction(t, q, qd, tau, base), tau[len(base):]))
+        if self.loops is not None:
+            base = self._base.given(t, q, qd)
+            return np.concatenate((self.loops.reaction(t, q, qd, tau, base), tau[len(base):]))
+        qdd = self.mean_acceleration
+        qdd = self.acceleration(t, q, qd, tau, 0) if qdd is None else qdd
+        wrench = self.dyn.inverse_dynamics(q, qd, qdd, self.wrenches)[:BASE_COORDINATES]
+        return np.concatenate((wrench, tau[BASE_COORDINATES:]))
 
     @property
     def held_coordinates(self) -> int:
         """Number of velocities at the start of v whose rates are given."""
         return BASE_COORDINATES if self.on_base else 0
 
+    @property
+    def constant_base(self) -> Optional[list[float]]:
+        """The acceleration of a prescribed base, (6,), where it is constant, or None."""
+        return None if self._base is None else self._base.constant
+
     def base_acceleration(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Return the given acceleration of a prescribed base, (6,)."""
         assert self._base is not None
         return np.array(self._base.given(t, q, qd))
 
-    def closed_state(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the state at the end of an implicit step, its loops closed; see `rank`."""
-        self.require_finite(q, qd)
-        if self.loops is None:
-            return q, qd
-        try:
-            closed, dyn = self.dyn.closed_chains, self.dyn
-            return closed.corrected(dyn.equations, q, qd, self.rank)  # type: ignore[no-any-return]
-        except (LoopsCannotClose, np.linalg.LinAlgError) as error:
-            raise self.divergence(q, qd) from error
-
     def end_step(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the state at the end of a step, its loops closed."""
+        """Return the nearest state that may follow a step, its loops closed."""
         self.require_finite(q, qd)
         if self.loops is None:
             return q, qd

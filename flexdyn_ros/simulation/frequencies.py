@@ -8,7 +8,7 @@ a swinging or bending arm is not included, so that joints without springs have f
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 from flexdyn_ros.closed_chains.solve import spaces, tolerance_of
 from flexdyn_ros.model.modal.matrices import reduced_eigenproblem, symmetric_part
@@ -84,7 +84,7 @@ def natural_modes(
 
 
 def linearised(
-    dyn: Any, q: np.ndarray, first: int = 0
+    dyn: Any, q: np.ndarray, first: int = 0, gains: Sequence[np.ndarray] = ()
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """
     Solve for the linearised motion at rest in q, (nq,): M x'' + D x' + K x = 0.
@@ -93,6 +93,7 @@ def linearised(
         dyn: The dynamics.
         q: Configuration, (nq,).
         first: Velocity coordinates before it are held.
+        gains: Proportional and derivative gains of a controller, (nv,) each, or none.
 
     Returns:
         K and D, (n, n) with n = nv - first, the eigenvalues lambda of the motion, (2 m,) [1/s],
@@ -102,6 +103,8 @@ def linearised(
     nv, free = dyn.robot.nv - first, slice(first, None)
     stiffness = stiffness_matrix(dyn, q)[free, free]
     damping = damping_matrix(dyn, q)[free, free]
+    for matrix, added in zip((stiffness, damping), gains):
+        matrix += np.diag(added[free])
     if not (stiffness.any() or damping.any()):
         return stiffness, damping, np.zeros(2 * nv), np.eye(2 * nv)
     left = np.eye(nv)

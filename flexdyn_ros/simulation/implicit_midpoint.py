@@ -79,8 +79,7 @@ class ImplicitMidpoint:
     """
     The method for the motion of one robot.
 
-    `steps/implicit_midpoint.h` does the same steps with the same numbers, of robots without loops
-    and prescribed bases.
+    `steps/implicit_midpoint.h` does the same steps with the same numbers.
 
     Attributes:
         rows: Where dry friction and stops act.
@@ -103,7 +102,7 @@ class ImplicitMidpoint:
 
     def prepare(self, q: np.ndarray, h: float) -> None:
         """
-        Take what depends on the configuration or the step, where it is not known or changes.
+        Take the stiffness where it is not known or changes, and whether explicit steps do.
 
         Explicit steps do where they are asked for (`EquationsOfMotion.slides`) and resolve all
         but dry friction, gains included.
@@ -112,8 +111,9 @@ class ImplicitMidpoint:
             q: Configuration, (nq,).
             h: Length of the steps [s].
         """
-        if self.forces.changes or h > self._step:
+        if self.forces.nonlinear or h > self._step:
             self.forces.update(q)
+        if h > self._step:
             self._step = h
             if self._equations.slides:
                 self.slides[0] = h * self.forces.fastest_rate(q) < _RESOLVED
@@ -219,12 +219,8 @@ class ImplicitMidpoint:
         rows.put_at_stops(q)
         space = ConstrainedSpace(self._equations, q)
         space.move(q, q)
-        columns = rows.velocity(space.inverse(self._dyn.mass_matrix(q)).T).T
-        _, lower, upper = rows.boxes(0.0, v, closed)
-        impulse, velocity = friction_impulses(
-            rows.velocity(columns), rows.velocity(v), upper, lower, space.constrained)
-        after = v + columns @ impulse
-        after[rows.at[(velocity == 0.0) & (rows.share == 0.0)]] = 0.0
+        inverse = space.inverse(self._dyn.mass_matrix(q))
+        after, impulse, _ = self._with_impulses(0.0, v, closed, inverse, v, space)
         self._equations.quadratures.value[-1] -= 0.5 * impulse @ rows.velocity(v + after)
         return q, after
 
@@ -283,9 +279,9 @@ class ImplicitMidpoint:
         if not len(rows):
             return end, np.zeros(0), 0.0
         columns = rows.velocity(inverse.T).T
-        friction, lower, upper = rows.boxes(h, middle, closed)
         impulse, velocity = friction_impulses(
-            rows.velocity(columns), rows.velocity(end), upper, lower, space.constrained)
+            rows.velocity(columns), rows.velocity(end), *rows.boxes(h, middle, closed),
+            space.constrained)
         end = end + columns @ impulse
         end[rows.at[(velocity == 0.0) & (rows.share == 0.0)]] = 0.0
         return end, impulse, float((np.abs(columns) @ np.abs(impulse)).max())
@@ -301,4 +297,4 @@ class ImplicitMidpoint:
         rate[-1] = (damped + self.forces.modal @ middle) @ middle
         rate[-1] -= found.impulse @ self.rows.velocity(middle) / h
         equations.quadratures.value = equations.quadratures.value + h * rate
-        return equations.closed_state(q, end)
+        return equations.end_step(q, end)

@@ -8,8 +8,10 @@ import math
 from typing import Mapping, Optional
 import warnings
 
-from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.checked_arguments import Wrenches, wrenches_by_frame
 from flexdyn_ros.closed_chains.stepping import LoopAccelerations, LoopMotion
+from flexdyn_ros.codegen.backends.generated import MOST_FOR_VALUES
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
 from flexdyn_ros.simulation.adaptive import AdaptiveRun, Tolerances
@@ -41,7 +43,8 @@ ENERGY_TOLERANCE = 1e-4
 _ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
 
 
-# Functions that a simulation evaluates, compiled before it starts.
+# Functions that a simulation evaluates, compiled before it starts where "auto" leaves large ones
+# to the reference.
 EVALUATED, ON_BASE = ('forward_dynamics',), ('inverse_dynamics', 'mass_matrix')
 BY_IMPLICIT = ('mass_matrix', 'bias_vector', 'friction_vector')
 RECORDED = ('kinetic_energy', 'potential_energy', 'dissipated_power')
@@ -168,15 +171,14 @@ def simulate(
             equations.quadratures = Quadratures(dyn, equations.law, balanced=False)
     elif driven or drift_gains:
         raise ArgumentError('drift', 'and other arguments about loops need a robot with <loop>')
-    evaluated = EVALUATED if base_acceleration is None else ON_BASE
     if loads:
-        dyn.compile(*evaluated, 'external_force_vector', wrenches=loads)
-    dyn.compile(*(() if loads else evaluated), *RECORDED)
+        dyn.compile('external_force_vector', wrenches=loads)
     dt = None if dt is None else positive_number(dt, 'dt', 's')
     chosen = choose(dyn, q, dt, method, force, stops, driven)
     tolerances = _tolerances(chosen.tableau, rtol, atol, max_step, events)
-    if chosen.tableau is IMPLICIT:
-        dyn.compile(*BY_IMPLICIT)
+    if dyn.robot.nv > MOST_FOR_VALUES:
+        evaluated = BY_IMPLICIT if chosen.tableau is IMPLICIT else EVALUATED
+        dyn.compile(*(ON_BASE if equations.on_base else evaluated), *RECORDED)
     accepted = math.inf
     if energy_tolerance is not None:
         accepted = positive_number(energy_tolerance, 'energy_tolerance', '-')
@@ -281,8 +283,10 @@ def _checked_wrenches(dyn: Dynamics, wrenches: Wrenches) -> Optional[dict[str, l
         return None
     if dyn.robot.loops:
         raise ArgumentError('wrenches', 'are given, and the robot has loops; use loop_forces')
-    dyn.external_force_vector(dyn.robot.neutral_configuration(), wrenches)
-    return {frame: [float(x) for x in wrench] for frame, wrench in wrenches.items()} or None
+    return {
+        frame: real_vector(f'wrenches["{frame}"]', wrench, 6)
+        for frame, wrench in wrenches_by_frame(wrenches).items()
+    }
 
 
 def _steps_of_a_period(period: Optional[float], dt: float) -> int:

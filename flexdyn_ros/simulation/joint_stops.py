@@ -102,9 +102,9 @@ class ImpulseRows:
 
     def boxes(
         self, h: float, v: np.ndarray, closed: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray]:
         """
-        Return the largest impulses of friction, and the least and largest of all, (n,) each.
+        Return the least and the largest impulses of friction and stops, (n,) each.
 
         Args:
             h: Length of the step [s].
@@ -113,8 +113,8 @@ class ImpulseRows:
         """
         friction = np.zeros(len(self))
         friction[: len(self.levels.at)] = h * self.levels(v)
-        return (friction, np.where(closed[1], -math.inf, -friction),
-                np.where(closed[0], math.inf, friction))
+        lower = np.where(closed[1], -math.inf, -friction)
+        return lower, np.where(closed[0], math.inf, friction)
 
     def approach(self, v: np.ndarray, closed: np.ndarray) -> bool:
         """Return whether velocities, (nv,), lead beyond lower and upper stops, (2, n)."""

@@ -60,16 +60,14 @@ def choose(
     tableau = RK4 if method == AUTO else find_tableau(method)
     if stops and method == AUTO:
         tableau = IMPLICIT
-    if tableau is IMPLICIT and not supported:
+    if (tableau is IMPLICIT or tableau.adaptive) and not supported:
         raise ArgumentError(
-            'method', 'is "implicit", which runs loops under drift="projection" alone, without '
-            'loop_accelerations, loop_forces and a prescribed base'
+            'method', f'is "{tableau.name}", which runs loops under drift="projection" alone, '
+            'without loop_accelerations, loop_forces and a prescribed base'
         )
     if stops and tableau is not IMPLICIT:
         raise ArgumentError('stops', f'need method="implicit", and the method is "{method}"')
     if tableau.adaptive:
-        if robot.loops:
-            raise ArgumentError('method', f'is "{tableau.name}", which runs robots without loops')
         return Choice(tableau, dt or _USUAL_STEP, None)
     limit = None if tableau is IMPLICIT else find_limit(dyn, q, tableau)
     stiff = limit is not None and limit.in_joints and (dt or _USUAL_STEP) > limit.step

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.spring_law import TableLaw
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.frequencies import fastest_rate, stiffness_matrix
 import numpy as np
@@ -19,7 +20,7 @@ class PassiveForces:
         damping: Viscous friction and damping of springs, (nv,).
         springs: Damping of springs alone, (nv,).
         modal: Damping of modes, (nv, nv).
-        changes: Whether the stiffness depends on the configuration.
+        nonlinear: Springs whose stiffness depends on the configuration.
         stiffness: Stiffness of modes and springs, (nv, nv), see `update`.
     """
 
@@ -45,7 +46,7 @@ class PassiveForces:
             if body.n_modes:
                 modes = slice(body.velocity_modes, body.velocity_modes + body.n_modes)
                 self.modal[modes, modes] = body.modal.damping
-        self.changes = any(spring.law is not None for spring in tree.springs)
+        self.nonlinear = [spring for spring in tree.springs if spring.law is not None]
         self.stiffness = np.zeros((nv, nv))
 
     def __call__(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -59,10 +60,16 @@ class PassiveForces:
         self.stiffness[:] = stiffness_matrix(self._dyn, q)
 
     def fastest_rate(self, q: np.ndarray) -> float:
-        """Return the largest eigenvalue of the motion without dry friction [1/s]."""
+        """Return the largest eigenvalue of the motion without dry friction, in any state [1/s]."""
         law = self._equations.law
         mass = self._dyn.mass_matrix(q)
         stiffness, damping = self.stiffness.copy(), self.modal + np.diag(self.damping)
+        for spring in self.nonlinear:
+            if not isinstance(spring.law, TableLaw):  # its slope has no bound
+                return np.inf
+            knots, k = spring.law.table.knots, spring.velocity_index
+            slopes = map(spring.law.table.derivative().at, np.linspace(knots[0], knots[-1], 999))
+            stiffness[k, k] = max(*slopes, stiffness[k, k])
         if law is not None and law.reference is not None:
             at = np.ix_(law.of_v, law.of_v)
             unit = mass[at] if law.of_accelerations else np.eye(len(law.of_v))

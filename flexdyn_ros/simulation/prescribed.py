@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional, Union
 
-from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.prescribed_base import checked_base_acceleration
@@ -21,20 +20,19 @@ class PrescribedBase:
     The given acceleration of a base, and what follows for the robot on it.
 
     Attributes:
-        wrenches: Constant wrenches on frames, or None.
+        constant: The acceleration where it is no function, or None.
     """
 
-    def __init__(self, dyn: Any, given: BaseAcceleration, wrenches: Wrenches):
-        self._dyn, self.wrenches = dyn, wrenches
+    def __init__(self, dyn: Any, given: BaseAcceleration):
+        self._dyn = dyn
         self._function: Optional[BaseFunction] = given if callable(given) else None
-        self._constant = [0.0] * BASE_COORDINATES
-        if given is not None and self._function is None:
-            self._constant = checked_base_acceleration(dyn.robot, given)
+        self.constant: Optional[list[float]] = None
+        if self._function is None:
+            still = [0.0] * BASE_COORDINATES
+            self.constant = still if given is None else checked_base_acceleration(dyn.robot, given)
 
     @classmethod
-    def of(
-        cls, dyn: Any, given: BaseAcceleration, wrenches: Wrenches = None
-    ) -> Optional[PrescribedBase]:
+    def of(cls, dyn: Any, given: BaseAcceleration) -> Optional[PrescribedBase]:
         """
         Return the base of a robot, or None where it is not prescribed.
 
@@ -42,7 +40,7 @@ class PrescribedBase:
             ArgumentError: An acceleration is given for another base, or is not six numbers.
         """
         if dyn.robot.base_motion == 'prescribed':
-            return cls(dyn, given, wrenches)
+            return cls(dyn, given)
         if given is not None:
             checked_base_acceleration(dyn.robot, given)
         return None
@@ -62,33 +60,14 @@ class PrescribedBase:
         """Return the accelerations of all coordinates, (nv,), the base's as given."""
         given = self.given(t, q, qd)
         return np.asarray(
-            self._dyn.forward_dynamics(q, qd, tau, self.wrenches, base_acceleration=given)
+            self._dyn.forward_dynamics(q, qd, tau, base_acceleration=given)
         )
 
     def given(self, t: float, q: np.ndarray, qd: np.ndarray) -> list[float]:
         """Return the acceleration of the base, (6,), at one instant."""
-        if self._function is None:
-            return self._constant
+        if self.constant is not None:
+            return self.constant
+        assert self._function is not None
         q.setflags(write=False)
         qd.setflags(write=False)
         return checked_base_acceleration(self._dyn.robot, self._function(t, q, qd))
-
-    def with_reaction(
-        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
-        qdd: Optional[np.ndarray] = None,
-    ) -> np.ndarray:
-        """
-        Return tau, (nv,), with the wrench that moves the base in its first six entries.
-
-        Args:
-            t: Time [s].
-            q: Configuration, (nq,).
-            qd: Velocity, (nv,).
-            tau: Generalised forces, (nv,).
-            qdd: Accelerations, (nv,); None for those of `acceleration`.
-        """
-        qdd = self.acceleration(t, q, qd, tau) if qdd is None else qdd
-        result = tau.copy()
-        wrench = self._dyn.inverse_dynamics(q, qd, qdd, self.wrenches)[:BASE_COORDINATES]
-        result[:BASE_COORDINATES] = wrench
-        return result

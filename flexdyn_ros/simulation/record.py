@@ -252,20 +252,16 @@ class Recorder:
 
     def trajectory(self) -> Trajectory:
         """Return the samples so far."""
-        n = self.count
-        robot = self._dyn.robot
-        q = self.q[:n].copy()
-        tip_names, tip_units, tips = tip_deflections(self._dyn, q)
+        n, robot = self.count, self._dyn.robot
+        whole = n == len(self.t)
+        rows = {
+            name: value if whole else value[:n].copy()
+            for name, value in vars(self).items() if isinstance(value, np.ndarray)
+        }
+        tip_names, tip_units, tips = tip_deflections(self._dyn, rows['q'])
         return Trajectory(
-            t=self.t[:n].copy(),
-            q=q,
-            qd=self.qd[:n].copy(),
-            tau=self.tau[:n].copy(),
-            energy=self.kinetic[:n] + self.potential[:n],
-            kinetic=self.kinetic[:n].copy(),
-            potential=self.potential[:n].copy(),
-            work=self.work[:n].copy(),
-            dissipated=self.dissipated[:n].copy(),
+            **rows,
+            energy=rows['kinetic'] + rows['potential'],
             tips=tips,
             names=self._map.names,
             units=self._map.units,
@@ -277,5 +273,5 @@ class Recorder:
             mode_names=robot.mode_names,
             robot_name=robot.name,
             method=self._method,
-            events=np.array(self.events).reshape(-1, 2 + q.shape[1] + self.qd.shape[1]),
+            events=np.array(self.events).reshape(-1, 2 + self._map.nq + self._map.nv),
         )

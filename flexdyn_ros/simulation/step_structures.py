@@ -13,6 +13,7 @@ FIELDS = {
 }
 IMPLICIT_FIELDS = {
     'mass': 'mass_matrix', 'bias': 'bias_vector', 'friction': 'friction_vector',
+    'jacobian': 'loop_jacobian',
 }
 # Of the rows of impulses: indices and numbers.
 ROW_INDICES, ROW_NUMBERS = ('at', 'beside', 'q_at', 'q_beside'), ('share', 'limits')
@@ -83,6 +84,8 @@ class ImplicitStructure(ctypes.Structure):
             'memory', 'slides',
         )),
         *((name, FunctionStructure) for name in IMPLICIT_FIELDS),
+        *((name, c_int64) for name in ('constraints', 'held', 'springs_count')),
+        *((name, c_void_p) for name in ('base', 'middle', 'end', 'spring_q', 'spring_v')),
     ]
 
 

@@ -332,10 +332,54 @@ def test_what_does_not_fit_is_refused(pendulum):
     ):
         with pytest.raises(ArgumentError, match=words):
             fd.simulate(*run, 'Radau', **options)
-    loop = fd.Dynamics(fd.load_robot(URDF / 'four_bar.urdf.xacro'))
-    state = loop.project(loop.robot.neutral_configuration(), np.zeros(loop.robot.nv))
-    with pytest.raises(ArgumentError, match='"Radau".*without loops'):
-        fd.simulate(loop, *state, None, 0.1, 0.01, 'radau')
+    loop, q, qd = turning_loop('four_bar', {'crank': 1.0})
+    for options in ({'drift': 'none'}, {'loop_forces': {}, 'drift': 'baumgarte'}):
+        with pytest.raises(ArgumentError, match='"Radau".*drift="projection" alone'):
+            fd.simulate(loop, q, qd, None, 0.1, 0.01, 'radau', **options)
     joints = QuasiStatic(fd.Dynamics(fd.load_robot(FLEXIBLE_PENDULUM)))
     with pytest.raises(ArgumentError, match='joints alone take rk2, rk4, rk10'):
         simulate_quasi_static(joints, [0.0], [0.0], None, 0.1, 0.01, 'BDF')
+
+
+def turning_loop(name, speeds):
+    """Return a robot with loops and a closed state with given speeds of joints."""
+    robot = fd.load_robot(URDF / f'{name}.urdf.xacro')
+    dyn = fd.Dynamics(robot)
+    rates = np.array([speeds.get(name, 0.0) for name in robot.coordinate_names])
+    return dyn, *dyn.project(robot.neutral_configuration(), rates, hold=list(speeds))
+
+
+@pytest.mark.parametrize('method', METHODS)
+def test_loops_move_as_by_a_fixed_step(method):
+    """Four-bar: the motion of rk4 at 0.1 ms, closed samples, energy kept, an event at its zero."""
+    dyn, q, qd = turning_loop('four_bar', {'crank': 6.0})
+    exact = fd.simulate(dyn, q, qd, None, 1.0, 1e-4, 'rk4', sample_every=100)
+
+    def quarter(t, q, qd):
+        return q[0] - 0.5 * np.pi
+
+    motion = fd.simulate(
+        dyn, q, qd, None, 1.0, 0.01, method, rtol=1e-7, max_step=0.05, events=quarter,
+        energy_tolerance=1e-4,
+    )
+    assert np.abs(motion.q - exact.q).max() < 1e-4 * np.ptp(exact.q)
+    assert max(np.abs(dyn.loop_gaps(each)).max() for each in motion.q) < 1e-12
+    rates = [dyn.loop_jacobian(at) @ rate for at, rate in zip(motion.q, motion.qd)]
+    assert np.abs(rates).max() < 1e-9
+    assert len(motion.events) and np.allclose(motion.events[:, 2], 0.5 * np.pi, atol=1e-9)
+
+
+def test_spatial_loops_move_as_by_a_fixed_step():
+    """A delta robot under gravity and a torque function, by DOP853 and by rk4."""
+    dyn, q, qd = turning_loop('delta', {})
+    actuated = [dyn.robot.coordinate_names.index(name) for name in dyn.robot.actuated]
+
+    def torque(t, q, qd):
+        tau = np.zeros(len(qd))
+        tau[actuated] = np.array([3.0, -2.0, 1.0])[:len(actuated)] * math.sin(20.0 * t)
+        return tau
+
+    exact = fd.simulate(dyn, q, qd, torque, 0.1, 2.5e-4, 'rk4', sample_every=20)
+    motion = fd.simulate(dyn, q, qd, torque, 0.1, 5e-3, 'DOP853', rtol=1e-8)
+    assert np.abs(motion.q - exact.q).max() < 1e-6 * np.ptp(exact.q)
+    assert max(np.abs(dyn.loop_gaps(each)).max() for each in motion.q) < 1e-12

@@ -162,7 +162,7 @@ def test_impulses_meet_the_law_and_are_those_of_all_cases_tried():
         root = generator.normal(size=(n, n))
         mobility = root @ root.T + 0.05 * np.eye(n)
         free, bound = generator.normal(size=n), generator.uniform(0.05, 1.0, size=n)
-        impulse, velocity = friction_impulses(mobility, free, bound)
+        impulse, velocity = friction_impulses(mobility, free, -bound, bound)
         assert velocity == pytest.approx(free + mobility @ impulse, abs=1e-12)
         assert (np.abs(impulse) <= bound * (1.0 + 1e-12)).all()
         slips = velocity != 0.0

@@ -52,7 +52,7 @@ def tip_motion(arm: Arm, count: int, dt: float) -> TipMotion:
     return TipMotion(np.array(places), data.xmat[base].reshape(3, 3).copy())
 
 
-def mjcf(arm: Arm, count: int, dt: float) -> str:
+def mjcf(arm: Arm, count: int, dt: float, integrator: str = 'RK4') -> str:
     """Return the arm as a model of MuJoCo."""
     inner = f'<body name="tip" pos="{{place}}">{_inertial(arm.tool or _NOTHING)}</body>'
     for bar in reversed(arm.bars):
@@ -62,8 +62,9 @@ def mjcf(arm: Arm, count: int, dt: float) -> str:
         inner = f'<body name="base"><freejoint/>{_inertial(arm.satellite)}{inner}</body>'
     return (
         '<mujoco><compiler angle="radian" boundmass="0" boundinertia="0" fusestatic="false"/>'
-        f'<option timestep="{dt!r}" integrator="RK4" gravity="0 0 0"><flag contact="disable" '
-        f'constraint="disable"/></option><worldbody>{inner}</worldbody></mujoco>'
+        f'<option timestep="{dt!r}" integrator="{integrator}" gravity="0 0 0"><flag '
+        'contact="disable" constraint="disable"/></option>'
+        f'<worldbody>{inner}</worldbody></mujoco>'
     )
 
 

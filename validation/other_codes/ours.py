@@ -20,7 +20,7 @@ from validation.other_codes.motion import sample_times, SAMPLES, TipMotion
 @dataclass(frozen=True)
 class Modes:
     """
-    Bars as beams with clamped-free modes.
+    Bars as beams with modes.
 
     Attributes:
         bending: Modes in each plane.
@@ -29,6 +29,7 @@ class Modes:
         rotary_inertia: Whether cross-sections have inertia about the axes of bending.
         static: Whether each family has its residual-static modes too: of a force and a moment at
             the tip in bending, of a torque in torsion.
+        boundary: Boundary conditions of the modes of bending.
     """
 
     bending: int
@@ -36,6 +37,7 @@ class Modes:
     stiffening: bool = True
     rotary_inertia: bool = False
     static: bool = False
+    boundary: str = 'clamped-free'
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ def _flexible_link(bar: Bar, form: Form, directions: str) -> str:
         )
     planes = 'y' if directions == 'z' else 'yz'
     families = ''.join(
-        f'<bending axis="{axis}" modes="{form.bending}" static_modes="{2 * form.static:d}"/>'
+        f'<bending axis="{axis}" modes="{form.bending}" boundary="{form.boundary}" '
+        f'static_modes="{2 * form.static:d}"/>'
         for axis in planes
     )
     if form.torsion:

@@ -30,7 +30,8 @@ from flexdyn_ros.codegen.compile.extension import extension
 from flexdyn_ros.codegen.tracing.interface import Input, Output, Trace
 
 CALL, BATCH = 'call', 'batch'
-FLAGS = {CALL: ('-O2',), BATCH: ('-O3',)}
+# Vectors of a few numbers cost straight-line code more than they save; loops have longer ones.
+FLAGS = {CALL: ('-O2', '-fno-tree-slp-vectorize'), BATCH: ('-O3',)}
 # Building that takes longer than this is logged [s].
 LONG = 1.0
 

@@ -9,6 +9,7 @@ frame is the root link's.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Iterator
 
 from flexdyn_ros.errors import ArgumentError, ModelError, UnknownName
@@ -100,12 +101,12 @@ class Robot:
         """Names of all link frames."""
         return tuple(link.name for link in self.links)
 
-    @property
+    @cached_property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joint velocity coordinates, depth first."""
         return tuple(name for joint in self.joints for name in joint.coordinate_names)
 
-    @property
+    @cached_property
     def mode_names(self) -> tuple[str, ...]:
         """Names of the modal coordinates: elastic joints and beam modes, link by link."""
         names: list[str] = list(self.links[0].mode_names)
@@ -160,7 +161,7 @@ class Robot:
         """Mass of all links, beams and point masses, payloads apart [kg]."""
         return sum(link.mass for link in self.links)
 
-    @property
+    @cached_property
     def quaternion_starts(self) -> tuple[int, ...]:
         """Places in q where the quaternions (x, y, z, w) of joints start."""
         starts, place = [], 0
@@ -184,7 +185,7 @@ class Robot:
                 return joint
         raise UnknownName('joint', name, (j.name for j in self.joints))
 
-    @property
+    @cached_property
     def reduced_forms(self) -> tuple[str, ...]:
         """What links are asked to drop of their equations, as it is written, each once."""
         return tuple(sorted({link.reduced_form for link in self.links} - {''}))

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from typing import Sequence
 
-from flexdyn_ros.closed_chains.solve import spaces
 from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
@@ -17,7 +16,7 @@ from flexdyn_ros.nodes.simulator.joint_controller import JointController
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 from flexdyn_ros.simulation.divergence import Diverged
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
-from flexdyn_ros.simulation.frequencies import damping_matrix, fastest_rate, stiffness_matrix
+from flexdyn_ros.simulation.frequencies import linearised
 from flexdyn_ros.simulation.integrate import EVALUATED, RECORDED
 from flexdyn_ros.simulation.method_choice import AUTO, choose
 from flexdyn_ros.simulation.record import Recorder
@@ -180,18 +179,10 @@ class ArmSimulator:
         return np.where(np.array(self._positions_at) < 0, 0.0, q[self._positions_at])
 
     def _fastest_rate(self) -> float:
-        if self._map.nv == 0:
-            return 0.0
-        stiffness = stiffness_matrix(self._dyn, self.q)
-        damping = damping_matrix(self._dyn, self.q)
-        stiffness[self.columns, self.columns] += self.controller.kp
-        damping[self.columns, self.columns] += self.controller.kd
-        mass = self._dyn.mass_matrix(self.q)
-        if self._dyn.robot.loops:
-            # Loops leave only some motions, whose inertia is larger than that of the open tree.
-            free = spaces(self._dyn.loop_jacobian(self.q)).free
-            mass, stiffness, damping = (free.T @ x @ free for x in (mass, stiffness, damping))
-        return fastest_rate(mass, stiffness, damping)
+        gains = np.zeros((2, self._map.nv))
+        gains[:, self.columns] = self.controller.kp, self.controller.kd
+        rates = linearised(self._dyn, self.q, self._equations.held_coordinates, gains)[2]
+        return float(np.abs(rates).max(initial=0.0))
 
     def torque(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """

@@ -88,11 +88,15 @@ static int impact(simulation *s, const room *r)
         for (int upper = 0; upper < 2; ++upper)
             if (method->share[i] == 0.0 && fabs(gap_of(method, i, upper, q)) <= CLOSED)
                 q[method->q_at[i]] = method->limits[upper * n + i];
-    memcpy(s->x, q, sizeof(double) * nq);
-    if (!sound(s, &method->mass, nq))
+    if (!sound_at(s, &method->mass, q, nq))
         return 0;
     memcpy(r->mass, s->y, sizeof(double) * nv * nv);
-    if (!invert(r->mass, r->inverse, nv))
+    memcpy(s->x, q, sizeof(double) * nq);
+    if (!see_loops(s, -1, method->end))
+        return 0;
+    if (method->end != NULL)
+        *method->middle = *method->end;
+    if (!free_inverse(s, r->mass, r->inverse, r->scratch))
         return 0;
     row_mobility(s, r);
     memcpy(r->gap, v, sizeof(double) * nv);

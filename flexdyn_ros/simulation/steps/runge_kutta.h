@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Steps of an explicit Runge-Kutta method, a table of numbers (simulation/tableaus.py); the same
- * in Python is simulation/runge_kutta.py. It follows stepping.h.
+ * in Python is simulation/runge_kutta.py. It follows prescribed_base.h.
  */
 /* The rate of a state under s->tau; return whether it can be relied on. */
 static int state_rate(simulation *s, const double *state, double *rate)
@@ -10,19 +10,20 @@ static int state_rate(simulation *s, const double *state, double *rate)
     const double *qd = state + nq;
     double *more = rate + nq + nv, power = 0.0;
     double *force = s->force;
-    memcpy(force, s->tau, sizeof(double) * nv);
-    if (s->external.call != NULL) {
-        memcpy(s->x, state, sizeof(double) * nq);
-        if (!sound(s, &s->external, nq))
-            return 0;
-        for (int64_t k = 0; k < nv; ++k)
-            force[k] -= s->y[k];
-    }
-    memcpy(s->x, state, sizeof(double) * (nq + nv));
-    memcpy(s->x + nq + nv, force, sizeof(double) * nv);
-    if (!sound(s, &s->forward, nq + 2 * nv))
+    if (!find_loads(s, state))
         return 0;
-    memcpy(rate + nq, s->y, sizeof(double) * nv);
+    for (int64_t k = 0; k < nv; ++k)
+        force[k] += s->tau[k];
+    if (s->implicit.held) {
+        if (!accelerations_on_base(s, state, force, rate + nq))
+            return 0;
+    } else {
+        memcpy(s->x, state, sizeof(double) * (nq + nv));
+        memcpy(s->x + nq + nv, force, sizeof(double) * nv);
+        if (!sound(s, &s->forward, nq + 2 * nv))
+            return 0;
+        memcpy(rate + nq, s->y, sizeof(double) * nv);
+    }
     if (s->rank != NULL)
         *s->rank = s->y[s->forward.results + 1];
     configuration_rate(&s->map, state, qd, rate);
@@ -31,8 +32,10 @@ static int state_rate(simulation *s, const double *state, double *rate)
     for (int64_t k = 0; k < nv; ++k)
         power += force[k] * qd[k];
     *more++ = power;
-    memcpy(s->x, qd, sizeof(double) * nv);
-    if (!sound(s, &s->losses, nv))
+    *more = 0.0;
+    if (s->losses.call == NULL)
+        return 1;
+    if (!sound_at(s, &s->losses, qd, nv))
         return 0;
     *more = s->y[0];
     return 1;

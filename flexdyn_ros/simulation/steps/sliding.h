@@ -23,11 +23,9 @@ static int sliding_rate(simulation *s, double t, const room *r, double *rate)
     const double *v = s->stage + nq;
     double *qdd = rate + nq, *more = rate + nq + nv, *force = r->force, *held = r->gap;
     double power = 0.0, lost = 0.0;
-    int64_t m = 0, row = 0;
     if (!same_directions(s, r, v) || !midpoint_force(s, t, force))
         return 0;
-    memcpy(s->x, s->stage, sizeof(double) * nq);
-    if (!sound(s, &method->mass, nq))
+    if (!sound_at(s, &method->mass, s->stage, nq))
         return 0;
     memcpy(r->mass, s->y, sizeof(double) * nv * nv);
     friction_levels(method, v, nv, r->levels);
@@ -39,22 +37,9 @@ static int sliding_rate(simulation *s, double t, const room *r, double *rate)
         force[method->at[i]] -= r->closed[i] * r->levels[method->at[i]];
         held[method->at[i]] = r->closed[i] == 0.0;
     }
-    for (int64_t k = 0; k < nv; ++k)
-        m += held[k] == 0.0;
-    for (int64_t i = 0; i < nv; ++i) {
-        int64_t column = 0;
-        if (held[i] != 0.0)
-            continue;
-        for (int64_t j = 0; j < nv; ++j)
-            if (held[j] == 0.0)
-                r->matrix[row * m + column++] = r->mass[i * nv + j];
-        r->end[row++] = force[i];
-    }
-    if (m && !solve(r->matrix, r->end, m, 1))
+    memset(qdd, 0, sizeof(double) * nv);
+    if (!free_accelerations(r->mass, held, force, nv, qdd, r->scratch))
         return 0;
-    row = 0;
-    for (int64_t k = 0; k < nv; ++k)
-        qdd[k] = held[k] != 0.0 ? 0.0 : r->end[row++];
     for (int64_t k = 0; k < nv; ++k) {
         double load = force[k];
         for (int64_t j = 0; j < nv && held[k] != 0.0; ++j)
@@ -113,6 +98,27 @@ static int sliding_step(simulation *s, double t, double h, const room *r)
     return 1;
 }
 
+/* Take the slopes of nonlinear springs at s->state into the stiffness. */
+static int update_springs(simulation *s)
+{
+    const implicit_method *method = &s->implicit;
+    const int64_t nq = s->map.nq, nv = s->map.nv;
+    for (int64_t i = 0; i < method->springs_count; ++i) {
+        const int64_t k = method->spring_v[i];
+        double difference = 0.0;
+        for (int side = -1; side <= 1; side += 2) {
+            memcpy(s->x, s->state, sizeof(double) * nq);
+            memset(s->x + nq, 0, sizeof(double) * nv);
+            s->x[method->spring_q[i]] += side * 1e-6;
+            if (!sound(s, &method->bias, nq + nv))
+                return 0;
+            difference += side * s->y[k];
+        }
+        method->stiffness[k * nv + k] = difference / 2e-6;
+    }
+    return 1;
+}
+
 /* Compute the state h on in s->stage; return whether that worked. */
 static int implicit_step(simulation *s, double t, double h)
 {
@@ -120,6 +126,8 @@ static int implicit_step(simulation *s, double t, double h)
     int done;
     if (*s->implicit.slides && sliding_step(s, t, h, &r))
         return 1;
+    if (!update_springs(s))
+        return 0;
     memcpy(r.state, s->state, sizeof(double) * s->size);
     done = step_over_impacts(s, t, h, &r);
     memcpy(s->state, r.state, sizeof(double) * s->size);

@@ -3,20 +3,6 @@
  * The loop over steps. It follows the headers in the order of simulation/compiled_steps.py.
  */
 
-/* Close the loops of the state in s->stage; return whether that worked. */
-static int close_loops(simulation *s)
-{
-    const size_t size = sizeof(double) * (s->map.nq + s->map.nv);
-    if (s->project.call == NULL)
-        return 1;
-    *s->held_rank = *s->rank;
-    memcpy(s->x, s->stage, size);
-    if (!sound(s, &s->project, s->map.nq + s->map.nv))
-        return 0;
-    memcpy(s->stage, s->y, size);
-    return 1;
-}
-
 /* Record and do one step; the state changes only if all of it can be relied on. */
 static int step(simulation *s)
 {
@@ -25,20 +11,26 @@ static int step(simulation *s)
     double sum = 0.0;
     if (!torque(s, t, s->state))
         return 0;
-    if (s->next % s->record.every == 0 && !keep(s, t, s->next / s->record.every))
-        return 0;
+    if (s->next % s->record.every == 0) {
+        memcpy(s->stage, s->tau, sizeof(double) * s->map.nv);
+        if ((s->implicit.held && !add_base_wrench(s)) || !keep(s, t, s->next / s->record.every))
+            return 0;
+        memcpy(s->tau, s->stage, sizeof(double) * s->map.nv);
+    }
     if (!(s->is_implicit ? implicit_step(s, t, h) : runge_kutta_step(s, t, h)))
         return 0;
-    for (int64_t k = 0; k < s->size; ++k)
+    for (int64_t k = 0; k < s->size - 2; ++k) /* work may be not known */
         sum += s->stage[k] - s->stage[k];
-    if (sum != 0.0 || !normalise(&s->map, s->stage) || !close_loops(s))
+    if (sum != 0.0 || !normalise(&s->map, s->stage))
+        return 0;
+    if (!s->is_implicit && !close_loops(s))
         return 0;
     memcpy(s->state, s->stage, sizeof(double) * s->size);
     return 1;
 }
 
 /* What simulation/compiled_steps.py must agree with. */
-const int64_t flexdyn_simulation_size = sizeof(simulation);
+const int64_t flexdyn_sizes[2] = {sizeof(simulation), sizeof(spaces)};
 
 /* Do steps from s->next up to `stop`; return whether all were done. */
 int flexdyn_steps(simulation *s, int64_t stop)

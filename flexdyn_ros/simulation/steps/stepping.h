@@ -63,10 +63,15 @@ typedef struct {
     const friction_term *term;
     const int64_t *at, *beside, *q_at, *q_beside;
     const double *share, *limits; /* of a row, v[at] + share v[beside]; lower, then upper stops */
-    const double *damping, *springs, *modal, *stiffness;
-    double *last, *memory; /* accelerations of the last step; room of compiled_steps.py */
+    const double *damping, *springs, *modal;
+    double *stiffness, *last, *memory; /* accelerations of the last step; room of compiled_steps.py */
     const double *slides; /* whether explicit steps do between friction events */
     function mass, bias, friction;
+    function jacobian; /* of the constraints; call is NULL without loops */
+    int64_t constraints, held, springs_count; /* also: velocities of a base, nonlinear springs */
+    const double *base;                       /* accelerations of a prescribed base */
+    spaces *middle, *end;                     /* motions that loops leave there */
+    const int64_t *spring_q, *spring_v;
 } implicit_method;
 
 /* Rows of samples. */
@@ -81,7 +86,7 @@ typedef struct {
     function forward, kinetic, potential, losses;
     function external; /* forces that wrenches ask for; call is NULL where there are none */
     function project;  /* brings loops back after a step; call is NULL where none are held */
-    double *rank, *held_rank; /* of loops, plus one: constants of `forward` and of `project` */
+    double *rank, *held_rank; /* of loops, plus one: for `forward`, and a constant of `project` */
     torque_law law;
     samples record;
     implicit_method implicit;
@@ -122,25 +127,54 @@ static void evaluate(polynomial *p, double t, double *value, double *slope, doub
     }
 }
 
-/* Call with n numbers in x; return whether the results, in y, can be relied on. */
+/*
+ * Call with n numbers in x; return whether no pivot of the results, in y, is in doubt. What is not
+ * finite reaches the end of a step, where it is found.
+ */
 static int sound(const simulation *s, const function *f, int64_t n)
 {
     const double *pivots = s->y + f->results;
-    double sum = 0.0;
-    memcpy(s->x + n, f->constants, sizeof(double) * f->n_constants);
+    double least = INFINITY, most = 0.0;
+    for (int64_t k = 0; k < f->n_constants; ++k)
+        s->x[n + k] = f->constants[k];
     f->call(s->x, s->y, s->memory);
-    for (int64_t k = 0; k < f->results; ++k)
-        sum += s->y[k] - s->y[k];
-    if (sum != 0.0)
-        return 0;
-    if (f->pivots) {
-        double least = pivots[0], most = pivots[0];
-        for (int64_t k = 1; k < f->pivots; ++k) {
-            least = pivots[k] < least ? pivots[k] : least;
-            most = pivots[k] > most ? pivots[k] : most;
-        }
-        return least > s->doubtful * most;
+    for (int64_t k = 0; k < f->pivots; ++k) {
+        least = pivots[k] < least ? pivots[k] : least;
+        most = pivots[k] > most ? pivots[k] : most;
     }
+    return !f->pivots || least > s->doubtful * most;
+}
+
+/* The same with n numbers from elsewhere. */
+static int sound_at(simulation *s, const function *f, const double *values, int64_t n)
+{
+    memcpy(s->x, values, sizeof(double) * n);
+    return sound(s, f, n);
+}
+
+/* Put the generalised forces of wrenches at q into s->force; return whether that worked. */
+static int find_loads(simulation *s, const double *q)
+{
+    memset(s->force, 0, sizeof(double) * s->map.nv);
+    if (s->external.call == NULL)
+        return 1;
+    if (!sound_at(s, &s->external, q, s->map.nq))
+        return 0;
+    for (int64_t k = 0; k < s->map.nv; ++k)
+        s->force[k] = -s->y[k];
+    return 1;
+}
+
+/* Close the loops of the state in s->stage; return whether that worked. */
+static int close_loops(simulation *s)
+{
+    const int64_t size = s->map.nq + s->map.nv;
+    if (s->project.call == NULL)
+        return 1;
+    *s->held_rank = *s->rank;
+    if (!sound_at(s, &s->project, s->stage, size))
+        return 0;
+    memcpy(s->stage, s->y, sizeof(double) * size);
     return 1;
 }
 
@@ -249,13 +283,14 @@ static int keep(const simulation *s, double t, int64_t row)
 {
     const int64_t nq = s->map.nq, nv = s->map.nv;
     const samples *to = &s->record;
-    memcpy(s->x, s->state, sizeof(double) * (nq + nv));
-    if (!sound(s, &s->kinetic, nq + nv))
+    if (!sound_at(s, &s->kinetic, s->state, nq + nv))
         return 0;
     to->kinetic[row] = s->y[0];
     if (!sound(s, &s->potential, nq))
         return 0;
     to->potential[row] = s->y[0];
+    if (!isfinite(to->kinetic[row] + to->potential[row]))
+        return 0;
     to->t[row] = t;
     memcpy(to->q + row * nq, s->state, sizeof(double) * nq);
     memcpy(to->qd + row * nv, s->state + nq, sizeof(double) * nv);
