@@ -11,7 +11,13 @@ from flexdyn_ros.identification.torque_model import TorqueModel
 from flexdyn_ros.model.check import check_robot
 import numpy as np
 import pytest
-from simulated_arms import described_arm, fourier_motion, recorded, true_arm
+from simulated_arms import (
+    described_arm,
+    fourier_motion,
+    recorded,
+    recorded_on_both_sides,
+    true_arm,
+)
 
 
 def scores(found, robot):
@@ -295,21 +301,7 @@ def test_elastic_joints_from_positions_on_both_sides():
     elastic = described_arm('stiffness="3000" damping="2"')
     random = np.random.default_rng(8)
     true = true_arm(elastic, random)
-    t, q, qd, qdd = fourier_motion(3, random, top=1.0)
-    full = [np.concatenate([each, np.zeros_like(each)], axis=1) for each in (q, qd, qdd)]
-    dyn = fd.Dynamics(true, backend='reference')
-    stiffness = np.array([j.dynamics.stiffness for j in true.joints])
-    # Deflections that carry the load of the slow motion; the rest balances to first order.
-    for _ in range(4):
-        torque = np.array([dyn.inverse_dynamics(*each) for each in zip(*full)])
-        full[0][:, 3:] -= torque[:, 3:] / stiffness
-        full[1][:, 3:] = np.gradient(full[0][:, 3:], t, axis=0)
-        full[2][:, 3:] = np.gradient(full[1][:, 3:], t, axis=0)
-    tau = np.array([dyn.inverse_dynamics(*each) for each in zip(*full)])
-    tau[:, :3] += 0.1 * random.normal(size=q.shape)
-    tau[:, 3:] = 0.0
-    places = np.round(full[0] / 1e-6) * 1e-6
-    motion = fd.Motion(t, places, tau=tau, names=true.coordinate_names)
+    motion = recorded_on_both_sides(true, random)
     found = fd.identify(elastic, motion, trim=0.5, delay=0.0, friction='default')
     for joint in true.joints:
         estimate = found.parameters[f'{joint.name}/stiffness']
