@@ -71,18 +71,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--gravity', action='store_true', help='identify the direction of gravity alone')
     parser.add_argument(
-        '--elastic', action='store_true', help='motions have columns <joint>/elastic')
+        '--elastic', action='store_true', help='motions have both sides of elastic joints; '
+        'without any in the description, all joints are')
 
 
 def run(call: argparse.Namespace) -> int:
     """Identify, write the results and print them."""
     from flexdyn_ros.cli.recordings import read_motion
     from flexdyn_ros.identification import identify
+    from flexdyn_ros.identification.joint_sides import with_springs
     from flexdyn_ros.simulation.progress import ProgressBar
 
     robot = load(call)
     names = robot.joint_names
     if call.elastic:
+        if not any(joint.dynamics.elastic for joint in robot.joints):
+            robot = with_springs(robot, names)
         names += tuple(name for name in robot.mode_names if name.endswith('/elastic'))
     angular = [j.name for j in robot.joints if j.type in ('revolute', 'continuous')]
     gains = _gains(call.gains, robot.joint_names)

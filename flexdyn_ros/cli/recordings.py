@@ -9,6 +9,12 @@ from typing import Any, Mapping, Optional, Sequence, TYPE_CHECKING
 
 from flexdyn_ros.cli.bag import read_joint_states
 from flexdyn_ros.errors import ArgumentError, FlexdynError
+from flexdyn_ros.identification.joint_sides import (
+    ELASTIC,
+    from_both_sides,
+    MOTOR,
+    recorded_names,
+)
 import numpy as np
 
 if TYPE_CHECKING:
@@ -23,7 +29,6 @@ NAMED = {
     'tau': ('{name}/effort', '{name}/torque', '{name}/current', '{name}/tau', 'effort_{name}',
             'torque_{name}', 'current_{name}', 'tau_{name}'),
 }
-ELASTIC, MOTOR = '/elastic', '_motor'
 LARGEST_ANGLE = 30.0  # [rad], beyond which positions are likely degrees
 
 
@@ -54,12 +59,10 @@ def read_motion(
     if not path.exists():
         raise ArgumentError('LOG', f'is "{file}", which does not exist')
     table = path.suffix.lower() in ('.csv', '.txt')
-    elastic = [name[: -len(ELASTIC)] for name in joints if name.endswith(ELASTIC)]
-    if table and elastic and f'{elastic[0]}{ELASTIC}' in _heads(path):
-        elastic = []
-    names = [f'{name[: -len(ELASTIC)]}{MOTOR}' if elastic and name.endswith(ELASTIC) else name
-             for name in joints]
+    names = recorded_names(joints)
     if table:
+        heads = _heads(path)
+        names = list(joints) if set(joints) <= set(heads) else names
         driven = [name for name in joints if not name.endswith(ELASTIC)]
         t, q, qd, tau = _from_csv(path, names, driven, with_torque)
     else:
@@ -69,15 +72,8 @@ def read_motion(
         tau = recording.effort
         if with_torque and not np.isfinite(tau).all():
             raise FlexdynError(f'{file}: {recording.topic} holds no efforts of all joints.')
-        for name in elastic:
-            link, motor = names.index(name), names.index(f'{name}{MOTOR}')
-            tau[:, link], tau[:, motor] = tau[:, motor], 0.0
-    for name in elastic:
-        link, motor = names.index(name), names.index(f'{name}{MOTOR}')
-        for values in (q, qd):
-            if values is not None:
-                values[:, [link, motor]] = np.column_stack(
-                    [values[:, motor], values[:, link] - values[:, motor]])
+    if names != list(joints):
+        from_both_sides(joints, q, qd, None if table else tau)
     scale = np.array([gains.get(name, 1.0) for name in joints])
     for name, column in zip(joints, q.T):
         if name in angular and np.abs(column).max() > LARGEST_ANGLE:
