@@ -7,19 +7,21 @@ Write a URDF with the identified values, a report with pictures, and JSON.
 
 CSV: a column t [s], and for each joint columns <joint> or q1, q2, ... [rad | m], <joint>/torque or
 tau1, ... [N m | N]; <joint>/velocity or qd1, ... where measured. Currents have columns
-<joint>/current or i1, ... with --gains. Elastic joints: columns <joint>/elastic, link side less
-motor side, with --elastic.
+<joint>/current or i1, ... with --gains. Elastic joints, with --elastic: columns or joint states
+<joint> of the link side and <joint>_motor of the motor side, with the torque, or <joint>/elastic.
 
 Examples:
   flexdyn identify arm.urdf excitation.csv -o identified
   flexdyn identify ur10e.urdf a.csv b.csv --gains 14.87 13.26 11.13 10.62 11.03 11.47
   flexdyn identify arm.urdf bag_folder --friction all --cutoff 8 --json
   flexdyn identify arm.urdf run.csv --payload tool0 --friction none
+  flexdyn identify arm.urdf run.csv --loaded run5kg.csv --load tool0 5 0 0 0.06 --unknown-gains
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import Any, Optional, Sequence
 
@@ -39,6 +41,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--gains', metavar='K', nargs='+', action='extend', default=[],
         help='gain from current to torque [N m/A | N/A], one a joint or joint=K')
+    parser.add_argument(
+        '--loaded', metavar='LOG', nargs='+', action='extend', default=[],
+        help='further logs, recorded with the load of --load')
+    parser.add_argument(
+        '--load', metavar='WORD', nargs='+',
+        help='known load: link, mass [kg], centre of mass in the link frame x y z [m]')
+    parser.add_argument(
+        '--unknown-gains', action='store_true',
+        help='gains are factors to identify; needs --loaded')
     parser.add_argument('--topic', metavar='TOPIC', help='topic of sensor_msgs/JointState in bags')
     parser.add_argument(
         '--friction', metavar='TERM', nargs='+', default=['auto'],
@@ -51,34 +62,45 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         '--fix', metavar='NAME[=VALUE]', nargs='+', action='extend', default=[],
         help='parameters that keep a value [SI], by default that of the description; wildcards')
     parser.add_argument(
-        '--weight', metavar='W', type=positive, default=1.0,
-        help='of the description beside the data [1] (default: 1)')
+        '--bound', metavar='NAME=LOW:HIGH', nargs='+', action='extend', default=[],
+        help='least and greatest value of parameters [SI]')
+    parser.add_argument(
+        '--weight', metavar='[NAME=]W', nargs='+', default=['1'],
+        help='of the description beside the data [1], by parameter with wildcards (default: 1)')
     parser.add_argument('--payload', metavar='LINK', help='identify the payload of a link alone')
     parser.add_argument(
         '--gravity', action='store_true', help='identify the direction of gravity alone')
     parser.add_argument(
-        '--elastic', action='store_true', help='motions have columns <joint>/elastic')
+        '--elastic', action='store_true', help='motions have both sides of elastic joints; '
+        'without any in the description, all joints are')
 
 
 def run(call: argparse.Namespace) -> int:
     """Identify, write the results and print them."""
     from flexdyn_ros.cli.recordings import read_motion
     from flexdyn_ros.identification import identify
+    from flexdyn_ros.identification.joint_sides import with_springs
     from flexdyn_ros.simulation.progress import ProgressBar
 
     robot = load(call)
     names = robot.joint_names
     if call.elastic:
+        if not any(joint.dynamics.elastic for joint in robot.joints):
+            robot = with_springs(robot, names)
         names += tuple(name for name in robot.mode_names if name.endswith('/elastic'))
     angular = [j.name for j in robot.joints if j.type in ('revolute', 'continuous')]
     gains = _gains(call.gains, robot.joint_names)
+    carried = _load(call)
     motions = [read_motion(log, names, gains, call.topic, angular) for log in call.logs]
+    motions += [read_motion(log, names, gains, call.topic, angular, load=carried)
+                for log in call.loaded]
     bar = ProgressBar(None, label='identifying')
     friction = call.friction
     found = identify(
         robot, motions, friction=friction[0] if len(friction) == 1 else friction,
-        cutoff=call.cutoff, fixed=_fixed(call.fix), weight=call.weight, payload=call.payload,
-        gravity=call.gravity, progress=bar.update)
+        cutoff=call.cutoff, fixed=_named(call.fix, '--fix'), bounds=_bounds(call.bound),
+        weight=_weights(call.weight), payload=call.payload, gravity=call.gravity,
+        gains=call.unknown_gains, progress=bar.update)
     bar.close()
     files = found.write(call.out)
     if call.json:
@@ -103,12 +125,38 @@ def _gains(words: Sequence[str], joints: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def _fixed(words: Sequence[str]) -> dict[str, Optional[float]]:
+def _named(words: Sequence[str], option: str) -> dict[str, Optional[float]]:
+    """Return numbers by name, None where there is none."""
+    return {name: _number(text, option)
+            for name, _, text in (word.partition('=') for word in words)}
+
+
+def _bounds(words: Sequence[str]) -> dict[str, tuple[float, float]]:
     found = {}
     for word in words:
-        name, _, text = word.partition('=')
-        found[name] = _number(text, '--fix')
+        name, _, pair = word.partition('=')
+        low, high = (_number(text, '--bound') for text in (*pair.split(':'), '')[:2])
+        found[name] = (-math.inf if low is None else low, math.inf if high is None else high)
     return found
+
+
+def _weights(words: Sequence[str]) -> dict[str, float]:
+    """Return weights by name."""
+    named = _named([word if '=' in word else f'*={word}' for word in words], '--weight')
+    return {name: 1.0 if value is None else value for name, value in named.items()}
+
+
+def _load(call: argparse.Namespace) -> Optional[Sequence[Any]]:
+    """Return the load of the loaded logs: link, mass, centre."""
+    if bool(call.load) != bool(call.loaded):
+        raise ArgumentError('--load', 'and --loaded belong together')
+    if not call.load:
+        return None
+    link, *numbers = call.load
+    if len(numbers) not in (1, 4):
+        raise ArgumentError('--load', 'expects a link, a mass, and if known a centre x y z')
+    mass, *centre = (_number(text, '--load') for text in numbers)
+    return (link, mass, centre or (0.0, 0.0, 0.0))
 
 
 def _number(text: str, option: str) -> Optional[float]:

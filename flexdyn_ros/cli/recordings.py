@@ -5,10 +5,16 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Mapping, Optional, Sequence, TYPE_CHECKING
+from typing import Any, Mapping, Optional, Sequence, TYPE_CHECKING
 
 from flexdyn_ros.cli.bag import read_joint_states
 from flexdyn_ros.errors import ArgumentError, FlexdynError
+from flexdyn_ros.identification.joint_sides import (
+    ELASTIC,
+    from_both_sides,
+    MOTOR,
+    recorded_names,
+)
 import numpy as np
 
 if TYPE_CHECKING:
@@ -28,18 +34,20 @@ LARGEST_ANGLE = 30.0  # [rad], beyond which positions are likely degrees
 
 def read_motion(
     file: str, joints: Sequence[str], gains: Mapping[str, float], topic: Optional[str] = None,
-    angular: Sequence[str] = (), with_torque: bool = True,
+    angular: Sequence[str] = (), with_torque: bool = True, load: Any = None,
 ) -> Motion:
     """
     Return the motion that a CSV file or a bag holds.
 
     Args:
         file: A CSV file, an MCAP file or the folder of a bag.
-        joints: Names of the joints.
+        joints: Names of the joints; with coordinates <joint>/elastic the log has these, or link
+            sides as <joint> and motor sides as <joint>_motor.
         gains: By joint, what a measured current or effort is multiplied by [N m/A | N/A | -].
         topic: Topic of a bag.
         angular: Joints whose positions are angles [rad].
         with_torque: Whether torques are needed.
+        load: Load of the motion, as of `Motion`.
 
     Raises:
         ArgumentError: There is no such file, or a column is missing.
@@ -50,40 +58,60 @@ def read_motion(
     path = Path(file)
     if not path.exists():
         raise ArgumentError('LOG', f'is "{file}", which does not exist')
-    if path.suffix.lower() in ('.csv', '.txt'):
-        t, q, qd, tau = _from_csv(path, joints, with_torque)
+    table = path.suffix.lower() in ('.csv', '.txt')
+    names = recorded_names(joints)
+    if table:
+        heads = _heads(path)
+        names = list(joints) if set(joints) <= set(heads) else names
+        driven = [name for name in joints if not name.endswith(ELASTIC)]
+        t, q, qd, tau = _from_csv(path, names, driven, with_torque)
     else:
-        recording = read_joint_states(file, joints, {}, topic)
+        recording = read_joint_states(file, names, {}, topic)
         t, q = recording.t, recording.q
         qd = recording.qd if np.isfinite(recording.qd).all() else None
         tau = recording.effort
         if with_torque and not np.isfinite(tau).all():
             raise FlexdynError(f'{file}: {recording.topic} holds no efforts of all joints.')
+    if names != list(joints):
+        from_both_sides(joints, q, qd, None if table else tau)
     scale = np.array([gains.get(name, 1.0) for name in joints])
     for name, column in zip(joints, q.T):
         if name in angular and np.abs(column).max() > LARGEST_ANGLE:
             raise FlexdynError(
                 f'{file}: "{name}" reaches {np.abs(column).max():.4g}, too much for radians. '
                 'Write positions in radians and times in seconds.')
-    return Motion(t, q, qd, None if tau is None else tau * scale, joints)
+    return Motion(t, q, qd, None if tau is None else tau * scale, joints, load)
 
 
 Signals = tuple[np.ndarray, np.ndarray, Optional[np.ndarray], Optional[np.ndarray]]
 
 
-def _from_csv(path: Path, joints: Sequence[str], with_torque: bool) -> Signals:
-    """Return times, positions, velocities or None, and torques; rows with gaps are left out."""
+def _heads(path: Path) -> list[str]:
+    """Return the names of the columns of a CSV file."""
+    with open(path, newline='', encoding='utf-8-sig') as stream:
+        return [head.strip() for head in next(csv.reader(stream), [])]
+
+
+def _from_csv(
+    path: Path, joints: Sequence[str], driven: Sequence[str], with_torque: bool
+) -> Signals:
+    """
+    Return times, positions, velocities or None, and torques; rows with gaps are left out.
+
+    Only the driven ones, which come first, have a torque that is not zero.
+    """
     with open(path, newline='', encoding='utf-8-sig') as stream:
         rows = list(csv.reader(stream))
-    heads = [head.strip() for head in rows[0]] if rows else []
+    heads = _heads(path)
     time = next((head for head in heads if head.lower() in TIMES), None)
     if time is None:
         raise ArgumentError('LOG', f'is {path}, whose first row has no column {TIMES[0]}')
     wanted = [heads.index(time)]
     found: dict[str, Optional[list[int]]] = {}
     for kind in ('q', 'qd', 'tau'):
-        places = [_place(heads, kind, k + 1, name) for k, name in enumerate(joints)]
-        missing = [name for name, place in zip(joints, places) if place is None]
+        owners = driven if kind == 'tau' else joints
+        places = [_place(heads, kind, k + 1, name) for k, name in enumerate(owners)]
+        missing = [name for name, place in zip(owners, places) if place is None]
         if missing and (kind == 'q' or kind == 'tau' and with_torque):
             shown = NAMED[kind][0 if kind == 'q' else 1].format(name=missing[0])
             raise ArgumentError(
@@ -101,17 +129,21 @@ def _from_csv(path: Path, joints: Sequence[str], with_torque: bool) -> Signals:
             raise FlexdynError(f'{path}, line {number}: a value is not a number.') from None
     if not values:
         raise FlexdynError(f'{path} has no complete row.')
-    table, n = np.array(values), len(joints)
+    table = np.array(values)
     parts, start = {}, 1
     for kind, places in found.items():
-        parts[kind] = None if places is None else table[:, start : start + n]
-        start += 0 if places is None else n
+        count = len(places or ())
+        own = table[:, start : start + count]
+        parts[kind] = None if places is None else np.pad(
+            own, ((0, 0), (0, len(joints) - count)))
+        start += count
     return table[:, 0] - table[0, 0], parts['q'], parts['qd'], parts['tau']
 
 
 def _place(heads: Sequence[str], kind: str, number: int, name: str) -> Optional[int]:
     """Return the column of a joint's signal, by its name, or else by its number."""
-    candidates = [form.format(name=name) for form in NAMED[kind]]
+    names = (name, f'{name}{MOTOR}') if kind == 'tau' else (name,)
+    candidates = [form.format(name=each) for each in names for form in NAMED[kind]]
     candidates += [form.format(k=number) for form in NUMBERED[kind]]
     for each in candidates:
         if each in heads:

@@ -9,11 +9,12 @@ the base inertial parameters of robots, 1991).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Sequence
+from typing import Iterable, Optional, Sequence
 
 from flexdyn_ros.identification.friction import FrictionShape
 from flexdyn_ros.identification.signals import Stretch
 from flexdyn_ros.identification.torque_model import TorqueModel
+from flexdyn_ros.model.records.link import Payload
 import numpy as np
 
 # Part of a column that makes a base parameter of its own: descriptions round pi / 2.
@@ -35,19 +36,23 @@ class Regrouping:
     matrix: np.ndarray
 
     @classmethod
-    def of(cls, sample: np.ndarray, free: np.ndarray) -> Regrouping:
+    def of(
+        cls, sample: np.ndarray, free: np.ndarray, last: slice = slice(0, 0)
+    ) -> Regrouping:
         """
         Return the regrouping by rank.
 
         Args:
             sample: Regressor at random states, (N, p).
             free: Which parameters are unknown, (p,).
+            last: Parameters that only stand for what the others cannot.
         """
         scale = np.linalg.norm(sample, axis=0)
         basis: list[np.ndarray] = []
         columns: list[int] = []
         free = free & (scale > INDEPENDENT * scale.max())
-        for k in np.flatnonzero(free):
+        late = np.isin(np.arange(len(free)), np.r_[last])
+        for k in np.concatenate([np.flatnonzero(free & ~late), np.flatnonzero(free & late)]):
             rest = sample[:, k] / scale[k]
             for _ in range(2):  # once more, against rounding
                 for each in basis:
@@ -84,7 +89,8 @@ def position_range(model: TorqueModel) -> tuple[np.ndarray, np.ndarray]:
 
 
 def base_parameters(
-    model: TorqueModel, shapes: Sequence[FrictionShape], values: np.ndarray, free: np.ndarray
+    model: TorqueModel, shapes: Sequence[FrictionShape], values: np.ndarray, free: np.ndarray,
+    loads: Iterable[Optional[Payload]] = (None,),
 ) -> Regrouping:
     """
     Return the base parameters of a model, by rank at random states within the limits.
@@ -94,11 +100,17 @@ def base_parameters(
         shapes: Shape of the friction of each joint.
         values: Parameters, (p,).
         free: Which are unknown, (p,).
+        loads: Of the motions, which make gains of drives identifiable.
     """
     random = np.random.default_rng(0)
     low, high = position_range(model)
     q = low + (high - low) * random.random((RANDOM_STATES, len(low)))
     rates = random.normal(size=(2, *q.shape))
-    columns = model.sampled(Stretch(np.arange(len(q)) * 1.0, q, rates[0], rates[1], q, 1))
-    full = model.joined(columns.linear, model.friction(columns, shapes, values))
-    return Regrouping.of(full.reshape(-1, full.shape[2]), free)
+    found = []
+    for load in loads:
+        columns = model.sampled(
+            Stretch(np.arange(len(q)) * 1.0, q, rates[0], rates[1], q, 1, load))
+        full = model.joined(columns.linear, model.friction(columns, shapes, values))
+        full = model.with_gains(full, columns.known, values)[0]
+        found.append(full.reshape(-1, full.shape[2]))
+    return Regrouping.of(np.concatenate(found), free, model.gains)

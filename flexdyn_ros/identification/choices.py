@@ -106,9 +106,7 @@ def held(
         else dict.fromkeys((fixed,) if isinstance(fixed, str) else fixed))
     values, free = model.values.copy(), np.ones(len(model.names), dtype=bool)
     for pattern, value in patterns.items():
-        met = [k for k, name in enumerate(model.names) if fnmatchcase(name, str(pattern))]
-        if not met:
-            raise UnknownName('parameter', pattern, model.names)
+        met = _matching(model, pattern)
         free[met] = False
         if value is not None:
             values[met] = real_number('fixed', value)
@@ -117,6 +115,22 @@ def held(
     if not free.any():
         raise ArgumentError('fixed', 'leaves no unknown parameter')
     return values, free
+
+
+def weights(model: TorqueModel, weight: Union[float, Mapping[str, float]]) -> np.ndarray:
+    """Return the weight of the description for each parameter, (p,); see `held`."""
+    found = np.ones(len(model.names))
+    for pattern, value in (weight if isinstance(weight, Mapping) else {'*': weight}).items():
+        found[_matching(model, pattern)] = limited_number('weight', value)
+    return found
+
+
+def _matching(model: TorqueModel, pattern: object) -> list[int]:
+    """Return which parameters have a name that matches a pattern, at least one."""
+    met = [k for k, name in enumerate(model.names) if fnmatchcase(name, str(pattern))]
+    if not met:
+        raise UnknownName('parameter', pattern, model.names)
+    return met
 
 
 def bounded(

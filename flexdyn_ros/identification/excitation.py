@@ -5,8 +5,8 @@ Motions that excite the parameters of an arm.
 A periodic motion is a Fourier series in each joint that starts and ends at rest (Swevers,
 Ganseman, Tukel, De Schutter and Van Brussel, Optimal robot excitation and identification, 1997).
 Its coefficients lower the condition number of the regressor in base parameters, columns scaled to
-one length. Random motions are scaled into the limits; the best one is improved by quasi-Newton
-descents (L-BFGS).
+one length. Random motions are scaled into the limits. Quasi-Newton descents (L-BFGS) on a smooth
+bound of the condition number improve the best one.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ import numpy as np
 
 SAMPLES = 60  # of a period, where limits and regressor are computed
 USED_RANGE = 0.9  # part of each limit that a motion uses
-DESCENTS, KICK = 4, 0.05  # number of descents, and what coefficients change between
+SHARPNESS = (4, 8, 16, 32)  # of the smooth extremes, descent by descent
 FAMILY = 20  # motions that are computed at once
-DIFFERENCE = 1e-4  # of coefficients, for slopes
+DIFFERENCE = 1e-6  # of states and coefficients, for slopes
 IMPOSSIBLE = 1e3  # stands for the logarithm of an infinite condition
 SLOWEST = 8  # slower motions tried until a motion is given up
 FASTEST_DEFAULT = 2.0  # [rad/s | m/s], of joints without a velocity limit
@@ -162,28 +162,64 @@ class _Search:
         """Return the best motion that a descent from the best one so far meets."""
         from scipy.optimize import minimize
 
-        count = self._start.size
-
-        def value(x: np.ndarray) -> tuple[float, np.ndarray]:
-            around = np.vstack([x, x + DIFFERENCE * np.eye(count)])
-            found = np.log(self.conditions(around)[0])
-            if not np.isfinite(found[0]):
-                return IMPOSSIBLE, np.zeros(count)
-            slope = np.where(np.isfinite(found[1:]), found[1:] - found[0], 0.0)
-            return float(found[0]), slope / DIFFERENCE
-
         done = [0]
 
         def note(_: np.ndarray) -> None:
             done[0] += 1
             report(done[0] / max(steps, 1))
 
-        for number in range(DESCENTS if steps else 0):
-            # The limits make kinks, at which a descent ends early.
-            kick = KICK * self._random.normal(size=count) if number else 0.0
-            minimize(value, self._start + kick, jac=True, method='L-BFGS-B', callback=note,
-                     options={'maxiter': -(-steps // DESCENTS), 'maxfun': steps})
+        for power in SHARPNESS if steps else ():
+            minimize(self._smooth_condition, self._start, (power,), jac=True, method='L-BFGS-B',
+                     callback=note, options={'maxiter': -(-steps // len(SHARPNESS))})
         return self._best
+
+    def _smooth_condition(self, x: np.ndarray, power: int) -> tuple[float, np.ndarray]:
+        """
+        Return the logarithm of the condition with smooth extremes, and its slope.
+
+        The extreme eigenvalues l of the scaled normal matrix become the sums (sum l^p)^(1/p) and
+        (sum l^-p)^(-1/p), which have derivatives where eigenvalues cross.
+        """
+        found, motions = self.conditions(x[None])
+        if not np.isfinite(found[0]):
+            return IMPOSSIBLE, np.zeros(x.size)
+        states = np.array(self._states(motions))
+        n = states.shape[2]
+        moved = np.repeat(states[:, None], 1 + 3 * n, axis=1)
+        for kind in range(3):
+            for j in range(n):
+                moved[kind, 1 + kind * n + j, :, j] += DIFFERENCE
+        full = self._regressor(*moved.reshape(3, -1, n)).reshape(
+            1 + 3 * n, len(states[0]), -1, len(self._columns))
+        lengths = np.linalg.norm(full[0], axis=(0, 1))
+        scaled = full[0] / lengths
+        sizes, vectors = np.linalg.eigh(np.einsum('tnb,tnc->bc', scaled, scaled))
+        high, low = sizes / sizes[-1], sizes[0] / sizes
+        value = 0.5 * (np.log(sizes[-1] / sizes[0])
+                       + np.log(np.sum(high**power) * np.sum(low**power)) / power)
+        by_size = high**power / np.sum(high**power) - low**power / np.sum(low**power)
+        slope = scaled @ (vectors * (by_size / sizes) @ vectors.T)
+        slope = (slope - scaled * np.sum(scaled * slope, axis=(0, 1))) / lengths
+        by_state = np.einsum('ktnb,tnb->kt', full[1:] - full[0], slope) / DIFFERENCE
+        by_state = by_state.reshape(3, n, -1).transpose(0, 2, 1)
+        slower = motions[0][0] / self._period
+        near = [self._motion(row, slower) for row in x + DIFFERENCE * np.eye(x.size)]
+        change = (np.array(self._states(near)).reshape(3, x.size, -1, n) - states[:, None])
+        return float(value), np.einsum('kctn,ktn->c', change, by_state) / DIFFERENCE
+
+    def _motion(self, row: np.ndarray, slower: float = 1.0) -> Candidate:
+        """Return the motion of coefficients, fitted into the limits, slower by a factor."""
+        harmonics, n = self._shape
+        a, b = row[n:].reshape(2, harmonics, n)
+        period, centre, a, b = self._fitted(
+            (self._period, self._middle + row[:n] * self._half, a, b))
+        return slower * period, centre, a / slower, b / slower
+
+    def _regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Return the columns of base parameters at states (N, n), (N, n, b)."""
+        columns = self._model.sampled(Stretch(np.arange(len(q)), q, qd, qdd, q, 1))
+        losses = self._model.friction(columns, self._shapes, self._model.values)
+        return self._model.joined(columns.linear, losses)[:, :, self._columns]
 
     def conditions(self, coefficients: np.ndarray) -> tuple[np.ndarray, list[Candidate]]:
         """
@@ -192,11 +228,7 @@ class _Search:
         Args:
             coefficients: Centres in halves of the range, sines, cosines, (N, c).
         """
-        harmonics, n = self._shape
-        motions = []
-        for row in coefficients:
-            a, b = row[n:].reshape(2, harmonics, n)
-            motions.append(self._fitted((self._period, self._middle + row[:n] * self._half, a, b)))
+        motions = [self._motion(row) for row in coefficients]
         fine = np.zeros(len(motions), dtype=bool)
         for _ in range(SLOWEST):
             waiting = np.flatnonzero(~fine)
@@ -213,10 +245,7 @@ class _Search:
         found = np.full(len(motions), np.inf)
         chosen = np.flatnonzero(fine)
         if len(chosen):
-            q, qd, qdd = self._states([motions[k] for k in chosen])
-            columns = self._model.sampled(Stretch(np.arange(len(q)), q, qd, qdd, q, 1))
-            losses = self._model.friction(columns, self._shapes, self._model.values)
-            full = self._model.joined(columns.linear, losses)[:, :, self._columns]
+            full = self._regressor(*self._states([motions[k] for k in chosen]))
             found[chosen] = [_condition(part) for part in
                              full.reshape(len(chosen), -1, full.shape[2])]
         least = int(np.argmin(found))

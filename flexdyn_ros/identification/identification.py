@@ -127,6 +127,14 @@ class Identification:
         return self._robot
 
     @property
+    def gains(self) -> dict[str, float]:
+        """Factors on the measured torques of the joints, 1 where they were not unknown."""
+        found = dict.fromkeys(self.model.coordinates, 1.0)
+        names = self.model.names[self.model.gains]
+        return {**found, **{name.rpartition('/')[0]: float(value) for name, value in zip(
+            names, self.values[self.model.gains])}}
+
+    @property
     def parameters(self) -> dict[str, Estimate]:
         """The unknown parameters by name; the description decides what the data leave open."""
         return {
@@ -149,6 +157,7 @@ class Identification:
         """
         Return the predicted torques at the samples of a motion, (T, n) [N m | N].
 
+        They contain the motion's load, and are those of the joints: measured ones times `gains`.
         The columns are those of the motion. Positions pass the signal path; torques do not. All
         terms of friction are part of it.
 

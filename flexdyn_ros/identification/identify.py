@@ -16,6 +16,7 @@ from flexdyn_ros.identification.choices import (
     limited_number,
     refuse_mixed_choices,
     Terms,
+    weights,
 )
 from flexdyn_ros.identification.friction import ALL
 from flexdyn_ros.identification.identification import Identification
@@ -41,10 +42,11 @@ def identify(
     rotors: bool = True,
     payload: Optional[str] = None,
     gravity: bool = False,
+    gains: bool = False,
     fixed: Union[Sequence[str], Mapping[str, Optional[float]]] = (),
     bounds: Optional[Mapping[str, tuple[float, float]]] = None,
     physical: bool = True,
-    weight: float = 1.0,
+    weight: Union[float, Mapping[str, float]] = 1.0,
     progress: Optional[Callable[[float], None]] = None,
 ) -> Identification:
     """
@@ -69,12 +71,15 @@ def identify(
         rotors: Whether the inertia of rotors is unknown.
         payload: Link whose payload is unknown, the arm being known.
         gravity: Whether the direction of gravity is unknown, the arm being known.
+        gains: Whether gains of drives are unknown, as factors on the torques of the motions. It
+            takes a motion with a known load (`Motion.load`) beside one without.
         fixed: Parameters that keep the value of the description, or names with values; names may
             have wildcards, as "*/viscous".
         bounds: Least and greatest value of parameters by name.
         physical: Whether inertias are those of real bodies, and losses not negative.
         weight: Of the description beside the data: 1 takes a parameter of it to be right within
-            about its own size. It decides what the data leave open.
+            about its own size. It decides what the data leave open. Or weights by name of
+            parameters, with wildcards; others have 1, and a body has that of its mass.
         progress: Called with the fraction done.
 
     Returns:
@@ -88,10 +93,10 @@ def identify(
     require_robot(robot)
     ordered = checked_motions(robot, motions)
     refuse_mixed_choices(
-        payload, progress, gravity=gravity, inertia=inertia, rotors=rotors, physical=physical)
+        payload, progress, gravity=gravity, inertia=inertia, rotors=rotors, gains=gains,
+        physical=physical)
     if smoothing_velocity is not None:
         smoothing_velocity = limited_number('smoothing_velocity', smoothing_velocity)
-    weight = limited_number('weight', weight)
     path = signal_path(
         ordered, None if cutoff is None else limited_number('cutoff', cutoff),
         None if trim is None else limited_number('trim', trim, or_zero=True),
@@ -103,13 +108,13 @@ def identify(
 
     def model_with(terms: Terms) -> TorqueModel:
         return TorqueModel(
-            robot, ordered[0].names or (), terms, payload, gravity, inertia, rotors)
+            robot, ordered[0].names or (), terms, payload, gravity, inertia, rotors, gains)
 
     model = model_with(ALL if automatic else checked_friction(robot, friction))
     if not model.names:
         raise ArgumentError('friction', 'leaves no unknown parameter')
     values, free = held(model, fixed, physical)
-    limits = bounded(model, bounds, physical)
+    limits, ties = bounded(model, bounds, physical), weights(model, weight)
     report = progress or (lambda fraction: None)
     regression = Regression(model, ordered, path, free, values, smoothing_velocity)
     regression.settle(estimated, report)
@@ -117,8 +122,8 @@ def identify(
         fewer = model_with(chosen_terms(
             model, regression.rows, regression.fit, regression.regrouping.columns))
         kept = [model.names.index(name) for name in fewer.names]
-        limits = limits[kept]
+        limits, ties = limits[kept], ties[kept]
         regression = Regression(
             fewer, ordered, path, free[kept], values[kept], smoothing_velocity, regression)
         regression.settle(estimated, report)
-    return regression.result(limits, physical, weight)
+    return regression.result(limits, physical, ties)

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Sequence, Union
 
 from flexdyn_ros.arguments import real_numbers, refuse_infinite
+from flexdyn_ros.checked_arguments import payload_body
 from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.model.records.link import Payload
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -23,6 +25,7 @@ class Motion:
         qd: Velocities, shape (T, n) [rad/s | m/s], or None where there are none.
         tau: Torques on the joints, shape (T, n) [N m | N], or None.
         names: Coordinates in the order of the columns, or None for the order of the robot.
+        load: Body of known mass that a link carries in this motion, or None.
     """
 
     def __init__(
@@ -32,9 +35,19 @@ class Motion:
         qd: Optional[ArrayLike] = None,
         tau: Optional[ArrayLike] = None,
         names: Optional[Sequence[str]] = None,
+        load: Union[None, Payload, Sequence[Any]] = None,
     ):
         """
         Take the samples.
+
+        Args:
+            t: As the attributes.
+            q: As the attributes.
+            qd: As the attributes.
+            tau: As the attributes.
+            names: As the attributes.
+            load: Link, mass [kg], and if known centre of mass [m] and inertia about it
+                [kg m^2], both in the link's axes. It replaces a payload of that link.
 
         Raises:
             ArgumentError: A shape is wrong, a value is not finite, or times fall. A name comes
@@ -57,6 +70,7 @@ class Motion:
         if not shape[1]:
             raise ArgumentError('q', 'has no column, expected one for each coordinate')
         self.names = None if names is None else _names(names, shape[1])
+        self.load = load if load is None or isinstance(load, Payload) else _load(load)
 
     def __repr__(self) -> str:
         """Return number of samples, duration and coordinates."""
@@ -97,13 +111,23 @@ class Motion:
         def taken(values: Optional[np.ndarray]) -> Optional[np.ndarray]:
             return None if values is None else values[:, places]
 
-        return Motion(self.t, self.q[:, places], taken(self.qd), taken(self.tau), wanted)
+        return Motion(self.t, self.q[:, places], taken(self.qd), taken(self.tau), wanted,
+                      self.load)
 
 
 def require_motion(argument: str, value: object) -> None:
     """Raise ArgumentError unless this is a motion."""
     if not isinstance(value, Motion):
         raise ArgumentError(argument, f'is of type {type(value).__name__}, expected a Motion')
+
+
+def _load(load: Any) -> Payload:
+    """Return a body on a link from its name, mass, centre and inertia."""
+    values = () if isinstance(load, str) or not hasattr(load, '__iter__') else tuple(load)
+    if not 2 <= len(values) <= 4 or not isinstance(values[0], str):
+        raise ArgumentError('load', f'is {load!r}, expected (link, mass, centre, inertia)')
+    rest = (np.zeros(3), np.zeros((3, 3)))[len(values) - 2 :]
+    return Payload(values[0], payload_body(*values[1:], *rest))
 
 
 def _names(names: Any, count: int) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ class PhysicalProblem:
         bodies: Number of bodies, whose ten numbers come first.
         positive: Which others cannot be negative, (p,).
         free: Which parameters are unknown, (p,).
-        weight: Of the description.
+        weight: Of the description, for each parameter, (p,); bodies take that of their mass.
         bounds: Least and greatest values, (p, 2), infinite where there are none.
     """
 
@@ -47,7 +47,7 @@ class PhysicalProblem:
     bodies: int
     positive: np.ndarray
     free: np.ndarray
-    weight: float
+    weight: np.ndarray
     bounds: np.ndarray
 
     def solve(self) -> tuple[np.ndarray, np.ndarray]:
@@ -62,14 +62,15 @@ class PhysicalProblem:
         values = self._start()
         self._refuse_outside(values)
         priors = [self._pseudo(values, k) for k in range(self.bodies)]
-        centre = np.where(self.positive, values, 1.0)
-        for weight in self.weight * 10.0 ** np.arange(6, -1, -1):
+        lacking = self.positive & (self.described <= 0.0)
+        centre = np.where(lacking, values, np.where(self.positive, self.described, 1.0))
+        for weight in np.multiply.outer(10.0 ** np.arange(6, -1, -1), self.weight):
             for _ in range(50):
                 _, slope, curvature = self._terms(values, weight, priors, centre)
                 root = _inverse_root(curvature, self.free)
                 step = -root @ (root.T @ slope)
                 decrement = -slope @ step
-                if decrement < 1e-9 * weight:
+                if decrement < 1e-9 * weight.min():
                     break
                 values = self._moved(values, step, weight, priors, centre)
         root = _inverse_root(curvature, self.free)
@@ -125,7 +126,7 @@ class PhysicalProblem:
         return np.tensordot(values[10 * k : 10 * k + 10], MASS_BASIS, 1)
 
     def _terms(
-        self, values: np.ndarray, weight: float, priors: Sequence[np.ndarray],
+        self, values: np.ndarray, weight: np.ndarray, priors: Sequence[np.ndarray],
         centre: np.ndarray,
     ) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the sum to minimise, infinite outside, its slope and its curvature."""
@@ -143,10 +144,11 @@ class PhysicalProblem:
             inverse, inverse_prior = np.linalg.inv(pseudo), np.linalg.inv(prior)
             own = slice(10 * k, 10 * k + 10)
             ratio = np.linalg.slogdet(pseudo)[1] - np.linalg.slogdet(prior)[1]
-            total += weight * (np.trace(inverse_prior @ pseudo) - ratio - 4.0)
-            slope[own] += weight * np.einsum('ij,aji->a', inverse_prior - inverse, MASS_BASIS)
+            tie = weight[10 * k]
+            total += tie * (np.trace(inverse_prior @ pseudo) - ratio - 4.0)
+            slope[own] += tie * np.einsum('ij,aji->a', inverse_prior - inverse, MASS_BASIS)
             half = np.einsum('ij,ajk->aik', inverse, MASS_BASIS)
-            curvature[own, own] += weight * np.einsum('aij,bji->ab', half, half)
+            curvature[own, own] += tie * np.einsum('aij,bji->ab', half, half)
         gaps = [(values, centre, self.free & self.positive)]
         gaps += [(sign * (values - self.bounds[:, side]), np.full_like(values, np.inf),
                   self.free & np.isfinite(self.bounds[:, side]))
@@ -155,13 +157,14 @@ class PhysicalProblem:
             if np.any(gap[where] <= 0.0):
                 return np.inf, slope, curvature
             x, x0, sign = gap[where], middle[where], -1.0 if side == 2 else 1.0
-            total += weight * float(np.sum(x / x0 - np.log(x)))
-            slope[where] += weight * sign * (1.0 / x0 - 1.0 / x)
-            curvature[where, where] += weight / x**2
+            tie = weight[where]
+            total += float(np.sum(tie * (x / x0 - np.log(x))))
+            slope[where] += tie * sign * (1.0 / x0 - 1.0 / x)
+            curvature[where, where] += tie / x**2
         return total, slope, curvature
 
     def _moved(
-        self, values: np.ndarray, step: np.ndarray, weight: float,
+        self, values: np.ndarray, step: np.ndarray, weight: np.ndarray,
         priors: Sequence[np.ndarray], centre: np.ndarray,
     ) -> np.ndarray:
         """Return values after the longest of a few steps that lowers the sum."""

@@ -63,7 +63,8 @@ class Regression:
                 self._parts.append((k, columns, path.rows(columns.linear),
                                     path.rows(columns.known),
                                     sound_rows(motion, stretch, path, limits)))
-        self.regrouping = base_parameters(model, self.shapes, values, free)
+        loads = {motion.load for motion in motions}
+        self.regrouping = base_parameters(model, self.shapes, values, free, loads)
         self._refuse_undetermined()
         self.fit: Fit = None  # type: ignore[assignment]
         self.rows: list[Rows] = []
@@ -76,6 +77,12 @@ class Regression:
                 'robot', 'has no unknown parameter that changes the torques of its joints')
         if payload is not None and self._free[:10].any() and columns.min() >= 10:
             raise ArgumentError('payload', f'is on link "{payload}", which does not move')
+        gains = np.flatnonzero(self._free & np.isin(np.arange(len(self._free)), np.r_[
+            self.model.gains]))
+        if not np.isin(gains, columns).all():
+            raise ArgumentError(
+                'gains', 'leaves a common factor of gains and masses open: add a motion with a '
+                'known load, Motion(load=(link, mass, centre)), to one without')
         equations = int(sum(sound.sum() for *_, sound in self._parts))
         if equations <= len(columns):
             raise ArgumentError(
@@ -87,7 +94,8 @@ class Regression:
         choose = not self._settled
         terms = self.model.terms
         shaped = [term for term in ('presliding', 'stribeck') if term in terms]
-        rounds = ROUNDS if with_delay or shaped or 'load' in terms else 1
+        gained = bool(np.any(self._free[self.model.gains]))
+        rounds = ROUNDS if with_delay or shaped or gained or 'load' in terms else 1
         rounds = min(rounds, 3) if self._settled else rounds
         for number in range(rounds):
             self._fit_once()
@@ -111,8 +119,12 @@ class Regression:
         losses = self.model.friction(columns, self.shapes, self.values)
         matrix = self.model.joined(linear, [self.path.rows(each) for each in losses])
         measured = torque_rows(self.motions[number], columns.stretch, self.path)
-        right = measured - known - matrix @ (self._described * ~self._free)
-        return Rows(number, matrix * self._free, right, measured, sound)
+        known = known + matrix @ (self._described * ~self._free)
+        matrix, gains = self.model.with_gains(
+            matrix * self._free, known, self.values, None if self.fit else measured)
+        matrix, gained = matrix * self._free, self.model.gains
+        right = gains * measured - known + matrix[:, :, gained] @ self.values[gained]
+        return Rows(number, matrix, right, gains * measured, sound)
 
     def _shift(self) -> None:
         """Improve the delay by one step of Gauss and Newton, what columns can follow taken off."""
@@ -169,7 +181,7 @@ class Regression:
         return found
 
     def result(
-        self, limits: np.ndarray, physical: bool, weight: float
+        self, limits: np.ndarray, physical: bool, weight: np.ndarray
     ) -> Identification:
         """Return the identification."""
         model, regrouping = self.model, self.regrouping

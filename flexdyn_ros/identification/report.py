@@ -86,7 +86,7 @@ def torque_figure(found: Found, motion: Motion) -> Any:
     figure = Figure(figsize=(11, 1.9 * len(names)), layout='constrained')
     rows = np.atleast_1d(figure.subplots(len(names), 1, sharex=True))
     for k, (axes, name) in enumerate(zip(rows, names)):
-        measured = motion.tau[:, k]
+        measured = found.gains[name] * motion.tau[:, k]
         axes.plot(motion.t, measured, color='0.7', lw=0.8, label='measured')
         axes.plot(motion.t, predicted[:, k], color='C0', lw=0.9, label='predicted')
         axes.plot(motion.t, measured - predicted[:, k], color='C3', lw=0.5, label='difference')

@@ -15,6 +15,7 @@ from typing import Iterator, Optional
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.identification.motion import Motion, SHORTEST
+from flexdyn_ros.model.records.link import Payload
 import numpy as np
 
 ORDER = 4
@@ -106,6 +107,7 @@ class Stretch:
         qdd: Shape (T, n).
         places: Measured positions at the full rate, shape (k T, n).
         keep: Each how many of these the samples are.
+        load: Body that a link carries, or None.
     """
 
     t: np.ndarray
@@ -114,6 +116,7 @@ class Stretch:
     qdd: np.ndarray
     places: np.ndarray
     keep: int
+    load: Optional[Payload] = None
 
 
 def stretches(motion: Motion, path: SignalPath) -> Iterator[Stretch]:
@@ -140,7 +143,8 @@ def stretches(motion: Motion, path: SignalPath) -> Iterator[Stretch]:
             rate = path.filtered(resampled(even, t[part], qd[part]))
             change = make_interp_spline(even, rate, k=5)(even, 1)
         kept = slice(None, None, path.keep)
-        yield Stretch(even[kept], at[kept], rate[kept], change[kept], places, path.keep)
+        yield Stretch(
+            even[kept], at[kept], rate[kept], change[kept], places, path.keep, motion.load)
     if not found:
         raise ArgumentError(
             'motions', f'has a motion without {SHORTEST} samples between gaps '

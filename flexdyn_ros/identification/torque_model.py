@@ -59,6 +59,7 @@ class TorqueModel:
         bodies: Links whose ten numbers are parameters, each with its description.
         names: Of all parameters.
         units: Of all parameters.
+        gains: Which parameters are gains of drives.
         values: Their values in the description.
         positive: Which of them cannot be negative; those of bodies are left to the inertia.
     """
@@ -67,7 +68,7 @@ class TorqueModel:
         self, robot: Robot, coordinates: Sequence[str],
         terms: Union[Sequence[str], Mapping[str, Sequence[str]]],
         payload: Optional[str] = None, gravity: bool = False, inertia: bool = True,
-        rotors: bool = True,
+        rotors: bool = True, gains: bool = False,
     ):
         """
         Choose the parameters.
@@ -81,12 +82,13 @@ class TorqueModel:
             gravity: Whether the direction of gravity alone is unknown, beside friction.
             inertia: Whether the inertia of links is unknown.
             rotors: Whether the inertia of rotors is unknown.
+            gains: Whether the gains of drives are unknown, as factors on measured torques.
         """
         if robot.loops or robot.quaternion_starts:
             raise NotYetSupported(
                 'Identification does not support loops and quaternions yet', name=robot.name)
         self.robot, self.coordinates = robot, tuple(coordinates)
-        self.payload, self.gravity = payload, gravity
+        self.payload, self.gravity, self._gains = payload, gravity, gains
         self._places = [robot.coordinate_names.index(name) for name in coordinates]
         self.joints = tuple(
             j for j in robot.joints if j.name in coordinates and j.type in DRIVEN)
@@ -121,6 +123,9 @@ class TorqueModel:
         if self.gravity:
             table += [(f'gravity/{axis}', 'm/s^2', value, False)
                       for axis, value in zip('xyz', self.robot.gravity_vector)]
+        self.gains = slice(len(table), len(table) + len(self.joints) * self._gains)
+        if self._gains:
+            table += [(f'{joint.name}/gain', '-', 1.0, True) for joint in self.joints]
         self.n_linear = len(table)
         self.places = []
         for joint, terms in zip(self.joints, self.terms_of):
@@ -150,10 +155,17 @@ class TorqueModel:
             falls = [known_forces(replace(bare, gravity_vector=tuple(axis)), q, still, still)
                      for axis in np.vstack([np.zeros(3), np.eye(3)]).tolist()]
             parts.append(np.stack([fall - falls[0] for fall in falls[1:]], axis=2))
+        # Columns of gains hold predicted torques, which `with_gains` adds.
+        parts.append(np.zeros((*q.shape, len(self.joints) * self._gains)))
         linear = np.concatenate(parts, axis=2)
         # With nominal bodies too, where the description has none.
         described = self._with_bodies(bare, self.bodies)
         known = known_forces(described, q, qd, qdd) - linear @ self.values[: self.n_linear]
+        if stretch.load is not None:
+            link = self.robot.link(stretch.load.link).name
+            others = tuple(each for each in described.payloads if each.link != link)
+            loaded = replace(described, payloads=(*others, stretch.load))
+            known += known_forces(loaded, q, qd, qdd) - known_forces(described, q, qd, qdd)
         return Columns(stretch, linear[:, self._places], known[:, self._places])
 
     def friction(
@@ -187,6 +199,34 @@ class TorqueModel:
         for joint, place, own in zip(self.joints, self.places, friction):
             result[:, self.coordinates.index(joint.name), place] = own
         return result
+
+    def with_gains(
+        self, columns: np.ndarray, known: np.ndarray, values: np.ndarray,
+        measured: Optional[np.ndarray] = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return columns (R, n, p) with those of gains, and the gains, (n,).
+
+        A gain g scales a measured torque m: g m = columns @ parameters + known. Linearised about
+        the predicted torque, the column of g is less the prediction over g. It has no noise,
+        unlike m itself.
+
+        Args:
+            columns: Those of all parameters, zeros for gains.
+            known: Torques that no parameter changes, (R, n).
+            values: Parameters so far, (p,).
+            measured: Torques in place of predicted ones, (R, n), or None.
+        """
+        gains = np.ones(columns.shape[1])
+        at = [self.coordinates.index(joint.name) for joint in self.joints]
+        places = np.arange(self.gains.start, self.gains.stop)
+        if not len(places):
+            return columns, gains
+        gains[at] = values[places]
+        signal = (columns @ values + known) / gains if measured is None else measured
+        columns = columns.copy()
+        columns[:, at, places] = -signal[:, at]
+        return columns, gains
 
     def shapes(self, smoothing: Optional[float]) -> list[FrictionShape]:
         """Return the shapes of friction to start with, those of the description where it has."""

@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """`flexdyn identify`: logs, options, results, errors and exit codes."""
 
+from dataclasses import replace
 import json
 from pathlib import Path
 import sys
 
+import flexdyn_ros as fd
 from flexdyn_ros.cli.main import main
 import numpy as np
 import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / 'identification'))
-from simulated_arms import described_arm, recorded, true_arm  # noqa: E402
+from simulated_arms import (  # noqa: E402
+    described_arm,
+    recorded,
+    recorded_on_both_sides,
+    true_arm,
+)
 
 GAINS = np.array([20.0, 25.0, 8.0])
 
@@ -55,6 +62,54 @@ def test_torques_and_currents_give_the_parameters(logs, tmp_path, capsys):
         assert (out / 'report.md').exists()
         assert main(['check', str(out / 'arm3.urdf')]) == 0
         capsys.readouterr()
+
+
+def write_csv(file, heads, *columns):
+    rows = (','.join(f'{value:.9g}' for value in row) for row in np.column_stack(columns))
+    file.write_text('\n'.join([','.join(heads), *rows]) + '\n')
+
+
+def test_a_loaded_run_gives_the_gains(logs, tmp_path, capsys):
+    folder, true = logs
+    random = np.random.default_rng(3)
+    carried = fd.load_robot(folder / 'arm.urdf', extension=[(
+        '<flexdyn version="1.0"><payload link="link3" mass="3" com="0.1 0 0.1"/></flexdyn>')])
+    loaded = recorded(replace(true, payloads=carried.payloads), random)
+    heads = ['t', 'q1', 'q2', 'q3', 'i1', 'i2', 'i3']
+    write_csv(tmp_path / 'loaded.csv', heads, loaded.t, loaded.q, loaded.tau / GAINS)
+    assert call(
+        folder, folder / 'currents.csv', '--loaded', tmp_path / 'loaded.csv', '--unknown-gains',
+        '--load', 'link3', 3, 0.1, 0, 0.1, '--gains', 20, 20, 10, '--friction', 'default',
+        '-o', tmp_path / 'out', '--bound', 'link2/mass=1:20', 'link1/mass=:9',
+        '--weight', '2', 'link1/*=5', '--json') == 0
+    record = json.loads(capsys.readouterr().out)
+    for k, factor in enumerate((1.0, 1.25, 0.8)):
+        found = record['parameters'][f'joint{k + 1}/gain']
+        assert abs(found['value'] - factor) < 4.0 * found['deviation'] < 0.2
+
+
+@pytest.mark.parametrize('both', [True, False])
+def test_positions_on_both_sides_give_the_stiffness(tmp_path, capsys, both):
+    elastic, random = described_arm('stiffness="3000" damping="2"'), np.random.default_rng(8)
+    true = true_arm(elastic, random)
+    motion, names = recorded_on_both_sides(true, random), elastic.joint_names
+    (tmp_path / 'arm.urdf').write_text(elastic.descriptions[0])
+    (tmp_path / 'drives.xml').write_text(elastic.descriptions[1])
+    motor, deflection = motion.q[:, :3], motion.q[:, 3:]
+    heads = ['t', *(f'{name}/torque' for name in names)]
+    if both:
+        heads += [*(f'{name}_motor' for name in names), *names]
+        sides = motor, motor + deflection
+    else:
+        heads += [*names, *(f'{name}/elastic' for name in names)]
+        sides = motor, deflection
+    write_csv(tmp_path / 'log.csv', heads, motion.t, motion.tau[:, :3], *sides)
+    assert call(tmp_path, tmp_path / 'log.csv', '--elastic', '-o', tmp_path / 'out', '--friction',
+                'default', '--json') == 0
+    record = json.loads(capsys.readouterr().out)
+    for joint in true.joints:
+        found = record['parameters'][f'{joint.name}/stiffness']
+        assert found['value'] == pytest.approx(joint.dynamics.stiffness, rel=0.02)
 
 
 def test_text_names_residuals_and_fixed_parameters_stay(logs, tmp_path, capsys):

@@ -84,3 +84,23 @@ def recorded(robot, random, noise=0.3, step=1e-5, offset=0.0, seconds=20.0, top=
     torque = np.array([tau.inverse_dynamics(*each) for each in zip(q, qd, qdd)])
     torque += offset + noise * random.normal(size=torque.shape)
     return fd.Motion(t, np.round(q / step) * step, tau=torque, names=robot.coordinate_names)
+
+
+def recorded_on_both_sides(robot, random, noise=0.1, step=1e-6, seconds=20.0):
+    """Return a motion of an arm with elastic joints: motor sides, deflections, motor torques."""
+    n = len(robot.joints)
+    t, q, qd, qdd = fourier_motion(n, random, seconds, top=1.0)
+    full = [np.concatenate([each, np.zeros_like(each)], axis=1) for each in (q, qd, qdd)]
+    dyn = fd.Dynamics(robot, backend='reference')
+    stiffness = np.array([j.dynamics.stiffness for j in robot.joints])
+    # Deflections that carry the load of the slow motion; the rest balances to first order.
+    for _ in range(4):
+        torque = np.array([dyn.inverse_dynamics(*each) for each in zip(*full)])
+        full[0][:, n:] -= torque[:, n:] / stiffness
+        full[1][:, n:] = np.gradient(full[0][:, n:], t, axis=0)
+        full[2][:, n:] = np.gradient(full[1][:, n:], t, axis=0)
+    tau = np.array([dyn.inverse_dynamics(*each) for each in zip(*full)])
+    tau[:, :n] += noise * random.normal(size=q.shape)
+    tau[:, n:] = 0.0
+    places = np.round(full[0] / step) * step
+    return fd.Motion(t, places, tau=tau, names=robot.coordinate_names)

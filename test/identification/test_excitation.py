@@ -4,10 +4,11 @@
 from dataclasses import replace
 import json
 
+from flexdyn_ros import load_robot
 from flexdyn_ros.cli.main import main
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.identification import identify, Motion
-from flexdyn_ros.identification.excitation import excite
+from flexdyn_ros.identification.excitation import _Search, excite
 from flexdyn_ros.identification.regressor import known_forces
 import numpy as np
 import pytest
@@ -43,6 +44,34 @@ def test_the_condition_is_better_than_that_of_random_motions(found):
     assert len(found.random_conditions) == 20
     assert found.condition < found.random_conditions.min()
     assert found.condition < np.median(found.random_conditions) / 1.5
+
+
+def test_slopes_are_those_of_differences(arm):
+    search = _Search(arm, 10.0, 5, None, np.random.default_rng(0))
+    x = search.random(1)[0]
+    slope = search._smooth_condition(x, 8)[1]
+    for k in (2, 5, 12, 20, 30):
+        step = np.zeros_like(x)
+        step[k] = 1e-5
+        ends = [search._smooth_condition(x + sign * step, 8)[0] for sign in (1.0, -1.0)]
+        assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(slope[k], rel=1e-3, abs=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.oracle
+@pytest.mark.parametrize('vendor', ['ur5e', 'panda'])
+def test_vendors_arms_beat_a_hundred_random_motions(vendor):
+    if vendor == 'ur5e':
+        models = pytest.importorskip('airo_models', reason='airo-models is not installed')
+        path = models.get_urdf_path('ur5e')
+    else:
+        from oracles.vendor_robots import robots_folder
+
+        path = robots_folder() / 'panda_description/urdf/panda.urdf'
+    found = excite(load_robot(path), trials=100)
+    assert len(found.random_conditions) == 100
+    assert found.condition < found.random_conditions.min()
+    assert found.condition < np.median(found.random_conditions) / 1.8
 
 
 def test_it_identifies_what_it_claims(arm, found):

@@ -11,7 +11,13 @@ from flexdyn_ros.identification.torque_model import TorqueModel
 from flexdyn_ros.model.check import check_robot
 import numpy as np
 import pytest
-from simulated_arms import described_arm, fourier_motion, recorded, true_arm
+from simulated_arms import (
+    described_arm,
+    fourier_motion,
+    recorded,
+    recorded_on_both_sides,
+    true_arm,
+)
 
 
 def scores(found, robot):
@@ -216,6 +222,36 @@ def test_payload_alone_and_gravity_alone(arm):
     assert found.robot.gravity @ along / np.linalg.norm(found.robot.gravity) > np.cos(0.005)
 
 
+def test_gains_of_drives_from_a_run_with_a_known_load(arm):
+    factors, scores = np.array([1.2, 0.8, 1.1]), []
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        true = true_arm(arm, random)
+        body = ('link3', 3.0, (0.1, 0.0, 0.1))
+        loaded = fd.Motion([*range(50)], np.zeros((50, 3)), load=body).load
+        motions = []
+        for robot, load in ((true, None), (replace(true, payloads=(loaded,)), body)):
+            motion = recorded(robot, random)
+            motions.append(fd.Motion(
+                motion.t, motion.q, tau=motion.tau / factors, names=motion.names, load=load))
+        found = fd.identify(arm, motions, gains=True, friction='default')
+        estimates = [found.parameters[f'joint{k}/gain'] for k in (1, 2, 3)]
+        scores += [(each.value - factor) / each.deviation
+                   for each, factor in zip(estimates, factors)]
+        assert np.allclose([found.gains[name] for name in arm.joint_names], factors, rtol=0.03)
+        # Predicted torques are those of the joints, with the load of the motion.
+        error = found.torque(motions[1]) - motions[1].tau * list(found.gains.values())
+        assert np.sqrt(np.mean(error[40:-40] ** 2)) < 0.5
+        assert found.statistics.residual_rms.max() < 0.12
+    assert np.abs(scores).max() < 3.5 and np.sqrt(np.mean(np.square(scores))) < 1.5
+    with pytest.raises(ArgumentError, match='a common factor of gains and masses open'):
+        fd.identify(arm, motions[0], gains=True, friction='default')
+    fixed = fd.identify(
+        arm, motions[0], gains=True, friction='default', fixed={'joint1/gain': 1.2})
+    estimate = fixed.parameters['joint2/gain']
+    assert abs(estimate.value - 0.8) < 3.5 * estimate.deviation < 0.2
+
+
 def test_an_arm_without_inertia_and_with_impossible_noise_stays_physical(arm):
     random = np.random.default_rng(6)
     bare = replace(arm, links=tuple(replace(link, inertia=None) for link in arm.links))
@@ -265,23 +301,19 @@ def test_elastic_joints_from_positions_on_both_sides():
     elastic = described_arm('stiffness="3000" damping="2"')
     random = np.random.default_rng(8)
     true = true_arm(elastic, random)
-    t, q, qd, qdd = fourier_motion(3, random, top=1.0)
-    full = [np.concatenate([each, np.zeros_like(each)], axis=1) for each in (q, qd, qdd)]
-    dyn = fd.Dynamics(true, backend='reference')
-    stiffness = np.array([j.dynamics.stiffness for j in true.joints])
-    # Deflections that carry the load of the slow motion; the rest balances to first order.
-    for _ in range(4):
-        torque = np.array([dyn.inverse_dynamics(*each) for each in zip(*full)])
-        full[0][:, 3:] -= torque[:, 3:] / stiffness
-        full[1][:, 3:] = np.gradient(full[0][:, 3:], t, axis=0)
-        full[2][:, 3:] = np.gradient(full[1][:, 3:], t, axis=0)
-    tau = np.array([dyn.inverse_dynamics(*each) for each in zip(*full)])
-    tau[:, :3] += 0.1 * random.normal(size=q.shape)
-    tau[:, 3:] = 0.0
-    places = np.round(full[0] / 1e-6) * 1e-6
-    motion = fd.Motion(t, places, tau=tau, names=true.coordinate_names)
+    motion = recorded_on_both_sides(true, random)
     found = fd.identify(elastic, motion, trim=0.5, delay=0.0, friction='default')
     for joint in true.joints:
         estimate = found.parameters[f'{joint.name}/stiffness']
         assert estimate.value == pytest.approx(joint.dynamics.stiffness, rel=0.02)
         assert found.robot.joint(joint.name).dynamics.stiffness == estimate.value
+
+
+def test_a_weight_ties_parameters_to_the_description(arm, case):
+    found = fd.identify(
+        arm, case[1], friction='default', weight={'link3/*': 1e9, 'joint2/viscous': 1e9})
+    assert found.robot.link('link3').inertia.mass == pytest.approx(2.0, rel=1e-3)
+    assert found.parameters['joint2/viscous'].value == pytest.approx(4.0, rel=1e-2)
+    assert case[2].parameters['joint2/viscous'].value != pytest.approx(4.0, rel=0.05)
+    with pytest.raises(UnknownName, match='link9'):
+        fd.identify(arm, case[1], weight={'link9/*': 2.0})

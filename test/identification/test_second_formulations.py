@@ -101,8 +101,8 @@ def test_the_physical_body_is_the_minimum_that_scipy_finds():
     root = random.normal(size=(10, 10))
     weights = 50.0 * root @ root.T
     problem = PhysicalProblem(
-        np.eye(10), base, weights, described, 1, np.zeros(10, bool), np.ones(10, bool), 1.0,
-        np.tile([-np.inf, np.inf], (10, 1)))
+        np.eye(10), base, weights, described, 1, np.zeros(10, bool), np.ones(10, bool),
+        np.ones(10), np.tile([-np.inf, np.inf], (10, 1)))
     values, covariance = problem.solve()
     found = body_of(values)
     moments = np.linalg.eigvalsh(np.array(found.matrix))
