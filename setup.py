@@ -86,6 +86,7 @@ setup(
         f'{PACKAGE}.codegen.compile.runtime': ['*.c', '*.h'],
         f'{PACKAGE}.model.extension': ['*.yaml'],
         f'{PACKAGE}.nodes': ['*.yaml'],
+        f'{PACKAGE}.ros2_control': [f'arm_dynamics/{path}' for path in ('*', '*/*', '*/*/*')],
         f'{PACKAGE}.simulation': ['steps/*.[ch]'],
     },
     ext_modules=extensions(),

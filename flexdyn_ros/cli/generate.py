@@ -3,23 +3,26 @@
 `flexdyn generate`: source code of a dynamics function.
 
 Write the source of a dynamics function, or of several that share their work. For C it also writes
-a header, an example main and a CMake snippet. Existing files are replaced.
+a header, an example main and a CMake snippet. With --ros2-control it writes an ament_cmake package
+with a controller, a simulated arm and a solver instead. Existing files are replaced.
 
 Examples:
   flexdyn generate arm.urdf --function inverse_dynamics --language c -o generated
   flexdyn generate arm.urdf --function mass_matrix+bias_vector --language fortran
   flexdyn generate arm.urdf --function jacobian:tool --language python
   flexdyn generate arm.urdf --argument gravity --argument payload:tool --argument forearm/mass
+  flexdyn generate arm.urdf --ros2-control -o my_arm_dynamics
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any, Mapping
 
 from flexdyn_ros.cli.options import load, print_json
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.output_files import write_text
+from flexdyn_ros.output_files import new_folder, write_text
 
 # What a caller of the library knows by another name.
 _OPTIONS = {'function': '--function', 'arguments': '--argument', 'name': '--name'}
@@ -45,7 +48,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help='argument of the generated function: gravity, payload[:LINK], wrench:FRAME, or a '
         'parameter such as LINK/mass; may be repeated',
     )
-    parser.add_argument('--name', help="name of the generated function (default: the function's)")
+    parser.add_argument(
+        '--name', help="name of the generated function (default: the function's), or of the "
+        'package (default: its folder)',
+    )
+    parser.add_argument(
+        '--ros2-control', action='store_true',
+        help='write a package for ros2_control; gravity and the payload of the last link, or that '
+        'of --argument payload:LINK, are given at run time',
+    )
     parser.add_argument(
         '--no-optimise', action='store_false', dest='optimise',
         help='write the traced program without simplification',
@@ -57,6 +68,8 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.codegen import generate
 
     robot = load(call)
+    if call.ros2_control:
+        return _write_package(call, robot)
     try:
         code = generate(
             robot, call.function, call.language, call.optimise, call.arguments, name=call.name
@@ -64,11 +77,7 @@ def run(call: argparse.Namespace) -> int:
     except ArgumentError as error:
         option = _OPTIONS.get(error.argument, error.argument)
         raise ArgumentError(option, error.problem) from error
-    folder = Path(call.output)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, text in code.files.items():
-        paths.append(str(write_text(folder / name, text)))
+    paths = _write(Path(call.output), code.files)
     if call.json:
         print_json({
             'robot': robot.name, 'function': code.function, 'language': code.language,
@@ -83,3 +92,38 @@ def run(call: argparse.Namespace) -> int:
     )
     print('\n'.join(f'  {path}' for path in paths))
     return 0
+
+
+def _write_package(call: argparse.Namespace, robot: Any) -> int:
+    """Write the package for ros2_control and print the paths."""
+    from flexdyn_ros.ros2_control import control_package
+
+    other = [
+        each for each in call.arguments if each not in ('gravity', 'payload')
+        and not each.startswith('payload:')
+    ]
+    links = [each.partition(':')[2] for each in call.arguments if each.startswith('payload:')]
+    if other or len(links) > 1:
+        raise ArgumentError(
+            '--argument', 'with --ros2-control takes gravity, and the payload of one link')
+    folder = Path(call.output)
+    name = call.name or folder.resolve().name
+    try:
+        files = control_package(robot, name, links[0] if links else None, call.optimise)
+    except ArgumentError as error:
+        raise ArgumentError('--name' if call.name else '-o', error.problem) from error
+    paths = _write(folder, files)
+    if call.json:
+        print_json({'robot': robot.name, 'package': name, 'files': paths})
+        return 0
+    print(f'Package {name} for "{robot.name}", {len(paths)} files in {folder}. Begin with:')
+    print(f'  {folder / "README.md"}')
+    return 0
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> list[str]:
+    paths = []
+    for name, text in files.items():
+        new_folder((folder / name).parent)
+        paths.append(str(write_text(folder / name, text)))
+    return paths

@@ -45,6 +45,7 @@ class GeneratedCode:
         choices: Formulations chosen among equivalent ones.
         files: File names and texts: the source, and for C a header, an example main and a
             CMake snippet.
+        work_size: Doubles of the work array, the last argument of C; 0 where it has none.
     """
 
     source: str
@@ -57,6 +58,7 @@ class GeneratedCode:
     report: tuple[PassReport, ...] = ()
     choices: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+    work_size: int = 0
 
     def compile_python(self) -> Callable[..., Any]:
         """
@@ -156,6 +158,7 @@ def generate(
         source, emitted_operations(program.plan), language, function, trace.name, trace.inputs,
         trace.outputs, found.report, trace.choices,
         {f'{trace.name}{LANGUAGES[language]}': source, **files},
+        program.work_size if language == 'c' else 0,
     )
 
 

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a package for ros2_control and builds parts of it."""
+
+from pathlib import Path
+import shutil
+import subprocess
+
+import pytest
+
+HERE = Path(__file__).parent
+WARNINGS = ('-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Wshadow', '-Werror')
+C_FLAGS = ('-std=c99', '-O2', '-ffp-contract=off', '-fPIC', *WARNINGS)
+CXX_FLAGS = ('-O2', '-ffp-contract=off', '-fPIC', '-Wold-style-cast', *WARNINGS)
+COMPILERS = {'gcc': ('gcc', 'g++'), 'clang': ('clang', 'clang++')}
+STANDARDS = ('c++17', 'gnu++20')
+
+
+def write(folder, files):
+    """Write the files of a package; return the folder."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def compilers(kind):
+    """Return the compilers of C and C++; skip the test where one is missing."""
+    for program in COMPILERS[kind]:
+        need(program)
+    return COMPILERS[kind]
+
+
+def need(program):
+    """Skip the test where a program is missing."""
+    if shutil.which(program) is None:
+        pytest.skip(f'NO {program}: what it compiles or runs is not tested')
+
+
+def run(*command, **options):
+    """Run a command, which must succeed; return what it prints."""
+    result = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, timeout=600, **options)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def objects(package, compiler, folder):
+    """Compile the generated C; return the object files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = []
+    for source in sorted((package / 'src' / 'functions').glob('*.c')):
+        found.append(folder / f'{source.stem}.o')
+        run(compiler, *C_FLAGS, '-c', source, '-I', package / 'include', '-o', found[-1])
+    return found
