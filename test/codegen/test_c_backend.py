@@ -12,6 +12,7 @@ from flexdyn_ros.codegen.tracing.parameters import parameter_names
 import numpy as np
 from oracles.small_robots import arm
 import pytest
+from thinned import thinned
 
 pytestmark = needs_compiler
 MAIN_FUNCTIONS = ('inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'frame_pose')
@@ -24,7 +25,9 @@ def backend(model):
     return generated_backend('c', model, list(model.gravity_vector), declared)
 
 
-@pytest.mark.parametrize('name', list(cases.ROBOTS))
+@pytest.mark.parametrize('name', thinned(
+    cases.ROBOTS, ('rigid tree', 'flexible chain', 'floating', 'multi axis'),
+))
 def test_the_backend_equals_the_reference(name, monkeypatch):
     """All functions of one robot, the largest ones of others; with wrenches on two frames."""
     monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)

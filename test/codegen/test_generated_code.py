@@ -19,12 +19,13 @@ from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.symbolic.optimise import PASSES
 import numpy as np
 import pytest
+from thinned import thinned
 from validation.counts.c_source import count_c
 
 pytestmark = pytest.mark.usefixtures('simplified_once')
 LANGUAGES = ['c', 'python', 'fortran']
-# Robots for which the passes take long in all.
-LONGER = ('floating', 'multi axis', 'planar', 'mimic')
+# With the passes, for which the default run takes these; a rigid tree has all functions.
+OF_FLEXIBLE_LINKS = ('inverse_dynamics', 'forward_dynamics', 'jacobian_rate_qd')
 ALL = '+'.join(cases.FUNCTIONS[:8])
 
 
@@ -48,11 +49,12 @@ def test_every_function_of_the_contract_can_be_generated():
     }
 
 
-@pytest.mark.parametrize(('name', 'function'), [
+@pytest.mark.parametrize(('name', 'function'), thinned(
     # The same robots and functions run in a hurry in test_python_backend.py.
-    pytest.param(name, function, marks=[pytest.mark.slow] if name in LONGER else [])
-    for name in cases.ROBOTS for function in cases.FUNCTIONS
-])
+    [(name, function) for name in cases.ROBOTS for function in cases.FUNCTIONS],
+    lambda name, function: name == 'rigid tree' or (
+        name == 'flexible chain' and function in OF_FLEXIBLE_LINKS),
+))
 def test_python_equals_the_reference(name, function):
     """All functions on all kinds of robots."""
     model = cases.robot(name)
@@ -75,7 +77,7 @@ def test_functions_of_loops(language, tmp_path):
 
 
 @pytest.mark.parametrize('language', ['c', 'fortran'])
-@pytest.mark.parametrize('name', list(cases.ROBOTS))
+@pytest.mark.parametrize('name', thinned(cases.ROBOTS, ('rigid tree', 'multi axis', 'floating')))
 def test_compiled_functions_equal_the_reference(name, language, tmp_path):
     """Several functions in one, which share their work."""
     model = cases.robot(name)
@@ -89,7 +91,7 @@ def test_compiled_functions_equal_the_reference(name, language, tmp_path):
 
 @pytest.mark.parametrize('language', ['c', 'fortran'])
 @pytest.mark.parametrize('function', ['forward_dynamics', 'hybrid_dynamics'])
-@pytest.mark.parametrize('name', ['flexible chain', 'mimic'])
+@pytest.mark.parametrize('name', thinned(['flexible chain', 'mimic'], ['flexible chain']))
 def test_compiled_accelerations_equal_the_reference(name, function, language, tmp_path):
     """Code that solves for accelerations."""
     model = cases.robot(name)
@@ -98,7 +100,9 @@ def test_compiled_accelerations_equal_the_reference(name, function, language, tm
     cases.assert_close(found, cases.answer(model, function))
 
 
-@pytest.mark.parametrize('function', ['inverse_dynamics', 'forward_dynamics', 'jacobian'])
+@pytest.mark.parametrize('function', thinned(
+    ['inverse_dynamics', 'forward_dynamics', 'jacobian'], ['inverse_dynamics', 'jacobian'],
+))
 def test_linear_rotations(function):
     """King's first-order rotations."""
     model = cases.linear_robot()

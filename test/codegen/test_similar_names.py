@@ -7,6 +7,7 @@ import numpy as np
 from oracles.compare import assert_agree, reference_dynamics
 from oracles.small_robots import arm
 import pytest
+from thinned import thinned
 
 # What two links are called: punctuation, case, other alphabets, what is cut off at the end.
 PAIRS = [('a b', 'a_b'), ('Tool', 'tool'), ('\u00e9', '\u00e8'), ('l' * 70 + '1', 'l' * 70 + '2')]
@@ -42,9 +43,10 @@ def test_loads_of_both_links(backend, pair, monkeypatch):
     assert_agree(found, expected, 1e-12)
 
 
-@pytest.mark.parametrize('pair', PAIRS)
-def test_arguments_of_both_links(pair):
+@pytest.mark.parametrize(('first', 'second'), thinned(PAIRS, lambda *pair: pair == PAIRS[0]))
+def test_arguments_of_both_links(first, second):
     """Arguments of generated code: wrenches, payloads and parameters."""
+    pair = (first, second)
     model = robot(pair)
     code = fd.generate(model, 'inverse_dynamics', 'python', arguments=(
         *(f'payload:{name}' for name in pair), *(f'wrench:{name}' for name in pair),

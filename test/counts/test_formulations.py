@@ -62,6 +62,7 @@ def test_ways_to_the_mass_matrix(name, regrouped):
     close(mass_matrix_by_first_columns(tree, q), expected)
 
 
+@pytest.mark.slow
 def test_the_cheaper_way_to_the_mass_matrix_is_taken():
     """Behind a turned base joint a mixture of the methods is, on two flexible links alone not."""
     mixed = ('composite bodies and inverse dynamics',)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import root
+from thinned import thinned
 import xacro
 
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
@@ -39,7 +40,7 @@ def swing(robot, time, rate=6.0):
     return (size * np.sin(phase), size * rate * np.cos(phase), -size * rate**2 * np.sin(phase))
 
 
-@pytest.mark.parametrize('name', ARMS)
+@pytest.mark.parametrize('name', thinned(ARMS, ('two links', 'segments', 'spring tables')))
 def test_the_static_deflection_balances_springs_and_loads(name):
     """Against scipy's root finder on the equations of the other formulation."""
     robot = arm(name)
@@ -83,7 +84,7 @@ def stepped(dyn, end, count, radius=0.9):
     return torque, state.reshape(4, -1)
 
 
-@pytest.mark.parametrize('name', ARMS)
+@pytest.mark.parametrize('name', thinned(ARMS, ('two links', 'segments')))
 def test_steps_converge_to_the_motion_of_the_modes_with_second_order(name):
     """Against scipy's integration of the modal accelerations of hybrid dynamics."""
     robot = arm(name)

@@ -122,7 +122,7 @@ def test_forward_and_hybrid_dynamics_invert_inverse_dynamics(name):
 
 @pytest.mark.parametrize('name, backend', [
     ('craig_bampton', 'python'), ('axial', 'python'),
-    pytest.param('craig_bampton', 'c', marks=needs_compiler),
+    pytest.param('craig_bampton', 'c', marks=[needs_compiler, pytest.mark.slow]),
 ])
 def test_generated_code(name, backend):
     """Full modal matrices and stretch, as generated for "auto"."""
