@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`flexdyn reduce`: a file of modes from the matrices of finite elements, or from another file.
+`flexdyn reduce`: a file of modes from geometry, from matrices of finite elements, or another file.
 
 Write a modal file (docs/modal_files.md), .npz or SID by the name of the output.
 
@@ -10,9 +10,18 @@ root nodes are clamped; the origin of the link frame is in their middle, its axe
 nodes. Formats by suffix: MatrixMarket and Abaqus .mtx, CalculiX .sti .mas, MATLAB .mat, Nastran
 .op4 .pch (with pyNastran).
 
+With --tube, --box or --mesh the matrices are those of the solid itself, of quadratic elements
+(with scikit-fem; meshes also need meshio, surfaces trimesh and gmsh). A tube or box is clamped at
+the origin; node 1 is its root, node 2 its end. In a mesh --root-at and --interface-at name places
+and radii: what lies on the surface within moves as a rigid body with that frame. Node 1 is the
+root, 2, 3, ... the interfaces. A second mesh shows how far the lowest frequency has converged.
+
 With --modal FILE the modes of an SID, .fem (MBDyn) or .npz file are written in the other format.
 
 Examples:
+  flexdyn reduce --tube 0.08 0.003 --length 0.9 --material aluminium -o forearm.npz
+  flexdyn reduce --mesh forearm.stl --units mm-t-s --material steel --root-at 0 0 0 0.05 \
+--interface-at 0 0 0.4 0.04 --plot modes.png -o forearm.npz
   flexdyn reduce --stiffness k.mtx --mass m.mtx --nodes nodes.csv --units mm-t-s --root 1 \
 --interface 24 -o forearm.npz
   flexdyn reduce --stiffness a.sti --mass a.mas --nodes a.inp --rows a.dof --root 1 2 3 \
@@ -28,6 +37,7 @@ from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 from flexdyn_ros.cli.options import add_json, EXIT_CODES, print_json
+from flexdyn_ros.cli.reduce_geometry import add_geometry, convergence_line, reduced_solid
 from flexdyn_ros.errors import ArgumentError, ModelError
 from flexdyn_ros.terminal import heading, table
 
@@ -67,7 +77,9 @@ def add_parser(subparsers: Any) -> None:
                         help='modes to keep, from the lowest frequency up (default: all)')
     parser.add_argument('--stiffening', action='store_true',
                         help='add geometric stiffening; the nodes must lie on a line')
+    add_geometry(parser)
     parser.add_argument('--modal', metavar='FILE', type=Path, help='file of modes to convert')
+    parser.add_argument('--plot', metavar='FILE', help='picture of the modes, PNG')
     parser.add_argument('-o', '--output', metavar='FILE', required=True, help='file to write')
     parser.add_argument('--debug', action='store_true', help='print the traceback of an error')
     add_json(parser)
@@ -78,9 +90,16 @@ def run(call: argparse.Namespace) -> int:
     """Write the file; print mass, centre of mass and frequencies."""
     from flexdyn_ros.model.modal.files import write_arrays
 
-    arrays = _converted(call.modal) if call.modal else _reduced(call)
+    convergence: dict[str, Any] = {}
+    arrays = _converted(call.modal) if call.modal else _reduced(call, convergence)
     write_arrays(call.output, arrays)
+    if call.plot:
+        from flexdyn_ros.simulation.mode_pictures import save_file_shapes
+
+        save_file_shapes(arrays, call.plot)
     record = _record(arrays, call.output)
+    if convergence:
+        record['convergence'] = convergence
     if call.json:
         print_json(record)
         return 0
@@ -89,6 +108,8 @@ def run(call: argparse.Namespace) -> int:
     print(f'  mass {record["mass_kg"]:.6g} kg, centre of mass '
           f'{" ".join(f"{x:.6g}" for x in record["com_m"])} m')
     print(table(('mode', 'frequency [Hz]'), rows))
+    if convergence:
+        print(convergence_line(convergence))
     for note in arrays.notes:
         print(f'  note: {note}')
     return 0
@@ -104,19 +125,28 @@ def _converted(path: Path) -> 'ModalArrays':
         raise ModelError(f'file="{path}" {error}', advice=_ADVICE) from None
 
 
-def _reduced(call: argparse.Namespace) -> 'ModalArrays':
+def _reduced(call: argparse.Namespace, convergence: dict[str, Any]) -> 'ModalArrays':
     from flexdyn_ros.model.modal.files import modal_arrays
     from flexdyn_ros.model.modal.matrix_files import read_finite_elements
     from flexdyn_ros.model.modal.reduction import reduced_modes
     import numpy as np
 
-    for name in (*_MATRICES, 'units', 'root'):
+    sources = [f'--{name}' for name in ('stiffness', 'mesh', 'tube', 'box') if getattr(call, name)]
+    if len(sources) > 1:
+        raise ArgumentError(sources[1], f'contradicts {sources[0]}: give one of them')
+    solid = bool(sources) and sources[0] != '--stiffness'
+    for name in () if solid else (*_MATRICES, 'units', 'root'):
         if not getattr(call, name):
-            raise ArgumentError(f'--{name}', 'is missing; --modal FILE converts a file of modes')
+            raise ArgumentError(f'--{name}', 'is missing; --tube, --box or --mesh reduces a solid, '
+                                '--modal converts a file of modes')
     for name, least in (('normal_modes', 0), ('keep', 0)):
         if getattr(call, name) < least:
             raise ArgumentError(f'--{name.replace("_", "-")}', 'must not be negative')
     try:
+        if solid:
+            given, found = reduced_solid(call)
+            convergence.update(found)
+            return modal_arrays(given)
         model = read_finite_elements(
             call.stiffness, call.mass, call.nodes, call.rows, call.units
         )
@@ -128,6 +158,8 @@ def _reduced(call: argparse.Namespace) -> 'ModalArrays':
                               call.stiffening)
         given['comment'] = f'reduced from {call.stiffness.name}, units {call.units}'
         return modal_arrays(given)
+    except ArgumentError:
+        raise
     except ValueError as error:
         raise ModelError(f'The model of finite elements is wrong: {error}',
                          advice=_ADVICE) from None

@@ -10,6 +10,7 @@ from typing import Any, Union
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.beam.body import link_body
 from flexdyn_ros.model.records.link import Link
+from flexdyn_ros.model.records.modal import ModalArrays
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.output_files import new_file
 from flexdyn_ros.simulation.plot import figure_class
@@ -17,6 +18,8 @@ import numpy as np
 
 _COLUMNS = 4
 _POINTS = 101
+# Title, places along the link (n,), translation (n, 3) and rotation (n, 3) of a mode.
+Shape = tuple[str, np.ndarray, np.ndarray, np.ndarray]
 
 
 def save_mode_shapes(robot: Robot, path: Union[str, os.PathLike[str]]) -> None:
@@ -34,6 +37,27 @@ def save_mode_shapes(robot: Robot, path: Union[str, os.PathLike[str]]) -> None:
     shapes = [shape for link in robot.links for shape in _shapes(link)]
     if not shapes:
         raise ArgumentError('plot', 'has nothing to draw: no link has modes of a beam or a file')
+    _save(shapes, path)
+
+
+def save_file_shapes(arrays: ModalArrays, path: Union[str, os.PathLike[str]]) -> None:
+    """
+    Draw each mode of a file along the link, as PNG.
+
+    Args:
+        arrays: The contents of the file.
+        path: The file to write.
+
+    Raises:
+        FlexdynError: matplotlib is not installed.
+    """
+    rates = np.sqrt(np.diag(arrays.stiffness) / np.diag(arrays.modal_mass))
+    titles = [f'mode {number}: {rate / (2.0 * math.pi):.4g} Hz' for number, rate in
+              zip(arrays.mode_numbers.tolist(), rates.tolist())]
+    _save(_file_shapes(arrays, titles), path)
+
+
+def _save(shapes: list[Shape], path: Union[str, os.PathLike[str]]) -> None:
     rows = math.ceil(len(shapes) / _COLUMNS)
     figure = figure_class()(
         figsize=(3.6 * min(len(shapes), _COLUMNS), 2.6 * rows), constrained_layout=True
@@ -41,11 +65,13 @@ def save_mode_shapes(robot: Robot, path: Union[str, os.PathLike[str]]) -> None:
     for place, (title, along, translation, rotation) in enumerate(shapes, start=1):
         axes = figure.add_subplot(rows, min(len(shapes), _COLUMNS), place)
         style: dict[str, Any] = {'marker': '.', 'markersize': 3}
+        if np.unique(along).size < len(along):  # nodes of a solid: no line from one to the next
+            style['linestyle'] = 'none'
         for a, axis in enumerate('xyz'):
             if np.abs(translation[:, a]).max() > 1e-6 * np.abs(translation).max():
                 axes.plot(along, translation[:, a], label=f'u{axis}', **style)
             if not np.abs(translation).max():
-                axes.plot(along, rotation[:, a], '--', label=f'θ{axis}', **style)
+                axes.plot(along, rotation[:, a], **style, label=f'θ{axis}')
         axes.set_title(title, fontsize='small')
         axes.legend(fontsize='x-small')
         axes.axhline(0.0, color='0.7', linewidth=0.6)
@@ -54,27 +80,27 @@ def save_mode_shapes(robot: Robot, path: Union[str, os.PathLike[str]]) -> None:
         figure.savefig(file, dpi=130, format='png')
 
 
-def _shapes(link: Link) -> list[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
-    """Return title, places along the link, translation (n, 3) and rotation (n, 3) of its modes."""
+def _file_shapes(arrays: ModalArrays, titles: list[str]) -> list[Shape]:
+    places = arrays.node_positions
+    tip = places[int(np.argmax(np.linalg.norm(places, axis=1)))]
+    along = np.round(places @ tip / np.linalg.norm(tip), 9)
+    order = np.argsort(along, kind='stable')
+    return [(title, along[order], arrays.translation[k][order], arrays.rotation[k][order])
+            for k, title in enumerate(titles)]
+
+
+def _shapes(link: Link) -> list[Shape]:
+    """Return the shapes of the modes of a link."""
     if link.segments is not None or not link.mode_names:
         return []
     body = link_body(link)
+    titles = [f'{mode.name}: {mode.frequency / (2.0 * math.pi):.4g} Hz' for mode in body.modes]
     if link.modal is not None and link.modal.arrays is not None:
-        arrays = link.modal.arrays
-        tip = np.array(link.modal.tip)
-        along = arrays.node_positions @ tip / np.linalg.norm(tip)
-        order = np.argsort(along, kind='stable')
-        along, translation = along[order], arrays.translation[:, order]
-        rotation = arrays.rotation[:, order]
-    else:
-        assert link.beam is not None and body.centre_line is not None
-        fractions = np.linspace(0.0, 1.0, _POINTS)
-        nodes = [body.node_at(body.centre_line(x)) for x in fractions]
-        along = fractions * link.beam.length
-        translation = np.stack([node.translation for node in nodes], axis=1)
-        rotation = np.stack([node.rotation for node in nodes], axis=1)
-    return [
-        (f'{mode.name}: {mode.frequency / (2.0 * math.pi):.4g} Hz', along, translation[k],
-         rotation[k])
-        for k, mode in enumerate(body.modes)
-    ]
+        return _file_shapes(link.modal.arrays, titles)
+    assert link.beam is not None and body.centre_line is not None
+    fractions = np.linspace(0.0, 1.0, _POINTS)
+    nodes = [body.node_at(body.centre_line(x)) for x in fractions]
+    translation = np.stack([node.translation for node in nodes], axis=1)
+    rotation = np.stack([node.rotation for node in nodes], axis=1)
+    return [(title, fractions * link.beam.length, translation[k], rotation[k])
+            for k, title in enumerate(titles)]

@@ -16,7 +16,7 @@ entries of M between equal directions. Both are exact for solid elements and lum
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any, Optional, Sequence
 
 from flexdyn_ros.model.modal.line_stiffening import line_stiffening
 from flexdyn_ros.model.modal.sid_blocks import LARGEST_NUMBER
@@ -43,6 +43,9 @@ class FiniteElements:
             a superelement, which no node shows, shape (N,).
         mass: Symmetric, scipy.sparse or dense, shape (N, N).
         stiffness: Symmetric, shape (N, N).
+        ties: All displacements by those that are free, sparse, shape (N, N), for nodes that
+            follow others; None where all are free.
+        shown: Which nodes the file of modes holds, shape (n,); None for all.
     """
 
     node_ids: np.ndarray
@@ -51,6 +54,8 @@ class FiniteElements:
     directions: np.ndarray
     mass: Any
     stiffness: Any
+    ties: Any = None
+    shown: Optional[np.ndarray] = None
 
 
 def reduced_modes(
@@ -85,33 +90,46 @@ def reduced_modes(
     edge = np.isin(model.nodes, _indices(model, interface)) & (model.directions < GENERALISED)
     edge &= ~held
     inner = ~held & ~edge
+    free_mass, free_stiffness = mass, stiffness
+    if model.ties is not None:
+        inner &= model.ties.diagonal() != 0.0
+        free_mass, free_stiffness = (model.ties.T @ m @ model.ties for m in (mass, stiffness))
     count = min(normal_modes, int(inner.sum()))
     if 8 * (int(edge.sum()) + count) * len(mass.indptr) > LARGEST:
         raise ValueError(f'with {int(edge.sum()) + count} shapes take over {LARGEST} bytes')
     try:
-        span = _span(mass, stiffness, edge, inner, count)
-        squares, within = _natural(span.T @ (stiffness @ span), span.T @ (mass @ span))
+        span = _span(free_mass, free_stiffness, edge, inner, count)
+        squares, within = _natural(
+            span.T @ (free_stiffness @ span), span.T @ (free_mass @ span))
     except (np.linalg.LinAlgError, RuntimeError, ValueError):
         raise ValueError(
             'leaves rigid motions, or motions without stiffness, when its root is clamped; name '
             'more root nodes'
         ) from None
     shapes = span @ within[:, : keep or None]
-    given = _integrals(model, sparse.csr_matrix(mass), shapes)
+    if model.ties is not None:
+        shapes = model.ties @ shapes
+    given = _integrals(model, mass, shapes)
     translation, rotation = (_at_nodes(model, shapes, first) for first in (0, 3))
-    turns = bool(np.any((model.directions >= 3) & (model.directions < GENERALISED)))
+    turning = np.unique(model.nodes[(model.directions >= 3) & (model.directions < GENERALISED)])
+    turns = len(turning) == len(model.node_ids)
     if not turns:
+        fixed = np.union1d(turning, _indices(model, root))
+        given_rotation = rotation[:, fixed]
         rotation = derived_rotations(model.positions, translation)
-        rotation[:, _indices(model, root)] = 0.0
+        rotation[:, fixed] = given_rotation
     if stiffening:
         masses = sum(_node_matrix(model, mass, a).sum(axis=1) for a in range(3)) / 3.0
         given.update(line_stiffening(
             model.positions, translation, rotation, np.asarray(masses).ravel(), turns
         ))
     squares = squares[: keep or None]
+    kept = slice(None) if model.shown is None else model.shown
+    if 'stiffening_nodes' in given:
+        given['stiffening_nodes'] = given['stiffening_nodes'][kept]
     return {
-        'node_ids': model.node_ids, 'node_positions': model.positions,
-        'translation': translation, 'rotation': rotation,
+        'node_ids': model.node_ids[kept], 'node_positions': model.positions[kept],
+        'translation': translation[:, kept], 'rotation': rotation[:, kept],
         'modal_mass': np.eye(len(squares)), 'stiffness': np.diag(squares), **given,
     }
 
@@ -149,7 +167,7 @@ def _span(mass: Any, stiffness: Any, edge: np.ndarray, inner: np.ndarray, count:
     if not inner.any():
         return shapes
     own = stiffness[inner][:, inner].tocsc()
-    factor = splu(own)
+    factor = splu(own, 'MMD_AT_PLUS_A', diag_pivot_thresh=0.0, options={'SymmetricMode': True})
     if n_edge:
         shapes[np.ix_(inner, np.arange(n_edge))] = -factor.solve(
             stiffness[inner][:, edge].toarray()
@@ -267,13 +285,10 @@ def derived_rotations(positions: np.ndarray, translation: np.ndarray) -> np.ndar
     count = min(_NEIGHBOURS, len(positions))
     _, near = cKDTree(positions).query(positions, count)
     near = np.asarray(near).reshape(len(positions), count)
-    rotation = np.zeros_like(translation)
-    for node, others in enumerate(near):
-        arms = positions[others] - positions[node]
-        matrix = np.zeros((count, 3, 3))
-        for a, (b, c) in enumerate(((1, 2), (2, 0), (0, 1))):
-            matrix[:, c, a], matrix[:, b, a] = arms[:, b], -arms[:, c]
-        moves = translation[:, others] - translation[:, [node]]
-        inverse = np.linalg.pinv(matrix.reshape(3 * count, 3), rcond=1e-6)
-        rotation[:, node] = moves.reshape(len(moves), 3 * count) @ inverse.T
-    return rotation
+    arms = positions[near] - positions[:, None]
+    matrix = np.zeros((len(positions), count, 3, 3))
+    for a, (b, c) in enumerate(((1, 2), (2, 0), (0, 1))):
+        matrix[..., c, a], matrix[..., b, a] = arms[..., b], -arms[..., c]
+    moves = (translation[:, near] - translation[:, :, None]).reshape(*translation.shape[:2], -1)
+    inverse = np.linalg.pinv(matrix.reshape(len(positions), 3 * count, 3), rcond=1e-6)
+    return np.einsum('nac,knc->kna', inverse, moves)
