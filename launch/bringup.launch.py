@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts the simulated arm, its inverse dynamics and its markers, connected to each other."""
 
-from flexdyn_ros.nodes.node_launch import description_parameter, root_frame
+from flexdyn_ros.nodes.node_launch import (
+    declared,
+    description_parameter,
+    EXTENSION_FILE,
+    root_frame,
+)
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription
+from launch.actions import IncludeLaunchDescription
 from launch.conditions import IfCondition
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
@@ -31,47 +36,32 @@ def generate_launch_description():
             }.items(),
         )
 
-    clock = [('/clock', 'clock')]
-    use_rviz = IfCondition(LaunchConfiguration('use_rviz'))
+    def viewer(name, **arguments):
+        return Node(
+            package=name,
+            executable=name,
+            namespace=LaunchConfiguration('namespace'),
+            condition=IfCondition(LaunchConfiguration('use_rviz')),
+            remappings=[('/clock', 'clock')],
+            **arguments,
+        )
+
+    description_file = PathJoinSubstitution([share, 'urdf', 'canadarm.urdf.xacro'])
     return LaunchDescription([
-        DeclareLaunchArgument(
-            'description_file',
-            default_value=PathJoinSubstitution([share, 'urdf', 'canadarm.urdf.xacro']),
-            description='URDF or xacro file of the robot',
-        ),
-        DeclareLaunchArgument(
-            'extension_file',
-            default_value='',
-            description='file with a <flexdyn> element to add to the description; empty: none',
-        ),
-        DeclareLaunchArgument(
-            'namespace', default_value='', description='namespace of all nodes'
-        ),
-        DeclareLaunchArgument(
-            'forward_dynamics_params',
-            default_value=config('forward_dynamics.yaml'),
-            description='parameters of the simulator',
-        ),
-        DeclareLaunchArgument(
-            'inverse_dynamics_params',
-            default_value=config('inverse_dynamics.yaml'),
-            description='parameters of the inverse dynamics',
-        ),
-        DeclareLaunchArgument(
-            'deflection_markers_params',
-            default_value=config('deflection_markers.yaml'),
-            description='parameters of the markers',
-        ),
-        DeclareLaunchArgument(
-            'lockstep',
-            default_value='true',
-            description='let the simulation wait for the torques; false runs at its own pace',
-        ),
-        DeclareLaunchArgument(
-            'use_rviz',
-            default_value='false',
-            description='start rviz2 and robot_state_publisher as well',
-        ),
+        *declared({
+            'description_file': (description_file, 'URDF or xacro file of the robot'),
+            **EXTENSION_FILE,
+            'namespace': ('', 'namespace of all nodes'),
+            'forward_dynamics_params': (
+                config('forward_dynamics.yaml'), 'parameters of the simulator'),
+            'inverse_dynamics_params': (
+                config('inverse_dynamics.yaml'), 'parameters of the inverse dynamics'),
+            'deflection_markers_params': (
+                config('deflection_markers.yaml'), 'parameters of the markers'),
+            'lockstep': (
+                'true', 'let the simulation wait for the torques; false runs at its own pace'),
+            'use_rviz': ('false', 'start rviz2 and robot_state_publisher as well'),
+        }),
         include('forward_dynamics.launch.py', {
             'params_file': LaunchConfiguration('forward_dynamics_params'),
             'publish_clock': 'true',
@@ -88,24 +78,16 @@ def generate_launch_description():
             'use_sim_time': 'true',
             'modal_states_topic': 'forward_dynamics_node/modal_states',
         }),
-        Node(
-            package='robot_state_publisher',
-            executable='robot_state_publisher',
-            namespace=LaunchConfiguration('namespace'),
-            condition=use_rviz,
+        viewer(
+            'robot_state_publisher',
             parameters=[{'robot_description': description_parameter(), 'use_sim_time': True}],
-            remappings=clock,
         ),
-        Node(
-            package='rviz2',
-            executable='rviz2',
-            namespace=LaunchConfiguration('namespace'),
-            condition=use_rviz,
+        viewer(
+            'rviz2',
             arguments=[
                 '-d', PathJoinSubstitution([share, 'rviz', 'flexible_arm.rviz']),
                 '-f', root_frame(),
             ],
             parameters=[{'use_sim_time': True}],
-            remappings=clock,
         ),
     ])

@@ -130,8 +130,8 @@ class DeflectionMarkersNode(RobotNode):
     def _on_modal_states(self, message: JointState) -> None:
         if self.measured is not None:
             self._report_dropped(self.modal_cache.update(
-                message.name, message.position, message.velocity, time.monotonic()
-            ))
+                message.name, message.position, message.velocity, time.monotonic(),
+                'modal_states'))
 
     def _report_dropped(self, dropped: Optional[str]) -> None:
         if dropped:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
@@ -40,34 +40,44 @@ def root_frame() -> Command:
     ])
 
 
-def use_sim_time_argument() -> DeclareLaunchArgument:
-    """Return the argument use_sim_time."""
-    return DeclareLaunchArgument(
-        'use_sim_time', default_value='false', description='take the time from /clock'
-    )
+def declared(arguments: Mapping[str, tuple[Any, str]]) -> list[DeclareLaunchArgument]:
+    """Return launch arguments, given by name as default value and description."""
+    return [
+        DeclareLaunchArgument(name, default_value=default, description=description)
+        for name, (default, description) in arguments.items()
+    ]
+
+
+EXTENSION_FILE = {
+    'extension_file': (
+        '', 'file with a <flexdyn> element to add to the description; empty: none'),
+}
+USE_SIM_TIME = {'use_sim_time': ('false', 'take the time from /clock')}
 
 
 def node_launch_description(
     name: str,
-    arguments: Sequence[DeclareLaunchArgument],
-    parameters: Mapping[str, type],
-    remappings: Sequence[tuple[str, Any]] = (),
+    switches: Mapping[str, tuple[str, str]],
+    topics: Mapping[str, tuple[str, str]],
 ) -> LaunchDescription:
     """
     Return a launch description of one node of this package.
 
     Args:
         name: Name of the node without "_node", which is that of its file in config/ as well.
-        arguments: Arguments beside those of all nodes.
-        parameters: Parameters that arguments of the same names set, with their types.
-        remappings: Topics of the node and where they lead.
+        switches: Arguments that set boolean parameters of the same names: default value and
+            description.
+        topics: Arguments that remap topics: topic of the node, which is their default value,
+            and description.
     """
     share = FindPackageShare('flexdyn_ros')
     from_topic = PythonExpression(["'", LaunchConfiguration('description_file'), "' == ''"])
     set_by_arguments = {
         key: ParameterValue(LaunchConfiguration(key), value_type=kind)
-        for key, kind in {'extension_file': str, **parameters}.items()
+        for key, kind in {'extension_file': str, **dict.fromkeys(switches, bool)}.items()
     }
+    remappings = {topic: LaunchConfiguration(key) for key, (topic, _) in topics.items()}
+    remappings['/clock'] = LaunchConfiguration('clock_topic')
 
     def node(condition: Any, description: Mapping[str, Any]) -> LifecycleNode:
         return LifecycleNode(
@@ -78,32 +88,22 @@ def node_launch_description(
             output='screen',
             condition=condition,
             parameters=[LaunchConfiguration('params_file'), {**set_by_arguments, **description}],
-            remappings=[*remappings, ('/clock', LaunchConfiguration('clock_topic'))],
+            remappings=list(remappings.items()),
         )
 
+    config = PathJoinSubstitution([share, 'config', f'{name}.yaml'])
     return LaunchDescription([
-        DeclareLaunchArgument(
-            'description_file',
-            default_value='',
-            description='URDF or xacro file of the robot; empty: the topic robot_description',
-        ),
-        DeclareLaunchArgument(
-            'extension_file',
-            default_value='',
-            description='file with a <flexdyn> element to add to the description; empty: none',
-        ),
-        DeclareLaunchArgument(
-            'params_file',
-            default_value=PathJoinSubstitution([share, 'config', f'{name}.yaml']),
-            description='parameters of the node',
-        ),
-        DeclareLaunchArgument('namespace', default_value='', description='namespace of the node'),
-        DeclareLaunchArgument(
-            'clock_topic',
-            default_value='/clock',
-            description='topic of simulated time; relative: in the namespace',
-        ),
-        *arguments,
+        *declared({
+            'description_file': (
+                '', 'URDF or xacro file of the robot; empty: the topic robot_description'),
+            **EXTENSION_FILE,
+            'params_file': (config, 'parameters of the node'),
+            'namespace': ('', 'namespace of the node'),
+            'clock_topic': (
+                '/clock', 'topic of simulated time; relative: in the namespace'),
+            **switches,
+            **topics,
+        }),
         node(UnlessCondition(from_topic), {'robot_description': description_parameter()}),
         node(IfCondition(from_topic), {}),
     ])

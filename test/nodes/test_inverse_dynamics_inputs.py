@@ -102,7 +102,7 @@ def test_states_that_fall_silent_over_dds_are_followed_by_gravity_and_a_ramp(pro
 def test_stale_states_follow_the_policy(torque_node, policy):
     made = torque_node({'robot_description': ROBOT, 'stale_policy': policy, 'timeout': 0.2})
     made.state(STATE)
-    for entry in made.node.measured._single.entries.values():
+    for entry in made.node.measured.entries.values():
         entry.received -= 1.0
     made.node._watch()
     wanted = {

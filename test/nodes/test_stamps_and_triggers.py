@@ -40,10 +40,10 @@ def test_a_name_that_comes_twice_drops_the_message(torque_node):
 def test_a_stamp_that_stands_still_drops_new_values_and_ages_old_ones(torque_node):
     made = torque_node({'robot_description': ROBOT, 'timeout': 30.0})
     made.state(stamped(5.0))
-    received = made.node.measured._single.entries['elbow'].received
+    received = made.node.measured.entries['elbow'].received
     made.state(stamped(5.0))  # repeated: answered again, and no younger
     assert len(made.commands) == 2
-    assert made.node.measured._single.entries['elbow'].received == received
+    assert made.node.measured.entries['elbow'].received == received
     made.state(stamped(5.0, elbow=0.31))
     assert len(made.commands) == 2
     assert 'the stamp repeats at 5 s' in made.message

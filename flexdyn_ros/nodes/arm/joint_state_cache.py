@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 import math
-from typing import Any, Collection, Mapping, Optional, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
 from flexdyn_ros.nodes.arm.plausibility import Bound
 import numpy as np
@@ -42,7 +42,7 @@ class StateEntry:
             self.problem = why
 
     def unusable(self, now: float, timeout: float) -> Optional[str]:
-        """Return why the state cannot be used, or None; see `KnownStates.problems`."""
+        """Return why the state cannot be used, or None; see `JointStateCache.problems`."""
         if self.problem:
             return self.problem
         if self.received is None:
@@ -65,26 +65,59 @@ class JointEntry(StateEntry):
     velocity: float = math.nan
 
 
-class KnownStates:
+class JointStateCache:
     """
-    The states of joints by name, each with its own time of arrival.
+    Collects joint states from any number of publishers, each with its own time of arrival.
 
     Attributes:
-        names: The joints.
+        names: The needed joints.
+        entries: The newest state of each joint with one coordinate.
+        unknown: Names met in messages that are not needed.
+        touched: Number of needed joints that the last message named.
+        faults: Number of faults by kind.
     """
 
-    def __init__(self, states: Mapping[str, StateEntry], optional: Collection[str]):
+    def __init__(
+        self,
+        names: Sequence[str],
+        need_velocity: bool = True,
+        preferred: Optional[Mapping[str, str]] = None,
+        optional: Sequence[str] = (),
+        bounds: Optional[Mapping[str, Bound]] = None,
+        patience: int = 5,
+        others: Optional[Mapping[str, StateEntry]] = None,
+    ):
         """
-        Take the states.
+        Make an empty cache.
 
         Args:
-            states: By name.
+            names: The needed joints.
+            need_velocity: Whether a joint without velocity is unusable.
+            preferred: For some joints, another name in the messages that takes precedence once
+                it has been seen, such as {'elbow': 'elbow_motor'}.
             optional: Joints whose state may be missing.
+            bounds: What is plausible, by joint; a joint that it leaves out may do anything.
+            patience: Number of implausible states of a joint in a row that are left out; the
+                next one is a problem.
+            others: States of needed joints that a subclass takes, by name.
         """
-        self.names = tuple(states)
-        self._states = dict(states)
+        self.entries = {name: JointEntry() for name in names}
+        self._states: dict[str, StateEntry] = {**self.entries, **(others or {})}
+        self.names = tuple(self._states)
         self._optional = frozenset(optional)
-        self._needed = {name: s for name, s in states.items() if name not in self._optional}
+        self._needed = {
+            name: state for name, state in self._states.items() if name not in self._optional}
+        self.unknown: set[str] = set()
+        self.touched = 0
+        self.faults: Counter[str] = Counter()
+        self._bounds = bounds or {}
+        self._patience = patience
+        self._need_velocity = need_velocity
+        self._owner = {name: name for name in self.entries}
+        self._preferred = dict(preferred or {})
+        # Of the last message: its names, and place, state and bound of each joint.
+        self._order: list[str] = []
+        self._places: list[tuple[int, JointEntry, Bound]] = []
 
     def problems(self, now: float, timeout: float) -> dict[str, str]:
         """
@@ -120,60 +153,13 @@ class KnownStates:
             return None
         return now - min((state.received for state in self._needed.values()), default=now)
 
-
-class JointStateCache(KnownStates):
-    """
-    Collects joint states from any number of publishers.
-
-    Attributes:
-        entries: The newest state of each needed joint.
-        unknown: Names met in messages that are not needed.
-        touched: Number of needed joints that the last message named.
-        faults: Number of faults by kind.
-    """
-
-    def __init__(
-        self,
-        names: Sequence[str],
-        need_velocity: bool = True,
-        preferred: Optional[Mapping[str, str]] = None,
-        optional: Sequence[str] = (),
-        bounds: Optional[Mapping[str, Bound]] = None,
-        patience: int = 5,
-    ):
-        """
-        Make an empty cache.
-
-        Args:
-            names: The needed joints.
-            need_velocity: Whether a joint without velocity is unusable.
-            preferred: For some joints, another name in the messages that takes precedence once
-                it has been seen, such as {'elbow': 'elbow_motor'}.
-            optional: Joints whose state may be missing.
-            bounds: What is plausible, by joint; a joint that it leaves out may do anything.
-            patience: Number of implausible states of a joint in a row that are left out; the
-                next one is a problem.
-        """
-        self.entries = {name: JointEntry() for name in names}
-        super().__init__(self.entries, optional)
-        self.unknown: set[str] = set()
-        self.touched = 0
-        self.faults: Counter[str] = Counter()
-        self._bounds = bounds or {}
-        self._patience = patience
-        self._need_velocity = need_velocity
-        self._owner = {name: name for name in self.names}
-        self._preferred = dict(preferred or {})
-        # Of the last message: its names, and place, state and bound of each joint.
-        self._order: list[str] = []
-        self._places: list[tuple[int, JointEntry, Bound]] = []
-
     def update(
         self,
         names: Sequence[str],
         positions: Sequence[float],
         velocities: Sequence[float],
         received: float,
+        topic: str = 'joint_states',
     ) -> Optional[str]:
         """
         Take over one message.
@@ -183,6 +169,7 @@ class JointStateCache(KnownStates):
             positions: Empty or one for each name [rad | m].
             velocities: Empty or one for each name [rad/s | m/s].
             received: Steady time of arrival [s].
+            topic: Its topic, for the reason.
 
         Returns:
             Why the whole message was dropped, or None.
@@ -191,15 +178,9 @@ class JointStateCache(KnownStates):
             return None
         self.touched = 0
         self._order = []
-        for label, values in (('position', positions), ('velocity', velocities)):
-            unfit = unfit_length('joint_states', label, values, names)
-            if unfit:
-                self.faults[WRONG_LENGTH] += 1
-                return unfit
-        if len(set(names)) != len(names):
-            self.faults[DUPLICATE_NAMES] += 1
-            twice = sorted(name for name, count in Counter(names).items() if count > 1)
-            return f'joint_states dropped: it names {", ".join(twice)} more than once'
+        dropped = self.misshapen(topic, names, position=positions, velocity=velocities)
+        if dropped:
+            return dropped
         for joint, other in self._preferred.items():
             if other in names and joint in self._owner:
                 del self._owner[joint]
@@ -219,6 +200,28 @@ class JointStateCache(KnownStates):
             for k, joint in enumerate(map(self._owner.get, names)) if joint is not None
         ]
         return None
+
+    def misshapen(
+        self, topic: str, names: Sequence[str], **arrays: Sequence[Any]
+    ) -> Optional[str]:
+        """
+        Return why a message is dropped, and count it; None where its shape is right.
+
+        Args:
+            topic: Its topic.
+            names: Joint names, which must differ.
+            arrays: By name; each must be empty or have an entry for each joint.
+        """
+        for label, values in arrays.items():
+            if len(values) not in (0, len(names)):
+                self.faults[WRONG_LENGTH] += 1
+                return (f'{topic} dropped: {label} has {len(values)} elements for {len(names)} '
+                        'names')
+        if len(set(names)) == len(names):
+            return None
+        self.faults[DUPLICATE_NAMES] += 1
+        twice = sorted(name for name, count in Counter(names).items() if count > 1)
+        return f'{topic} dropped: it names {", ".join(twice)} more than once'
 
     def _take_plausible(
         self, names: Sequence[str], positions: Sequence[float], velocities: Sequence[float],
@@ -265,15 +268,6 @@ class JointStateCache(KnownStates):
     def velocities(self) -> np.ndarray:
         """Last valid velocities in the order of `names`, shape (n,) [rad/s | m/s]."""
         return np.array([entry.velocity for entry in self.entries.values()])
-
-
-def unfit_length(
-    topic: str, label: str, values: Sequence[Any], names: Sequence[str]
-) -> Optional[str]:
-    """Return why a message is dropped whose array is neither empty nor one for each name."""
-    if len(values) in (0, len(names)):
-        return None
-    return f'{topic} dropped: {label} has {len(values)} elements for {len(names)} names'
 
 
 def _problem(label: str, value: Optional[float]) -> Optional[str]:

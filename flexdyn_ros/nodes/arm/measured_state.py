@@ -3,18 +3,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, Mapping, Optional, Sequence
 
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
-from flexdyn_ros.nodes.arm.joint_state_cache import (
-    DUPLICATE_NAMES,
-    IMPLAUSIBLE,
-    JointStateCache,
-    KnownStates,
-    unfit_length,
-    WRONG_LENGTH,
-)
+from flexdyn_ros.nodes.arm.joint_state_cache import IMPLAUSIBLE, JointStateCache
 from flexdyn_ros.nodes.arm.multi_dof_joint import ANY, MultiDofEntry
 from flexdyn_ros.nodes.arm.plausibility import Bound, Plausible
 from flexdyn_ros.nodes.arm.times import MessageStamps, nanoseconds, NodeClock
@@ -24,15 +16,8 @@ JOINT_STATES = 'joint_states'
 MULTI_DOF = 'multi_dof_joint_states'
 
 
-class MeasuredState(KnownStates):
-    """
-    Positions and velocities of all joints.
-
-    Attributes:
-        unknown: Names met in messages that are not needed.
-        faults: Number of faults by kind.
-        touched: Number of needed joints that the last message named.
-    """
+class MeasuredState(JointStateCache):
+    """Positions and velocities of all joints, those with a transform among them."""
 
     def __init__(
         self,
@@ -53,21 +38,15 @@ class MeasuredState(KnownStates):
             plausible: The same, of joints with a transform, and how often that may not hold.
         """
         self._coordinates = coordinates
-        self._need_velocity = need_velocity
-        self._single = JointStateCache(
-            tuple(coordinates.places), need_velocity, coordinates.preferred_names, optional,
-            bounds, plausible.patience,
-        )
         self._plausible = plausible
-        self.faults: Counter[str] = self._single.faults
-        self.touched = 0
-        self._order = MessageStamps(plausible.patience)
-        self._entries = {joint.name: MultiDofEntry(joint) for joint in coordinates.multi_dof}
-        super().__init__({**self._single.entries, **self._entries}, optional)
-        self.unknown = self._single.unknown
+        self._order_of_stamps = MessageStamps(plausible.patience)
+        self._multi_dof = {joint.name: MultiDofEntry(joint) for joint in coordinates.multi_dof}
         self._stamps: dict[str, int] = {}
         self._newest = ''
         self._paired = False
+        super().__init__(
+            tuple(coordinates.places), need_velocity, coordinates.preferred_names, optional,
+            bounds, plausible.patience, self._multi_dof)
 
     def take_joint_states(
         self, message: Any, received: float, clock: Optional[NodeClock] = None
@@ -83,76 +62,52 @@ class MeasuredState(KnownStates):
         Returns:
             Why the whole message was dropped, or None.
         """
-        self.touched = 0
-        content = message.position, message.velocity
-        wrong = self._stamp_problem(JOINT_STATES, message, message.name, content, clock)
-        if wrong:
-            return wrong
-        if self._frozen(clock):
-            self.touched = sum(name in self._single.names for name in message.name)
-            return None
-        self._note(JOINT_STATES, message)
-        dropped = self._single.update(message.name, message.position, message.velocity, received)
-        self.touched = self._single.touched
-        return dropped
+        names, arrays = message.name, {'position': message.position, 'velocity': message.velocity}
+        new, dropped = self._checked(JOINT_STATES, message, names, arrays, clock)
+        return self.update(names, *arrays.values(), received) if new else dropped
 
     def take_multi_dof(
         self, message: Any, received: float, clock: Optional[NodeClock] = None
     ) -> Optional[str]:
         """Take over a message with fields as sensor_msgs/MultiDOFJointState, like the other."""
-        self.touched = 0
         names = message.joint_names
-        content = message.transforms, message.twist
-        wrong = self._stamp_problem(MULTI_DOF, message, names, content, clock)
-        if wrong:
-            return wrong
-        for label in ('transforms', 'twist'):
-            unfit = unfit_length(MULTI_DOF, label, getattr(message, label), names)
-            if unfit:
-                self.faults[WRONG_LENGTH] += 1
-                return unfit
-        if len(set(names)) != len(names):
-            self.faults[DUPLICATE_NAMES] += 1
-            return f'{MULTI_DOF} dropped: it names a joint more than once'
-        if self._frozen(clock):
-            self.touched = sum(name in self._entries for name in names)
-            return None
-        self._note(MULTI_DOF, message)
-        for index, name in enumerate(names):
-            if name not in self._entries:
+        arrays = {'transforms': message.transforms, 'twist': message.twist}
+        new, dropped = self._checked(MULTI_DOF, message, names, arrays, clock)
+        for index, name in enumerate(names if new else ()):
+            if name not in self._multi_dof:
                 self.unknown.add(name)
                 continue
             self.touched += 1
-            transform = message.transforms[index] if message.transforms else None
-            twist = message.twist[index] if message.twist else None
-            fine = self._entries[name].take(
+            transform, twist = (each[index] if each else None for each in arrays.values())
+            fine = self._multi_dof[name].take(
                 transform, twist, self._need_velocity, received, self._plausible)
             self.faults[IMPLAUSIBLE] += not fine
-        return None
+        return dropped
 
-    def _stamp_problem(
-        self, topic: str, message: Any, names: Sequence[str], content: Any,
+    def _checked(
+        self, topic: str, message: Any, names: Sequence[str], arrays: Mapping[str, Sequence[Any]],
         clock: Optional[NodeClock],
-    ) -> Optional[str]:
-        if clock is None:
-            return None
-        stamp = nanoseconds(message.header.stamp)
-        found = self._order.problem((topic, *names), stamp, content, clock)
-        if found is None:
-            return None
-        kind, sentence = found
-        self.faults[kind] += 1
-        return f'{topic} dropped: {sentence}'
-
-    def _frozen(self, clock: Optional[NodeClock]) -> bool:
-        """Return whether a message repeats an old one while time goes on: it makes none young."""
-        return clock is not None and self._order.repeated and not clock.simulated
-
-    def _note(self, topic: str, message: Any) -> None:
-        stamp = nanoseconds(message.header.stamp)
+    ) -> tuple[bool, Optional[str]]:
+        """Return whether a message has news, and why it was dropped or None."""
+        self.touched = 0
+        stamp, stamps = nanoseconds(message.header.stamp), self._order_of_stamps
+        found = clock and stamps.problem((topic, *names), stamp, [*arrays.values()], clock)
+        if found:
+            kind, sentence = found
+            self.faults[kind] += 1
+            return False, f'{topic} dropped: {sentence}'
+        dropped = self.misshapen(topic, names, **arrays)
+        if dropped:
+            return False, dropped
+        if clock and stamps.repeated and not clock.simulated:
+            # It repeats an old one while time goes on: it makes none young.
+            known = self.entries if topic == JOINT_STATES else self._multi_dof
+            self.touched = sum(name in known for name in names)
+            return False, None
         self._newest = topic
         self._stamps[topic] = stamp
         self._paired |= self._stamps.get(JOINT_STATES) == self._stamps.get(MULTI_DOF)
+        return True, None
 
     @property
     def whole(self) -> bool:
@@ -162,17 +117,17 @@ class MeasuredState(KnownStates):
         Where both topics come under the same stamps, as from a simulator, that is when both have
         come; elsewhere it is at each joint_states, and what the other topic said last stands.
         """
-        if not self._entries:
+        if not self._multi_dof:
             return True
         if self._paired:
             return self._stamps[JOINT_STATES] == self._stamps[MULTI_DOF]
-        return self._newest == JOINT_STATES or not self._single.names
+        return self._newest == JOINT_STATES or not self.entries
 
     def without_left_out(self, now: float, timeout: float) -> tuple[np.ndarray, np.ndarray]:
         """Return `positions` and `velocities`, optional joints that cannot be used now as NaN."""
         q, qd = self.positions, self.velocities
         for name in self.left_out(now, timeout):
-            joint = self._entries[name].joint if name in self._entries else None
+            joint = self._multi_dof[name].joint if name in self._multi_dof else None
             at, column = self._coordinates.places.get(name) or (joint.positions, joint.velocities)
             q[at] = qd[column] = np.nan
         return q, qd
@@ -180,11 +135,11 @@ class MeasuredState(KnownStates):
     @property
     def positions(self) -> np.ndarray:
         """Last valid joint positions, shape (n_positions,); what is not known is NaN."""
-        if not self._entries:
-            return self._single.positions
+        if not self._multi_dof:
+            return super().positions
         q = np.full(self._coordinates.n_positions, np.nan)
-        q[[place for place, _ in self._coordinates.places.values()]] = self._single.positions
-        for entry in self._entries.values():
+        q[[place for place, _ in self._coordinates.places.values()]] = super().positions
+        for entry in self._multi_dof.values():
             if entry.q is not None:
                 q[entry.joint.positions] = entry.q
         return q
@@ -192,11 +147,11 @@ class MeasuredState(KnownStates):
     @property
     def velocities(self) -> np.ndarray:
         """Last valid joint velocities, shape (n_joints,); what is not known is NaN."""
-        if not self._entries:
-            return self._single.velocities
+        if not self._multi_dof:
+            return super().velocities
         qd = np.full(self._coordinates.n_joints, np.nan)
-        qd[[place for _, place in self._coordinates.places.values()]] = self._single.velocities
-        for entry in self._entries.values():
+        qd[[place for _, place in self._coordinates.places.values()]] = super().velocities
+        for entry in self._multi_dof.values():
             if entry.qd is not None:
                 qd[entry.joint.velocities] = entry.qd
         return qd
