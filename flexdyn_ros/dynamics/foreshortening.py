@@ -11,20 +11,22 @@ gradient D_j = C_j delta and the bias b_j = delta'^T C_j delta'. Nothing is drop
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Iterable, Sequence, TypeVar
+from typing import Iterable, Sequence
 
-from flexdyn_ros.dynamics.multibody import AxialInertia, BodyNode, Entry
+from flexdyn_ros.dynamics.multibody import AxialInertia, Body, BodyNode, Entry
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
     add,
     add_matrices,
     apply,
     apply_transposed,
+    axial as axial_part,
     BodyMotion,
     BodyWrench,
     combine,
     cross,
     dot,
+    inertia_of,
     is_zero,
     Matrix,
     outer,
@@ -34,7 +36,6 @@ from flexdyn_ros.dynamics.spatial import (
     Vector,
 )
 
-Integrals = TypeVar('Integrals', bound='DeflectedIntegrals')
 # For each mode k the j and D_jk of the amplitudes that change with it.
 Gradients = list[list[tuple[int, Scalar]]]
 
@@ -99,9 +100,9 @@ def deflected_node(
 
 
 @dataclass
-class DeflectedIntegrals:
+class DeflectedBody:
     """
-    Inertia integrals of a body at one deflection, about its frame's origin in its axes.
+    A body at one deflection; integrals are about its frame's origin in its axes.
 
     Attributes:
         first_moment: int rho dm, rho = r + u.
@@ -109,6 +110,7 @@ class DeflectedIntegrals:
         modal_moments: int rho phi_k^T dm for each mode k.
         modal_first: int phi_k dm.
         modal_mass: Generalised mass, indexed [k][l].
+        body: The body.
     """
 
     first_moment: Vector
@@ -116,9 +118,21 @@ class DeflectedIntegrals:
     modal_moments: list[Matrix]
     modal_first: Sequence[Vector]
     modal_mass: Sequence[Sequence[Scalar]]
+    body: Body
+
+    @property
+    def inertia(self) -> Matrix:
+        """Inertia matrix about the frame's origin."""
+        return inertia_of(self.second_moment)
+
+    @property
+    def angular_coupling(self) -> list[Vector]:
+        """Angular momentum about the origin for each unit mode rate."""
+        rotary = self.body.modal.rotary
+        return [add(axial_part(m), momentum) for m, momentum in zip(self.modal_moments, rotary)]
 
 
-def drawn_in(axial: AxialInertia, modes: list, deflected: Integrals) -> Integrals:
+def drawn_in(axial: AxialInertia, modes: list, deflected: DeflectedBody) -> DeflectedBody:
     """
     Return a body's inertia integrals with its points drawn in along the axis.
 

@@ -122,12 +122,10 @@ class CompositeDerivatives(CompositeResponses):
     def _enter_inward(self, index: int, kind: int, x: int, response: BodyWrench) -> None:
         """Enter a change of the wrench on a body's parent, there and further inward."""
         index = self._tree.bodies[index].parent
-        while index > 0:
+        while index >= 0:
             self._enter(index, kind, x, response)
-            response = self.carry(index, response)
+            response = self.carry(index, response) if index else response
             index = self._tree.bodies[index].parent
-        if index == 0:
-            self._enter(index, kind, x, response)
 
     def _enter(self, index: int, kind: int, x: int, response: BodyWrench) -> None:
         """Enter a change of the wrench on a body and of its modal forces."""
