@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Iterable, Sequence
 
-from flexdyn_ros.dynamics.multibody import AxialInertia, Body, BodyNode, Entry
+from flexdyn_ros.dynamics.multibody import AxialInertia, Body, Entry
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
     add,
@@ -84,19 +84,6 @@ def weighted(weights: Iterable[Scalar], values: Iterable[Scalar]) -> Scalar:
 def along_modes(weights: Sequence[Scalar], gradients: Gradients) -> list[Scalar]:
     """Return sum_j weight_j D_jk for each mode k."""
     return [_sum(weights[j] * slope for j, slope in column) for column in gradients]
-
-
-def deflected_node(
-    node: BodyNode, axial: AxialInertia, modes: Sequence[Scalar]
-) -> tuple[Vector, list[Vector]]:
-    """Return the place of a deflected cross-section, and its velocity for each unit mode rate."""
-    place, columns = add(node.position, combine(modes, node.translation)), list(node.translation)
-    if axial.terms:
-        drawn = weighted(node.shortening, amplitudes(axial, modes))
-        place = add(place, scale(drawn, axial.direction))
-        rates = along_modes(node.shortening, amplitude_gradients(axial, modes))
-        columns = [add(c, scale(rate, axial.direction)) for c, rate in zip(columns, rates)]
-    return place, columns
 
 
 @dataclass
