@@ -10,6 +10,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 from flexdyn_ros.arguments import real_matrix, real_number, real_vector
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.errors import ArgumentError, FlexdynError, NonFiniteResult, UnknownName
+from flexdyn_ros.model.records.base import symmetric_matrix3
 from flexdyn_ros.model.records.inertia import Inertia, inertia_problem
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
@@ -167,5 +168,4 @@ def payload_body(mass: Any, com: Any, inertia: Any) -> Inertia:
     doubt = inertia_problem(mass, moments, ('triangle',))
     if doubt is not None:
         _logger.warning('The inertia of a payload is doubtful: %s.', doubt)
-    xx, xy, xz, yx, yy, yz, zx, zy, zz = (0.5 * (moments + moments.T)).ravel().tolist()
-    return Inertia(mass, (x, y, z), ((xx, xy, xz), (yx, yy, yz), (zx, zy, zz)))
+    return Inertia(mass, (x, y, z), symmetric_matrix3(moments))

@@ -539,16 +539,12 @@ class Dynamics(Evaluation, ClosedChainMethods):
     def clear_payload(self, link: Optional[str] = None) -> None:
         """Return the payload of one link, or of all, to what the description declares."""
         declared = {payload.link: payload.inertia for payload in self.robot.payloads}
-        if link is None:
-            self._payloads = declared
-        else:
+        kept = {}
+        if link is not None:
             self.robot.link(link)
-            others = {name: body for name, body in self._payloads.items() if name != link}
-            restored = {link: declared[link]} if link in declared else {}
-            kept = {**others, **restored}
-            # The declared order, so that sums of inertias come out bit for bit the same.
-            order = [*declared, *(name for name in kept if name not in declared)]
-            self._payloads = {name: kept[name] for name in order if name in kept}
+            kept = {name: body for name, body in self._payloads.items() if name != link}
+        # The declared order, so that sums of inertias come out bit for bit the same.
+        self._payloads = {**declared, **kept}
         self._change_loads()
 
     def set_gravity(self, vector: ArrayLike) -> None:

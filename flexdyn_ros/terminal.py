@@ -38,14 +38,13 @@ def heading(text: str) -> str:
     return paint(text, 'bold')
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[object]], indent: str = '  ') -> str:
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """
     Return rows in aligned columns under their headings, numbers and percentages to the right.
 
     Args:
         headings: One a column.
         rows: The cells; a float is shown with six significant digits, None as "-".
-        indent: What each line starts with.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     right = [all(_is_number(row[k]) for row in rows) for k in range(len(headings))]
@@ -53,7 +52,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]], indent: str
         max([len(title), *(len(row[k]) for row in cells)]) for k, title in enumerate(headings)
     ]
     lines = [
-        indent + '  '.join(
+        '  ' + '  '.join(
             cell.rjust(width) if to_right else cell.ljust(width)
             for cell, width, to_right in zip(line, widths, right)
         ).rstrip()

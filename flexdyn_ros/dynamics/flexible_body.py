@@ -10,10 +10,9 @@ drawn in along its axis adds is in foreshortening.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Iterable
 
-from flexdyn_ros.dynamics.foreshortening import axial_wrench, DeflectedIntegrals, drawn_in
+from flexdyn_ros.dynamics.foreshortening import axial_wrench, DeflectedBody, drawn_in
 from flexdyn_ros.dynamics.multibody import Body, Entry
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
@@ -25,7 +24,6 @@ from flexdyn_ros.dynamics.spatial import (
     BodyWrench,
     cross,
     dot,
-    inertia_of,
     is_zero,
     Matrix,
     multiply,
@@ -36,29 +34,6 @@ from flexdyn_ros.dynamics.spatial import (
     Vector,
     ZERO,
 )
-
-
-@dataclass
-class DeflectedBody(DeflectedIntegrals):
-    """
-    A body at one deflection.
-
-    Attributes:
-        body: The body.
-    """
-
-    body: Body
-
-    @property
-    def inertia(self) -> Matrix:
-        """Inertia matrix about the frame's origin."""
-        return inertia_of(self.second_moment)
-
-    @property
-    def angular_coupling(self) -> list[Vector]:
-        """Angular momentum about the origin for each unit mode rate."""
-        rotary = self.body.modal.rotary
-        return [add(axial(m), momentum) for m, momentum in zip(self.modal_moments, rotary)]
 
 
 def deflect(body: Body, modes: list) -> DeflectedBody:

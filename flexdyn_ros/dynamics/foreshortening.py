@@ -11,20 +11,22 @@ gradient D_j = C_j delta and the bias b_j = delta'^T C_j delta'. Nothing is drop
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Iterable, Sequence, TypeVar
+from typing import Iterable, Sequence
 
-from flexdyn_ros.dynamics.multibody import AxialInertia, BodyNode, Entry
+from flexdyn_ros.dynamics.multibody import AxialInertia, Body, Entry
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
     add,
     add_matrices,
     apply,
     apply_transposed,
+    axial as axial_part,
     BodyMotion,
     BodyWrench,
     combine,
     cross,
     dot,
+    inertia_of,
     is_zero,
     Matrix,
     outer,
@@ -34,7 +36,6 @@ from flexdyn_ros.dynamics.spatial import (
     Vector,
 )
 
-Integrals = TypeVar('Integrals', bound='DeflectedIntegrals')
 # For each mode k the j and D_jk of the amplitudes that change with it.
 Gradients = list[list[tuple[int, Scalar]]]
 
@@ -85,23 +86,10 @@ def along_modes(weights: Sequence[Scalar], gradients: Gradients) -> list[Scalar]
     return [_sum(weights[j] * slope for j, slope in column) for column in gradients]
 
 
-def deflected_node(
-    node: BodyNode, axial: AxialInertia, modes: Sequence[Scalar]
-) -> tuple[Vector, list[Vector]]:
-    """Return the place of a deflected cross-section, and its velocity for each unit mode rate."""
-    place, columns = add(node.position, combine(modes, node.translation)), list(node.translation)
-    if axial.terms:
-        drawn = weighted(node.shortening, amplitudes(axial, modes))
-        place = add(place, scale(drawn, axial.direction))
-        rates = along_modes(node.shortening, amplitude_gradients(axial, modes))
-        columns = [add(c, scale(rate, axial.direction)) for c, rate in zip(columns, rates)]
-    return place, columns
-
-
 @dataclass
-class DeflectedIntegrals:
+class DeflectedBody:
     """
-    Inertia integrals of a body at one deflection, about its frame's origin in its axes.
+    A body at one deflection; integrals are about its frame's origin in its axes.
 
     Attributes:
         first_moment: int rho dm, rho = r + u.
@@ -109,6 +97,7 @@ class DeflectedIntegrals:
         modal_moments: int rho phi_k^T dm for each mode k.
         modal_first: int phi_k dm.
         modal_mass: Generalised mass, indexed [k][l].
+        body: The body.
     """
 
     first_moment: Vector
@@ -116,9 +105,21 @@ class DeflectedIntegrals:
     modal_moments: list[Matrix]
     modal_first: Sequence[Vector]
     modal_mass: Sequence[Sequence[Scalar]]
+    body: Body
+
+    @property
+    def inertia(self) -> Matrix:
+        """Inertia matrix about the frame's origin."""
+        return inertia_of(self.second_moment)
+
+    @property
+    def angular_coupling(self) -> list[Vector]:
+        """Angular momentum about the origin for each unit mode rate."""
+        rotary = self.body.modal.rotary
+        return [add(axial_part(m), momentum) for m, momentum in zip(self.modal_moments, rotary)]
 
 
-def drawn_in(axial: AxialInertia, modes: list, deflected: Integrals) -> Integrals:
+def drawn_in(axial: AxialInertia, modes: list, deflected: DeflectedBody) -> DeflectedBody:
     """
     Return a body's inertia integrals with its points drawn in along the axis.
 

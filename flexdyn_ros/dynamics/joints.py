@@ -128,37 +128,22 @@ def multi_axis_product(
     omega: Optional[Vector],
 ) -> Column:
     """
-    Return the acceleration that the joint's own velocity adds, in body axes; None for none.
+    Return the acceleration that the joint's own velocity adds, in body axes.
 
     Column k turns and slides with all later axes m, so that its rate is the sum of
     qd_m S_k x S_m, a product of twists (van der Merwe, eqs. 5.69 and 5.71, with the sign that
     differentiation gives), and omega x velocity leads from the rate of a velocity in body axes to
     the origin's acceleration. The three columns of a quaternion keep their place in the body.
     """
-    linear = None if velocity is None or omega is None else cross(omega, velocity)
-    angular: Optional[Vector] = None
-    before: Column = (None, None)
+    linear, angular = cross(omega or ZERO, velocity or ZERO), ZERO
+    before = ZERO, ZERO
     for number, ((translation, rotation), rate) in enumerate(zip(columns, rates)):
-        part = (
-            None if translation is None else scale(rate, translation),
-            None if rotation is None else scale(rate, rotation),
-        )
+        part = scale(rate, translation or ZERO), scale(rate, rotation or ZERO)
         if not joint.quaternion or number >= 3:
-            swept = _vector_sum(_cross(before[1], part[0]), _cross(before[0], part[1]))
-            linear = _vector_sum(linear, swept)
-            angular = _vector_sum(angular, _cross(before[1], part[1]))
-        before = (_vector_sum(before[0], part[0]), _vector_sum(before[1], part[1]))
+            swept = add(cross(before[1], part[0]), cross(before[0], part[1]))
+            linear, angular = add(linear, swept), add(angular, cross(before[1], part[1]))
+        before = add(before[0], part[0]), add(before[1], part[1])
     return linear, angular
-
-
-def _cross(a: Optional[Vector], b: Optional[Vector]) -> Optional[Vector]:
-    return None if a is None or b is None else cross(a, b)
-
-
-def _vector_sum(a: Optional[Vector], b: Optional[Vector]) -> Optional[Vector]:
-    if a is None or b is None:
-        return b if a is None else a
-    return add(a, b)
 
 
 def joint_motion(

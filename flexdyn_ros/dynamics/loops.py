@@ -99,16 +99,17 @@ def _components(
     wanted: tuple[int, ...],
 ) -> list[Scalar]:
     """Return the wanted directions of a relative velocity that is given in root axes."""
-    rotation = apply_transposed(second.rotation, omega)
-    translation = apply_transposed(second.rotation, linear)
-    found = []
-    for k in wanted:
-        if k == _single_rotation(loop):
-            one, other = _axis(first, k), _axis(second, k)
-            found.append(dot(add(one, other), omega) / (1.0 + dot(one, other)))
-        else:
-            found.append(rotation[k] if k < 3 else translation[k - 3])
-    return found
+    single = _single_rotation(loop)
+    seen = [x for v in (omega, linear) for x in apply_transposed(second.rotation, v)]
+    return [
+        _bisector_rate(first, second, k, omega) if k == single else seen[k] for k in wanted
+    ]
+
+
+def _bisector_rate(first: FrameMotion, second: FrameMotion, k: int, omega: Vector) -> Scalar:
+    """Return (x1 + x2) . omega / (1 + x1 . x2) for axis k of both frames."""
+    one, other = _axis(first, k), _axis(second, k)
+    return dot(add(one, other), omega) / (1.0 + dot(one, other))
 
 
 def loop_bias(
@@ -127,14 +128,13 @@ def loop_bias(
         linear = subtract(linear, scale(2.0, cross(second.angular_velocity, speed)))
         linear = add(linear, cross(second.angular_velocity, cross(second.angular_velocity, arm)))
         alpha = subtract(first.angular_acceleration, second.angular_acceleration)
-        seen = subtract(alpha, cross(second.angular_velocity, omega))
-        rotation = apply_transposed(second.rotation, seen)
-        translation = apply_transposed(second.rotation, linear)
-        for k in loop.directions:
-            if k == _single_rotation(loop):
-                found.append(_bisector_bias(first, second, k, omega, alpha))
-            else:
-                found.append(rotation[k] if k < 3 else translation[k - 3])
+        turning = subtract(alpha, cross(second.angular_velocity, omega))
+        seen = [x for v in (turning, linear) for x in apply_transposed(second.rotation, v)]
+        single = _single_rotation(loop)
+        found += [
+            _bisector_bias(first, second, k, omega, alpha) if k == single else seen[k]
+            for k in loop.directions
+        ]
     return found
 
 

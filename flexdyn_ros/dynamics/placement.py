@@ -12,7 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Iterator, Optional, Sequence
 
-from flexdyn_ros.dynamics.foreshortening import deflected_node
+from flexdyn_ros.dynamics.foreshortening import (
+    along_modes,
+    amplitude_gradients,
+    amplitudes,
+    weighted,
+)
 from flexdyn_ros.dynamics.joints import AxisTerm, Column, frame_axis, joint_motion, project_on_axis
 from flexdyn_ros.dynamics.multibody import AxialInertia, Body, BodyNode, Multibody
 from flexdyn_ros.dynamics.scalar import Scalar
@@ -32,6 +37,7 @@ from flexdyn_ros.dynamics.spatial import (
     Matrix,
     multiply,
     rotate_tensor,
+    scale,
     skew,
     symmetric_congruence,
     Vector,
@@ -165,6 +171,19 @@ def _node_placement(node: BodyNode, parent: Body, q: list) -> NodePlacement:
         rotation = by_vector(theta)
         turning = [vector_angular_velocity(theta, column) for column in node.rotation]
     return NodePlacement(position, rotation, theta, translation, turning, node, axial)
+
+
+def deflected_node(
+    node: BodyNode, axial: AxialInertia, modes: Sequence[Scalar]
+) -> tuple[Vector, list[Vector]]:
+    """Return the place of a deflected cross-section, and its velocity for each unit mode rate."""
+    place, columns = add(node.position, combine(modes, node.translation)), list(node.translation)
+    if axial.terms:
+        drawn = weighted(node.shortening, amplitudes(axial, modes))
+        place = add(place, scale(drawn, axial.direction))
+        rates = along_modes(node.shortening, amplitude_gradients(axial, modes))
+        columns = [add(c, scale(rate, axial.direction)) for c, rate in zip(columns, rates)]
+    return place, columns
 
 
 def carry_twist(place: Placement, twist: Twist, mode_rates: Sequence[Scalar]) -> Twist:

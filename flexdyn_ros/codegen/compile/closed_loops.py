@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any, Iterable, Sequence
 
 from flexdyn_ros import closed_chains
-from flexdyn_ros.codegen.export.writer import wrap
+from flexdyn_ros.codegen.export.writer import WIDTH, wrap
 from flexdyn_ros.dynamics import loop_tolerances
 from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.model.loop_layout import LoopLayout
-from flexdyn_ros.model.records.robot import DIRECTIONS, Robot
+from flexdyn_ros.model.records.robot import Robot
 
-WIDTH = 99
 # After the loads of a function: the largest constraint error that it takes, as a fraction of the
 # loop's length [- | rad], and the rank of the constraints plus one, or zero where it finds it.
 SETTINGS = 2
@@ -36,7 +35,7 @@ def closing_source(robot: Robot, loads: int, work: int) -> str:
     layout, space = LoopLayout(robot), ConfigurationSpace(robot)
     given = {*layout.actuated, *layout.prescribed}
     moving = [k for k in range(robot.nv) if k not in given]
-    constrained = [[DIRECTIONS.index(name) for name in loop.constrain] for loop in robot.loops]
+    constrained = [loop.directions for loop in robot.loops]
     sizes = {
         'NQ': robot.nq, 'NV': robot.nv, 'N_JOINTS': robot.n_joints, 'LOOPS': len(robot.loops),
         'N': len(layout.lengths), 'TAIL': loads, 'WORK': work, 'MOVING': len(moving),

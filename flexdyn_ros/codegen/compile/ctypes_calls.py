@@ -25,7 +25,7 @@ ALIGNMENT = 64
 
 
 class Kernel:
-    """A compiled function of vectors, with what the extension's kernels have."""
+    """A compiled function of vectors, called as the extension's kernels are."""
 
     def __init__(
         self,
@@ -34,7 +34,6 @@ class Kernel:
         constants: Sequence[float],
         shapes: Sequence[tuple[int, ...]],
         pivots: int,
-        quaternions: Sequence[int],
         doubtful: float,
         memory: int,
     ):
@@ -47,7 +46,6 @@ class Kernel:
             constants: Numbers that follow them in x.
             shapes: Of its results, packed into y.
             pivots: Number of pivots that follow them in y.
-            quaternions: Where quaternions start in the first input; callers normalise them.
             doubtful: Least ratio of pivots that makes a result sound.
             memory: Numbers of its work array.
         """

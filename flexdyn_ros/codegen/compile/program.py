@@ -28,6 +28,7 @@ from flexdyn_ros.codegen.compile.compiled_c import (
 from flexdyn_ros.codegen.compile.compiler import find_compiler, load_library
 from flexdyn_ros.codegen.compile.extension import extension
 from flexdyn_ros.codegen.tracing.interface import Input, Output, Trace
+import numpy as np
 
 CALL, BATCH = 'call', 'batch'
 # Vectors of a few numbers cost straight-line code more than they save; loops have longer ones.
@@ -123,13 +124,22 @@ class CompiledProgram:
             NoCompiler, CompilationFailed: If it cannot be compiled.
         """
         library = self._load(CALL)
-        given = [each for each in self.inputs if each.name not in self.constants]
-        module = extension() or ctypes_calls
-        return module.Kernel(
-            library.address, tuple(len(each.symbols) for each in given), self._numbers(),
-            tuple(output.shape for output in self.outputs), library.pivots, self.quaternions,
-            DOUBTFUL_PIVOT, library.memory,
+        sizes = [len(each.symbols) for each in self.inputs if each.name not in self.constants]
+        numbers, module = self._numbers(), extension()
+        if module is None:
+            return ctypes_calls.Kernel(
+                library.address, sizes, numbers, [output.shape for output in self.outputs],
+                library.pivots, DOUBTFUL_PIVOT, library.memory,
+            )
+        counts = (
+            len(sizes), len(self.quaternions), len(self.outputs), library.pivots, library.memory
         )
+        shapes = [
+            n for each in self.outputs
+            for n in (len(each.shape), *(*each.shape, 1, 1)[:2], each.size)
+        ]
+        layout = np.array([*counts, *sizes, *self.quaternions, *shapes], dtype=np.intp)
+        return module.Kernel(library.address, layout, np.array(numbers, float), DOUBTFUL_PIVOT)
 
     def native(self) -> NativeFunction:
         """

@@ -84,10 +84,7 @@ class CompositeDerivatives(CompositeResponses):
         """Add what a wrench does on axes that turn with their own joint, as planar ones do."""
         place = self.places[index]
         for axis, (linear, angular) in zip(place.body.joint.terms, place.columns):
-            slopes = (
-                None if linear is None else slope(linear, along),
-                None if angular is None else slope(angular, along),
-            )
+            slopes = slope(linear or ZERO, along), slope(angular or ZERO, along)
             power = project_on_axis(slopes, self.wrenches[index])
             self._add(POSITION, axis[0].velocity_index, x, power)
 
@@ -122,12 +119,10 @@ class CompositeDerivatives(CompositeResponses):
     def _enter_inward(self, index: int, kind: int, x: int, response: BodyWrench) -> None:
         """Enter a change of the wrench on a body's parent, there and further inward."""
         index = self._tree.bodies[index].parent
-        while index > 0:
+        while index >= 0:
             self._enter(index, kind, x, response)
-            response = self.carry(index, response)
+            response = self.carry(index, response) if index else response
             index = self._tree.bodies[index].parent
-        if index == 0:
-            self._enter(index, kind, x, response)
 
     def _enter(self, index: int, kind: int, x: int, response: BodyWrench) -> None:
         """Enter a change of the wrench on a body and of its modal forces."""
@@ -174,9 +169,7 @@ class CompositeDerivatives(CompositeResponses):
 
 def _moved(column: Column, wrench: Wrench) -> BodyWrench:
     """Return how a wrench in body axes looks from a parent while its body moves along a column."""
-    linear, angular = column
+    linear, angular = (part or ZERO for part in column)
     force, moment = wrench
-    force_rate = ZERO if angular is None else cross(angular, force)
-    moment_rate = ZERO if angular is None else cross(angular, moment)
-    moment_rate = moment_rate if linear is None else add(moment_rate, cross(linear, force))
-    return BodyWrench(force_rate, moment_rate, [])
+    moment_rate = add(cross(angular, moment), cross(linear, force))
+    return BodyWrench(cross(angular, force), moment_rate, [])

@@ -37,6 +37,7 @@ from flexdyn_ros.dynamics.spatial import (
     scale_matrix,
     subtract_matrices,
     Vector,
+    ZERO,
 )
 
 # Variations (dw, db, da); or what a unit of each contributes to a force.
@@ -86,15 +87,14 @@ def stages(place: Placement, omega: Vector, mode_rates: list, qd: list) -> list[
         angular = combine(mode_rates, node.angular)
         omega = apply_transposed(node.rotation, add(omega, angular))
     linear, _ = combine_columns(place.columns, axis_rates(place.body.joint, qd))
-    sliding = None if linear is None else apply(place.rotation, linear)
+    sliding = apply(place.rotation, linear or ZERO)
     found.append(Stage(place.rotation, place.position, _velocity(omega, place.position, sliding)))
     return found
 
 
-def _velocity(omega: Vector, position: Vector, sliding: Vector | None) -> Vector:
+def _velocity(omega: Vector, position: Vector, sliding: Vector) -> Vector:
     """Return 2 p' of a point that also moves by itself."""
-    double = cross(scale(2.0, omega), position)
-    return double if sliding is None else add(double, scale(2.0, sliding))
+    return add(cross(scale(2.0, omega), position), scale(2.0, sliding))
 
 
 def inward(steps: list[Stage], row: Variation) -> Variation:
@@ -154,10 +154,8 @@ class CoriolisResponse:
 
     def row(self, linear: Vector | None, angular: Vector | None) -> Vector:
         """Return the derivative by dw of the power on a unit velocity."""
-        if linear is None:
-            return apply_transposed(self.map, angular)
-        pushed = cross(self.momentum, linear)
-        return pushed if angular is None else add(pushed, apply_transposed(self.map, angular))
+        pushed = cross(self.momentum, linear or ZERO)
+        return add(pushed, apply_transposed(self.map, angular or ZERO))
 
     def wrench(self, omega: Vector) -> tuple[Vector, Vector]:
         """Return force and moment for a variation of angular velocity."""

@@ -15,9 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Iterable, NamedTuple, Optional, Sequence
 
-from flexdyn_ros.dynamics.foreshortening import amplitude_biases, deflected_node, weighted
+from flexdyn_ros.dynamics.foreshortening import amplitude_biases, weighted
 from flexdyn_ros.dynamics.joints import AxisTerm, joint_position, JointMotion
 from flexdyn_ros.dynamics.multibody import Body, BodyNode, Multibody
+from flexdyn_ros.dynamics.placement import deflected_node
 from flexdyn_ros.dynamics.spatial import (
     about_axis,
     add,

@@ -194,7 +194,7 @@ def _without(
 RESCALINGS = 10
 
 
-def refine(network: Network, steps: int, patience: int, seed: int = 1) -> None:
+def refine(network: Network, steps: int, patience: int) -> None:
     """
     Look for a cheaper network, step by step; see `extraction.search`, which comes before.
 
@@ -202,9 +202,8 @@ def refine(network: Network, steps: int, patience: int, seed: int = 1) -> None:
         network: The network; changed in place.
         steps: How many steps to try.
         patience: Steps without a gain after which the search ends.
-        seed: Of the random numbers; the same one gives the same result.
     """
-    random = network.index.random = Random(seed)
+    random = network.index.random = Random(1)
     least, since = network.total, 0
     for atom in drawn(network, steps, random):
         for other in random.choices(list(network.polynomials), k=RESCALINGS):

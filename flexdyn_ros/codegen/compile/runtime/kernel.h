@@ -12,20 +12,18 @@ enum { SPARE = 3, SPARED = 3, ON_STACK = 768 };
 typedef void (*call_function)(const double *, double *, double *);
 
 typedef struct {
-    int rank;
-    npy_intp shape[2];
-    Py_ssize_t size;
+    npy_intp rank, shape[2], size;
 } result_shape;
 
 typedef struct {
     PyObject_HEAD
     call_function call;
-    Py_ssize_t n_inputs, n_results, n_quaternions;
-    Py_ssize_t *sizes;       /* of the inputs, constants left out */
+    npy_intp *layout;        /* what all sizes below lie in */
+    npy_intp *sizes;         /* of the inputs, constants left out */
+    npy_intp *quaternions;   /* where they start in the first input */
     result_shape *results;   /* pivots left out */
-    Py_ssize_t *quaternions; /* where they start in the first input */
-    Py_ssize_t n_x, n_y, n_pivots, n_constants;
-    Py_ssize_t n_memory;     /* of x, y and the work array */
+    npy_intp n_inputs, n_quaternions, n_results, n_x, n_y, n_pivots, n_constants;
+    npy_intp n_memory;       /* of x, y and the work array */
     double *constants;       /* the last n_constants numbers of x */
     double doubtful;         /* the least ratio of pivots that makes results sound */
     PyArrayObject *spare[SPARED][SPARE]; /* arrays given out before, see new_array */
@@ -35,79 +33,71 @@ typedef struct {
 static PyArray_Descr *double_type;
 static PyTypeObject *array_type, *ndarray_type;
 
-/* Read the shape of a result: (), (n,) or (n, m). */
-static int read_shape(PyObject *tuple, result_shape *result)
+/* Take the sizes in a layout of `length` numbers; return 0 where they do not fit. */
+static int take_layout(Kernel *self, npy_intp length)
 {
-    Py_ssize_t rank, *extent = read_sizes(tuple, &rank);
-    if (extent == NULL)
-        return -1;
-    if (rank > 2) {
-        PyErr_SetString(PyExc_ValueError, "a result has more than two dimensions");
-        PyMem_Free(extent);
-        return -1;
-    }
-    result->rank = (int)rank;
-    result->size = 1;
-    for (int k = 0; k < result->rank; ++k) {
-        result->shape[k] = extent[k];
-        result->size *= extent[k];
-    }
-    PyMem_Free(extent);
-    return 0;
+    enum { COUNTS = 5, OF_SHAPE = sizeof(result_shape) / sizeof(npy_intp) };
+    const npy_intp *counts = self->layout;
+
+    if (length < COUNTS)
+        return 0;
+    self->n_inputs = counts[0];
+    self->n_quaternions = counts[1];
+    self->n_results = counts[2];
+    self->n_pivots = counts[3];
+    self->sizes = self->layout + COUNTS;
+    self->quaternions = self->sizes + self->n_inputs;
+    self->results = (result_shape *)(self->quaternions + self->n_quaternions);
+    if (length != COUNTS + self->n_inputs + self->n_quaternions + OF_SHAPE * self->n_results)
+        return 0;
+    self->n_x = self->n_constants;
+    for (npy_intp k = 0; k < self->n_inputs; ++k)
+        self->n_x += self->sizes[k];
+    self->n_y = self->n_pivots;
+    for (npy_intp k = 0; k < self->n_results; ++k)
+        self->n_y += self->results[k].size;
+    self->n_memory = self->n_x + self->n_y + counts[4];
+    return 1;
 }
 
-/* Kernel(address, sizes, constants, shapes, pivots, quaternions, doubtful, work) */
+/*
+ * Kernel(address, layout, constants, doubtful), with arrays of intp and of double. The layout holds
+ * the numbers of inputs, quaternions, results, pivots and the work array, then sizes of inputs,
+ * places of quaternions, and rank, shape and size of each result.
+ */
 static int kernel_init(Kernel *self, PyObject *args, PyObject *kwargs)
 {
-    PyObject *sizes, *constants, *shapes, *quaternions;
+    Py_buffer layout, constants;
     unsigned long long address;
-    Py_ssize_t n_work;
+    int fits = 0;
 
     if (kwargs != NULL && PyDict_GET_SIZE(kwargs)) {
         PyErr_SetString(PyExc_TypeError, "a kernel takes no keyword arguments");
         return -1;
     }
-    if (!PyArg_ParseTuple(args, "KOO!O!nOdn", &address, &sizes, &PyTuple_Type, &constants,
-                          &PyTuple_Type, &shapes, &self->n_pivots, &quaternions, &self->doubtful,
-                          &n_work))
+    if (!PyArg_ParseTuple(args, "Ky*y*d", &address, &layout, &constants, &self->doubtful))
         return -1;
-    if (self->sizes != NULL) {
-        PyErr_SetString(PyExc_TypeError, "a kernel is made once");
-        return -1;
+    if (self->layout == NULL) {
+        self->call = (call_function)(uintptr_t)address;
+        self->layout = PyMem_Malloc(layout.len + 1);
+        self->constants = PyMem_Malloc(constants.len + 1);
+        if (self->layout != NULL && self->constants != NULL) {
+            memcpy(self->layout, layout.buf, layout.len);
+            memcpy(self->constants, constants.buf, constants.len);
+            self->n_constants = constants.len / (Py_ssize_t)sizeof(double);
+            fits = take_layout(self, layout.len / (Py_ssize_t)sizeof(npy_intp));
+        }
     }
-    self->call = (call_function)(uintptr_t)address;
-    self->sizes = read_sizes(sizes, &self->n_inputs);
-    self->quaternions = read_sizes(quaternions, &self->n_quaternions);
-    self->n_results = PyTuple_GET_SIZE(shapes);
-    self->results = PyMem_Calloc(self->n_results + 1, sizeof(result_shape));
-    self->n_constants = PyTuple_GET_SIZE(constants);
-    self->constants = PyMem_Calloc(self->n_constants + 1, sizeof(double));
-    if (self->sizes == NULL || self->quaternions == NULL || self->results == NULL ||
-        self->constants == NULL)
-        return PyErr_Occurred() ? -1 : (PyErr_NoMemory(), -1);
-    self->n_x = self->n_constants;
-    for (Py_ssize_t k = 0; k < self->n_inputs; ++k)
-        self->n_x += self->sizes[k];
-    for (Py_ssize_t k = 0; k < self->n_constants; ++k) {
-        self->constants[k] = PyFloat_AsDouble(PyTuple_GET_ITEM(constants, k));
-        if (PyErr_Occurred())
-            return -1;
-    }
-    self->n_y = self->n_pivots;
-    for (Py_ssize_t k = 0; k < self->n_results; ++k) {
-        if (read_shape(PyTuple_GET_ITEM(shapes, k), &self->results[k]) < 0)
-            return -1;
-        self->n_y += self->results[k].size;
-    }
-    self->n_memory = self->n_x + self->n_y + n_work;
-    return 0;
+    PyBuffer_Release(&layout);
+    PyBuffer_Release(&constants);
+    if (!fits)
+        PyErr_SetString(PyExc_ValueError, "the layout of a kernel does not fit");
+    return fits ? 0 : -1;
 }
 
 static void kernel_free(Kernel *self)
 {
-    PyMem_Free(self->sizes);
-    PyMem_Free(self->results);
-    PyMem_Free(self->quaternions);
+    PyMem_Free(self->layout);
     PyMem_Free(self->constants);
     for (int k = 0; k < SPARED * SPARE; ++k)
         Py_XDECREF(self->spare[k / SPARE][k % SPARE]);
@@ -219,7 +209,7 @@ static PyArrayObject *new_array(Kernel *kernel, Py_ssize_t number)
             return spare[k];
         }
     Py_INCREF(double_type);
-    array = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, double_type, shape->rank,
+    array = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, double_type, (int)shape->rank,
                                                   (npy_intp *)shape->shape, NULL, NULL, 0, NULL);
     if (array != NULL && spare != NULL && shape->size <= ON_STACK) {
         PyArrayObject **place = &spare[kernel->next_spare[number]];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers: whether they are finite, copies of them, and sizes out of Python's tuples.
+ * Numbers: whether they are finite, and copies of them.
  *
  * Results were just stored one by one. Loops read few of them so, as a load of several at once
  * would have to wait for them; the extension is therefore compiled without vectorising.
@@ -72,30 +72,4 @@ static inline void copy_numbers(double *to, const double *from, Py_ssize_t count
     UNROLLED
     for (Py_ssize_t k = 0; k < count; ++k)
         to[k] = from[k];
-}
-
-/* Return the sizes of a tuple in new memory, or NULL with an error. */
-static Py_ssize_t *read_sizes(PyObject *tuple, Py_ssize_t *count)
-{
-    Py_ssize_t *sizes;
-    if (!PyTuple_Check(tuple)) {
-        PyErr_SetString(PyExc_TypeError, "expected a tuple of sizes");
-        return NULL;
-    }
-    *count = PyTuple_GET_SIZE(tuple);
-    sizes = PyMem_Calloc(*count + 1, sizeof(Py_ssize_t));
-    if (sizes == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    for (Py_ssize_t k = 0; k < *count; ++k) {
-        sizes[k] = PyLong_AsSsize_t(PyTuple_GET_ITEM(tuple, k));
-        if (sizes[k] < 0) {
-            if (!PyErr_Occurred())
-                PyErr_SetString(PyExc_ValueError, "a size is negative");
-            PyMem_Free(sizes);
-            return NULL;
-        }
-    }
-    return sizes;
 }
