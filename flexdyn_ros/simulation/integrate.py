@@ -45,7 +45,7 @@ _ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
 
 # Functions that a simulation evaluates, compiled before it starts where "auto" leaves large ones
 # to the reference.
-EVALUATED, ON_BASE = ('forward_dynamics',), ('inverse_dynamics', 'mass_matrix')
+EVALUATED = ('forward_dynamics',)
 BY_IMPLICIT = ('mass_matrix', 'bias_vector', 'friction_vector')
 RECORDED = ('kinetic_energy', 'potential_energy', 'dissipated_power')
 
@@ -177,8 +177,11 @@ def simulate(
     chosen = choose(dyn, q, dt, method, force, stops, driven)
     tolerances = _tolerances(chosen.tableau, rtol, atol, max_step, events)
     if dyn.robot.nv > MOST_FOR_VALUES:
-        evaluated = BY_IMPLICIT if chosen.tableau is IMPLICIT else EVALUATED
-        dyn.compile(*(ON_BASE if equations.on_base else evaluated), *RECORDED)
+        implicit = chosen.tableau is IMPLICIT
+        evaluated = [*RECORDED, *(BY_IMPLICIT if implicit or equations.on_base else EVALUATED)]
+        evaluated += ['inverse_dynamics'] * equations.on_base
+        evaluated += ['loop_jacobian'] * (implicit and equations.loops is not None)
+        dyn.compile(*evaluated)
     accepted = math.inf
     if energy_tolerance is not None:
         accepted = positive_number(energy_tolerance, 'energy_tolerance', '-')
