@@ -198,9 +198,10 @@ class CompiledSteps:
         self._constant[:] = self._equations.constant
         if self._implicit is not None:
             self._implicit.prepare(q, self.dt)
-            self._equations.mean_acceleration = self._implicit.last
         self._data.next = step
         self._loop(ctypes.byref(self._data), stop)
+        if self._implicit is not None and self.next > step:
+            self._equations.mean_acceleration = self._implicit.last
         quadratures.value = state[size:].copy()
         return state[:nq].copy(), state[nq:size].copy()
 
