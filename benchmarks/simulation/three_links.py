@@ -94,7 +94,8 @@ def fastest(settings: list[Scheme], truth: np.ndarray) -> Optional[Scheme]:
     found = []
     for setting in settings:
         try:
-            with warnings.catch_warnings(action='ignore', category=EnergyNotKept):
+            with warnings.catch_warnings():
+                warnings.simplefilter('ignore', EnergyNotKept)
                 tip = setting.run()[1]
                 taken = turn(setting)
         except (fd.FlexdynError, ValueError):  # the step is too large

@@ -2,36 +2,25 @@
 """
 Steps without Python: the compiled loop of `steps/stepping.c` on compiled functions of a robot.
 
-The loop is compiled once a machine and kept in the cache. It calls forward dynamics, energies and
-losses by their addresses, and Python is not held meanwhile.
+The loop calls forward dynamics, energies and losses by their addresses, and Python is not held
+meanwhile.
 """
 
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_int64
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Optional
 
-from flexdyn_ros import closed_chains
-from flexdyn_ros.codegen.compile import cache
 from flexdyn_ros.codegen.compile.closed_loops import SETTINGS
 from flexdyn_ros.codegen.compile.compiled_c import DOUBTFUL_PIVOT
-from flexdyn_ros.codegen.compile.compiler import (
-    CompilationFailed,
-    find_compiler,
-    load_library,
-    NoCompiler,
-)
 from flexdyn_ros.codegen.compile.program import NativeFunction
-from flexdyn_ros.dynamics.loop_tolerances import RANK_TOLERANCE
 from flexdyn_ros.simulation.computed_torque import ComputedTorque
 from flexdyn_ros.simulation.equations_of_motion import EquationsOfMotion
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 from flexdyn_ros.simulation.record import Recorder
 from flexdyn_ros.simulation.step_structures import (
+    compiled_loop,
     ConfigurationStructure,
     FIELDS,
     FrictionTermStructure,
@@ -49,13 +38,8 @@ from flexdyn_ros.simulation.tableaus import RK4, Tableau
 from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
 import numpy as np
 
-# Products and sums stay apart, as in Python.
-FLAGS = ('-O3', '-ffp-contract=off')
-STEPS = Path(__file__).resolve().parent / 'steps'
-SOURCES = (
-    'stepping.h', 'impulses.h', 'prescribed_base.h', 'runge_kutta.h', 'constrained_space.h',
-    'implicit_midpoint.h', 'joint_stops.h', 'sliding.h', 'stepping.c',
-)
+# The loop is compiled for constraint Jacobians up to whole multiples of these rows and columns.
+_SIZES = 16
 
 
 def compiled_steps(
@@ -95,7 +79,7 @@ def compiled_steps(
                 functions[field] = found
     robot = equations.dyn.robot
     size = max(robot.nv, len(robot.constraint_names)) if 'jacobian' in functions else 1
-    found_loop = _loop(size)
+    found_loop = compiled_loop(-(-size // _SIZES) * _SIZES)
     if found_loop is None:
         return None
     times = (steps, dt, t_end)
@@ -131,7 +115,7 @@ class CompiledSteps:
             recorder: Whose rows the loop fills.
             times: Number of steps, their length and the duration [s].
             functions: Compiled, by their fields.
-            loop: The function `flexdyn_steps`, and bytes of the spaces of loops.
+            loop: See `compiled_loop`.
             implicit: The method in Python, where it is the implicit one.
         """
         self._implicit = implicit
@@ -214,9 +198,10 @@ class CompiledSteps:
         self._constant[:] = self._equations.constant
         if self._implicit is not None:
             self._implicit.prepare(q, self.dt)
-            self._equations.mean_acceleration = self._implicit.last
         self._data.next = step
         self._loop(ctypes.byref(self._data), stop)
+        if self._implicit is not None and self.next > step:
+            self._equations.mean_acceleration = self._implicit.last
         quadratures.value = state[size:].copy()
         return state[:nq].copy(), state[nq:size].copy()
 
@@ -307,33 +292,3 @@ class CompiledSteps:
             intervals, powers - 1, width, self._numbers(given.at),
             self._numbers(given.coefficients), 0,
         )
-
-
-@lru_cache(maxsize=None)
-def _loop(size: int) -> Optional[tuple[Any, int]]:
-    """
-    Return the function `flexdyn_steps`, or None where it cannot be compiled.
-
-    Args:
-        size: Most rows and columns of constraint Jacobians.
-
-    Returns:
-        The function, and the bytes of what loops leave of motions, see `spaces.h`.
-    """
-    try:
-        compiler = find_compiler()
-        start = f'enum {{ SIZE = {size} }};\n#define RANK_TOLERANCE {RANK_TOLERANCE!r}\n'
-        files = [Path(closed_chains.__file__).with_name('spaces.h'), *map(STEPS.joinpath, SOURCES)]
-        source = start + ''.join(each.read_text(encoding='utf-8') for each in files)
-        entry = cache.entry_name(source, compiler.identity, *FLAGS, suffix=cache.LIBRARY)
-        library = load_library(
-            entry, lambda: compiler.build(source, FLAGS), lambda path: ctypes.CDLL(str(path))
-        )
-    except (CompilationFailed, NoCompiler):
-        return None
-    structure, spaces = (c_int64 * 2).in_dll(library, 'flexdyn_sizes')
-    assert structure == ctypes.sizeof(SimulationStructure), 'the structures of stepping.h differ'
-    function = library.flexdyn_steps
-    function.argtypes = (ctypes.POINTER(SimulationStructure), c_int64)
-    function.restype = ctypes.c_int
-    return function, spaces

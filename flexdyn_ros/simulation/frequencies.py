@@ -8,7 +8,7 @@ a swinging or bending arm is not included, so that joints without springs have f
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import Any, Iterable, Optional
 
 from flexdyn_ros.closed_chains.solve import spaces, tolerance_of
 from flexdyn_ros.model.modal.matrices import reduced_eigenproblem, symmetric_part
@@ -84,7 +84,7 @@ def natural_modes(
 
 
 def linearised(
-    dyn: Any, q: np.ndarray, first: int = 0, gains: Sequence[np.ndarray] = ()
+    dyn: Any, q: np.ndarray, first: int = 0, gains: Iterable[np.ndarray] = ()
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """
     Solve for the linearised motion at rest in q, (nq,): M x'' + D x' + K x = 0.

@@ -92,6 +92,7 @@ class ImplicitMidpoint:
         """Prepare the method; `equations` are the robot's equations of motion."""
         dyn = equations.dyn
         self._equations, self._dyn = equations, dyn
+        equations.mean_acceleration = None
         tree = assemble(dyn.robot, {})
         self.rows = ImpulseRows(dyn.robot, tree.friction, equations.stops)
         self.forces = PassiveForces(equations, tree)

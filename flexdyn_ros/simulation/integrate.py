@@ -45,7 +45,7 @@ _ROUNDING = 1e-9  # of a step: a last step shorter than this is not taken
 
 # Functions that a simulation evaluates, compiled before it starts where "auto" leaves large ones
 # to the reference.
-EVALUATED, ON_BASE = ('forward_dynamics',), ('inverse_dynamics', 'mass_matrix')
+EVALUATED = ('forward_dynamics',)
 BY_IMPLICIT = ('mass_matrix', 'bias_vector', 'friction_vector')
 RECORDED = ('kinetic_energy', 'potential_energy', 'dissipated_power')
 
@@ -80,8 +80,8 @@ def simulate(
 
     Samples lie dt apart, one a step; the last step is shortened so that the run ends at t_end
     exactly. Motion passes through joint limits, unless `stops` is given. On the backend "c" the
-    steps of a robot without a prescribed base run without Python, unless the torque is a function
-    that is evaluated at every stage, or loops are driven, loaded or held by gains.
+    steps of a fixed length run without Python, unless a function is evaluated at every stage, or
+    loops are driven, loaded, held by gains or on a prescribed base.
 
     Args:
         dyn: The `Dynamics` of the robot.
@@ -105,7 +105,7 @@ def simulate(
             times the highest natural frequency)). "RK45", "DOP853", "Radau", "BDF" and "LSODA", in
             letters of any case, are scipy's: they choose their steps by rtol and atol, with
             smoothed friction, and dt is the distance of samples alone (a millisecond for None);
-            see `adaptive.py`.
+            loops they run as "implicit" does; see `adaptive.py`.
         progress: None draws a bar on stderr on runs beyond two seconds on a terminal, True draws
             it on any stderr, False never; a callable receives the fraction done.
         base_acceleration: Of a base with <base motion="prescribed"/>: rates of its six velocity
@@ -177,8 +177,11 @@ def simulate(
     chosen = choose(dyn, q, dt, method, force, stops, driven)
     tolerances = _tolerances(chosen.tableau, rtol, atol, max_step, events)
     if dyn.robot.nv > MOST_FOR_VALUES:
-        evaluated = BY_IMPLICIT if chosen.tableau is IMPLICIT else EVALUATED
-        dyn.compile(*(ON_BASE if equations.on_base else evaluated), *RECORDED)
+        implicit = chosen.tableau is IMPLICIT
+        evaluated = [*RECORDED, *(BY_IMPLICIT if implicit or equations.on_base else EVALUATED)]
+        evaluated += ['inverse_dynamics'] * equations.on_base
+        evaluated += ['loop_jacobian'] * (implicit and equations.loops is not None)
+        dyn.compile(*evaluated)
     accepted = math.inf
     if energy_tolerance is not None:
         accepted = positive_number(energy_tolerance, 'energy_tolerance', '-')

@@ -1,11 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structures of `steps/stepping.h`, field by field."""
+"""The structures of `steps/stepping.h`, field by field, and the compiled loop that takes them."""
 
 from __future__ import annotations
 
 import ctypes
 from ctypes import c_double, c_int64, c_void_p
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Optional
 
+from flexdyn_ros import closed_chains
+from flexdyn_ros.codegen.compile import cache
+from flexdyn_ros.codegen.compile.compiler import CompilationFailed, find_compiler, NoCompiler
+from flexdyn_ros.codegen.compile.loading import load_library
+from flexdyn_ros.dynamics.loop_tolerances import RANK_TOLERANCE
+
+# Products and sums stay apart, as in Python.
+FLAGS = ('-O3', '-ffp-contract=off')
+STEPS = Path(__file__).resolve().parent / 'steps'
+SOURCES = (
+    'stepping.h', 'impulses.h', 'prescribed_base.h', 'runge_kutta.h', 'constrained_space.h',
+    'implicit_midpoint.h', 'joint_stops.h', 'sliding.h', 'stepping.c',
+)
 # The functions that the loop calls, by their fields of a `SimulationStructure`.
 FIELDS = {
     'forward': 'forward_dynamics', 'kinetic': 'kinetic_energy', 'potential': 'potential_energy',
@@ -108,3 +124,35 @@ class SimulationStructure(ctypes.Structure):
             'state', 'stage', 'rates', 'tau', 'force', 'x', 'y', 'memory',
         )),
     ]
+
+
+@lru_cache(maxsize=None)
+def compiled_loop(size: int) -> Optional[tuple[Any, int]]:
+    """
+    Return the function `flexdyn_steps`, or None where it cannot be compiled.
+
+    It is compiled once a machine and size, and kept in the cache.
+
+    Args:
+        size: Most rows and columns of constraint Jacobians.
+
+    Returns:
+        The function, and the bytes of what loops leave of motions, see `spaces.h`.
+    """
+    try:
+        compiler = find_compiler()
+        start = f'enum {{ SIZE = {size} }};\n#define RANK_TOLERANCE {RANK_TOLERANCE!r}\n'
+        files = [Path(closed_chains.__file__).with_name('spaces.h'), *map(STEPS.joinpath, SOURCES)]
+        source = start + ''.join(each.read_text(encoding='utf-8') for each in files)
+        entry = cache.entry_name(source, compiler.identity, *FLAGS, suffix=cache.LIBRARY)
+        library = load_library(
+            entry, lambda: compiler.build(source, FLAGS), lambda path: ctypes.CDLL(str(path))
+        )
+    except (CompilationFailed, NoCompiler):
+        return None
+    structure, spaces = (c_int64 * 2).in_dll(library, 'flexdyn_sizes')
+    assert structure == ctypes.sizeof(SimulationStructure), 'the structures of stepping.h differ'
+    function = library.flexdyn_steps
+    function.argtypes = (ctypes.POINTER(SimulationStructure), c_int64)
+    function.restype = ctypes.c_int
+    return function, spaces

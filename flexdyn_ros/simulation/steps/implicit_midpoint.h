@@ -87,7 +87,8 @@ static int to_middle(simulation *s, double h, const double *change)
 
 /* Where numbers of a step lie; n rows of impulses. */
 typedef struct {
-    double *inverse, *matrix, *mass, *scratch, *change, *theta, *force, *gap, *end, *levels; /* of v */
+    double *inverse, *matrix, *mass, *scratch; /* of v by v */
+    double *change, *theta, *force, *gap, *end, *levels; /* of v */
     double *columns, *mobility, *box, *loose, *lower, *upper, *impulse, *velocity; /* of rows */
     double *closed; /* of rows: 1 where a lower, 2 where an upper stop is */
     double *state; /* at the start of a step */
@@ -289,7 +290,8 @@ static int iterate(simulation *s, double t, double h, const room *r)
         }
         scale += speed;
         /* Velocities that loops leave of impulses at rest are rounding. */
-        if (moved <= fmax(1e-13 * scale, 1e-14 * cancelled) || (moved <= 1e-10 * scale && moved >= before))
+        if (moved <= fmax(1e-13 * scale, 1e-14 * cancelled)
+            || (moved <= 1e-10 * scale && moved >= before))
             return 1;
     }
     return 0;

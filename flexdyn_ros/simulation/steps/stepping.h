@@ -64,7 +64,7 @@ typedef struct {
     const int64_t *at, *beside, *q_at, *q_beside;
     const double *share, *limits; /* of a row, v[at] + share v[beside]; lower, then upper stops */
     const double *damping, *springs, *modal;
-    double *stiffness, *last, *memory; /* accelerations of the last step; room of compiled_steps.py */
+    double *stiffness, *last, *memory; /* last: accelerations; memory: for implicit_midpoint.h */
     const double *slides; /* whether explicit steps do between friction events */
     function mass, bias, friction;
     function jacobian; /* of the constraints; call is NULL without loops */
