@@ -15,11 +15,10 @@ Examples:
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from flexdyn_ros.cli.options import load, print_json
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.output_files import write_text
+from flexdyn_ros.output_files import new_folder, write_text
 
 # What a caller of the library knows by another name.
 _OPTIONS = {'function': '--function', 'arguments': '--argument', 'name': '--name'}
@@ -64,11 +63,8 @@ def run(call: argparse.Namespace) -> int:
     except ArgumentError as error:
         option = _OPTIONS.get(error.argument, error.argument)
         raise ArgumentError(option, error.problem) from error
-    folder = Path(call.output)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, text in code.files.items():
-        paths.append(str(write_text(folder / name, text)))
+    folder = new_folder(call.output)
+    paths = [str(write_text(folder / name, text)) for name, text in code.files.items()]
     if call.json:
         print_json({
             'robot': robot.name, 'function': code.function, 'language': code.language,
