@@ -216,7 +216,6 @@ def _base_acceleration(robot: Any, words: list[str]) -> Any:
 
 def _closed(dyn: Any, q0: Any, qd0: Any, given: list[str]) -> tuple[Any, Any]:
     """Return the nearest state that meets the loops, with what was given kept if possible."""
-    from flexdyn_ros.errors import FlexdynError
     import numpy as np
 
     held = [name for name in given if name in dyn.robot.coordinate_names]

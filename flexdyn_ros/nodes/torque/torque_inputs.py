@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The acceleration of a base whose motion is prescribed."""
+"""The inputs of the torque: reference, wrenches, gravity, and the acceleration of a base."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The dynamics of a robot that the environment pushes."""
+"""The terms of a torque: which are compensated, wrenches, and friction near standstill."""
 
 from __future__ import annotations
 
