@@ -4,14 +4,15 @@
 
 Read a description and its <flexdyn> extension, and report errors and doubtful values.
 
-Links: inertias that no rigid body has (mass [kg], principal moments [kg m^2], failed test, excess
-relative to the largest moment), inertia that contradicts the mass, moduli that no material has.
+Links: inertias that no rigid body has, with mass [kg], principal moments [kg m^2], failed test and
+excess relative to the largest moment. Inertia that contradicts the mass, moduli that no material
+has.
 Joints: joints that move no mass, limits without effort. Beams: beams too short for their modes,
 links or springs that buckle under the weight at zero configuration. Loops: loops that do not close
 near the zero configuration. Notes give the share of <inertial> that beams without a mass take.
 
 Units: masses in grams, moments in kg mm^2 or g mm^2, origins in millimetres, limits in degrees,
-densities and frequencies that no arm has, <transmission> data that is not used, and what urdfdom
+densities and frequencies that no arm has. <transmission> data that is not used, and what urdfdom
 refuses.
 
 Errors are models that forward dynamics refuses, and impossible rigid bodies; they give exit code
@@ -28,7 +29,7 @@ import argparse
 from dataclasses import asdict, replace
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import load, print_json
+from flexdyn_ros.cli.options import load, print_json, with_units
 from flexdyn_ros.terminal import heading, paint, table
 
 if TYPE_CHECKING:
@@ -128,10 +129,7 @@ def _record(robot: 'Robot', report: 'CheckReport', passed: bool) -> dict[str, An
         'source': robot.source,
         'passed': passed,
         'findings': [asdict(finding) for finding in report.findings],
-        'links': [
-            {**asdict(link), **{unit: asdict(link)[name] for name, unit in _UNITS.items()}}
-            for link in report.links
-        ],
+        'links': with_units([asdict(link) for link in report.links], _UNITS),
     }
 
 

@@ -3,8 +3,8 @@
 `flexdyn demo`: a demonstration that needs no description.
 
 It leaves an environment of another ROS before anything is imported. What PYTHONPATH and
-LD_LIBRARY_PATH have done to a running process cannot be undone, so that the demonstration starts
-again without them where they are set and not needed.
+LD_LIBRARY_PATH have done to a running process cannot be undone. Where they are set and not needed,
+the demonstration starts again without them.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import sys
 import traceback
 from typing import Iterator, NoReturn, Optional, Sequence
 
+from flexdyn_ros import __version__
 from flexdyn_ros.cli import (
     check,
     count,
@@ -117,7 +118,9 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument('--version', action=_Version, help='print the version and stop')
+    parser.add_argument(
+        '--version', action='version', version=f'flexdyn {__version__}',
+        help='print the version and stop')
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
     for module in _SUBCOMMANDS:
         add_subcommand(subparsers, module)
@@ -146,20 +149,6 @@ class CommandParser(argparse.ArgumentParser):
             message += ' (place it before the options)'
         _report(f'{message[:1].upper()}{message[1:].rstrip(".")}. See {self.prog} --help.', 0)
         sys.exit(EXIT_CALL)
-
-
-class _Version(argparse.Action):
-    """Prints the version, which is looked up only then."""
-
-    def __init__(self, **options: object):
-        super().__init__(nargs=0, **options)  # type: ignore[arg-type]
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        """Print and stop."""
-        from flexdyn_ros import __version__
-
-        print(f'flexdyn {__version__}')
-        sys.exit(0)
 
 
 class _Warnings(logging.Handler):

@@ -8,7 +8,7 @@ Three tables, for small undamped vibrations about a configuration at rest:
                  [Hz]. The frequency of a link mode is that of the link clamped at its joint,
                  without load (for segments: with the other passive joints locked). That of an
                  elastic joint includes all outward bodies. The effective mass is that which
-                 the mode moves as a whole; "of the tip" is its share of the static deflections
+                 the mode moves as a whole. "of the tip" is its share of the static deflections
                  of the link's tip under forces there.
   joints locked  natural frequencies [Hz] of the whole arm with its joints held
   joints free    natural frequencies [Hz] with its joints free; one zero a joint coordinate
@@ -22,9 +22,9 @@ hanging or bent arm. Nonlinear springs have their slope at the configuration.
 Participation of a locked mode x, scaled so that x' M x = 1 over the modal coordinates f:
   in joint j             (M_jf x)^2 / M_jj
   in base translation k  (L_kf x)^2 / (total mass)
-where M is the mass matrix and L_kf the modal forces that hold the arm while its base accelerates
+Here M is the mass matrix and L_kf the modal forces that hold the arm while its base accelerates
 by 1 m/s^2 along root axis k. It is the mode's share (0 to 1) of the inertia at the joint or the
-base: the effective modal mass of Wijker, Mechanical Vibrations in Spacecraft Design, 2004.
+base. Source: effective modal mass, Wijker, Mechanical Vibrations in Spacecraft Design, 2004.
 "made of" gives a vibration's largest shares of strain energy.
 
 Examples:
@@ -37,7 +37,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from flexdyn_ros.cli.options import load, named_values, print_json
+from flexdyn_ros.cli.options import load, named_values, print_json, with_units
 from flexdyn_ros.terminal import heading, table
 
 _SHOWN_JOINTS = 8
@@ -82,18 +82,10 @@ def run(call: argparse.Namespace) -> int:
         save_mode_shapes(robot, call.plot)
     answer['configuration'] = dict(zip(configuration.names, q.tolist()))
     if call.json:
-        print_json(_with_units(answer))
+        print_json(with_units(answer, _UNITS))
     else:
         print(_text(answer))
     return 0
-
-
-def _with_units(value: Any) -> Any:
-    """Return an answer with its quantities also under names that end in their units."""
-    if isinstance(value, dict):
-        named = {name: _with_units(entry) for name, entry in value.items()}
-        return {**named, **{_UNITS[name]: named[name] for name in _UNITS if name in named}}
-    return [_with_units(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
 def _text(answer: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ import math
 import re
 import sys
 from types import ModuleType
-from typing import Any, Sequence, TYPE_CHECKING
+from typing import Any, Mapping, Sequence, TYPE_CHECKING
 
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.urdf.values import number
@@ -43,8 +43,8 @@ def add_subcommand(subparsers: Any, module: ModuleType) -> None:
 
     Args:
         subparsers: Where to add it.
-        module: Its module: SUMMARY, a function `run` of the call, a function `add_options` of the
-            parser where it has options, and a docstring of a headline, the description, and
+        module: Its module: SUMMARY, a function `run` of the call, and a function `add_options` of
+            the parser where it has options. Its docstring has a headline, the description, and
             examples at the end.
     """
     text = (module.__doc__ or '').partition('\n\n')[2]
@@ -135,6 +135,22 @@ def _finite(value: Any) -> Any:
         return [_finite(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
+    return value
+
+
+def with_units(value: Any, units: Mapping[str, str]) -> Any:
+    """
+    Return a value for JSON with its quantities also under names that end in their units.
+
+    Args:
+        value: Dictionaries, lists and numbers.
+        units: The further name of each quantity.
+    """
+    if isinstance(value, dict):
+        named = {name: with_units(entry, units) for name, entry in value.items()}
+        return {**named, **{units[name]: named[name] for name in units if name in named}}
+    if isinstance(value, (list, tuple)):
+        return [with_units(entry, units) for entry in value]
     return value
 
 

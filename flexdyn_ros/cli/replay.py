@@ -20,7 +20,8 @@ from typing import Any, TYPE_CHECKING
 
 from flexdyn_ros.cli.options import load, positive, print_json
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.terminal import warn
+from flexdyn_ros.output_files import new_folder
+from flexdyn_ros.terminal import table, warn
 
 if TYPE_CHECKING:
     from flexdyn_ros.cli.replayed import ReplayedTorques
@@ -70,7 +71,7 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.robot_dynamics import Dynamics
 
     robot = load(call)
-    terms = TorqueTerms.of(name for name in TERMS if name not in call.leave_out)
+    terms = TorqueTerms(**{name: name not in call.leave_out for name in TERMS})
     feed_forward = FeedForward(
         Dynamics(robot), call.torque_model, terms, call.measured_side)
     coordinates = feed_forward.coordinates
@@ -81,8 +82,7 @@ def run(call: argparse.Namespace) -> int:
     recording = read_joint_states(
         call.bag, tuple(coordinates.places), coordinates.preferred_names, call.topic)
     comparison = compare(recording, feed_forward, call.cutoff)
-    folder = Path(call.out)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = new_folder(call.out)
     files = [_write_table(folder, comparison)]
     if not call.no_plots:
         files += _draw(folder, comparison)
@@ -99,16 +99,12 @@ def run(call: argparse.Namespace) -> int:
 
 def _print(recording: Any, comparison: ReplayedTorques, folder: Path) -> None:
     print(f'{recording.topic}: {len(recording.t)} samples over {recording.t[-1]:.3g} s\n')
-    width = max(len(name) for name in recording.names)
-    print(f'{"joint":{width}}  measured rms  difference rms  measured / computed')
-    for name, joint in comparison.summary().items():
-        if joint['measured_rms'] is None:
-            print(f'{name:{width}}  no effort')
-            continue
-        slope = joint['slope']
-        print(f'{name:{width}}  {joint["measured_rms"]:12.4g}  {joint["difference_rms"]:14.4g}  '
-              + ('' if slope is None else f'{slope:19.3f}'))
-        doubt = None if slope is None else _doubt(slope)
+    summary = comparison.summary()
+    print(table(
+        ('joint', 'measured rms', 'difference rms', 'measured / computed'),
+        [(name, *joint.values()) for name, joint in summary.items()]))
+    for name, joint in summary.items():
+        doubt = '' if joint['slope'] is None else _doubt(joint['slope'])
         if doubt:
             warn(f'{name}: {doubt}')
     print(f'\nWritten to {folder}.')

@@ -28,11 +28,11 @@ from flexdyn_ros.cli.options import load, named_values, positive, print_json
 from flexdyn_ros.cli.simulation_results import (
     keep_motion,
     print_summary,
-    result_folder,
     summarise,
     write_files,
 )
 from flexdyn_ros.errors import ArgumentError, FlexdynError
+from flexdyn_ros.output_files import new_folder
 from flexdyn_ros.terminal import warn
 
 # Those of `simulate`, which is imported only when it runs.
@@ -57,9 +57,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--method', choices=METHODS, default='auto', type=_method,
-        help='Runge-Kutta method, named by its order, or the implicit one with dry friction that '
-        'holds (default: auto, which is rk4, or implicit where friction, damping or a spring of a '
-        'joint asks for shorter steps); or an adaptive one of scipy, of which --dt takes samples',
+        help='Runge-Kutta method, named by its order; the implicit one, with dry friction that '
+        'holds; or an adaptive one of scipy, of which --dt takes samples. Default: auto, which is '
+        'implicit where friction, damping or a spring of a joint asks for shorter steps, else rk4',
     )
     for option, what in (
         ('--rtol', '[1] (default: 1e-6)'), ('--atol', '[rad | m] (default: 0.001 of --rtol)'),
@@ -116,7 +116,7 @@ def run(call: argparse.Namespace) -> int:
     qd0 = named_values(call.qd0, robot.coordinate_names, rest, '--qd0')
     torque = named_values(call.torque, robot.coordinate_names, rest, '--torque')
     base = _base_acceleration(robot, call.base_acceleration)
-    folder = result_folder(call.out)
+    folder = new_folder(call.out)
     dyn = Dynamics(robot)
     if robot.loops:
         q0, qd0 = _closed(dyn, q0, qd0, [word.partition('=')[0] for word in call.q0])
@@ -216,7 +216,6 @@ def _base_acceleration(robot: Any, words: list[str]) -> Any:
 
 def _closed(dyn: Any, q0: Any, qd0: Any, given: list[str]) -> tuple[Any, Any]:
     """Return the nearest state that meets the loops, with what was given kept if possible."""
-    from flexdyn_ros.errors import FlexdynError
     import numpy as np
 
     held = [name for name in given if name in dyn.robot.coordinate_names]

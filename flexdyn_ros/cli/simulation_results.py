@@ -6,23 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Optional, TYPE_CHECKING
 
-from flexdyn_ros.errors import ArgumentError, FileNotWritten
+from flexdyn_ros.errors import FileNotWritten
 from flexdyn_ros.terminal import warn
 
 if TYPE_CHECKING:
     from flexdyn_ros.simulation import Trajectory
-
-
-def result_folder(name: str) -> Path:
-    """Return the folder of the results, created where it is missing."""
-    folder = Path(name)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ArgumentError(
-            '--out', f'is {folder}, which cannot be created: {error.strerror}'
-        ) from error
-    return folder
 
 
 def keep_motion(error: BaseException, folder: Path, event: str) -> None:

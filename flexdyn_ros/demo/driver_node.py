@@ -3,10 +3,10 @@
 The process that drives a run: it publishes the reference motion and records what happens.
 
 It answers each state of the simulator with the desired motion of the period that follows, under
-the stamp of that state, so that the whole loop advances in step: state, reference, torque, next
+the stamp of that state. The whole loop then advances in step: state, reference, torque, next
 state. A state that the simulator repeats is answered again; answers that are late or double are
 dropped. So no torque is applied to another period than its own, however slow a process is. The
-desired values are those of the middle of the period, during which the simulator holds them: that
+desired values are those of the middle of the period, during which the simulator holds them. That
 makes the held torque right to second order.
 """
 

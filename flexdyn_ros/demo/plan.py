@@ -100,7 +100,7 @@ def rest_to_rest(waypoints: Sequence[tuple[float, Sequence[float]]]) -> Motion:
     Return a motion from rest to rest through points, by quintic polynomials.
 
     Velocity and acceleration are zero at each point (Spong, Hutchinson and Vidyasagar, "Robot
-    Modeling and Control", on trajectory planning); before the first and after the last the arm
+    Modeling and Control", on trajectory planning). Before the first and after the last the arm
     rests.
 
     Args:

@@ -48,7 +48,7 @@ class ProcessGroup:
     Processes that are stopped together: SIGINT, then SIGTERM, then SIGKILL.
 
     Each process gets a session of its own, so that Ctrl-C in a terminal reaches only whoever
-    holds this group, who then stops them in order.
+    holds this group. That one then stops them in order.
     """
 
     def __init__(self, patience: float = PATIENCE):

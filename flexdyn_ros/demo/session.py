@@ -126,7 +126,7 @@ def _run(options: argparse.Namespace, folder: Path, stop: threading.Event) -> in
     workers = options.parallel or max(1, len(os.sched_getaffinity(0)))
     _execute([RunSupervisor(run, stop) for run in runs], min(workers, len(runs)))
     if stop.is_set():
-        raise Interrupted('The demonstration was interrupted.')
+        raise Interrupted
     print('Drawing the pictures ...', flush=True)
     pictures = [name for key in options.robots for name in _draw(folder, key)]
     reports = [

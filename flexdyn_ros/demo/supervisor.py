@@ -66,7 +66,7 @@ class RunSupervisor:
             Interrupted: It was stopped from outside.
         """
         if self._stop.is_set():
-            raise Interrupted('The demonstration was interrupted.')
+            raise Interrupted
         self._news_at = time.monotonic()
         self.run.write()
         claim = DomainClaim()
@@ -123,7 +123,7 @@ class RunSupervisor:
             if ended.get(DRIVER) == 0:
                 return
             if self._stop.is_set():
-                raise Interrupted('The demonstration was interrupted.')
+                raise Interrupted
             for name, code in ended.items():
                 raise RunFailed(self._because(
                     f'the process {name} ended early, with code {code}.'))

@@ -17,23 +17,17 @@ from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
 from flexdyn_ros.nodes.arm.joint_state_cache import JointStateCache
 from flexdyn_ros.nodes.arm.measured_state import MeasuredState
 from flexdyn_ros.nodes.arm.plausibility import bounds, Plausible
-from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
+from flexdyn_ros.nodes.common.diagnostics import ERROR, listed, OK, WARN
 from flexdyn_ros.nodes.common.gravity import GravityFrame
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.common.run_time_model import payload_problem, RunTimeModel
-from flexdyn_ros.nodes.common.topics import subscribe_measured_states
+from flexdyn_ros.nodes.common.topics import subscribe_measured_states, TFMessage
 from flexdyn_ros.nodes.markers.deformed_messages import marker_array, no_markers, transform_message
 from flexdyn_ros.nodes.markers.deformed_shape import link_shapes, rigid_segments
 import numpy as np
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
-
-try:
-    from tf2_msgs.msg import TFMessage
-except ImportError:
-    TFMessage = None
-
 
 # How long a viewer keeps markers that are not drawn again: periods of drawing, at least [s].
 LIFETIME_PERIODS, SHORTEST_LIFETIME = 5.0, 1.0
@@ -123,9 +117,7 @@ class DeflectionMarkersNode(RobotNode):
 
     def _on_measured(self, message, take) -> None:
         self._report_dropped(take(message, time.monotonic()))
-        self.stamp = message.header.stamp
-        if self.stamp == Time():
-            self.stamp = self.get_clock().now().to_msg()
+        self.stamp = self.stamp_of(message)
 
     def _on_modal_states(self, message: JointState) -> None:
         if self.measured is not None:
@@ -144,8 +136,7 @@ class DeflectionMarkersNode(RobotNode):
         now = time.monotonic()
         problems = self.measured.problems(now, p['timeout'])
         if problems:
-            text = '; '.join(f'{name}: {why}' for name, why in problems.items())
-            self.diagnostics.report(WARN, f'nothing drawn: {text}')
+            self.diagnostics.report(WARN, f'nothing drawn: {listed(problems)}')
             return
         if p.changed:
             self.shapes = link_shapes(self.robot, p['points'], p['tube_radius'])

@@ -10,7 +10,7 @@ import traceback
 from typing import Any, Optional
 
 from flexdyn_ros.errors import FlexdynError, UnknownName
-from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints
+from flexdyn_ros.nodes.arm.arm_coordinates import actuated_joints, tip_links
 from flexdyn_ros.nodes.arm.times import NANOSECONDS
 from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
@@ -296,12 +296,6 @@ class ForwardDynamicsNode(RobotNode):
 def _seconds(stamp: int) -> str:
     """Return a stamp [ns] as text."""
     return f'{stamp // NANOSECONDS}.{stamp % NANOSECONDS:09d} s'
-
-
-def tip_links(robot) -> tuple[str, ...]:
-    """Return the links without child joints, depth first."""
-    parents = {joint.parent for joint in robot.joints}
-    return tuple(name for name in robot.frame_names if name not in parents)
 
 
 def main(args: Optional[list[str]] = None) -> int:

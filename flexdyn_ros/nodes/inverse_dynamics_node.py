@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import wraps
 import sys
 import threading
@@ -10,22 +11,21 @@ import time
 from typing import Any, Optional
 
 from builtin_interfaces.msg import Time
-from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.arm.measured_state import JOINT_STATES, MeasuredState, MULTI_DOF
 from flexdyn_ros.nodes.arm.plausibility import bounds, Plausible
 from flexdyn_ros.nodes.arm.times import ComputeTimes, NodeClock, seconds
-from flexdyn_ros.nodes.common.diagnostics import ERROR, WARN
+from flexdyn_ros.nodes.common.diagnostics import ERROR, listed, WARN
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.common.run_time_model import RunTimeModel
 from flexdyn_ros.nodes.common.subscription_thread import OutsideExecutor, SubscriptionThread
-from flexdyn_ros.nodes.common.topics import LostMessages, subscribe_measured_states
+from flexdyn_ros.nodes.common.topics import subscribe_measured_states
 from flexdyn_ros.nodes.torque.driven_joints import driven_joints, EffortLimits, parameter_problem
-from flexdyn_ros.nodes.torque.feed_forward import FeedForward, ModalSettings
-from flexdyn_ros.nodes.torque.model_changes import chosen_terms, ModelChanges, PARAMETERS
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
+from flexdyn_ros.nodes.torque.model_changes import CHANGEABLE, ModelChanges
 from flexdyn_ros.nodes.torque.reference_input import REFERENCE_TOPIC
 from flexdyn_ros.nodes.torque.torque_cycle import TorqueCycle, TorqueOutput
 from flexdyn_ros.nodes.torque.torque_inputs import TorqueInputs
-from flexdyn_ros.nodes.torque.torque_reports import listed, TorqueReports
+from flexdyn_ros.nodes.torque.torque_reports import TorqueReports
 from flexdyn_ros.nodes.torque.torque_terms import QuietFriction
 from flexdyn_ros.nodes.torque.trajectory_service import TrajectoryService
 import numpy as np
@@ -63,10 +63,11 @@ class InverseDynamicsNode(RobotNode):
         self.reports = TorqueReports(self)
         self.cycle = TorqueCycle(TorqueOutput(self, p['command_type']))
         self.trajectories = TrajectoryService(self)
-        self.lost = LostMessages()
-        group = OutsideExecutor()
-        self.joint_states = subscribe_measured_states(self, self._on_measured, self.lost, group)
-        self.inputs = TorqueInputs(self, self.lost, self._on_reference, group)
+        self.lost: Counter[str] = Counter()  # messages by topic
+        self.outside_executor = OutsideExecutor()
+        self.joint_states = subscribe_measured_states(
+            self, self._on_measured, self.lost, self.outside_executor)
+        self.inputs = TorqueInputs(self, self._on_reference)
         self.log_changes = self.create_guard_condition(self._guarded('log', self._log_changes))
         reference = self.inputs.reference.subscription
         self.cycles = SubscriptionThread(
@@ -84,7 +85,7 @@ class InverseDynamicsNode(RobotNode):
         p = self.parameters
         self.joints = driven_joints(self.robot, p['joints'], self.get_logger().info)
         self.inputs.set_robot()
-        self.feed_forward = self.make_feed_forward(chosen_terms(p), p['wrench_links'])
+        self.feed_forward = FeedForward.of(self.dyn, p, self.joints, p['wrench_links'])
         coordinates, follows = self.feed_forward.coordinates, self.feed_forward.base.follows
         self.cycle.set_arm(
             self.feed_forward, coordinates.columns(self.joints), self.make_limits(self.joints))
@@ -100,7 +101,7 @@ class InverseDynamicsNode(RobotNode):
                 f'joint_states may omit {", ".join(follows)}: the loops determine their motion.')
         model = RunTimeModel(self.dyn, self.inputs.gravity, p['frame_prefix'])
         self.run_time_model = model
-        self.changes = ModelChanges(self, self.feed_forward, model, self.free_coordinates)
+        self.changes = ModelChanges(self, self.feed_forward, model)
         self.parameters.take_changes()
         self.apply_settings()
         self.cycle.output.set_joints(self.robot, self.joints)
@@ -111,24 +112,6 @@ class InverseDynamicsNode(RobotNode):
             )
         model.set_gravity()
         self.feed_forward.prepare()
-
-    @property
-    def free_coordinates(self) -> tuple[str, ...]:
-        """Joint coordinates that no force acts on."""
-        p = self.parameters
-        if p['base_acceleration'] != 'free' or p['torque_model'] == 'gravity':
-            return ()
-        return ArmCoordinates(self.robot).undriven(self.joints)
-
-    def make_feed_forward(self, terms=None, wrench_links=()) -> FeedForward:
-        """Return a torque computation of its own modal state; with the terms in force."""
-        p = self.parameters
-        settings = ModalSettings(
-            p['modes.step'], p['modes.maximum_gap'], p['modes.spectral_radius']
-        )
-        return FeedForward(
-            self.dyn, p['torque_model'], terms or self.feed_forward.terms, p['measured_side'],
-            settings, self.free_coordinates, wrench_links)
 
     def make_limits(self, joints) -> EffortLimits:
         """Return the saturation that the parameters ask for."""
@@ -147,12 +130,14 @@ class InverseDynamicsNode(RobotNode):
 
     def start(self) -> None:
         """Watch for stale inputs."""
-        p = self.parameters
-        timeouts = [t for t in (p['timeout'], p['reference_timeout']) if t > 0.0]
-        self.cycles.period = min(0.05, min(timeouts) / 2)
+        self._set_watch()
         self.changes.start()
         self.cycle.begin()
         self.diagnostics.report(WARN, 'waiting for joint_states')
+
+    def _set_watch(self) -> None:
+        timeouts = [self.parameters[name] for name in ('timeout', 'reference_timeout')]
+        self.cycles.period = min(0.05, min(t for t in timeouts if t > 0.0) / 2)
 
     def stop(self) -> None:
         """Forget the modal state and the reference."""
@@ -198,21 +183,16 @@ class InverseDynamicsNode(RobotNode):
         if not self.measured.touched:
             return
         if self.parameters['compute_on'] != 'reference' and self.measured.whole:
-            self.stamp = self._stamp_of(message)
+            self.stamp = self.stamp_of(message)
             if self.active:
                 self._compute(now)
 
     def _on_reference(self, message) -> None:
         compute_on = self.parameters['compute_on']
         if compute_on == 'reference':
-            self.stamp = self._stamp_of(message)
+            self.stamp = self.stamp_of(message)
         if compute_on != 'joint_states':
             self._compute(time.monotonic())
-
-    def _stamp_of(self, message) -> Time:
-        """Return the stamp of a message, the present time where it has none."""
-        stamp = message.header.stamp
-        return stamp if stamp.sec or stamp.nanosec else self.get_clock().now().to_msg()
 
     # Output.
 
@@ -238,11 +218,7 @@ class InverseDynamicsNode(RobotNode):
 
     def catch_up(self) -> None:
         """Make changed parameters and the present direction of gravity take effect."""
-        changed = self.parameters.take_changes() if self.parameters.changed else None
-        if changed:
-            if changed & PARAMETERS:
-                self.changes.ask()
-            self.apply_settings()
+        self._take_parameters()
         if self.changes.take():
             self.cycle.shaping.change()
             self.log_changes.trigger()
@@ -251,6 +227,15 @@ class InverseDynamicsNode(RobotNode):
     def _log_changes(self) -> None:
         """Log in the executor's thread; it takes longer than a cycle."""
         self.changes.log()
+
+    def _take_parameters(self) -> None:
+        changed = self.parameters.take_changes() if self.parameters.changed else None
+        if changed:
+            if changed & CHANGEABLE:
+                self.changes.ask()
+            self.apply_settings()
+            if changed & {'timeout', 'reference_timeout'}:
+                self._set_watch()
 
     # No output.
 
@@ -261,7 +246,8 @@ class InverseDynamicsNode(RobotNode):
     def on_failure(self, what: str, why: str) -> None:
         """Report a failure; where it ended a cycle, follow the stale policy at once."""
         if self.active and what in CYCLES:
-            self._without_torque(f'no torque: {why}', time.monotonic())
+            with self.lock:
+                self._without_torque(f'no torque: {why}', time.monotonic())
         else:
             super().on_failure(what, why)
 
@@ -276,6 +262,7 @@ class InverseDynamicsNode(RobotNode):
     def _watch(self) -> None:
         with self.lock:
             if self.active:
+                self._take_parameters()  # such as the stale policy while it acts
                 self._check_ages(time.monotonic())
 
     def _check_ages(self, now: float) -> None:

@@ -24,8 +24,8 @@ def description_parameter() -> ParameterValue:
     """
     Return the description that the argument description_file names, as text.
 
-    xacro runs on files that end with `.xacro`; others reach the nodes as they are, as xacro
-    refuses some that load elsewhere (prefixes without a declaration).
+    xacro runs on files that end with `.xacro`. Others reach the nodes as they are: xacro refuses
+    prefixes without a declaration, which load elsewhere.
     """
     file = LaunchConfiguration('description_file')
     program = PythonExpression(["'xacro' if '", file, "'.endswith('.xacro') else 'cat'"])

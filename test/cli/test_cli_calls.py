@@ -100,7 +100,7 @@ WRONG = [
     (['simulate', 'arm.urdf', '--dt', 'soon'], 2, 'soon'),
     (['simulate', 'arm.urdf', '--t-end', 'inf'], 2, 'inf'),
     (['simulate', 'arm.urdf', '--method', 'euler'], 2, 'euler'),
-    (['simulate', 'arm.urdf', '--out', 'arm.urdf/x'], 2, '"--out" is arm.urdf/x'),
+    (['simulate', 'arm.urdf', '--out', 'arm.urdf/x'], 2, 'arm.urdf/x cannot be written'),
     (['generate', 'arm.urdf', '--function', 'inverse'], 2, 'Did you mean'),
     (['generate', 'arm.urdf', '--argument', 'gravty'], 2, '"--argument" names "gravty"'),
     (['generate', 'arm.urdf', '-o', 'arm.urdf/x'], 2, 'arm.urdf'),

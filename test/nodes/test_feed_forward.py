@@ -10,8 +10,9 @@ from flexdyn_ros.dynamics.modal_motion import alpha_step
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.arm.joint_motion import JointSample
+from flexdyn_ros.nodes.arm.modal_integrator import ModalSettings
 from flexdyn_ros.nodes.torque.driven_joints import EffortLimits
-from flexdyn_ros.nodes.torque.feed_forward import FeedForward, ModalSettings
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
 from flexdyn_ros.nodes.torque.trajectory_filler import (
     quintic_motion,
@@ -261,7 +262,7 @@ def test_a_flexible_trajectory_has_the_torque_of_the_motion_between_its_points(f
     for times in (np.arange(0.0, 0.21, 0.02), np.arange(0.0, 0.21, 0.1)):
         forward = FeedForward(flexible, 'flexible_hybrid', settings=ModalSettings(step=0.002))
         filler = TrajectoryFiller(trajectory(times), forward, EffortLimits.none, None)
-        assert list(filler.steps()) == list(range(1, len(times) + 1))
+        assert sorted(set(filler.steps()) - {0}) == list(range(1, len(times) + 1))
         efforts.append(filler.filled.points[-1].effort)
     # Interpolation of fifth degree over 0.1 s is nearly the swing itself.
     assert np.allclose(efforts[0], efforts[1], rtol=0.02)

@@ -47,9 +47,9 @@ def test_states_come_back_from_transform_and_twist(name):
     own, rates = q[joint.positions], qd[joint.velocities]
     position, quaternion = joint.pose(own)
     for sign in (1.0, -1.0):  # the same rotation
-        found = joint.positions_of(position, sign * quaternion, own)
+        found = joint.positions_of((position, sign * quaternion), own)
         assert np.allclose(found, own, atol=1e-12)
-    assert np.allclose(joint.velocities_of(own, *joint.twist(own, rates)), rates, atol=1e-12)
+    assert np.allclose(joint.velocities_of(own, joint.twist(own, rates)), rates, atol=1e-12)
 
 
 def test_the_angle_of_a_planar_joint_goes_on_beyond_half_a_turn():
@@ -57,7 +57,7 @@ def test_the_angle_of_a_planar_joint_goes_on_beyond_half_a_turn():
     (joint,) = coordinates.multi_dof
     own = None
     for angle in np.arange(0.0, 20.0, 0.5):
-        own = joint.positions_of(*joint.pose(np.array([1.0, 2.0, angle])), own)
+        own = joint.positions_of(joint.pose(np.array([1.0, 2.0, angle])), own)
         assert np.allclose(own, [1.0, 2.0, angle])
 
 

@@ -29,9 +29,9 @@ def test_every_numeric_parameter_states_its_unit_in_brackets(name):
 def test_defaults_fit_their_own_type_and_validation(name):
     types = {'bool': bool, 'int': int, 'double': float, 'string': str}
     for item in node_specifications(name):
-        assert item.problem(item.default) is None, item.name
+        assert item.problem(item.default_value) is None, item.name
         expected = list if item.is_array else types[item.type]
-        assert type(item.default) is expected, item.name
+        assert type(item.default_value) is expected, item.name
 
 
 @pytest.mark.parametrize('name', NODES)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which messages start a computation, and what is made of stamps that are not right."""
 
+from flexdyn_ros.nodes.arm.joint_state_cache import MOST_UNKNOWN
+from flexdyn_ros.nodes.common.topics import count_lost
 from inverse_dynamics_cases import NAMES, ROBOT, STATE
 from node_processes import joint_state, trajectory
 import pytest
@@ -26,6 +28,13 @@ def test_only_messages_with_a_needed_joint_start_a_computation(torque_node):
     assert len(made.commands) == 1
     made.state(joint_state(('elbow', 'gripper'), (0.1, 0.1), (0.0, 0.0)))
     assert len(made.commands) == 2
+
+
+def test_names_without_end_do_not_fill_the_memory(torque_node):
+    made = torque_node({'robot_description': ROBOT})
+    for k in range(30):
+        made.state(joint_state([f'other_{k}_{n}' for n in range(20)], [0.0] * 20, [0.0] * 20))
+    assert len(made.node.measured.unknown) == MOST_UNKNOWN
 
 
 def test_a_name_that_comes_twice_drops_the_message(torque_node):
@@ -86,7 +95,7 @@ def test_stamps_in_the_future_or_older_than_max_delay_are_dropped(torque_node):
 
 def test_messages_that_the_middleware_drops_are_counted(torque_node):
     made = torque_node({'robot_description': ROBOT})
-    events = made.node.lost.of('joint_states')
+    events = count_lost(made.node.lost, 'joint_states')
     events.message_lost(type('Information', (), {'total_count': 7})())
     assert made.values()['lost/joint_states'] == 7
     handlers = [

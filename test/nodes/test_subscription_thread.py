@@ -4,12 +4,14 @@
 import time
 from types import SimpleNamespace
 
+from flexdyn_ros.nodes.common.topics import count_lost
 from inverse_dynamics_cases import ROBOT, STATE
 import numpy as np
 import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
 
 pytestmark = pytest.mark.ros
 
@@ -103,7 +105,7 @@ def test_events_of_the_middleware_are_served_by_the_thread(made):
             return SimpleNamespace(total_count=3)
 
     event = Event()
-    event.callback = made.node.lost.of('joint_states').message_lost
+    event.callback = count_lost(made.node.lost, 'joint_states').message_lost
     made.node.cycles._events = [*made.node.cycles._events, event]
     wait_for(lambda: made.values().get('lost/joint_states') == 3, made)
     assert not made.node.failures
@@ -140,3 +142,45 @@ def test_the_thread_ends_with_the_node(torque_node):
     assert thread.is_alive()
     made.node.destroy_node()
     assert not thread.is_alive()
+
+
+def test_messages_that_cannot_be_taken_stop_neither_the_watch_nor_other_topics(made, monkeypatch):
+    """A reference that nobody can decode, at a high rate, silences no torque."""
+    wait_for(lambda: made.commands, made)
+    thread = made.node.cycles
+    take, reference = thread._take, made.node.inputs.reference.subscription
+    sender = rclpy.create_node('sender', context=made.node.context)
+    broken = sender.create_publisher(JointTrajectory, 'inverse_dynamics_node/reference', 1)
+
+    def fail(handle, subscription):
+        if subscription is reference:
+            raise UnicodeDecodeError('utf-8', b'x', 0, 1, 'not decodable')
+        take(handle, subscription)
+
+    watched = []
+    with monkeypatch.context() as patch:
+        patch.setattr(thread, '_take', fail)
+        patch.setattr(thread, '_watch', lambda: watched.append(len(made.commands)))
+        thread.period = 0.01
+        before = len(made.commands)
+
+        def went_on():
+            broken.publish(JointTrajectory())
+            return (made.node.failures['a message'] > 3 and len(watched) > 3
+                    and len(made.commands) > before + 3)
+
+        wait_for(went_on, made)
+    sender.destroy_node()
+
+
+def test_a_stale_policy_that_is_set_while_it_acts_takes_effect(made):
+    wait_for(lambda: made.commands, made)
+    made.set(timeout=0.05)
+    time.sleep(0.1)
+    made.node._watch()
+    assert 'policy gravity' in made.message
+    assert made.commands[-1].any()
+    made.set(stale_policy='zero')
+    made.node._watch()
+    assert 'policy zero' in made.message
+    assert not made.commands[-1].any()

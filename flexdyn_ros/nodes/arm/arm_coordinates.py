@@ -20,7 +20,7 @@ class ArmCoordinates:
     Joins joint and modal coordinates; takes elastic deflections off link-side measurements.
 
     Joint positions are the first n_positions entries of a configuration, joint velocities the
-    first n_joints of a velocity; the two differ where a joint has a quaternion.
+    first n_joints of a velocity. The two differ where a joint has a quaternion.
 
     Attributes:
         joint_names: The robot's joint velocity coordinates.
@@ -184,3 +184,9 @@ def actuated_joints(robot: Robot) -> tuple[str, ...]:
         and (joint.name in robot.actuated or not robot.actuated)
         for name in joint.coordinate_names
     )
+
+
+def tip_links(robot: Robot) -> tuple[str, ...]:
+    """Return the links without child joints, depth first."""
+    parents = {joint.parent for joint in robot.joints}
+    return tuple(name for name in robot.frame_names if name not in parents)

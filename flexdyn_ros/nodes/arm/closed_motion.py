@@ -2,9 +2,9 @@
 """
 The motion of a mechanism whose actuated joints are known: its loops move the passive ones.
 
-With u for the passive joints and whatever else no force acts on, the constraints
-A qdd + gamma = 0 and the rows u of M qdd + bias = A^T f give their accelerations; where the loops
-determine them the first do so alone. Positions and velocities are those of the nearest closed
+Let u be the passive joints and whatever else no force acts on. The constraints A qdd + gamma = 0
+and the rows u of M qdd + bias = A^T f give their accelerations. Where the loops determine them,
+the constraints do so alone. Positions and velocities are those of the nearest closed
 state with the actuated joints and the modes held. The rows of the modes have their part of A^T f
 too, so that loops bend links. (R. Featherstone, Rigid Body Dynamics Algorithms, 2008, section 8.)
 """

@@ -44,9 +44,9 @@ class ModalEquations:
     """
     The modal rows of the equations of motion with the joint motion given, solved at rest or not.
 
-    For a tree whose joints all move as given, they are solved by the functions of the dynamics,
-    compiled where these are; where loops or a free base follow, or joints are measured behind
-    their springs, by the same methods on numbers.
+    For a tree whose joints all move as given, the functions of the dynamics solve them, compiled
+    where these are. Where loops or a free base follow, or joints are measured behind their
+    springs, the same methods do so on numbers.
     """
 
     def __init__(

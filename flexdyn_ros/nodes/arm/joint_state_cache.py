@@ -15,6 +15,8 @@ import numpy as np
 WRONG_LENGTH, DUPLICATE_NAMES = 'wrong_length', 'duplicate_names'
 NOT_FINITE, MISSING, IMPLAUSIBLE = 'not_finite', 'missing_value', 'implausible'
 
+MOST_UNKNOWN = 200  # names that are kept for the log
+
 
 @dataclass(kw_only=True)
 class StateEntry:
@@ -72,7 +74,7 @@ class JointStateCache:
     Attributes:
         names: The needed joints.
         entries: The newest state of each joint with one coordinate.
-        unknown: Names met in messages that are not needed.
+        unknown: The first MOST_UNKNOWN names met in messages that are not needed.
         touched: Number of needed joints that the last message named.
         faults: Number of faults by kind.
     """
@@ -187,7 +189,7 @@ class JointStateCache:
                 self._owner[other] = joint
         for index, name in enumerate(names):
             if name not in self._owner:
-                self.unknown |= {name} - self.entries.keys()
+                self.ignore(name)
                 continue
             joint = self._owner[name]
             self.touched += 1
@@ -222,6 +224,11 @@ class JointStateCache:
         self.faults[DUPLICATE_NAMES] += 1
         twice = sorted(name for name, count in Counter(names).items() if count > 1)
         return f'{topic} dropped: it names {", ".join(twice)} more than once'
+
+    def ignore(self, name: str) -> None:
+        """Note a joint that is not needed; names without end must not fill the memory."""
+        if name not in self._states and len(self.unknown) < MOST_UNKNOWN:
+            self.unknown.add(name)
 
     def _take_plausible(
         self, names: Sequence[str], positions: Sequence[float], velocities: Sequence[float],

@@ -64,7 +64,7 @@ class MeasuredState(JointStateCache):
         """
         names, arrays = message.name, {'position': message.position, 'velocity': message.velocity}
         new, dropped = self._checked(JOINT_STATES, message, names, arrays, clock)
-        return self.update(names, *arrays.values(), received) if new else dropped
+        return self.update(names, message.position, message.velocity, received) if new else dropped
 
     def take_multi_dof(
         self, message: Any, received: float, clock: Optional[NodeClock] = None
@@ -75,7 +75,7 @@ class MeasuredState(JointStateCache):
         new, dropped = self._checked(MULTI_DOF, message, names, arrays, clock)
         for index, name in enumerate(names if new else ()):
             if name not in self._multi_dof:
-                self.unknown.add(name)
+                self.ignore(name)
                 continue
             self.touched += 1
             transform, twist = (each[index] if each else None for each in arrays.values())
@@ -115,7 +115,7 @@ class MeasuredState(JointStateCache):
         Whether the newest messages make up one state, to be worked with now.
 
         Where both topics come under the same stamps, as from a simulator, that is when both have
-        come; elsewhere it is at each joint_states, and what the other topic said last stands.
+        come. Elsewhere it is at each joint_states, with the last state of the other topic.
         """
         if not self._multi_dof:
             return True

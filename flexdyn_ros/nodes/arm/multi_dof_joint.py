@@ -2,14 +2,13 @@
 """
 Joints whose state is a transform and a twist, as sensor_msgs/MultiDOFJointState carries them.
 
-The transform is the pose of the child link's frame in the joint frame, the twist that of the child
-frame against the joint frame, in axes and at the origin of the child frame, as in
+The transform is the pose of the child link's frame in the joint frame. The twist is that of the
+child frame against the joint frame, in axes and at the origin of the child frame, as in
 nav_msgs/Odometry. These are floating and planar joints, and multi-axis joints with a quaternion.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 import math
 from typing import Any, Optional
@@ -24,9 +23,9 @@ import numpy as np
 Pair = tuple[np.ndarray, np.ndarray]
 
 
-class MultiDofJoint(ABC):
+class MultiDofJoint:
     """
-    One such joint.
+    A floating joint: position and quaternion, velocities in body axes. Others derive from it.
 
     Attributes:
         name: Its name.
@@ -47,52 +46,28 @@ class MultiDofJoint(ABC):
         self.positions = slice(first_position, first_position + len(joint.position_names))
         self.velocities = slice(first_velocity, first_velocity + len(joint.coordinate_names))
 
-    @abstractmethod
     def pose(self, q: np.ndarray) -> Pair:
         """Return position, (3,) [m], and quaternion x y z w of the joint's own positions q."""
+        return q[:3], q[3:]
 
-    @abstractmethod
     def twist(self, q: np.ndarray, qd: np.ndarray) -> Pair:
         """Return linear, (3,) [m/s], and angular velocity, (3,) [rad/s], in child axes."""
+        return qd[:3], qd[3:]
 
-    @abstractmethod
-    def positions_of(
-        self, position: np.ndarray, quaternion: np.ndarray, last: Optional[np.ndarray]
-    ) -> np.ndarray:
+    def positions_of(self, pose: Pair, last: Optional[np.ndarray]) -> np.ndarray:
         """
         Return the joint's own positions at a pose; what it cannot do is left out.
 
         Args:
-            position: Shape (3,) [m].
-            quaternion: x y z w, of unit length.
+            pose: Position, (3,) [m], and quaternion x y z w of unit length.
             last: Its positions before, which the result continues without a jump.
         """
-
-    @abstractmethod
-    def velocities_of(self, q: np.ndarray, linear: np.ndarray, angular: np.ndarray) -> np.ndarray:
-        """Return the joint's own velocities at its positions q for a twist."""
-
-
-class FloatingJoint(MultiDofJoint):
-    """Position and quaternion; velocities in body axes."""
-
-    def pose(self, q: np.ndarray) -> Pair:
-        """Return position and quaternion."""
-        return q[:3], q[3:]
-
-    def twist(self, q: np.ndarray, qd: np.ndarray) -> Pair:
-        """Return the velocities."""
-        return qd[:3], qd[3:]
-
-    def positions_of(
-        self, position: np.ndarray, quaternion: np.ndarray, last: Optional[np.ndarray]
-    ) -> np.ndarray:
-        """Return both, the quaternion with the sign of the last one."""
+        position, quaternion = pose
         return np.append(position, _continued(quaternion, None if last is None else last[3:]))
 
-    def velocities_of(self, q: np.ndarray, linear: np.ndarray, angular: np.ndarray) -> np.ndarray:
-        """Return both."""
-        return np.append(linear, angular)
+    def velocities_of(self, q: np.ndarray, twist: Pair) -> np.ndarray:
+        """Return the joint's own velocities at its positions q for a twist."""
+        return np.concatenate(twist)
 
 
 class PlanarJoint(MultiDofJoint):
@@ -114,17 +89,17 @@ class PlanarJoint(MultiDofJoint):
         rotation = quaternion_matrix(self.pose(q)[1])
         return rotation.T @ (qd[:2] @ self._plane), qd[2] * self._normal
 
-    def positions_of(
-        self, position: np.ndarray, quaternion: np.ndarray, last: Optional[np.ndarray]
-    ) -> np.ndarray:
+    def positions_of(self, pose: Pair, last: Optional[np.ndarray]) -> np.ndarray:
         """Return the displacements in the plane, and the angle nearest to the last one."""
+        position, quaternion = pose
         angle = 2.0 * math.atan2(quaternion[:3] @ self._normal, quaternion[3])
         before = 0.0 if last is None else last[2]
         angle += 2.0 * math.pi * round((before - angle) / (2.0 * math.pi))
         return np.append(self._plane @ position, angle)
 
-    def velocities_of(self, q: np.ndarray, linear: np.ndarray, angular: np.ndarray) -> np.ndarray:
+    def velocities_of(self, q: np.ndarray, twist: Pair) -> np.ndarray:
         """Return the velocities along the axes of the plane, and the rate about the normal."""
+        linear, angular = twist
         rotation = quaternion_matrix(self.pose(q)[1])
         return np.append(self._plane @ (rotation @ linear), angular @ self._normal)
 
@@ -152,16 +127,16 @@ class BallJoint(MultiDofJoint):
         sliding[self._slides] = qd[3:]
         return np.cross(qd[:3], self._reach(q)) + sliding, qd[:3]
 
-    def positions_of(
-        self, position: np.ndarray, quaternion: np.ndarray, last: Optional[np.ndarray]
-    ) -> np.ndarray:
+    def positions_of(self, pose: Pair, last: Optional[np.ndarray]) -> np.ndarray:
         """Return the quaternion with the sign of the last one, and the slides."""
+        position, quaternion = pose
         in_child_axes = quaternion_matrix(quaternion).T @ position
         continued = _continued(quaternion, None if last is None else last[:4])
         return np.append(continued, in_child_axes[self._slides])
 
-    def velocities_of(self, q: np.ndarray, linear: np.ndarray, angular: np.ndarray) -> np.ndarray:
+    def velocities_of(self, q: np.ndarray, twist: Pair) -> np.ndarray:
         """Return the angular velocity, and the rates of the slides."""
+        linear, angular = twist
         sliding = linear - np.cross(angular, self._reach(q))
         return np.append(angular, sliding[self._slides])
 
@@ -169,7 +144,7 @@ class BallJoint(MultiDofJoint):
 def make_multi_dof_joint(joint: Joint, first_position: int, first_velocity: int) -> MultiDofJoint:
     """Return the joint of the kind `joint.type`; see MultiDofJoint."""
     kinds: dict[str, type[MultiDofJoint]] = {
-        'floating': FloatingJoint, 'planar': PlanarJoint, 'multi_axis': BallJoint}
+        'floating': MultiDofJoint, 'planar': PlanarJoint, 'multi_axis': BallJoint}
     return kinds[joint.type](joint, first_position, first_velocity)
 
 
@@ -179,8 +154,25 @@ def _continued(quaternion: np.ndarray, last: Optional[np.ndarray]) -> np.ndarray
     return -quaternion if backward else quaternion
 
 
-ANY = Plausible(acceleration=math.inf, velocity=math.inf)
 UNIT_TOLERANCE = 1e-2  # by which the length of a quaternion may differ from 1
+
+
+def vector_components(*vectors: Any) -> np.ndarray:
+    """Return x, y and z of messages as geometry_msgs/Vector3, one after the other."""
+    return np.array([value for vector in vectors for value in (vector.x, vector.y, vector.z)])
+
+
+def quaternion_components(message: Any) -> np.ndarray:
+    """Return x, y, z and w of a message as geometry_msgs/Quaternion."""
+    return np.array([message.x, message.y, message.z, message.w])
+
+
+def is_unit(quaternion: np.ndarray) -> bool:
+    """Return whether a quaternion is finite and of unit length, but for rounding."""
+    return bool(abs(np.linalg.norm(quaternion) - 1.0) <= UNIT_TOLERANCE)
+
+
+ANY = Plausible(acceleration=math.inf, velocity=math.inf)
 
 
 @dataclass
@@ -220,7 +212,7 @@ class MultiDofEntry(StateEntry):
             Whether the motion is plausible.
         """
         problem = _transform_problem(transform)
-        moving = np.zeros(6) if twist is None else _numbers(twist.linear, twist.angular)
+        moving = np.zeros(6) if twist is None else vector_components(twist.linear, twist.angular)
         if problem is None and need_twist:
             problem = None if twist is not None else 'twist is missing'
         if problem is None and not np.all(np.isfinite(moving)):
@@ -229,30 +221,25 @@ class MultiDofEntry(StateEntry):
             self.problem = problem
             return True
         fast = np.abs(moving).max() > plausible.velocity
-        if fast or np.abs(_numbers(transform.translation)).max() > LARGEST_POSITION:
+        if fast or np.abs(vector_components(transform.translation)).max() > LARGEST_POSITION:
             self.leave_out('the motion is implausible', plausible.patience)
             return False
-        rotation = transform.rotation
-        quaternion = np.array([rotation.x, rotation.y, rotation.z, rotation.w])
+        quaternion = quaternion_components(transform.rotation)
         quaternion /= np.linalg.norm(quaternion)
-        place = _numbers(transform.translation)
-        self.q = self.joint.positions_of(place, quaternion, self.q)
-        self.qd = self.joint.velocities_of(self.q, moving[:3], moving[3:])
+        place = vector_components(transform.translation)
+        self.q = self.joint.positions_of((place, quaternion), self.q)
+        self.qd = self.joint.velocities_of(self.q, (moving[:3], moving[3:]))
         self.accept(received)
         return True
-
-
-def _numbers(*vectors: Any) -> np.ndarray:
-    return np.array([value for vector in vectors for value in (vector.x, vector.y, vector.z)])
 
 
 def _transform_problem(transform: Any) -> Optional[str]:
     if transform is None:
         return 'transform is missing'
-    rotation = transform.rotation
-    numbers = [*_numbers(transform.translation, rotation), rotation.w]
+    quaternion = quaternion_components(transform.rotation)
+    numbers = [*vector_components(transform.translation), *quaternion]
     if not all(map(math.isfinite, numbers)):
         return f'transform is {numbers}'
-    if abs(math.hypot(*numbers[3:]) - 1.0) > UNIT_TOLERANCE:
-        return f'rotation {numbers[3:]} is no unit quaternion'
+    if not is_unit(quaternion):
+        return f'rotation {quaternion.tolist()} is no unit quaternion'
     return None

@@ -14,13 +14,16 @@ import numpy as np
 class ReferenceRefused(FlexdynError):
     """A reference message does not fit the robot or is not finite."""
 
+    def __init__(self, problem: str):
+        super().__init__(f'Reference refused: {problem}.')
+
 
 class Reference:
     """
     Desired positions, velocities and accelerations; what is left out is measured, or zero.
 
     Positions and velocities that a message leaves out, and joints that it does not name, keep
-    their measured values; accelerations that it leaves out are zero.
+    their measured values. Accelerations that it leaves out are zero.
     """
 
     def __init__(
@@ -40,15 +43,13 @@ class Reference:
         """
         unknown = [name for name in message.joint_names if name not in places]
         if unknown:
-            raise ReferenceRefused(f'Reference refused: unknown joints {", ".join(unknown)}.')
+            raise ReferenceRefused(f'unknown joints {", ".join(unknown)}')
         names = list(message.joint_names)
         if len(set(names)) != len(names):
-            raise ReferenceRefused('Reference refused: it names a joint more than once.')
+            raise ReferenceRefused('it names a joint more than once')
         if names and all(name in follows for name in names):
             raise ReferenceRefused(
-                f'Reference refused: the loops determine {", ".join(names)}; name the actuated '
-                'joints.'
-            )
+                f'the loops determine {", ".join(names)}; name the actuated joints')
         self._positions_at = [places[name][0] for name in message.joint_names]
         self._columns = [places[name][1] for name in message.joint_names]
         point = message.points[-1]
@@ -62,9 +63,8 @@ class Reference:
             return None
         if len(values) != len(self._columns) or not np.all(np.isfinite(values)):
             raise ReferenceRefused(
-                f'Reference refused: {field} must be empty or {len(self._columns)} finite '
-                f'numbers, got {values.tolist()}.'
-            )
+                f'{field} must be empty or {len(self._columns)} finite numbers, got '
+                f'{values.tolist()}')
         return values
 
     def over(self, measured: JointSample) -> JointSample:

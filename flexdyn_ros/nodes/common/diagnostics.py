@@ -6,12 +6,15 @@ from __future__ import annotations
 from typing import Any, Callable, Mapping
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 
 OK = DiagnosticStatus.OK
 WARN = DiagnosticStatus.WARN
 ERROR = DiagnosticStatus.ERROR
+
+
+def listed(problems: Mapping[str, str]) -> str:
+    """Return problems by name as one line."""
+    return '; '.join(f'{name}: {why}' for name, why in problems.items())
 
 
 class Diagnostics:
@@ -22,12 +25,12 @@ class Diagnostics:
         hardware_id: What the status is about, the robot's name.
     """
 
-    def __init__(self, node: Node, values: Callable[[], Mapping[str, Any]]):
+    def __init__(self, node: Any, values: Callable[[], Mapping[str, Any]]):
         """
         Start publishing.
 
         Args:
-            node: The node.
+            node: A RobotNode.
             values: Returns the key-value pairs to publish.
         """
         self.hardware_id = ''
@@ -36,8 +39,7 @@ class Diagnostics:
         self._level = OK
         self._message = 'not configured'
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(1.0, self._publish, clock=steady)
+        self._timer = node.create_steady_timer(1.0, self._publish)
 
     def report(self, level: bytes, message: str) -> None:
         """

@@ -9,6 +9,11 @@ from typing import Any, Optional
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.model.configuration import quaternion_matrix
 from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.nodes.arm.multi_dof_joint import (
+    is_unit,
+    quaternion_components,
+    vector_components,
+)
 from flexdyn_ros.nodes.common.topics import TransformTopics
 from flexdyn_ros.nodes.common.transforms import holding_link, pose_in, TransformUnknown
 import numpy as np
@@ -66,7 +71,7 @@ class GravityFrame:
         if self._topics is None:
             return gravity
         try:
-            self._rotation = self._topics.tree.rotation(
+            self._rotation, _ = self._topics.tree.transform(
                 root, self.frame, time.monotonic(), self._timeout)
             self.problem = None
         except TransformUnknown as error:
@@ -77,7 +82,6 @@ class GravityFrame:
 
 
 TOPIC = '~/imu'
-UNIT_TOLERANCE = 1e-2  # by which the length of a quaternion may differ from 1
 LARGEST_MOTION = 0.2  # part of gravity by which an acceleration may differ from it [1]
 
 
@@ -145,11 +149,9 @@ class ImuGravity:
     def _down(self, message: Imu) -> Optional[np.ndarray]:
         """Return the unit vector of gravity in axes of the IMU, or None."""
         if _has_orientation(message):
-            orientation = message.orientation
-            quaternion = np.array([orientation.x, orientation.y, orientation.z, orientation.w])
+            quaternion = quaternion_components(message.orientation)
             return -quaternion_matrix(quaternion / np.linalg.norm(quaternion))[2]
-        a = message.linear_acceleration
-        measured = np.array([a.x, a.y, a.z])
+        measured = vector_components(message.linear_acceleration)
         size, standard = np.linalg.norm(measured), 9.81
         # At rest an accelerometer measures the opposite of gravity.
         if not abs(size - standard) < LARGEST_MOTION * standard:
@@ -191,6 +193,5 @@ class ImuGravity:
 
 
 def _has_orientation(message: Imu) -> bool:
-    orientation = message.orientation
-    length = np.linalg.norm([orientation.x, orientation.y, orientation.z, orientation.w])
-    return message.orientation_covariance[0] >= 0.0 and abs(length - 1.0) < UNIT_TOLERANCE
+    given = message.orientation_covariance[0] >= 0.0
+    return given and is_unit(quaternion_components(message.orientation))

@@ -23,7 +23,7 @@ class GuardedCallbacks(LifecycleNode):
     A lifecycle node that survives any exception of its callbacks.
 
     Subscriptions, timers, services and parameter callbacks are guarded as they are created, those
-    of rclpy itself included; `spin` guards what happens between callbacks, such as the conversion
+    of rclpy itself included. `spin` guards what happens between callbacks, such as the conversion
     of a message. A failure is counted and logged, and `on_failure` acts on it.
 
     Attributes:

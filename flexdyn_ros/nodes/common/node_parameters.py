@@ -52,7 +52,7 @@ class NodeParameters:
                 configure are refused.
         """
         self._specifications = {item.name: item for item in specifications}
-        self._values = {item.name: item.default for item in self._specifications.values()}
+        self._values = {item.name: item.default_value for item in self._specifications.values()}
         self._check: Optional[Check] = None
         self._active: Callable[[], bool] = lambda: False
         self.changed: set[str] = set()
@@ -94,7 +94,7 @@ class NodeParameters:
         elif item.range is not None:
             low, high = map(float, item.range)
             descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
-        default = item.default
+        default = item.default_value
         if item.is_array and not default:
             default = None if numbers else Parameter.Type[item.type.upper()]
         node.declare_parameter(item.name, default, descriptor)
@@ -102,7 +102,7 @@ class NodeParameters:
     @staticmethod
     def _value(item: ParameterSpecification, value: Any) -> Any:
         if value is None:
-            return item.default
+            return item.default_value
         value = item.converted(value)
         if item.is_array:
             value = [entry for entry in value if entry != '']
@@ -123,10 +123,11 @@ class NodeParameters:
                 value = self._value(item, parameter.value)
             except ValueError as error:
                 return SetParametersResult(successful=False, reason=str(error))
-            if item.is_fixed_while_active and value != values[item.name] and self._active():
-                return SetParametersResult(successful=False, reason=(
-                    f'{item.name}: {item.constraints} {ADVICE}.'))
-            fresh |= item.constraints.endswith('configure.') and value != values[item.name]
+            constraints, new = item.additional_constraints, value != values[item.name]
+            if new and item.is_fixed_while_active and self._active():
+                return SetParametersResult(
+                    successful=False, reason=f'{item.name}: {constraints} {ADVICE}.')
+            fresh |= new and constraints.endswith('configure.')
             values[item.name] = value
             changed.add(item.name)
             if item.renamed_to and value:

@@ -33,32 +33,32 @@ SCALARS = {'bool': bool, 'int': int, 'double': float, 'string': str}
 @dataclass(frozen=True)
 class ParameterSpecification:
     """
-    One parameter as its YAML file declares it.
+    One parameter as its YAML file declares it, with the keys of the file.
 
     Attributes:
         name: Full name, groups separated by dots.
         type: bool, int, double, string, or one of them followed by _array.
-        default: Value where the user gives none.
+        default_value: Value where the user gives none.
         description: What it does, with the unit in brackets.
         read_only: Whether it is fixed once the node has started.
         validation: Rules by name, such as {'gt<>': [0.0]}.
-        constraints: A sentence on when a change takes effect; empty for at once.
+        additional_constraints: A sentence on when a change takes effect; empty for at once.
         renamed_to: The parameter that this one is an old name of; empty for none.
     """
 
     name: str
     type: str
-    default: Any
+    default_value: Any
     description: str
     read_only: bool = False
     validation: dict[str, Any] = field(default_factory=dict)
-    constraints: str = ''
+    additional_constraints: str = ''
     renamed_to: str = ''
 
     @property
     def is_fixed_while_active(self) -> bool:
         """Whether a new value is refused while the node works."""
-        return self.constraints.startswith('Takes effect at the next')
+        return self.additional_constraints.startswith('Takes effect at the next')
 
     @property
     def range(self) -> Optional[tuple[float, float]]:
@@ -83,7 +83,7 @@ class ParameterSpecification:
             found.append(f'One of: {", ".join(named)}.')
         if 'gt<>' in self.validation and self.is_numeric:
             found.append(f'Greater than {self.validation["gt<>"][0]:g}.')
-        return ' '.join(filter(None, [*found, self.constraints]))
+        return ' '.join(filter(None, [*found, self.additional_constraints]))
 
     @property
     def is_array(self) -> bool:
@@ -201,16 +201,7 @@ def _specification(name: str, value: dict[str, Any]) -> ParameterSpecification:
     unknown = set(value.get('validation', {})) - set(RULES)
     if unknown or value['type'].replace('_array', '') not in SCALARS:
         raise ValueError(f'Parameter "{name}" has a wrong type or validation: {value}.')
-    return ParameterSpecification(
-        name=name,
-        type=value['type'],
-        default=value['default_value'],
-        description=value['description'],
-        read_only=value.get('read_only', False),
-        validation=value.get('validation', {}),
-        constraints=value.get('additional_constraints', ''),
-        renamed_to=value.get('renamed_to', ''),
-    )
+    return ParameterSpecification(name, **value)
 
 
 def markdown_table(specifications: Iterable[ParameterSpecification]) -> str:
@@ -218,9 +209,10 @@ def markdown_table(specifications: Iterable[ParameterSpecification]) -> str:
     rows = ['| Parameter | Type | Default | Meaning |', '|---|---|---|---|']
     for item in specifications:
         meaning = ' '.join(filter(None, [item.description, item.words]))
-        default = 'empty' if item.default in ('', []) else f'`{str(item.default).lower()}`'
-        if item.type.startswith('string') and item.default:
-            default = f'`{item.default}`'
+        value = item.default_value
+        default = 'empty' if value in ('', []) else f'`{str(value).lower()}`'
+        if item.type.startswith('string') and value:
+            default = f'`{value}`'
         rows.append(f'| `{item.name}` | {item.type} | {default} | {meaning} |')
     return '\n'.join(rows) + '\n'
 

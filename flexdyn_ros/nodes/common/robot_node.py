@@ -10,6 +10,7 @@ import time
 import traceback
 from typing import Any, Callable, Optional
 
+from builtin_interfaces.msg import Time
 import flexdyn_ros
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
@@ -112,6 +113,11 @@ class RobotNode(GuardedCallbacks, ABC):
         """Return a timer with a period [s] on a steady clock."""
         return self.create_timer(period, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
+    def stamp_of(self, message: Any) -> Time:
+        """Return the stamp of a message, the present time where it has none."""
+        stamp = message.header.stamp
+        return stamp if stamp.sec or stamp.nanosec else self.get_clock().now().to_msg()
+
     @property
     def description(self) -> str:
         """The description in force; empty while none is known."""
@@ -184,13 +190,13 @@ class RobotNode(GuardedCallbacks, ABC):
 
     def on_configure(self, state) -> TransitionCallbackReturn:
         """Load the robot."""
-        return self._result(self._load(), super().on_configure, state)
+        return super().on_configure(state) if self._load() else TransitionCallbackReturn.FAILURE
 
     def on_activate(self, state) -> TransitionCallbackReturn:
         """Start, with the newest description and parameters."""
         current = self.description == self._loaded_text
         ready = (current and not self.parameters.needs_configure) or self._load()
-        result = self._result(ready, super().on_activate, state)
+        result = super().on_activate(state) if ready else TransitionCallbackReturn.FAILURE
         if result == TransitionCallbackReturn.SUCCESS:
             try:
                 self.start()
@@ -225,10 +231,6 @@ class RobotNode(GuardedCallbacks, ABC):
         if self.active:
             self.active = False
             self._guarded('stop', self.stop)()
-
-    @staticmethod
-    def _result(success: bool, parent, state) -> TransitionCallbackReturn:
-        return parent(state) if success else TransitionCallbackReturn.FAILURE
 
 
 def run_node(make: Callable[[], RobotNode], args: Optional[list[str]] = None) -> int:

@@ -63,7 +63,7 @@ def payload_carriers(robot: Robot, values: Mapping[str, Any] | Values) -> tuple[
     """
     Return the links whose payload is an argument of the code in any case.
 
-    It is that of the parameters, else the last link of the arm; a flexible link is none, as its
+    It is that of the parameters, else the last link of the arm. A flexible link is none, as its
     code depends on the cross-section that carries the payload.
     """
     link = values['payload.link'] or tip_link(robot)

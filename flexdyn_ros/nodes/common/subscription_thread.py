@@ -2,7 +2,7 @@
 """
 Subscriptions served by a thread of their own, on a wait set of rcl.
 
-An executor of rclpy builds its wait set anew for every callback, of all that a node has, which
+An executor of rclpy builds its wait set anew for every callback, of all that a node has. That
 takes longer than a cycle of a controller's work.
 """
 
@@ -94,13 +94,17 @@ class SubscriptionThread:
             wait_set = _rclpy.WaitSet(
                 len(handles), 1, 0, 0, 0, len(self._events), context.handle)
             while not self._stopping and context.ok():
-                try:
-                    self._serve(wait_set, handles)
-                except Exception as error:
-                    if self._stopping or not context.ok():
-                        return
-                    self._node.callback_failed('a message', error)
-                    time.sleep(PAUSE)
+                self._try(self._serve, wait_set, handles)
+                self._try(self._watch_if_due)
+
+    def _try(self, work: Callable[..., None], *arguments: Any) -> None:
+        """Do a piece of work; where it fails, the node acts on it and the rest goes on."""
+        try:
+            work(*arguments)
+        except Exception as error:
+            if not self._stopping and self._node.context.ok():
+                self._node.callback_failed('a message', error)
+                time.sleep(PAUSE)
 
     def _serve(self, wait_set: Any, handles: list[Any]) -> None:
         """Wait for messages, and serve one of each subscription."""
@@ -120,13 +124,19 @@ class SubscriptionThread:
         ready = wait_set.get_ready_entities('subscription')
         for handle, subscription in zip(handles, self._subscriptions):
             if handle.pointer in ready:
-                found = handle.take_message(subscription.msg_type, subscription.raw)
-                if found is not None:
-                    subscription.callback(found[0])
+                self._try(self._take, handle, subscription)
         for event in events:
             if event.is_ready(wait_set):
                 event.callback(event.take_data())
-        now = time.monotonic()
+
+    @staticmethod
+    def _take(handle: Any, subscription: Any) -> None:
+        found = handle.take_message(subscription.msg_type, subscription.raw)
+        if found is not None:
+            subscription.callback(found[0])
+
+    def _watch_if_due(self) -> None:
+        now, period = time.monotonic(), self.period
         if period is not None and now >= self._watch_due:
             self._watch_due = now + period
             self._watch()

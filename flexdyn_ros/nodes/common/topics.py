@@ -54,45 +54,33 @@ class DescriptionTopic:
             self._on_change()
 
 
-class LostMessages:
-    """
-    Counts lost messages by topic.
+def count_lost(counts: Counter[str], topic: str) -> SubscriptionEventCallbacks:
+    """Return event callbacks of a subscription that write the number of lost messages."""
+    def lost(information: Any) -> None:
+        counts[topic] = information.total_count
 
-    Attributes:
-        counts: Number of lost messages by topic.
-    """
-
-    def __init__(self) -> None:
-        """Start at zero."""
-        self.counts: Counter[str] = Counter()
-
-    def of(self, topic: str) -> SubscriptionEventCallbacks:
-        """Return the event callbacks of a subscription to a topic."""
-        def lost(information: Any) -> None:
-            self.counts[topic] = information.total_count
-
-        return SubscriptionEventCallbacks(message_lost=lost)
+    return SubscriptionEventCallbacks(message_lost=lost)
 
 
 def subscribe_measured_states(
     node: Any,
     on_measured: Callable[[Any, Take], None],
-    lost: Optional[LostMessages] = None,
+    lost: Optional[Counter[str]] = None,
     group: Optional[CallbackGroup] = None,
 ) -> tuple[Any, Any]:
     """
     Subscribe to joint_states and multi_dof_joint_states.
 
     Best effort, as sensor data are, so that any publisher matches. The queues hold one message,
-    so that the newest is what counts; where several publishers share a topic, a longer one
-    (parameter qos_overrides./joint_states.subscription.depth) keeps them from pushing each
-    other's messages out.
+    so that the newest is what counts. Where several publishers share a topic, a longer one keeps
+    them from pushing each other's messages out (parameter
+    qos_overrides./joint_states.subscription.depth).
 
     Args:
         node: Node to subscribe with; its `measured` is a MeasuredState, or None while it is
             not configured.
         on_measured: Called with each message, and the method of `measured` that takes it.
-        lost: Counts what the middleware drops; None where that is not asked for.
+        lost: Takes the number of lost messages by topic; None where that is not asked for.
         group: Callback group of the subscriptions; None for that of the node.
 
     Returns:
@@ -106,7 +94,7 @@ def subscribe_measured_states(
                 on_measured(message, getattr(node.measured, take))
 
         options = QoSOverridingOptions.with_default_policies()
-        events = lost.of(topic) if lost else None
+        events = None if lost is None else count_lost(lost, topic)
         return node.create_subscription(
             kind, topic, callback, profile, qos_overriding_options=options,
             event_callbacks=events, callback_group=group)

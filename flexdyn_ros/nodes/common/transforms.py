@@ -10,9 +10,12 @@ from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.model.configuration import quaternion_matrix
 from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.nodes.arm.multi_dof_joint import (
+    is_unit,
+    quaternion_components,
+    vector_components,
+)
 import numpy as np
-
-UNIT_TOLERANCE = 1e-2  # by which the length of a quaternion may differ from 1
 
 
 class TransformUnknown(FlexdynError):
@@ -53,36 +56,18 @@ class TransformTree:
             received: Steady time of arrival [s]; None for static transforms.
         """
         for stamped in message.transforms:
-            rotation = stamped.transform.rotation
-            quaternion = np.array([rotation.x, rotation.y, rotation.z, rotation.w])
-            place = stamped.transform.translation
-            position = np.array([place.x, place.y, place.z])
-            unit = abs(np.linalg.norm(quaternion) - 1.0) < UNIT_TOLERANCE
-            if unit and np.isfinite(position).all():
+            quaternion = quaternion_components(stamped.transform.rotation)
+            position = vector_components(stamped.transform.translation)
+            if is_unit(quaternion) and np.isfinite(position).all():
                 parent = stamped.header.frame_id
                 self._transforms[stamped.child_frame_id] = FrameTransform(
                     parent, quaternion_matrix(quaternion), position, received)
-
-    def rotation(self, target: str, source: str, now: float, timeout: float) -> np.ndarray:
-        """
-        Return the rotation from the axes of one frame to those of another, shape (3, 3).
-
-        Args:
-            target: The frame to turn into.
-            source: The frame to turn from.
-            now: Steady time [s].
-            timeout: Age from which a transform that is not static is stale [s].
-
-        Raises:
-            TransformUnknown: The frames are not connected, or a transform between them is stale.
-        """
-        return self.transform(target, source, now, timeout)[0]
 
     def transform(
         self, target: str, source: str, now: float, timeout: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """
-        Return rotation, (3, 3), and position, (3,) [m], of a frame in another; see `rotation`.
+        Return rotation, (3, 3), and position, (3,) [m], of a frame in another.
 
         Args:
             target: The frame to express it in.

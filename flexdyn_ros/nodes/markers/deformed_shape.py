@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 import math
 
@@ -12,7 +11,7 @@ from flexdyn_ros.model.modal.foreshortening import axial_displacement
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.model.records.segments import bent_segments, PseudoRigidSegments
+from flexdyn_ros.model.records.segments import bent_segments
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -38,30 +37,35 @@ class DeformedLink:
     deflection: np.ndarray
 
 
-class LinkShape(ABC):
-    """A link that bends, sampled along its beam."""
+class LinkShape:
+    """A link that bends, sampled along its beam or the one that its segments are cut from."""
 
-    def __init__(self, link: Link, beam: Beam, first_mode: int, points: int, radius: float):
+    def __init__(self, link: Link, first_mode: int, points: int, radius: float):
         """
         Sample the undeformed beam.
 
         Args:
-            link: A link that bends.
-            beam: Its beam, or the one that its segments are cut from.
+            link: A link that bends along a beam.
             first_mode: Index of its first mode among the robot's modes.
             points: Number of points along the beam.
             radius: Of the tube [m]; 0 takes that of a round bar of the beam's area.
         """
+        beam = link.undeformed_beam
+        assert beam is not None
         self.link = link.name
         self._modes = slice(first_mode, first_mode + len(link.mode_names))
         self._axes = np.array(beam.axes)
-        self._fractions = np.linspace(0.0, 1.0, points)
-        self._straight = np.outer(self._fractions * beam.length, [1.0, 0.0, 0.0])
+        fractions = np.linspace(0.0, 1.0, points)
+        self._straight = np.outer(fractions * beam.length, [1.0, 0.0, 0.0])
         angles = np.linspace(0.0, 2.0 * math.pi, SIDES, endpoint=False)
         radius = radius or _radius(beam)
         self._ring = radius * np.array([[0.0, math.cos(a), math.sin(a)] for a in angles])
+        self._segments = link.segments
+        if self._segments is None:
+            self._field = beam_field(beam, fractions)
+            self._axial = link_axial_shapes(link)
+            self._drawn = self._axial.at(fractions) if self._axial else np.zeros((0, points))
 
-    @abstractmethod
     def bent(self, modes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """
         Return points, (n, 3) [m], and rotations of cross-sections, (n, 3, 3), in beam axes.
@@ -69,6 +73,13 @@ class LinkShape(ABC):
         Args:
             modes: The link's own modal coordinates.
         """
+        if self._segments is not None:
+            return bent_segments(self._segments, modes, self._straight[:, 0])
+        line = self._straight + np.einsum('k,kna->na', modes, self._field.translation)
+        if self._axial is not None:
+            line[:, 0] += axial_displacement(self._axial.terms, self._drawn, modes)
+        turned = np.einsum('k,kna->na', modes, self._field.rotation)
+        return line, Rotation.from_rotvec(turned).as_matrix()
 
     def deformed(self, pose: np.ndarray, modes: np.ndarray, exaggeration: float) -> DeformedLink:
         """
@@ -91,54 +102,12 @@ class LinkShape(ABC):
         )
 
 
-class BeamShape(LinkShape):
-    """A beam that bends by its mode shapes."""
-
-    def __init__(self, link: Link, beam: Beam, first_mode: int, points: int, radius: float):
-        """Sample the mode shapes."""
-        super().__init__(link, beam, first_mode, points, radius)
-        field = beam_field(beam, self._fractions)
-        self._translation, self._rotation = field.translation, field.rotation
-        self._axial = link_axial_shapes(link)
-        self._drawn = self._axial.at(self._fractions) if self._axial else np.zeros((0, points))
-
-    def bent(self, modes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return points and rotations as the mode shapes add up."""
-        line = self._straight + np.einsum('k,kna->na', modes, self._translation)
-        if self._axial is not None:
-            line[:, 0] += axial_displacement(self._axial.terms, self._drawn, modes)
-        turned = np.einsum('k,kna->na', modes, self._rotation)
-        return line, Rotation.from_rotvec(turned).as_matrix()
-
-
-class SegmentShape(LinkShape):
-    """A chain of rigid segments."""
-
-    def __init__(
-        self, link: Link, segments: PseudoRigidSegments, first_mode: int, points: int,
-        radius: float,
-    ):
-        """Keep the segments."""
-        super().__init__(link, segments.beam, first_mode, points, radius)
-        self._segments = segments
-
-    def bent(self, modes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return points and rotations along the chain."""
-        return bent_segments(self._segments, modes, self._straight[:, 0])
-
-
 def link_shapes(robot: Robot, points: int, radius: float) -> list[LinkShape]:
     """Return the sampled links that bend along a beam, depth first; see LinkShape."""
-    shapes: list[LinkShape] = []
-    for link in robot.links:
-        if not link.mode_names:
-            continue
-        first = robot.mode_names.index(link.mode_names[0])
-        if link.segments is not None:
-            shapes.append(SegmentShape(link, link.segments, first, points, radius))
-        elif link.beam is not None:
-            shapes.append(BeamShape(link, link.beam, first, points, radius))
-    return shapes
+    return [
+        LinkShape(link, robot.mode_names.index(link.mode_names[0]), points, radius)
+        for link in robot.links if link.mode_names and link.undeformed_beam is not None
+    ]
 
 
 def rigid_segments(robot: Robot, poses: dict[str, np.ndarray]) -> np.ndarray:

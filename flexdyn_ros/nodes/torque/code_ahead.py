@@ -3,14 +3,14 @@
 Code for a changed model, made in another process while the node works with the model before.
 
 Tracing and compiling hold Python's interpreter for seconds, in a thread as well. So a process
-makes the code and leaves it in the cache on disk; a thread then loads it in milliseconds, and the
+makes the code and leaves it in the cache on disk. A thread then loads it in milliseconds, and the
 node takes it between two cycles. `prepare` is all that both share: what it calls decides which
 functions are made.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 import json
 import os
 from pathlib import Path
@@ -20,9 +20,16 @@ import threading
 from typing import Any, Mapping, Optional
 
 import flexdyn_ros
-from flexdyn_ros.nodes.common.run_time_model import keep_loads_as_arguments, set_payload
-from flexdyn_ros.nodes.torque.feed_forward import FeedForward, ModalSettings
-from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
+from flexdyn_ros.nodes.common.run_time_model import keep_loads_as_arguments, PAYLOAD, set_payload
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
+from flexdyn_ros.nodes.torque.torque_terms import COMPENSATED, TorqueTerms
+
+PARAMETERS = (
+    'extension_file', 'backend', 'torque_model', 'measured_side', 'base_acceleration',
+    'wrench_links', 'modes.step', 'modes.maximum_gap', 'modes.spectral_radius',
+    *COMPENSATED, *PAYLOAD,
+)
+"""Parameters that code depends on, or that `FeedForward.of` reads."""
 
 
 @dataclass(frozen=True)
@@ -32,39 +39,32 @@ class ModelRequest:
 
     Attributes:
         description: URDF text.
-        extension: File with more <flexdyn>, or empty.
-        backend: Backend of the dynamics.
-        torque_model: Torque model of the node.
-        measured_side: "motor" or "link".
-        free: Joint coordinates that no force acts on.
-        wrench_links: Links that wrenches act on.
-        terms: Names of the terms that the torque contains.
+        joints: The driven joints.
         carriers: Links whose payload is an argument of the code in any case.
         section: Centre of mass of a payload on a flexible link, which chooses its cross-section.
-        payload: Payload parameters by name.
+        values: Parameter values by name, those of PARAMETERS.
     """
 
     description: str
-    extension: str
-    backend: str
-    torque_model: str
-    measured_side: str
-    free: tuple[str, ...] = ()
-    wrench_links: tuple[str, ...] = ()
-    terms: tuple[str, ...] = ()
-    carriers: tuple[str, ...] = ()
-    section: tuple[float, ...] = ()
-    payload: Mapping[str, Any] = field(default_factory=dict)
+    joints: tuple[str, ...]
+    carriers: tuple[str, ...]
+    section: tuple[float, ...]
+    values: Mapping[str, Any]
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms that the torque contains."""
+        return TorqueTerms.of(self.values).names
 
     @property
     def variant(self) -> tuple[Any, ...]:
         """What of the request needs code of its own; numbers are arguments of the code."""
-        link = self.payload.get('payload.link', '')
+        link = self.values['payload.link']
         return '' if link in self.carriers else link, self.section, self.terms
 
     def sentence(self) -> str:
         """Return what the code is for."""
-        link = self.payload.get('payload.link', '')
+        link = self.values['payload.link']
         parts = [f'a payload on {link}'] if link else []
         return f'code for {" and ".join([*parts, "the terms " + ", ".join(self.terms)])}'
 
@@ -77,14 +77,11 @@ def prepare(robot: Any, request: ModelRequest) -> None:
         robot: The robot.
         request: What is asked for.
     """
-    dyn = flexdyn_ros.Dynamics(robot, backend=request.backend)
-    terms = TorqueTerms.of(request.terms)
-    feed_forward = FeedForward(
-        dyn, request.torque_model, terms, request.measured_side, ModalSettings(), request.free,
-        request.wrench_links,
-    )
+    values = request.values
+    dyn = flexdyn_ros.Dynamics(robot, backend=values['backend'])
+    feed_forward = FeedForward.of(dyn, values, request.joints, values['wrench_links'])
     keep_loads_as_arguments(dyn, request.carriers)
-    set_payload(dyn, request.payload)
+    set_payload(dyn, values)
     feed_forward.prepare()
 
 
@@ -107,7 +104,7 @@ class CodeAhead:
         self.problem: Optional[str] = None
         self._robot = robot
         self._ready = {ready.variant}
-        self._anything = ready.backend == 'reference'
+        self._anything = ready.values['backend'] == 'reference'
         self._request: Optional[ModelRequest] = None
         self._process: Any = None
         self._thread: Optional[threading.Thread] = None
@@ -163,10 +160,9 @@ class CodeAhead:
 def main() -> int:
     """Make the code for the request on standard input, as JSON."""
     os.nice(5)
-    given: dict[str, Any] = json.load(sys.stdin)
-    lists = {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
-    request = ModelRequest(**{**given, **lists})
-    robot = flexdyn_ros.load_robot(request.description, extension=request.extension or None)
+    request = ModelRequest(**json.load(sys.stdin))
+    extension = request.values['extension_file'] or None
+    robot = flexdyn_ros.load_robot(request.description, extension=extension)
     prepare(robot, request)
     return 0
 

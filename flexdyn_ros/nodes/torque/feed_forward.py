@@ -4,36 +4,20 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Optional, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.arm.closed_motion import what_follows
 from flexdyn_ros.nodes.arm.deflection import ModalEquations, RigidArm
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
-from flexdyn_ros.nodes.arm.modal_integrator import VibratingArm
+from flexdyn_ros.nodes.arm.modal_integrator import ModalSettings, VibratingArm
+from flexdyn_ros.nodes.common.run_time_model import Values
 from flexdyn_ros.nodes.torque.torque_terms import DynamicsUnderWrenches, QuietFriction, TorqueTerms
 import numpy as np
 
 ALL_TERMS = TorqueTerms()
 MODES = ('gravity', 'rigid', 'flexible_quasi_static', 'flexible_hybrid')
-
-
-@dataclass(frozen=True)
-class ModalSettings:
-    """
-    Settings of the modal integration.
-
-    Attributes:
-        step: Longest step [s].
-        longest_interval: Longest time between two samples that is integrated over [s].
-        spectral_radius: Amplitude that a step leaves of very fast vibrations, 0 to 1.
-    """
-
-    step: float = 0.002
-    longest_interval: float = 0.1
-    spectral_radius: float = 0.9
 
 
 class FeedForward:
@@ -84,15 +68,36 @@ class FeedForward:
         self.arm = self._deflection_model(settings or ModalSettings())
         self.state = ModalState.zero(self.coordinates.n_modes)
 
+    @classmethod
+    def of(
+        cls, dyn, values: Mapping[str, Any] | Values, joints: Sequence[str],
+        wrench_links: Sequence[str] = (),
+    ) -> FeedForward:
+        """
+        Return the computation that parameters of the inverse dynamics node choose.
+
+        Args:
+            dyn: The dynamics.
+            values: Parameter values.
+            joints: The driven joints.
+            wrench_links: Links that wrenches act on.
+        """
+        settings = ModalSettings(
+            values['modes.step'], values['modes.maximum_gap'], values['modes.spectral_radius'])
+        free: tuple[str, ...] = ()
+        if values['base_acceleration'] == 'free' and values['torque_model'] != 'gravity':
+            free = ArmCoordinates(dyn.robot).undriven(joints)
+        return cls(
+            dyn, values['torque_model'], TorqueTerms.of(values), values['measured_side'],
+            settings, free, wrench_links)
+
     def _deflection_model(self, settings: ModalSettings):
         if self.mode in ('gravity', 'rigid') or self.coordinates.n_modes == 0:
             return RigidArm(self.coordinates.n_modes)
         equations = ModalEquations(self._dyn, self.coordinates, self.base)
         if self.mode == 'flexible_quasi_static':
             return equations
-        return VibratingArm(
-            equations, settings.step, settings.longest_interval, settings.spectral_radius
-        )
+        return VibratingArm(equations, settings)
 
     def prepare(self) -> None:
         """Compute once, at rest, so that code is generated before the first sample comes."""

@@ -11,17 +11,12 @@ from flexdyn_ros.nodes.common.run_time_model import (
     payload_carriers,
     RunTimeModel,
 )
-from flexdyn_ros.nodes.torque.code_ahead import CodeAhead, ModelRequest
+from flexdyn_ros.nodes.torque.code_ahead import CodeAhead, ModelRequest, PARAMETERS
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
-from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
+from flexdyn_ros.nodes.torque.torque_terms import COMPENSATED, TorqueTerms
 
-TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
-PARAMETERS = frozenset(('gravity', *PAYLOAD, *(f'compensate.{name}' for name in TERMS)))
-
-
-def chosen_terms(parameters: Any) -> TorqueTerms:
-    """Return the terms that the parameters switch on."""
-    return TorqueTerms(*(parameters[f'compensate.{name}'] for name in TERMS))
+CHANGEABLE = frozenset(('gravity', *PAYLOAD, *COMPENSATED))
+"""Parameters of the model that take effect while the node works."""
 
 
 class ModelChanges:
@@ -32,10 +27,7 @@ class ModelChanges:
         pending: What is waited for; empty where the parameters are in force.
     """
 
-    def __init__(
-        self, node: Any, feed_forward: FeedForward, run_time_model: RunTimeModel,
-        free: tuple[str, ...],
-    ):
+    def __init__(self, node: Any, feed_forward: FeedForward, run_time_model: RunTimeModel):
         """
         Put the present parameters in force; the code for them is there.
 
@@ -43,14 +35,12 @@ class ModelChanges:
             node: An InverseDynamicsNode.
             feed_forward: Computes the torques.
             run_time_model: Sets gravity and payload.
-            free: Joint coordinates that no force acts on.
         """
         self.pending = ''
         self._lines: list[str] = []
         self._node = node
         self._feed_forward = feed_forward
         self._model = run_time_model
-        self._free = free
         self._carriers = payload_carriers(node.robot, node.parameters)
         keep_loads_as_arguments(node.dyn, self._carriers)
         self._ahead = CodeAhead(node.robot, self._request())
@@ -92,27 +82,17 @@ class ModelChanges:
         self._ahead.cancel()
 
     def _request(self) -> ModelRequest:
-        p = self._node.parameters
+        node, p = self._node, self._node.parameters
         link = p['payload.link']
-        flexible = bool(link and self._node.robot.link(link).mode_names)
+        flexible = bool(link and node.robot.link(link).mode_names)
         return ModelRequest(
-            description=self._node.description,
-            extension=p['extension_file'],
-            backend=p['backend'],
-            torque_model=self._feed_forward.mode,
-            measured_side=p['measured_side'],
-            free=self._free,
-            wrench_links=tuple(self._feed_forward.wrenches),
-            terms=chosen_terms(p).names,
-            carriers=self._carriers,
-            section=tuple(p['payload.com']) if flexible else (),
-            payload={name: p[name] for name in PAYLOAD},
-        )
+            node.description, node.joints, self._carriers,
+            tuple(p['payload.com']) if flexible else (), {name: p[name] for name in PARAMETERS})
 
     def _put_in_force(self) -> None:
         """Change the model between two cycles."""
         node = self._node
-        self._feed_forward.terms = chosen_terms(node.parameters)
+        self._feed_forward.terms = TorqueTerms.of(node.parameters)
         self._lines = [self._model.apply(node.parameters)]
         source = 'of ~/reference, else '
         source += 'differentiated velocities' if node.inputs.differentiator else 'zero'

@@ -13,7 +13,7 @@ from flexdyn_ros.nodes.arm.plausibility import Bound, check_desired, Plausible
 from flexdyn_ros.nodes.arm.reference import Reference, ReferenceRefused
 from flexdyn_ros.nodes.arm.times import Watchdog
 from flexdyn_ros.nodes.common.diagnostics import ERROR
-from flexdyn_ros.nodes.common.topics import LostMessages
+from flexdyn_ros.nodes.common.topics import count_lost
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
@@ -66,18 +66,14 @@ class ReferenceInput:
         subscription: The subscription; None where the message type is not installed.
     """
 
-    def __init__(
-        self, node: Any, kind: str, lost: LostMessages, on_new: Callable[[Any], None], group: Any
-    ):
+    def __init__(self, node: Any, kind: str, on_new: Callable[[Any], None]):
         """
         Subscribe.
 
         Args:
             node: An InverseDynamicsNode.
             kind: Message type, "JointTrajectory" or CONTROLLER_STATE.
-            lost: Counts what the middleware drops.
             on_new: Called with the message after a reference that counts.
-            group: Callback group of the subscription.
         """
         self.reference: Optional[Reference] = None
         self.watchdog = Watchdog(0.0)
@@ -94,7 +90,8 @@ class ReferenceInput:
         if message_type is not None:
             self.subscription = node.create_subscription(
                 message_type, REFERENCE_TOPIC, self._on_message, 1,
-                event_callbacks=lost.of(REFERENCE_TOPIC), callback_group=group)
+                event_callbacks=count_lost(node.lost, REFERENCE_TOPIC),
+                callback_group=node.outside_executor)
 
     def set_arm(
         self, feed_forward: FeedForward, limits: Mapping[str, Bound], plausible: Plausible
@@ -148,7 +145,7 @@ class ReferenceInput:
             message.joint_names, point.velocities, point.accelerations, self._bounds,
             self._plausible)
         if problem:
-            raise ReferenceRefused(f'Reference refused: {problem}.')
+            raise ReferenceRefused(problem)
         return reference
 
     def over(self, measured: JointSample) -> JointSample:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Publishers of a joint torque: the controller's command and the messages with names."""
+"""One torque after the other: shaped, saturated and published, or by the stale policy."""
 
 from __future__ import annotations
 

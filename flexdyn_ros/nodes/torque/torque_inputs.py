@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The acceleration of a base whose motion is prescribed."""
+"""The inputs of the torque: reference, wrenches, gravity, and the acceleration of a base."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, Callable, Mapping, Union
 
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.nodes.arm.joint_motion import FilteredDifferentiator, JointSample
+from flexdyn_ros.nodes.arm.multi_dof_joint import vector_components
 from flexdyn_ros.nodes.arm.plausibility import AccelerationGuard, Bound, Plausible
 from flexdyn_ros.nodes.arm.times import Watchdog
 from flexdyn_ros.nodes.common.gravity import GravityFrame, ImuGravity
-from flexdyn_ros.nodes.common.topics import LostMessages
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 from flexdyn_ros.nodes.torque.reference_input import REFERENCE_TOPIC, ReferenceInput
 from flexdyn_ros.nodes.torque.wrench_input import WrenchInput
@@ -55,8 +55,7 @@ class BaseInput:
         node = self._node
         if not node.active:
             return
-        linear, angular = message.accel.linear, message.accel.angular
-        values = np.array([linear.x, linear.y, linear.z, angular.x, angular.y, angular.z])
+        values = vector_components(message.accel.linear, message.accel.angular)
         largest = node.parameters['plausible.acceleration']
         if node.robot.base_motion != 'prescribed' or not (np.abs(values) <= largest).all():
             self.refused += 1
@@ -96,20 +95,16 @@ class TorqueInputs:
         differentiator: Estimates accelerations; None where that is not asked for.
     """
 
-    def __init__(
-        self, node: Any, lost: LostMessages, on_reference: Callable[[Any], None], group: Any
-    ):
+    def __init__(self, node: Any, on_reference: Callable[[Any], None]):
         """
         Subscribe.
 
         Args:
             node: An InverseDynamicsNode.
-            lost: Counts what the middleware drops.
             on_reference: Called with the message after a reference that counts.
-            group: Callback group of the reference.
         """
         p = node.parameters
-        self.reference = ReferenceInput(node, p['reference_type'], lost, on_reference, group)
+        self.reference = ReferenceInput(node, p['reference_type'], on_reference)
         self.wrenches = WrenchInput(node)
         self.base = BaseInput(node)
         self.gravity: Union[GravityFrame, ImuGravity]

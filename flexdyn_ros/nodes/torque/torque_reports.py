@@ -5,14 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
+from flexdyn_ros.nodes.common.diagnostics import ERROR, listed, OK, WARN
 
 NEVER = 'never received'
-
-
-def listed(problems: dict[str, str]) -> str:
-    """Return problems by name as one line."""
-    return '; '.join(f'{name}: {why}' for name, why in problems.items())
 
 
 class TorqueReports:
@@ -62,7 +57,7 @@ class TorqueReports:
         values.update(node.inputs.values(now))
         values.update(node.times.summary())
         for group, counts in (
-            ('dropped', node.measured.faults), ('lost', node.lost.counts),
+            ('dropped', node.measured.faults), ('lost', node.lost),
             ('trajectory_saturated', node.trajectories.saturated),
         ):
             values.update({f'{group}/{name}': count for name, count in counts.items()})

@@ -18,6 +18,7 @@ class TorqueShaping:
         soft_start: Time from activation over which torques grow from zero [s]; 0 for none.
         rate_limit: Largest change of a torque [N m/s | N/s]; 0 for none.
         change_time: Time over which the step that a changed model makes is spread [s].
+        published: The last published torque, shape (n,) [N m | N]; None before the first.
     """
 
     def __init__(self, soft_start: float = 0.0, rate_limit: float = 0.0, change_time: float = 0.0):
@@ -33,7 +34,7 @@ class TorqueShaping:
         self._changed_at: Optional[float] = None
         self._offset: Optional[np.ndarray] = None
         self._changed = False
-        self._published: Optional[np.ndarray] = None
+        self.published: Optional[np.ndarray] = None
         self._published_at = 0.0
 
     def change(self) -> None:
@@ -55,8 +56,8 @@ class TorqueShaping:
         if started < self.soft_start:
             torque = torque * (started / self.soft_start)
         if self.rate_limit > 0.0:
-            last = np.zeros(len(torque)) if self._published is None else self._published
-            since = 0.0 if self._published is None else now - self._published_at
+            last = np.zeros(len(torque)) if self.published is None else self.published
+            since = 0.0 if self.published is None else now - self._published_at
             step = self.rate_limit * since
             torque = np.clip(torque, last - step, last + step)
         return torque
@@ -84,15 +85,7 @@ class TorqueShaping:
             torque: Shape (n,) [N m | N].
             now: Steady time [s].
         """
-        self._published, self._published_at = torque, now
-
-    @property
-    def published(self) -> Optional[np.ndarray]:
-        """The last published torque, shape (n,); None before the first."""
-        return self._published
-
-
-POLICIES = ('auto', 'gravity', 'zero', 'hold')
+        self.published, self._published_at = torque, now
 
 
 def policy_in_force(chosen: str, contains_gravity: bool) -> str:
@@ -100,7 +93,8 @@ def policy_in_force(chosen: str, contains_gravity: bool) -> str:
     Return the policy, "gravity", "zero" or "hold".
 
     Args:
-        chosen: One of POLICIES; "auto" is gravity where the torque contains it, else zero.
+        chosen: "gravity", "zero", "hold", or "auto", which is gravity where the torque contains
+            it, else zero.
         contains_gravity: Whether the torque contains gravity.
     """
     if chosen != 'auto':

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The dynamics of a robot that the environment pushes."""
+"""The terms of a torque: which are compensated, wrenches, and friction near standstill."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Iterable, Mapping, Optional
+from typing import Any, Mapping, Optional
 
 from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.nodes.common.run_time_model import Values
 import numpy as np
 
 UNDER_WRENCHES = (
@@ -44,6 +45,11 @@ class DynamicsUnderWrenches:
         return self._dyn.external_force_vector(q, self._wrenches)
 
 
+COMPENSATED = tuple(
+    f'compensate.{name}' for name in ('gravity', 'coriolis', 'inertia', 'friction'))
+"""Parameters that switch terms on, in the order of `TorqueTerms`."""
+
+
 @dataclass(frozen=True)
 class TorqueTerms:
     """
@@ -62,10 +68,9 @@ class TorqueTerms:
     friction: bool = True
 
     @classmethod
-    def of(cls, names: Iterable[str]) -> TorqueTerms:
-        """Return the terms of these names."""
-        chosen = set(names)
-        return cls(**{name: name in chosen for name in vars(cls())})
+    def of(cls, values: Mapping[str, Any] | Values) -> TorqueTerms:
+        """Return the terms that parameters of the inverse dynamics node switch on."""
+        return cls(*(values[name] for name in COMPENSATED))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,7 +81,7 @@ class TorqueTerms:
         """
         Return the sum of the terms that are on.
 
-        With all of them on this is the inverse dynamics; its joint rows hold no elastic forces,
+        With all of them on this is the inverse dynamics. Its joint rows hold no elastic forces,
         because springs and modal stiffness act on modal coordinates alone.
 
         Args:

@@ -2,8 +2,8 @@
 """
 Fills the efforts of a trajectory, for a controller that adds them to its feedback.
 
-Works on any object with the fields of trajectory_msgs/JointTrajectory, a point at a time, so that
-a node can spread a long trajectory over several cycles.
+It works on any object with the fields of trajectory_msgs/JointTrajectory, a point at a time. A
+node can thus spread a long trajectory over several cycles.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class TrajectoryFiller:
     One trajectory on its way from empty to filled efforts.
 
     In mode flexible_hybrid the modes start at the quasi-static deflection of the first point and
-    are integrated along motions of fifth degree between the points; the other modes look at each
+    are integrated along motions of fifth degree between the points. The other modes look at each
     point alone.
 
     Attributes:
@@ -150,15 +150,12 @@ class TrajectoryFiller:
         return JointSample(seconds(point.time_from_start), q, qd, qdd)
 
     def steps(self) -> Iterator[int]:
-        """Fill one point after the other, yielding the number of points done."""
-        done = 0
-        for number in self.pieces():
-            if number > done:
-                done = number
-                yield done
+        """
+        Fill one point after the other; with vibrating modes each step of them is one of its own.
 
-    def pieces(self) -> Iterator[int]:
-        """Do the same in smaller pieces: between two points one step of the modes is one."""
+        Yields:
+            The number of points done.
+        """
         self._feed_forward.reset()
         arm, previous = self._feed_forward.arm, None
         for number, point in enumerate(self.filled.points):

@@ -8,6 +8,7 @@ import time
 from typing import Any, Iterator
 
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 from flexdyn_ros.nodes.torque.trajectory_filler import TrajectoryFiller
 from trajectory_msgs.msg import JointTrajectory
 
@@ -57,13 +58,13 @@ class TrajectoryService:
         try:
             with node.lock:
                 node.catch_up()
-            self._filler = TrajectoryFiller(
-                message, node.make_feed_forward(), node.make_limits, rest
-            )
+            feed_forward = FeedForward.of(node.dyn, node.parameters, node.joints)
+            feed_forward.terms = node.feed_forward.terms
+            self._filler = TrajectoryFiller(message, feed_forward, node.make_limits, rest)
         except FlexdynError as error:
             node.get_logger().error(str(error))
             return
-        self._steps = self._filler.pieces()
+        self._steps = self._filler.steps()
         self._timer.reset()
 
     def _work(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Optional
 
 from flexdyn_ros.errors import UnknownName
 from flexdyn_ros.nodes.arm.joint_motion import JointSample, ModalState
+from flexdyn_ros.nodes.arm.multi_dof_joint import vector_components
 from flexdyn_ros.nodes.common.topics import TransformTopics
 from flexdyn_ros.nodes.common.transforms import holding_link, pose_in
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
@@ -91,9 +92,7 @@ class WrenchInput:
         if self._feed_forward is None:
             return
         now = time.monotonic()
-        force, moment = (
-            np.array([vector.x, vector.y, vector.z])
-            for vector in (message.wrench.force, message.wrench.torque))
+        force, moment = map(vector_components, (message.wrench.force, message.wrench.torque))
         prefix = self._node.parameters['frame_prefix']
         name = message.header.frame_id
         placed = self._place(name, name.removeprefix(prefix), now)
