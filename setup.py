@@ -15,7 +15,10 @@ SHARED = {
     'rviz': ('*.rviz',),
     'urdf': ('*.xacro', '*.urdf', '*.xml', '*.yaml', '*.npz'),
 }
-NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node')
+NODES = (
+    'inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node',
+    'identification_node',
+)
 REQUIRES = ('numpy>=1.21.5', 'scipy>=1.8', 'PyYAML', 'urdf-parser-py>=0.0.4', 'xacro')
 EXTRAS = {
     'plots': ['matplotlib'],

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from flexdyn_ros.identification import (
         Identification as Identification,
         identify as identify,
+        identify_modes as identify_modes,
         Motion as Motion,
     )
     from flexdyn_ros.linearisation import linearise as linearise
@@ -32,6 +33,7 @@ _MODULES = {
     'generate': 'flexdyn_ros.codegen',
     'Identification': 'flexdyn_ros.identification',
     'identify': 'flexdyn_ros.identification',
+    'identify_modes': 'flexdyn_ros.identification',
     'linearise': 'flexdyn_ros.linearisation',
     'load_robot': 'flexdyn_ros.model.load',
     'Motion': 'flexdyn_ros.identification',

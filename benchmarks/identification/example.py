@@ -89,7 +89,7 @@ def picture(found: Identification, motion: Motion) -> Figure:
         axes.set_xlim(0.0, motion.t[-1] / 2.0)
         axes.grid(alpha=0.3)
     axes.set_xlabel('time [s]')
-    axes.legend(ncol=3, loc='lower right')
+    figure.legend(*axes.get_legend_handles_labels(), ncol=3, loc='outside upper center')
     return figure
 
 

@@ -246,7 +246,7 @@ class _Search:
         chosen = np.flatnonzero(fine)
         if len(chosen):
             full = self._regressor(*self._states([motions[k] for k in chosen]))
-            found[chosen] = [_condition(part) for part in
+            found[chosen] = [scaled_condition(part) for part in
                              full.reshape(len(chosen), -1, full.shape[2])]
         least = int(np.argmin(found))
         if found[least] < self._best[1]:
@@ -291,7 +291,7 @@ class _Search:
         return lowest.reshape(-1, SAMPLES).min(axis=1) >= 0.0
 
 
-def _condition(matrix: np.ndarray) -> float:
+def scaled_condition(matrix: np.ndarray) -> float:
     """Return the condition number of a matrix, its columns scaled to one length."""
     lengths = np.linalg.norm(matrix, axis=0)
     if lengths.min() < 1e-9 * lengths.max():

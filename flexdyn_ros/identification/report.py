@@ -92,7 +92,8 @@ def torque_figure(found: Found, motion: Motion) -> Any:
         axes.plot(motion.t, measured - predicted[:, k], color='C3', lw=0.5, label='difference')
         axes.set_ylabel(f'{name}\n[N m | N]', fontsize=8)
         axes.grid(alpha=0.3)
-    rows[0].legend(loc='upper right', ncol=3, fontsize=8)
+    figure.legend(
+        *rows[0].get_legend_handles_labels(), loc='outside upper right', ncol=3, fontsize=8)
     rows[-1].set_xlabel('time [s]')
     return figure
 

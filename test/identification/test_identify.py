@@ -317,3 +317,18 @@ def test_a_weight_ties_parameters_to_the_description(arm, case):
     assert case[2].parameters['joint2/viscous'].value != pytest.approx(4.0, rel=0.05)
     with pytest.raises(UnknownName, match='link9'):
         fd.identify(arm, case[1], weight={'link9/*': 2.0})
+
+
+@pytest.mark.slow
+def test_deviations_of_elastic_joints_are_honest_over_a_hundred_runs():
+    elastic = described_arm('stiffness="3000" damping="20"')
+    misses = []
+    for seed in range(100):
+        random = np.random.default_rng(seed)
+        true = true_arm(elastic, random)
+        motion = recorded_on_both_sides(true, random, step=1e-7, seconds=10.0)
+        found = fd.identify(elastic, motion, friction='default', trim=0.5)
+        misses.append(scores(found, true)[0])
+    spread = np.sqrt(np.mean(np.square(misses)))
+    assert 1.0 / 1.5 < spread < 1.5
+    assert np.mean(np.abs(misses) > 3.0) < 0.02

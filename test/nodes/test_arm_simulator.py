@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated arm, without ROS."""
 
+from types import SimpleNamespace
+
 from arms import flexible_arm, rigid_arm
 from codegen.compiled import needs_compiler
 import flexdyn_ros as fd
@@ -164,3 +166,40 @@ def test_joints_stop_at_their_limits_on_demand():
     assert abs(ends[1].q[0]) > 0.3
     with pytest.raises(FlexdynError, match='"shoulder" 0.1 beyond its stop'):
         simulator(urdf, stops=True, initial_positions=(0.3, 0.0))
+
+
+def trajectory(names=NAMES, times=(1.0, 2.0), positions=((0.3, 0.2), (0.5, -0.1)), rates=None):
+    """Return fields as of trajectory_msgs/JointTrajectory."""
+    rates = rates or [[0.0] * len(names)] * len(times)
+    return SimpleNamespace(joint_names=list(names), points=[
+        SimpleNamespace(positions=place, velocities=rate, time_from_start=SimpleNamespace(
+            sec=int(when), nanosec=round(1e9 * (when % 1.0))))
+        for when, place, rate in zip(times, positions, rates)])
+
+
+def test_the_joint_controller_follows_a_trajectory():
+    arm = simulator(rigid_arm(), kp=(4000.0,), kd=(400.0,), initial_positions=(0.1, 0.2))
+    arm.controller.follow(trajectory(('elbow',), positions=((0.4,), (0.0,))), NAMES, arm.time)
+    arm.advance(0.5)
+    assert arm.controller.position == pytest.approx([0.1, 0.3])
+    assert arm.controller.velocity == pytest.approx([0.0, 0.3])
+    arm.advance(2.0)
+    assert arm.controller.position == pytest.approx([0.1, 0.0])
+    assert np.abs(arm.q - [0.1, 0.0]).max() < 0.02
+    arm.reset()
+    assert arm.controller.trajectory is None
+    assert arm.controller.position == pytest.approx([0.1, 0.2])
+
+
+@pytest.mark.parametrize(('message', 'words'), [
+    (trajectory(('shoulder', 'hip')), 'hip'), (trajectory(times=(2.0, 1.0)), 'rising times'),
+    (trajectory(times=()), 'a trajectory has'),
+    (trajectory(positions=((1.0,), (2.0, 3.0))), 'every'),
+    (trajectory(positions=((np.nan, 0.0), (0.0, 0.0))), 'finite'),
+])
+def test_a_wrong_trajectory_is_refused(message, words):
+    arm = simulator(rigid_arm(), kp=(4000.0,), kd=(400.0,))
+    with pytest.raises(FlexdynError, match=words):
+        arm.controller.follow(message, NAMES, 0.0)
+    with pytest.raises(FlexdynError, match='set pd.kp'):
+        simulator(rigid_arm()).controller.follow(trajectory(), NAMES, 0.0)

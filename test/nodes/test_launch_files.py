@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.ros
 
 NODES = ('forward_dynamics', 'inverse_dynamics', 'deflection_markers')
-FILES = (*NODES, 'bringup')
+FILES = (*NODES, 'bringup', 'identify')
 needs_stand_in = pytest.mark.skipif(
     stand_in.launch_ros_is_installed(),
     reason='the stand-in makes way for launch_ros, which is installed here',
@@ -50,7 +50,7 @@ def share(tmp_path_factory):
         (folder / name).symlink_to(ROOT / name)
     executables = prefix / 'lib' / 'flexdyn_ros'
     executables.mkdir(parents=True)
-    for node in NODES:
+    for node in (*NODES, 'identification'):
         script = executables / f'{node}_node'
         script.write_text(
             f'#!{sys.executable}\nimport sys\n'
@@ -141,6 +141,15 @@ def test_without_a_file_the_description_comes_from_the_topic(share, description,
 
 
 @needs_stand_in
+def test_the_trajectory_goes_to_a_controller(share, description):
+    file = launch_file(share, 'identify')
+    (node,) = stand_in.resolve(
+        file, {'description_file': str(description), 'controller_topic': '/arm/trajectory'})
+    assert node.executable == 'identification_node'
+    assert '~/joint_trajectory:=/arm/trajectory' in ' '.join(node.command)
+
+
+@needs_stand_in
 def test_the_nodes_of_bringup_are_connected(share, description):
     arguments = {'description_file': str(description), 'namespace': 'left'}
     resolved = stand_in.resolve(launch_file(share, 'bringup'), arguments)
@@ -189,7 +198,7 @@ def test_bringup_with_defaults_moves_by_itself(share, probe, tmp_path):
     assert not others
 
 
-@pytest.mark.parametrize('name', NODES)
+@pytest.mark.parametrize('name', (*NODES, 'identification'))
 def test_shipped_parameter_files_name_parameters_that_exist(name):
     from flexdyn_ros.nodes.common.parameters import node_specifications
 

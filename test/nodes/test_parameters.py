@@ -14,7 +14,10 @@ from flexdyn_ros.nodes.common.parameters import (
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node')
+NODES = (
+    'inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node',
+    'identification_node',
+)
 
 
 @pytest.mark.parametrize('name', ('common_parameters', 'model_parameters', *NODES))

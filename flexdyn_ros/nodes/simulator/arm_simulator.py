@@ -168,6 +168,7 @@ class ArmSimulator:
         self.wrenches = {}
         self.controller.position = self._positions(self.q)
         self.controller.velocity = np.zeros(len(self.joints))
+        self.controller.trajectory = None
 
     @property
     def compiled(self) -> bool:
@@ -213,11 +214,16 @@ class ArmSimulator:
             self._loaded = loads
             self._equations.load(loads)
             self._run.update_wrenches()
-        push = np.zeros(self._map.nv)
-        push[self.columns] = self.effort + self.controller.push
-        self._equations.constant = push
+        step, q, qd = duration / count, self.q, self.qd
+        # A trajectory moves the desired state in every step.
+        parts = [count] if self.controller.trajectory is None else [1] * count
         try:
-            q, qd = self._run.advance(count, duration / count, self.q, self.qd)
+            for k, steps in enumerate(parts):
+                self.controller.move(self.time + (k + 0.5) * step)
+                push = np.zeros(self._map.nv)
+                push[self.columns] = self.effort + self.controller.push
+                self._equations.constant = push
+                q, qd = self._run.advance(steps, step, q, qd)
         except Diverged as error:
             raise self._stopped(f'"{error.coordinate}" is no longer finite') from error
         except (FlexdynError, ArithmeticError) as error:
@@ -229,6 +235,7 @@ class ArmSimulator:
                 raise self._stopped(f'"{name}" is beyond {LARGEST_VALUE:g}')
         self.q, self.qd = q, qd
         self.time += duration
+        self.controller.move(self.time)  # for the torque at the new state
 
     def steps_of(self, duration: float) -> int:
         """Return the number of steps that a time [s] takes."""

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Optional, Sequence
+from typing import Any, Optional, Sequence
 
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.arm.times import seconds
 from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
 import numpy as np
 
@@ -19,6 +20,7 @@ class JointController:
         kd: Derivative gains, shape (n,) [N m s/rad | N s/m].
         position: Desired positions, shape (n,) [rad | m].
         velocity: Desired velocities, shape (n,) [rad/s | m/s].
+        trajectory: Desired positions by simulated time [s], or None.
     """
 
     def __init__(self, kp: Sequence[float], kd: Sequence[float], count: int):
@@ -40,6 +42,44 @@ class JointController:
         self.kd = np.resize(np.array(kd or (0.0,), dtype=float), count)
         self.position = np.zeros(count)
         self.velocity = np.zeros(count)
+        self.trajectory: Optional[PiecewisePolynomial] = None
+
+    def follow(self, message: Any, joints: Sequence[str], now: float) -> None:
+        """
+        Follow a trajectory from now on, cubic between its points, from the desired positions.
+
+        Args:
+            message: Fields as trajectory_msgs/JointTrajectory; joints that it omits stay.
+            joints: The controlled joints.
+            now: Simulated time [s].
+
+        Raises:
+            FlexdynError: A name is unknown, times do not rise, or a number is missing.
+        """
+        if not self.kp.any():
+            raise FlexdynError('a trajectory needs a joint controller: set pd.kp and pd.kd.')
+        try:
+            columns = [list(joints).index(name) for name in message.joint_names]
+            t = [0.0, *(seconds(point.time_from_start) for point in message.points)]
+            places, rates = np.zeros((2, len(t), len(joints)))
+            places[:] = self.position
+            places[1:, columns] = [point.positions for point in message.points]
+            rates[1:, columns] = [point.velocities for point in message.points]
+        except ValueError as error:
+            raise FlexdynError(
+                'a trajectory has known joints, and positions and velocities of each in every '
+                f'point: {error}.') from None
+        first = int(len(t) > 1 and t[1] == 0.0)
+        if len(t) < 2 or not (np.diff(t[first:]) > 0.0).all() or not (
+                np.isfinite(places).all() and np.isfinite(rates).all()):
+            raise FlexdynError('a trajectory has rising times and finite numbers.')
+        self.trajectory = PiecewisePolynomial.through(
+            now + np.array(t[first:]), places[first:], rates[first:], 'cubic')
+
+    def move(self, time: float) -> None:
+        """Take the desired state from the trajectory at a simulated time [s], if there is one."""
+        if self.trajectory is not None:
+            self.position, self.velocity = self.trajectory(time)
 
     @property
     def push(self) -> np.ndarray:

@@ -33,6 +33,7 @@ from trajectory_msgs.msg import JointTrajectory
 # Names of inputs that answer a state in lockstep.
 EFFORTS = '~/joint_efforts'
 PD_REFERENCE = '~/pd_reference'
+TRAJECTORY = '~/joint_trajectory'
 
 
 class EffortsRefused(FlexdynError):
@@ -88,6 +89,7 @@ class SimulationInput:
             # An executor takes what is ready in this order, and in lockstep a torque may start
             # the next cycle: a reference that was sent before it must count in that one.
             create(JointTrajectory, PD_REFERENCE, self._on_reference, 1),
+            create(JointTrajectory, TRAJECTORY, self._on_trajectory, 1),
             create(Float64MultiArray, '~/effort_commands', self._on_commands, 1),
             create(JointState, EFFORTS, self._on_efforts, 1),
             create(WrenchStamped, '~/wrench', self._on_wrench, 10),
@@ -144,9 +146,20 @@ class SimulationInput:
             if not self._answers(PD_REFERENCE, nanoseconds(message.header.stamp)):
                 return
             controller = node.simulator.controller
+            controller.trajectory = None
             controller.position, controller.velocity = reference.positions_and_velocities(
                 controller.position
             )
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        simulator = self._node.simulator
+        if simulator is None:
+            return
+        try:
+            with self._node.lock:
+                simulator.controller.follow(message, simulator.joints, simulator.time)
+        except FlexdynError as error:
+            self._reject(f'{TRAJECTORY} ignored: {error}')
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         node = self._node
