@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 import re
 from string import Template
-from typing import Iterable, Optional, Union
+from typing import Optional, Union
 
 from flexdyn_ros.codegen import generate, GeneratedCode
 from flexdyn_ros.errors import ArgumentError, NotYetSupported
@@ -24,6 +24,7 @@ from flexdyn_ros.ros2_control.robot_numbers import (
     array_text,
     declared_payload,
     robot_fields,
+    start_of,
 )
 
 FILES = Path(__file__).parent / 'arm_dynamics'
@@ -155,19 +156,21 @@ def _lines(arguments: list[str]) -> str:
     return ',\n  '.join(arguments)
 
 
-def _interfaces(names: Iterable[str]) -> str:
-    return '\n'.join(f'      <state_interface name="{each}"/>' for each in names)
-
-
 def _description(robot: Robot, name: str) -> str:
     """Return the description with a <ros2_control> element of the simulated arm."""
-    springs = {joint.name for joint in robot.joints if joint.elastic_name}
     joints = []
-    for joint in robot.joint_names:
-        motor = ['motor_position', 'motor_velocity'] if joint in springs else []
+    for joint in robot.joints:
+        if not joint.coordinate_names:
+            continue
+        motor = ['motor_position', 'motor_velocity'] if joint.elastic_name else []
         joints += [
-            f'    <joint name="{joint}">', '      <command_interface name="effort"/>',
-            _interfaces(['position', 'velocity', 'effort', *motor]), '    </joint>',
+            f'    <joint name="{joint.name}">', '      <command_interface name="effort"/>',
+            '      <state_interface name="position">',
+            f'        <param name="initial_value">{start_of(joint.limit)!r}</param>',
+            '      </state_interface>',
+            *(f'      <state_interface name="{each}"/>' for each in (
+                'velocity', 'effort', *motor)),
+            '    </joint>',
         ]
     element = '\n'.join([
         f'  <ros2_control name="{name}" type="system">', '    <hardware>',

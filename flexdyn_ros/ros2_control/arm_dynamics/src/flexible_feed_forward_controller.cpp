@@ -91,6 +91,7 @@ std::array<double, 10> payload_of(const Parameters & parameters)
 
 TorqueModel model_of(const std::string & name)
 {
+  if (name == "none") {return TorqueModel::kNone;}
   if (name == "gravity") {return TorqueModel::kGravity;}
   if (name == "rigid") {return TorqueModel::kRigid;}
   return name == "flexible_hybrid" ? TorqueModel::kHybrid : TorqueModel::kQuasiStatic;
@@ -321,7 +322,6 @@ FlexibleFeedForwardController::on_export_reference_interfaces_list()
     for (const char * name : kReferences) {
       hardware_interface::InterfaceInfo info;
       info.name = name;
-      info.initial_value = "nan";
       info.data_type = "double";
       const std::string prefix = std::string(get_node()->get_name()) + "/" + kJointNames[column];
       exported.push_back(
