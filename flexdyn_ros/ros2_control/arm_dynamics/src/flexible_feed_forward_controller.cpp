@@ -175,6 +175,8 @@ CallbackReturn FlexibleFeedForwardController::on_init()
 
 CallbackReturn FlexibleFeedForwardController::on_configure(const rclcpp_lifecycle::State &)
 {
+  timer_.reset();
+  subscription_.reset();
   const Parameters parameters = listener_->get_params();
   std::vector<std::string> joints = parameters.joints;
   if (joints.empty()) {joints.assign(kJointNames.begin(), kJointNames.end());}
@@ -189,6 +191,7 @@ CallbackReturn FlexibleFeedForwardController::on_configure(const rclcpp_lifecycl
     }
     columns_.push_back(column);
   }
+  listened_ = parameters;
   position_ = parameters.state_interfaces.position;
   velocity_ = parameters.state_interfaces.velocity;
   try {
