@@ -16,6 +16,7 @@ from string import Template
 from typing import Optional, Union
 
 from flexdyn_ros.codegen import generate, GeneratedCode
+from flexdyn_ros.codegen.tracing.functions import tip_link
 from flexdyn_ros.errors import ArgumentError, NotYetSupported
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
@@ -68,14 +69,13 @@ def control_package(
             'name', f'is "{name}"; a package has lower-case letters, digits and single '
             'underscores, and begins with a letter')
     _refuse(robot)
-    payload = 'payload' if payload_link is None else f'payload:{payload_link}'
+    link = tip_link(robot) if payload_link is None else payload_link
     codes = [
         generate(
-            robot, function, optimise=optimise, arguments=('gravity', payload),
+            robot, function, optimise=optimise, arguments=('gravity', f'payload:{link}'),
             name=f'{name}_{function}')
         for function in FUNCTIONS
     ]
-    link = _payload_link(codes[0])
     dyn = Dynamics(robot)
     fields = {
         **robot_fields(dyn),
@@ -131,11 +131,6 @@ def _refuse(robot: Robot) -> None:
         raise NotYetSupported(
             f'Robot "{robot.name}" has {what}, and packages for ros2_control are written for '
             'trees of revolute and prismatic joints with motors. Use inverse_dynamics_node')
-
-
-def _payload_link(code: GeneratedCode) -> str:
-    """Return the link whose payload is an argument, from the argument's description."""
-    return code.inputs[-1].entries[0].removeprefix('payload of ').removesuffix(': mass [kg]')
 
 
 def _wrapper(code: GeneratedCode) -> str:
