@@ -106,3 +106,12 @@ def pytest_runtest_setup(item):
     """Skip tests marked `ros` where rclpy is not installed, and say what would run them."""
     if item.get_closest_marker('ros') and importlib.util.find_spec('rclpy') is None:
         pytest.skip('rclpy is not installed here: `make test` installs it')
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print the measured numbers that tests recorded as the property "measured"."""
+    for report in terminalreporter.stats.get('passed', []):
+        for name, text in report.user_properties:
+            if name == 'measured':
+                terminalreporter.section(report.nodeid)
+                terminalreporter.write_line(text)

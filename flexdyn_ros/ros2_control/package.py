@@ -13,9 +13,10 @@ from __future__ import annotations
 from pathlib import Path
 import re
 from string import Template
-from typing import Iterable, Optional, Union
+from typing import Optional, Union
 
 from flexdyn_ros.codegen import generate, GeneratedCode
+from flexdyn_ros.codegen.tracing.functions import tip_link
 from flexdyn_ros.errors import ArgumentError, NotYetSupported
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
@@ -24,6 +25,7 @@ from flexdyn_ros.ros2_control.robot_numbers import (
     array_text,
     declared_payload,
     robot_fields,
+    start_of,
 )
 
 FILES = Path(__file__).parent / 'arm_dynamics'
@@ -67,14 +69,13 @@ def control_package(
             'name', f'is "{name}"; a package has lower-case letters, digits and single '
             'underscores, and begins with a letter')
     _refuse(robot)
-    payload = 'payload' if payload_link is None else f'payload:{payload_link}'
+    link = tip_link(robot) if payload_link is None else payload_link
     codes = [
         generate(
-            robot, function, optimise=optimise, arguments=('gravity', payload),
+            robot, function, optimise=optimise, arguments=('gravity', f'payload:{link}'),
             name=f'{name}_{function}')
         for function in FUNCTIONS
     ]
-    link = _payload_link(codes[0])
     dyn = Dynamics(robot)
     fields = {
         **robot_fields(dyn),
@@ -132,11 +133,6 @@ def _refuse(robot: Robot) -> None:
             'trees of revolute and prismatic joints with motors. Use inverse_dynamics_node')
 
 
-def _payload_link(code: GeneratedCode) -> str:
-    """Return the link whose payload is an argument, from the argument's description."""
-    return code.inputs[-1].entries[0].removeprefix('payload of ').removesuffix(': mass [kg]')
-
-
 def _wrapper(code: GeneratedCode) -> str:
     """Return an inline function of C++ that takes the work array whether it is needed or not."""
     results = [f'result_{k}' for k in range(len(code.outputs))]
@@ -155,19 +151,21 @@ def _lines(arguments: list[str]) -> str:
     return ',\n  '.join(arguments)
 
 
-def _interfaces(names: Iterable[str]) -> str:
-    return '\n'.join(f'      <state_interface name="{each}"/>' for each in names)
-
-
 def _description(robot: Robot, name: str) -> str:
     """Return the description with a <ros2_control> element of the simulated arm."""
-    springs = {joint.name for joint in robot.joints if joint.elastic_name}
     joints = []
-    for joint in robot.joint_names:
-        motor = ['motor_position', 'motor_velocity'] if joint in springs else []
+    for joint in robot.joints:
+        if not joint.coordinate_names:
+            continue
+        motor = ['motor_position', 'motor_velocity'] if joint.elastic_name else []
         joints += [
-            f'    <joint name="{joint}">', '      <command_interface name="effort"/>',
-            _interfaces(['position', 'velocity', 'effort', *motor]), '    </joint>',
+            f'    <joint name="{joint.name}">', '      <command_interface name="effort"/>',
+            '      <state_interface name="position">',
+            f'        <param name="initial_value">{start_of(joint.limit)!r}</param>',
+            '      </state_interface>',
+            *(f'      <state_interface name="{each}"/>' for each in (
+                'velocity', 'effort', *motor)),
+            '    </joint>',
         ]
     element = '\n'.join([
         f'  <ros2_control name="{name}" type="system">', '    <hardware>',

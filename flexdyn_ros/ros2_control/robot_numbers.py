@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Iterable, Optional
+from typing import Iterable, Optional
 
+from flexdyn_ros.model.records.joint import Limit
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.stability import step_limit
@@ -44,18 +45,26 @@ def declared_payload(robot: Robot, link: str) -> list[float]:
     return [0.0] * 10
 
 
+def start_of(limit: Limit) -> float:
+    """Return zero, or the middle of a joint's limits [rad | m] where zero is outside."""
+    if limit.lower is None or limit.upper is None or limit.lower <= 0.0 <= limit.upper:
+        return 0.0
+    return 0.5 * (limit.lower + limit.upper)
+
+
 def robot_fields(dyn: Dynamics) -> dict[str, str]:
     """Return the fields of the files that a robot's numbers fill."""
     robot = dyn.robot
-    at_rest = robot.neutral_configuration()
-    limit = step_limit(dyn, at_rest)
     limits = {joint.name: joint.limit for joint in robot.joints}
     springs = [
         (robot.joint_names.index(joint.name), robot.mode_names.index(joint.elastic_name))
         for joint in robot.joints
         if joint.elastic_name and joint.mimic is None
     ]
-    inertia = np.diag(dyn.mass_matrix(at_rest))[: robot.n_joints]
+    start = np.zeros(robot.nq)
+    start[: robot.n_joints] = [start_of(limits[name]) for name in robot.joint_names]
+    inertia = np.diag(dyn.mass_matrix(start))[: robot.n_joints]
+    limit = step_limit(dyn, start)
     rate = 2.0 * math.pi * FREQUENCY
     return {
         'robot': _plain(robot.name),
@@ -85,7 +94,7 @@ def _names(names: Iterable[str]) -> str:
     return ', '.join(f'"{_plain(name)}"' for name in names)
 
 
-def _limits(limit: Any) -> str:
+def _limits(limit: Limit) -> str:
     lower = -math.inf if limit.lower is None else limit.lower
     return array_text((lower, limit.upper, limit.velocity, limit.effort))
 

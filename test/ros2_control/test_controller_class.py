@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from written_package import compilers, CXX_FLAGS, HERE, objects, run
 
+QUASI_STATIC = 3
 TRACKING, HOLDING, STALE, SILENT = range(4)
 KP, KD = np.array([8.0, 4.0, 30.0]), np.array([1.0, 0.5, 3.0])
 PD_LIMIT = np.array([3.0, np.inf, 2.0])
@@ -79,7 +80,7 @@ def controller(package, dyn, tmp_path_factory):
 @pytest.fixture
 def fresh(controller):
     """Return the controller with plain settings and the loads of the description."""
-    controller.set_models(1, 1, 1, 0)
+    controller.set_models(2, 1, 1, 0)
     controller.set_loads([0.0, 0.0, -9.81], [0.2, 0.05, 0, 0, 0, 1e-4, 1e-4, 0, 0, 0])
     controller.set_gains(np.zeros(3), np.zeros(3), UNLIMITED, UNLIMITED)
     controller.set_shaping(0.0, 0.0, 0.0)
@@ -111,7 +112,7 @@ def test_feed_forward_of_all_torque_models(fresh, dyn, mode, gravity, friction):
     """Cycle by cycle, over steps, long intervals and restarts of the modes."""
     if mode == 'gravity' and not gravity:
         return  # refused at configuring
-    fresh.set_models(MODES.index(mode), gravity, friction, 0)
+    fresh.set_models(1 + MODES.index(mode), gravity, friction, 0)
     terms = TorqueTerms(gravity=gravity, friction=friction)
     python = FeedForward(dyn, mode, terms)
     times = np.cumsum([0.0, *[0.001] * 20, *[0.0055] * 5, 0.09, 0.15, *[0.001] * 5])
@@ -123,7 +124,7 @@ def test_feed_forward_of_all_torque_models(fresh, dyn, mode, gravity, friction):
 @pytest.mark.parametrize('mode', MODES[:3])
 def test_references_of_the_link_side(fresh, dyn, mode):
     """The springs set motors apart from links; the node finds the same by another iteration."""
-    fresh.set_models(MODES.index(mode), 1, 1, 1)
+    fresh.set_models(1 + MODES.index(mode), 1, 1, 1)
     python = FeedForward(dyn, mode, measured_side='link')
     for time in (0.0, 0.4, 0.9):
         expected = python.torque(JointSample(time, *motion(time)))
@@ -134,7 +135,7 @@ def test_references_of_the_link_side(fresh, dyn, mode):
 def test_other_loads_at_run_time(fresh, dyn):
     """Gravity and payload act at the next cycle."""
     gravity, payload = [1.0, -2.0, -9.0], [0.5, 0.0, 0.1, 0.02, 1e-3, 2e-3, 3e-3, 1e-4, 0, 0]
-    fresh.set_models(2, 1, 1, 0)
+    fresh.set_models(QUASI_STATIC, 1, 1, 0)
     before = fresh.fed_forward(0.0, *motion(0.3))
     fresh.set_loads(gravity, payload)
     loaded = fd.Dynamics(dyn.robot)
@@ -151,7 +152,7 @@ def test_a_run_with_faults_as_the_node_shapes_it(fresh, dyn):
     """Soft start, rate limit, saturation, a payload ramp, stale states and references."""
     limits = EffortLimits(dyn.robot, dyn.robot.joint_names)
     limits.limits = 0.4 * limits.limits
-    fresh.set_models(2, 1, 1, 0)
+    fresh.set_models(QUASI_STATIC, 1, 1, 0)
     fresh.set_gains(KP, KD, PD_LIMIT, limits.limits)
     fresh.set_shaping(0.2, 60.0, 0.1)
     fresh.set_policy(0, 0.05, 0.1)

@@ -91,6 +91,7 @@ std::array<double, 10> payload_of(const Parameters & parameters)
 
 TorqueModel model_of(const std::string & name)
 {
+  if (name == "none") {return TorqueModel::kNone;}
   if (name == "gravity") {return TorqueModel::kGravity;}
   if (name == "rigid") {return TorqueModel::kRigid;}
   return name == "flexible_hybrid" ? TorqueModel::kHybrid : TorqueModel::kQuasiStatic;
@@ -174,6 +175,8 @@ CallbackReturn FlexibleFeedForwardController::on_init()
 
 CallbackReturn FlexibleFeedForwardController::on_configure(const rclcpp_lifecycle::State &)
 {
+  timer_.reset();
+  subscription_.reset();
   const Parameters parameters = listener_->get_params();
   std::vector<std::string> joints = parameters.joints;
   if (joints.empty()) {joints.assign(kJointNames.begin(), kJointNames.end());}
@@ -188,6 +191,7 @@ CallbackReturn FlexibleFeedForwardController::on_configure(const rclcpp_lifecycl
     }
     columns_.push_back(column);
   }
+  listened_ = parameters;
   position_ = parameters.state_interfaces.position;
   velocity_ = parameters.state_interfaces.velocity;
   try {
@@ -321,7 +325,6 @@ FlexibleFeedForwardController::on_export_reference_interfaces_list()
     for (const char * name : kReferences) {
       hardware_interface::InterfaceInfo info;
       info.name = name;
-      info.initial_value = "nan";
       info.data_type = "double";
       const std::string prefix = std::string(get_node()->get_name()) + "/" + kJointNames[column];
       exported.push_back(

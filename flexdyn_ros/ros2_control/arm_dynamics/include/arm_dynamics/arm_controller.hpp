@@ -209,7 +209,7 @@ private:
 
   bool contains_gravity() const noexcept
   {
-    return settings_.feed_forward.model == TorqueModel::kGravity ||
+    return settings_.feed_forward.model != TorqueModel::kNone &&
            settings_.feed_forward.gravity_compensated;
   }
 

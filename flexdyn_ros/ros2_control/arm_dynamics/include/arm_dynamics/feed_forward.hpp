@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The torque for a joint motion: gravity, rigid, quasi-static, or with integrated modes.
+// The torque for a joint motion: none, gravity, rigid, quasi-static, or with integrated modes.
 #ifndef ARM_DYNAMICS__FEED_FORWARD_HPP_
 #define ARM_DYNAMICS__FEED_FORWARD_HPP_
 
@@ -12,7 +12,7 @@
 namespace arm_dynamics
 {
 
-enum class TorqueModel {kGravity, kRigid, kQuasiStatic, kHybrid};
+enum class TorqueModel {kNone, kGravity, kRigid, kQuasiStatic, kHybrid};
 
 struct FeedForwardSettings
 {
@@ -46,6 +46,10 @@ public:
     const FeedForwardSettings & settings, double time, const JointMotion & motion,
     JointVector & torque) noexcept
   {
+    if (settings.model == TorqueModel::kNone) {
+      torque = JointVector{};
+      return true;
+    }
     if (settings.model == TorqueModel::kGravity) {
       gravity(motion.q, torque);
       return is_finite(torque);

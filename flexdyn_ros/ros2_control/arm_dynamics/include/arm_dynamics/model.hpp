@@ -41,7 +41,7 @@ constexpr std::array<Spring, @n_springs> kSprings{{@springs}};
 constexpr std::array<double, 3> kDeclaredGravity{{@gravity}};
 constexpr const char * kPayloadLink = "@payload_link";
 constexpr std::array<double, 10> kDeclaredPayload{{@payload}};
-constexpr double kStep = @step;  // longest stable step of a simulation by rk4 [s]
+constexpr double kStep = @step;  // half the longest stable step of a simulation by rk4 [s]
 
 // Every function ends in a work array of kWork entries.
 namespace functions
