@@ -3,8 +3,9 @@
 Apply the seeded faults of test/faults/faults.yaml one by one; each must fail its tests.
 
 A fault is one line of that file: the file, a text that occurs once in it, its replacement, and the
-test file (or test) that must fail. Faults are applied to copies of the repository. The exit code
-is 1 where a fault survives, where its text is missing, or where its tests cannot run.
+test file (or test) that must fail without what is marked slow. Faults are applied to copies of
+the repository. The exit code is 1 where a fault survives, where its text is missing, or where its
+tests cannot run.
 """
 
 import argparse
@@ -64,7 +65,8 @@ def failure_of(fault: Fault, copy: Path) -> str:
     }
     try:
         done = subprocess.run(
-            [sys.executable, '-m', 'pytest', '-q', '-x', '--timeout=600', fault.test],
+            [sys.executable, '-m', 'pytest', '-q', '-x', '--timeout=600', '-m', 'not slow',
+             fault.test],
             cwd=copy, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, timeout=TIME_LIMIT,
         )
@@ -82,11 +84,12 @@ def failure_of(fault: Fault, copy: Path) -> str:
 def main() -> int:
     """Apply the chosen faults; print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
-    parser.add_argument('--only', metavar='TEXT', default='', help='faults of files with TEXT')
+    parser.add_argument('--only', metavar='TEXT', default='',
+                        help='faults of files or tests with TEXT')
     parser.add_argument('--jobs', type=int, default=1, help='faults at the same time')
     call = parser.parse_args()
     known = read_faults()
-    chosen = [fault for fault in known if call.only in fault.file]
+    chosen = [fault for fault in known if call.only in f'{fault.file} {fault.test}']
     copies: queue.Queue[Path] = queue.Queue()
     survived = 0
 

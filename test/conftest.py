@@ -15,6 +15,7 @@ import signal
 import sys
 import tempfile
 
+from fork_server import close_servers
 import pytest
 from simplified import simplified, simplified_once  # noqa: F401  (fixtures)
 
@@ -96,7 +97,8 @@ def pytest_configure(config):
 
 
 def pytest_unconfigure(config):
-    """Give the domain back and remove the logs of the nodes."""
+    """Give the domain back, remove the logs of the nodes and end the servers of forks."""
+    close_servers()
     if 'claim' in _run:
         _run.pop('claim').release()
         shutil.rmtree(_run.pop('logs'), ignore_errors=True)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the command line as users do, in a process of its own, and the models that it reads."""
 
-import json
 import os
 from pathlib import Path
 import subprocess
 import sys
 
+from fork_server import COMMANDS, run_forked
 import numpy as np
 from oracles.random_robots import inertial_xml
 
@@ -49,23 +49,25 @@ FLEXIBLE_ARM = ARM.replace('</robot>', EXTENSION + '</robot>')
 MODES = ('upper_arm/bending_y1', 'upper_arm/bending_z1', 'upper_arm/bending_z2', 'elbow/elastic')
 
 
-def flexdyn(*words, cwd, stdin=None, **environment):
+def flexdyn(*words, cwd, stdin='', **environment):
     """Run `python -m flexdyn_ros` with words in a folder; return the completed process."""
+    return run_forked(
+        COMMANDS, ['flexdyn_ros', *words], cwd, surroundings(**environment), stdin,
+    )
+
+
+def flexdyn_afresh(*words, cwd):
+    """Run the same in a process that has imported nothing."""
     return subprocess.run(
         [sys.executable, '-m', 'flexdyn_ros', *map(str, words)],
-        cwd=cwd, env=surroundings(**environment), input=stdin, capture_output=True, text=True,
-        timeout=120,
+        cwd=cwd, env=surroundings(), capture_output=True, text=True, timeout=120,
     )
 
 
 def flexdyn_many(calls, cwd):
-    """Run each list of words in a fork that has imported the package; return the answers."""
-    done = subprocess.run(
-        [sys.executable, str(REPOSITORY / 'test' / 'run_commands.py')], cwd=cwd,
-        env=surroundings(), input=json.dumps(calls), capture_output=True, text=True, timeout=120,
-        check=True,
-    )
-    return json.loads(done.stdout)
+    """Return [exit code, stdout, stderr] of each list of words."""
+    runs = [flexdyn(*words, cwd=cwd) for words in calls]
+    return [[run.returncode, run.stdout, run.stderr] for run in runs]
 
 
 def surroundings(**changes):

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from command import flexdyn, flexdyn_many, surroundings
+from command import flexdyn, flexdyn_afresh, flexdyn_many, surroundings
 from flexdyn_ros.cli.main import build_parser
 import pytest
 
@@ -132,7 +132,7 @@ def test_errors_are_a_sentence_on_stderr_with_the_exit_code(answers, k):
 
 @pytest.mark.parametrize('k', range(0, len(WRONG), 6))
 def test_a_fresh_interpreter_says_the_same(folder, answers, k):
-    run = flexdyn(*WRONG[k][0], cwd=folder)
+    run = flexdyn_afresh(*WRONG[k][0], cwd=folder)
     assert [run.returncode, run.stdout, run.stderr] == answers[k]
 
 

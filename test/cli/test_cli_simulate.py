@@ -158,7 +158,7 @@ def test_an_interrupt_leaves_the_motion_so_far(folder):
     """Exit code 130, and files that are whole."""
     first = flexdyn('simulate', 'arm.urdf', '--t-end', '0.01', '--no-plots', cwd=folder)
     assert first.returncode == 0
-    call = ('simulate', 'arm.urdf', '--t-end', '1e4', '--dt', '1e-3', '--out', 'long')
+    call = ('simulate', 'arm.urdf', '--t-end', '1e4', '--method', 'rk10', '--out', 'long')
     process = subprocess.Popen(
         [sys.executable, '-m', 'flexdyn_ros', *call], cwd=folder, env=surroundings(),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

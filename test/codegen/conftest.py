@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Let the tests import the oracles and keep generated sources out of the user's cache."""
+"""Let the tests import the oracles; the cache of generated code, and what is logged of it."""
 
+import logging
 import os
 from pathlib import Path
 import sys
 
+from codegen.compiled import QUICK
+from flexdyn_ros.codegen.backends import generated
+from flexdyn_ros.codegen.compile import program
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -17,3 +21,28 @@ def own_cache(tmp_path_factory, monkeypatch):
     if 'PYTEST_XDIST_WORKER' in os.environ:
         base = base.parent
     monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(base / 'cache'))
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Compile without optimising; let what is logged once be logged in each test."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
+    generated._warn_of_size.cache_clear()
+    generated._warn_of_no_compiler.cache_clear()
+
+
+@pytest.fixture
+def messages(caplog, monkeypatch):
+    """Return a function that gives the messages of a level so far."""
+    monkeypatch.setattr(logging.getLogger('flexdyn_ros'), 'propagate', True)
+    caplog.set_level(logging.INFO, 'flexdyn_ros.codegen')
+    return lambda level='WARNING': [
+        record.getMessage() for record in caplog.records if record.levelname == level
+    ]
+
+
+@pytest.fixture
+def own_cache_folder(tmp_path, monkeypatch):
+    """Keep code in a folder of this test, and forget what this process has loaded."""
+    monkeypatch.setenv('FLEXDYN_CACHE_DIR', str(tmp_path / 'cache'))
+    monkeypatch.setattr(program, '_loaded', {})

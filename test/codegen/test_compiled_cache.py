@@ -279,3 +279,11 @@ def test_unfinished_entries_of_killed_processes_are_removed(tmp_path, monkeypatc
     os.utime(left, (0.0, 0.0))
     assert cache.write(cache.entry_name('whole'), b'whole')
     assert not left.exists() and fresh.exists()
+
+
+def test_entries_depend_on_all_c_of_the_package():
+    """Their names contain a digest of the folders, or the text itself, as of simulated steps."""
+    package = Path(fd.__file__).parent
+    with_c = {path.relative_to(package).parts[0] for path in package.rglob('*.[ch]')}
+    assert 'closed_chains' in with_c
+    assert with_c - {'simulation'} <= set(cache.GENERATOR_FOLDERS)

@@ -212,7 +212,8 @@ def test_what_is_wrong_with_an_acceleration_is_reported(motion, given, word):
 def test_a_torque_on_a_prescribed_base_is_refused():
     """It could have no effect; so is one that a controller returns later."""
     robot = fd.load_robot(urdf('prescribed'))
-    dyn, q, rest = fd.Dynamics(robot), robot.neutral_configuration(), np.zeros(robot.nv)
+    dyn = fd.Dynamics(robot, 'reference')
+    q, rest = robot.neutral_configuration(), np.zeros(robot.nv)
     for torque in (np.ones(robot.nv), lambda t, q, qd: np.ones(robot.nv)):
         with pytest.raises(ArgumentError, match='is not zero on the base'):
             fd.simulate(dyn, q, rest, torque, 0.01, 0.01)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every example runs as a stranger would run it, and prints the figures of its source."""
 
+import os
 from pathlib import Path
 import re
-import subprocess
-import sys
 
+from fork_server import COMMANDS, run_forked
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -14,22 +14,11 @@ EXAMPLES = ROOT / 'examples'
 
 def run(name, *arguments, status=0):
     """Run an example from another folder and return what it prints."""
-    done = subprocess.run(
-        [sys.executable, '-c', LAUNCH, str(EXAMPLES / name), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd='/',
-    )
+    done = run_forked(COMMANDS, [EXAMPLES / name, *arguments], '/', dict(os.environ))
     assert done.returncode == status, done.stderr
     if status == 0:
         assert not done.stderr
     return done.stdout if status == 0 else done.stderr
-
-
-# Runs a script with the repository importable, as an installed package would be.
-LAUNCH = f'import runpy, sys; sys.path.insert(0, {str(ROOT)!r}); sys.argv.pop(0); ' \
-    'runpy.run_path(sys.argv[0], run_name="__main__")'
 
 
 def numbers(text):

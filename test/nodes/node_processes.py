@@ -4,10 +4,10 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
+from fork_server import COMMANDS, Forked
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
@@ -44,12 +44,11 @@ class NodeProcess:
         file.write_text(yaml.safe_dump({'/**': {'ros__parameters': parameters}}))
         self._log = folder / 'log.txt'
         module = f'flexdyn_ros.nodes.{node}'
-        command = [sys.executable, '-m', module, '--ros-args', '--params-file', str(file)]
-        with open(self._log, 'w') as log:
-            self._process = subprocess.Popen(
-                [*command, *ros_arguments], stdout=log, stderr=subprocess.STDOUT,
-                env={**os.environ, 'PYTHONUNBUFFERED': '1'},
-            )
+        self._log.touch()
+        self._process = Forked(
+            COMMANDS, [module, '--ros-args', '--params-file', file, *ros_arguments], folder,
+            dict(os.environ), stdout=self._log, stderr=self._log,
+        )
         if not may_end:
             RUNNING.append(self)
 
@@ -76,8 +75,8 @@ class NodeProcess:
         try:
             return self._process.wait(LIMIT)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait(LIMIT)
             raise AssertionError(f'still running after signal {number}: {self.log}') from None
 
 

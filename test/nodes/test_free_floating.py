@@ -56,7 +56,10 @@ def momentum(dyn, state, body, modes):
     return mass @ [*qd, *state.velocity, *modes.velocity]
 
 
-@pytest.mark.parametrize('arm', [rigid_arm(), flexible_arm()])
+@pytest.mark.parametrize('arm', [
+    pytest.param(rigid_arm(), marks=pytest.mark.slow, id='rigid'),
+    pytest.param(flexible_arm(), id='flexible'),
+])
 def test_the_joints_of_a_free_floating_arm_follow_the_torque_of_their_motion(probe, start, arm):
     description = moving_arm(arm)
     fresh = probe.listen(JointState, 'joint_states', 1000)

@@ -185,6 +185,7 @@ def test_rviz_runs_in_the_namespace_with_the_root_of_the_robot(
     assert '/clock:=clock' in rviz
 
 
+@pytest.mark.slow
 def test_bringup_with_defaults_moves_by_itself(share, probe, tmp_path):
     """In a namespace, with the clock below it."""
     clock = probe.listen(Clock, '/left/clock')

@@ -184,6 +184,7 @@ def tracking_error(probe, start, with_torque):
     return float(np.sqrt(np.mean(np.square(list(errors.values())))))
 
 
+@pytest.mark.slow
 def test_torques_from_the_crank_alone_reduce_the_tracking_error(probe, start):
     alone, helped = (tracking_error(probe, start, on) for on in (False, True))
     assert helped < alone / 50.0, (alone, helped)

@@ -3,19 +3,16 @@
 
 import json
 import os
-from pathlib import Path
-import subprocess
-import sys
 
-ROOT = Path(__file__).resolve().parents[2]
+from fork_server import COMMANDS, ROOT, run_forked
+
+MODULES = (*COMMANDS, 'validation.registry')
 
 
 def validation(*words, cwd):
     """Run the command with words in a folder; return the completed process."""
-    return subprocess.run(
-        [sys.executable, '-m', 'validation', *words], cwd=cwd, capture_output=True, text=True,
-        env={**os.environ, 'PYTHONPATH': str(ROOT)}, stdin=subprocess.DEVNULL, timeout=120,
-    )
+    environment = {**os.environ, 'PYTHONPATH': str(ROOT)}
+    return run_forked(MODULES, ['validation', *words], cwd, environment)
 
 
 def test_a_case_by_name(tmp_path):

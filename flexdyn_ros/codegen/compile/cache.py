@@ -35,7 +35,7 @@ UNFINISHED, STALE = '.tmp', 3600.0
 # Entries beyond this number are removed, the oldest first.
 ENTRY_LIMIT = 1000
 # What generated code depends on besides the model.
-GENERATOR_FOLDERS = ('codegen', 'dynamics', 'model', 'symbolic')
+GENERATOR_FOLDERS = ('closed_chains', 'codegen', 'dynamics', 'model', 'symbolic')
 GENERATOR_FILES = ('*.py', '*.c', '*.h')
 # Before the digest at an entry's end; a comment in Python, and ignored after a library.
 MARK = b'\n# flexdyn_ros sha256 '
