@@ -47,8 +47,9 @@ class AdjustableModel:
                 'Only robots that load_robot read can be updated', name=robot.name)
         self.robot, self._base_dir = robot, base_dir
         self._texts = robot.descriptions
-        self.names = tuple(name for name, *_ in self._places(map(fromstring, self._texts))) + tuple(
-            name for link in robot.links if link.modal is not None for name in link.mode_names)
+        self.names = (
+            *(name for name, *_ in self._places(map(fromstring, self._texts))),
+            *(name for link in robot.links if link.modal is not None for name in link.mode_names))
 
     def changed(
         self, stiffness: Mapping[str, float], damping: Mapping[str, float]

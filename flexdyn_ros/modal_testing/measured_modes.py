@@ -5,10 +5,10 @@ Measured modes of an arm with its joints held: YAML or JSON, and universal files
 Universal files are read by pyuff: shapes from dataset 55, or frequency responses from dataset 58.
 Near each peak of the latter, with one pole common to all responses j of displacement X_j,
 
-    X_j (w_n^2 - w^2 + 2 i z w_n w) = b_j + c_j w^2
+    X_j (w_n^2 - w^2 + 2 i z w_n w) = b_j + c_j w^2 + d_j w^4
 
-is linear in w_n^2, 2 z w_n, b_j and c_j (least squares; Ewins, Modal Testing, 2000, section
-4.4). b_j is the shape; c_j stands for the other modes.
+is linear in w_n^2, 2 z w_n, b_j, c_j and d_j (least squares; Ewins, Modal Testing, 2000, section
+4.4). The shape is the right side at w_n; its change with w stands for the other modes.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ def fitted_modes(frequencies: np.ndarray, responses: np.ndarray) -> list[Measure
     from scipy.signal import find_peaks
 
     size = np.log10(np.maximum(np.sum(np.abs(responses)**2, axis=0), 1e-300))
-    peaks, _ = find_peaks(size, prominence=0.5)
+    peaks, _ = find_peaks(size, prominence=0.3)
     found = []
     for k, peak in enumerate(peaks):
         left = peaks[k - 1] if k else 0
@@ -282,7 +282,7 @@ def _pole(rates: np.ndarray, responses: np.ndarray) -> Optional[MeasuredMode]:
     """Return the mode that fits responses near a peak; None where it is not damped."""
     centre = rates.mean()  # scaled, as squares of rates are large
     w, count = rates / centre, len(responses)
-    own = np.kron(np.eye(count), np.column_stack([np.ones_like(w), w**2]))
+    own = np.kron(np.eye(count), np.column_stack([np.ones_like(w), w**2, w**4]))
     flat, ws = responses.ravel(), np.tile(w, count)
     matrix = np.column_stack([-flat, -1j * ws * flat, own])
     # Two real unknowns; complex ones for each response.
@@ -294,7 +294,7 @@ def _pole(rates: np.ndarray, responses: np.ndarray) -> Optional[MeasuredMode]:
     if square <= 0.0 or drag <= 0.0:
         return None
     rate = np.sqrt(square)
-    numerators = answer[2:].reshape(2, count, 2)
-    shape = numerators[0] + 1j * numerators[1]
+    numerators = answer[2:].reshape(2, count, 3)
+    shape = (numerators[0] + 1j * numerators[1]) @ [1.0, square, square**2]
     return MeasuredMode(float(rate * centre / (2.0 * np.pi)), float(0.5 * drag / rate),
-                        _real(shape[:, 0] + shape[:, 1] * square))
+                        _real(shape))

@@ -169,7 +169,8 @@ def test_universal_files(tmp_path):
         for k, (rate, ratio, shape) in enumerate(zip(rates, ratios, shapes))]
     measured = [pyuff.prepare_58(
         func_type=4, rsp_node=k + 1, rsp_dir=-2 if k == 2 else 2, ref_node=1, ref_dir=2,
-        ordinate_spec_data_type=12, orddenom_spec_data_type=13, x=f, abscissa_min=f[0], abscissa_inc=0.05, num_pts=len(f),
+        ordinate_spec_data_type=12, orddenom_spec_data_type=13, x=f, abscissa_min=f[0],
+        abscissa_inc=0.05, num_pts=len(f),
         data=(-1 if k == 2 else 1) * row * -(2 * np.pi * f)**2)
         for k, row in enumerate(found)]
     for name, sets, places in (('a.unv', shaped, 1e-4), ('b.uff', measured, 0.03)):
