@@ -24,6 +24,8 @@ EXTRAS = {
     'plots': ['matplotlib'],
     'replay': ['rosbags', 'matplotlib'],
     'nastran': ['pyNastran'],
+    'solids': ['scikit-fem', 'meshio', 'trimesh', 'gmsh', 'matplotlib'],
+    'modal-tests': ['pyuff'],
     'oracles': ['example-robot-data', 'mujoco', 'pin'],
     'test': ['hypothesis', 'matplotlib', 'psutil', 'pycparser', 'pytest', 'pytest-timeout'],
 }

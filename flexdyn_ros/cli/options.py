@@ -50,7 +50,7 @@ def add_subcommand(subparsers: Any, module: ModuleType) -> None:
     text = (module.__doc__ or '').partition('\n\n')[2]
     description, _, examples = text.partition('Examples:\n')
     parser: argparse.ArgumentParser = subparsers.add_parser(
-        module.__name__.rpartition('.')[2],
+        module.__name__.rpartition('.')[2].replace('_', '-'),
         help=module.SUMMARY,
         description=description,
         epilog=f'examples:\n{examples}{_XACRO}{EXIT_CODES}',

@@ -67,6 +67,7 @@ def assemble(
         assembly.add_link(robot.link(joint.child), attached, assembly.joint_motion(joint))
     for link in robot.links:
         assembly.add_point_masses(link)
+        assembly.add_tip_body(link)
     for name, inertia in payloads.items():
         assembly.carry(name, inertia, places.get(name))
     return assembly.finish()
@@ -199,6 +200,15 @@ class _Assembly:
                 tuple(m if i == j else 0.0 for j in range(3)) for i, m in enumerate(point.inertia)
             )
             self.carry(link.name, Inertia(point.mass, at, congruence(axes, moments)))
+
+    def add_tip_body(self, link: Link) -> None:
+        """Add the rigid body that rides on the last cross-section of a link's beam."""
+        if link.tip_inertia is None or link.beam is None:
+            return
+        tip = link.beam.tip_place
+        attached = BodyBuilder(self.attachment(link.name, tip, IDENTITY), JointMotion(), [])
+        attached.add_inertia(link.tip_inertia.seen_from(tip), ZERO, IDENTITY)
+        self.builders.append(attached)
 
     def carry(self, link: str, inertia: Inertia, place: Optional[Vector] = None) -> None:
         """

@@ -11,8 +11,12 @@ from typing import Any, Optional
 
 from flexdyn_ros import closed_chains
 from flexdyn_ros.codegen.compile import cache
-from flexdyn_ros.codegen.compile.compiler import CompilationFailed, find_compiler, NoCompiler
-from flexdyn_ros.codegen.compile.compiler import load_library
+from flexdyn_ros.codegen.compile.compiler import (
+    CompilationFailed,
+    find_compiler,
+    load_library,
+    NoCompiler,
+)
 from flexdyn_ros.dynamics.loop_tolerances import RANK_TOLERANCE
 
 # Products and sums stay apart, as in Python.

@@ -57,3 +57,32 @@ def test_matrices_to_a_robot(rod):
     mass = fd.Dynamics(robot, backend='reference').mass_matrix(np.zeros(robot.nv))
     assert mass[0, 0] == pytest.approx(0.1 * sum((0.1 * n)**2 for n in range(5)))
     assert np.linalg.eigvalsh(mass)[0] > 0.0
+
+
+def test_solids_to_files(tmp_path):
+    """A tube along z with a picture; what is missing is named."""
+    pytest.importorskip('skfem', reason='the extra "solids" is not installed')
+    tube = ['reduce', '--tube', '0.05', '0.004', '--length', '0.4', '--along', 'z']
+    mesh = ['reduce', '--mesh', 'none.stl', '--material', 'steel', '-o', 'x.npz',
+            '--units', 'mm-t-s']
+    answers = flexdyn_many([
+        [*tube, '--material', 'steel', '--stiffening', '--keep', '6', '--plot', 'a.png',
+         '--interface-at', '0', '0', '0.2', '0.0255', '-o', 'a.npz', '--json'],
+        [*tube, '--material', 'steel', '-o', 'b.npz'],
+        [*tube, '-o', 'x.npz'], [*tube, '--material', 'steel', '--box', '1', '1', '.1', '-o', 'x'],
+        [*mesh, '--root-at', '0', '0', '0', '1'], mesh,
+    ], tmp_path)
+    assert [answer[0] for answer in answers] == [0, 0, 2, 2, 1, 2], answers
+    record = json.loads(answers[0][1])
+    area = np.pi / 4.0 * (0.05**2 - 0.042**2)
+    assert record['mass_kg'] == pytest.approx(7850 * 0.4 * area, rel=1e-3)
+    assert record['com_m'] == pytest.approx([0.0, 0.0, 0.2], abs=1e-9)
+    shown = record['convergence']
+    assert shown['other_frequency_hz'] == pytest.approx(shown['frequency_hz'], rel=0.01)
+    assert (tmp_path / 'a.png').read_bytes().startswith(b'\x89PNG')
+    with np.load(tmp_path / 'a.npz') as found:
+        assert found['node_positions'][:3].tolist() == [[0, 0, 0], [0, 0, 0.4], [0, 0, 0.2]]
+        assert found['stiffening_direction'] == pytest.approx([0, 0, 1])
+    assert 'convergence: ' in answers[1][1] and 'percent' in answers[1][1]
+    for answer, word in zip(answers[2:], ('--material', 'contradicts', 'is no file', '--root-at')):
+        assert word in answer[2]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solid links to modes: a steel tube against closed forms, Exudyn, the beam and segments."""
 
+import flexdyn_ros as fd
 from flexdyn_ros.model.modal.files import modal_arrays, write_arrays
 from flexdyn_ros.model.modal.meshes import HollowBar, read_mesh
 from flexdyn_ros.model.modal.reduction import reduced_modes
 from flexdyn_ros.model.modal.solids import Material, solid_elements, TiedFrame
-import flexdyn_ros as fd
 import numpy as np
 import pytest
 from scipy.linalg import eigh
@@ -76,7 +76,8 @@ def test_the_same_span_by_dense_algebra():
     assert np.abs(model.stiffness @ rigid).max() < 1e-6 * model.stiffness.max()
     width, height = (np.array([side, 0.7 * side]) for side in (0.05, 0.03))
     area = width * height - (width - 0.008) * (height - 0.008)  # linear along the taper
-    assert (rigid.T @ model.mass @ rigid)[0, 0] == pytest.approx(0.3 * 7850 * area.mean(), rel=1e-9)
+    weight = 0.3 * 7850 * area.mean()
+    assert (rigid.T @ model.mass @ rigid)[0, 0] == pytest.approx(weight, rel=1e-9)
 
 
 def test_against_the_reduction_of_exudyn(tube):
@@ -141,7 +142,6 @@ def test_a_link_of_the_canadarm_by_beam_elements_and_segments(tmp_path):
     moved = np.abs(tips['beam_at'] - tips['beam_at'][0]).max()
     assert deflection > 0.1
     for name in ('solid', 'segments'):
-        print(name, np.abs(tips[name] - tips['beam']).max()/deflection, np.abs(tips[name + '_at'] - tips['beam_at']).max()/moved, deflection, moved)
         assert np.abs(tips[name] - tips['beam']).max() < 0.01 * deflection, name
         assert np.abs(tips[name + '_at'] - tips['beam_at']).max() < 0.01 * moved, name
 

@@ -88,6 +88,8 @@ def link_moments(link: Link) -> MassMoments:
     whole = NO_MASS if link.inertia is None else MassMoments.of(link.inertia)
     if link.modal is not None:
         whole += MassMoments.of(link.modal.inertia)
+    if link.tip_inertia is not None:
+        whole += MassMoments.of(link.tip_inertia)
     beam = link.undeformed_beam
     if beam is None:
         return whole
@@ -157,6 +159,8 @@ def _carried_bodies(
     beam = link.beam
     assert beam is not None
     bodies = [CarriedBody(p.at, p.mass, 0.0, p.inertia) for p in beam.point_masses]
+    if link.tip_inertia is not None:
+        bodies.append(_carried_body(beam, 1.0, MassMoments.of(link.tip_inertia)))
     for payload in robot.payloads:
         if payload.link == link.name:
             fraction = beam_fraction(beam, np.array(payload.inertia.com))

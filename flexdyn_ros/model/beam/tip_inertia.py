@@ -81,6 +81,9 @@ def _link_inertia(link: Link, riders: list[_Rider], robot: Robot) -> np.ndarray:
         inertia = spatial_inertia(link_moments(link))
         return inertia + sum(_carried(rider.free, rider.pose) for rider in riders)
     riders = [*riders, *_point_masses(beam)]
+    if link.tip_inertia is not None:
+        own = spatial_inertia(MassMoments.of(link.tip_inertia.seen_from(beam.tip_place)))
+        riders.append(_Rider(Pose(beam.tip_place), own, own))
     inertia = np.zeros((6, 6))
     if link.inertia is not None:
         inertia = spatial_inertia(MassMoments.of(link.inertia))

@@ -100,11 +100,14 @@ def _beam_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[st
     hub_only = item.value('inertial') == 'hub'
     beam = read_beam(given, link, robot, hub_only)
     beam, hub = _parted(link.inertia, beam, given, hub_only, notes)
+    tip_inertia = None
+    if given.is_set('remainder'):
+        hub, tip_inertia = _placed_remainder(given, hub, beam, hub_only)
     _check_options(item, beam)
     stiffening = item.value('geometric_stiffening')
     return Link(
         link.name, hub, beam, item.value('rotation'), stiffening,
-        deflection=item.value('deflection'),
+        deflection=item.value('deflection'), tip_inertia=tip_inertia,
     )
 
 
@@ -172,6 +175,22 @@ def _parted(
     hub, note = rigid_remainder(inertial, part, beam.length, 'beam', item.place)
     notes.extend([note] if note else [])
     return beam, hub
+
+
+def _placed_remainder(
+    item: Item, rest: Optional[Inertia], beam: Beam, hub_only: bool
+) -> tuple[Optional[Inertia], Optional[Inertia]]:
+    """Return the rigid bodies at root and tip that the rest of <inertial> becomes."""
+    if rest is None or hub_only or not beam.families:
+        raise item.place.error(
+            f'remainder="{item.texts["remainder"]}" has no effect: the beam '
+            + ('leaves nothing of <inertial>' if beam.families and not hub_only else
+               'has no modes' if not beam.families else 'does not share <inertial>'),
+            'Take it out',
+        )
+    if item.value('remainder') == 'both':
+        return rest.times(0.5), rest.times(0.5)
+    return (None, rest) if item.value('remainder') == 'tip' else (rest, None)
 
 
 def _check_options(item: Item, beam: Beam) -> None:

@@ -84,8 +84,8 @@ DECLINED = {
     '.mnf': 'ADAMS MNF is proprietary: export SID, or mass and stiffness matrices',
     '.op2': 'write Nastran matrices as OUTPUT4 (.op4) or DMIG (.pch) for flexdyn reduce',
     '.sub': 'write ANSYS matrices as MatrixMarket for flexdyn reduce',
-    '.unv': 'measured shapes have no mass distribution: write .npz with lumped masses',
-    '.uff': 'measured shapes have no mass distribution: write .npz with lumped masses',
+    '.unv': 'measured shapes have no mass distribution: flexdyn update-modes adjusts a model',
+    '.uff': 'measured shapes have no mass distribution: flexdyn update-modes adjusts a model',
     '.h5': 'write the arrays as .npz',
     '.pkl': 'pickled files can execute code and are never read: write the arrays as .npz',
 }

@@ -30,8 +30,8 @@ def library(name: str) -> Any:
     try:
         return import_module(name)
     except (ImportError, OSError) as error:
-        raise FlexdynError(f'Finite elements of a solid need {name}: {error}',
-                           advice=_INSTALL) from None
+        raise FlexdynError(
+            f'Finite elements of a solid need {name} ({error}): {_INSTALL}') from None
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,6 @@ def reduced_modes(
         ValueError: The matrices are not those of an elastic body that is held at its root; the
             text continues `file="path"`.
     """
-    from scipy import sparse
-
     if not np.all(np.abs(model.positions) <= LARGEST_NUMBER):
         raise ValueError('holds positions of nodes that are not finite')
     mass, stiffness = (_checked(model, name) for name in ('mass', 'stiffness'))

@@ -3,8 +3,8 @@
 Finite elements of a solid link: stiffness and mass of a mesh, frames tied to its faces.
 
 Displacements are quadratic in each element (Bathe, Finite Element Procedures, 1996, sections 5.3
-and 5.5; shapes and quadrature of scikit-fem), the material is linear and isotropic. The nodes of a face that
-carries a joint move as a rigid body with the joint's frame: u_i = u + theta x (r_i - r).
+and 5.5; shapes and quadrature of scikit-fem). The material is linear and isotropic. The nodes of a
+face that carries a joint move as a rigid body with its frame: u_i = u + theta x (r_i - r).
 """
 
 from __future__ import annotations

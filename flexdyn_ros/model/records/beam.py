@@ -175,6 +175,12 @@ class Beam(SectionProperties):
         return x, y, z
 
     @property
+    def tip_place(self) -> Vector3:
+        """The end of the undeformed beam in the link frame [m]."""
+        x, y, z = self.direction
+        return self.length * x, self.length * y, self.length * z
+
+    @property
     def mode_names(self) -> tuple[str, ...]:
         """Mode names without the link: bending_y1, bending_y2, bending_z1, torsion1."""
         return tuple(name for family in self.families for name in family.names)

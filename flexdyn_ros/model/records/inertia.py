@@ -44,6 +44,16 @@ class Inertia(Record):
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = self.matrix
         return xx, yy, zz, xy, xz, yz
 
+    def seen_from(self, point: Vector3) -> Inertia:
+        """Return the inertia in a parallel frame at a point [m]."""
+        x, y, z = (a - b for a, b in zip(self.com, point))
+        return Inertia(self.mass, (x, y, z), self.matrix)
+
+    def times(self, factor: float) -> Inertia:
+        """Return a body with a multiple of the mass, distributed alike."""
+        matrix = symmetric_matrix3(factor * np.array(self.matrix))
+        return Inertia(factor * self.mass, self.com, matrix)
+
 
 @dataclass(frozen=True, eq=False)
 class MassMoments:

@@ -50,6 +50,8 @@ class Link(Record):
         segments: The pseudo-rigid segments that the link is cut into, or None.
         mode_springs: Nonlinear springs of its modes.
         modal: Modes from a file, or None.
+        tip_inertia: A rigid body at the tip of the beam, which rides on its last cross-section,
+            undeformed in link axes about the link frame; None where there is none.
         deflection: "exact"; "linearised" for the small-deflection model, in which the equations
             are expanded in the link's modes; or "undeformed_kinetic_energy", whose inertia does
             not depend on them. See docs/reduced_forms.md.
@@ -64,6 +66,7 @@ class Link(Record):
     mode_springs: tuple[ModeSpring, ...] = ()
     modal: Optional[ModalData] = None
     deflection: str = 'exact'
+    tip_inertia: Optional[Inertia] = None
 
     @property
     def is_linearised(self) -> bool:
@@ -105,8 +108,9 @@ class Link(Record):
 
     @property
     def mass(self) -> float:
-        """Mass of the rigid part, the beam and its point masses, or the file's body [kg]."""
-        mass, beam = self.inertia.mass if self.inertia else 0.0, self.undeformed_beam
+        """Mass of the rigid parts, the beam and its point masses, or the file's body [kg]."""
+        bodies, beam = (self.inertia, self.tip_inertia), self.undeformed_beam
+        mass = sum(body.mass for body in bodies if body is not None)
         if beam is not None:
             mass += beam.mass + sum(p.mass for p in beam.point_masses)
         return mass + (self.modal.inertia.mass if self.modal is not None else 0.0)
