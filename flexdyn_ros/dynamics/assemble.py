@@ -206,9 +206,9 @@ class _Assembly:
         if link.tip_inertia is None or link.beam is None:
             return
         tip = link.beam.tip_place
-        attached = BodyBuilder(self.attachment(link.name, tip, IDENTITY), JointMotion(), [])
-        attached.add_inertia(link.tip_inertia.seen_from(tip), ZERO, IDENTITY)
-        self.builders.append(attached)
+        attached = self.attached(link.name, tip, IDENTITY)
+        inertia = link.tip_inertia.seen_from(tip)
+        self.bodies.append(with_inertia(attached, inertia, ZERO, IDENTITY))
 
     def carry(self, link: str, inertia: Inertia, place: Optional[Vector] = None) -> None:
         """
