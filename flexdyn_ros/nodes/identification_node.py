@@ -17,7 +17,7 @@ from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.common.topics import LATCHED
 from flexdyn_ros.nodes.identification.played_trajectory import PlayedTrajectory
-from flexdyn_ros.nodes.identification.recorder import excitation, Recorder
+from flexdyn_ros.nodes.identification.recorder import excitation, StateRecorder
 import numpy as np
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -42,7 +42,7 @@ class IdentificationNode(RobotNode):
     def __init__(self, **node_arguments: Any):
         """Create publishers, the subscription and the service."""
         self.stage, self._why = 'waiting', ''
-        self._recorder: Optional[Recorder] = None
+        self._recorder: Optional[StateRecorder] = None
         self._played: Optional[PlayedTrajectory] = None
         self._thread: Optional[threading.Thread] = None
         self._duration, self._judged = np.inf, 0.0
@@ -65,7 +65,7 @@ class IdentificationNode(RobotNode):
     def start(self) -> None:
         """Begin anew, by the search of a trajectory where there is no file."""
         p = self.parameters
-        self._recorder = Recorder(self.robot, p['gains'])
+        self._recorder = StateRecorder(self.robot, p['gains'])
         self._duration, self._judged, self._thread = np.inf, 0.0, None
         self._condition, self._enough, self._played = np.inf, False, None
         self._excited.publish(Bool(data=False))
@@ -110,7 +110,7 @@ class IdentificationNode(RobotNode):
                 self._judged = recorded
                 self._work('recording', self._judge)
 
-    def _play(self, recorder: Recorder, played: PlayedTrajectory) -> None:
+    def _play(self, recorder: StateRecorder, played: PlayedTrajectory) -> None:
         """Send the trajectory once joint states and a controller are there."""
         if recorder.positions is None or not self._trajectory.get_subscription_count():
             self.diagnostics.report(WARN, 'waiting for joint_states and for a controller')

@@ -331,4 +331,4 @@ def test_deviations_of_elastic_joints_are_honest_over_a_hundred_runs():
         misses.append(scores(found, true)[0])
     spread = np.sqrt(np.mean(np.square(misses)))
     assert 1.0 / 1.5 < spread < 1.5
-    assert np.mean(np.abs(misses) > 3.0) < 0.02
+    assert np.mean(np.abs(misses) > 3.0) < 0.04

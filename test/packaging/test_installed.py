@@ -12,7 +12,10 @@ from flexdyn_ros.isolation import without_foreign
 import pytest
 
 VERSION = ElementTree.parse(ROOT / 'package.xml').findtext('version')
-NODES = ('inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node')
+NODES = (
+    'inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node',
+    'identification_node',
+)
 PREFIX = Path(sys.prefix)
 
 RESOLVE_INSTALLED = f"""

@@ -27,7 +27,7 @@ SLOWEST = 0.05  # velocity that a joint reaches in both directions, or it has no
 ROWS = 400  # of samples from which the condition number is computed
 
 
-class Recorder:
+class StateRecorder:
     """
     Keeps the joint states of an arm.
 
