@@ -121,6 +121,7 @@ def _run(words, cwd, env, files):
     os.environ.clear()
     os.environ.update(env)
     sys.argv = words
+    sys.path[1:1] = filter(None, env.get('PYTHONPATH', '').split(os.pathsep))
     if words[0].endswith('.py'):
         sys.path[0] = os.path.dirname(words[0])
         runpy.run_path(words[0], run_name='__main__')

@@ -53,3 +53,12 @@ def assert_matrices_agree(ours, theirs, tolerance: float, what: str = '') -> Non
 def reference_dynamics(robot) -> fd.Dynamics:
     """Return Dynamics in plain Python: nothing is generated, so a new robot costs nothing."""
     return fd.Dynamics(robot, backend='reference')
+
+
+def assert_slope_in_q(dyn, found, q, qd, qdd, tolerance: float = 1e-6) -> None:
+    """Assert that a matrix is d(inverse dynamics)/dq, by central differences."""
+    columns = [
+        (dyn.inverse_dynamics(q + d, qd, qdd) - dyn.inverse_dynamics(q - d, qd, qdd)) / 2e-6
+        for d in 1e-6 * np.eye(dyn.robot.nv)
+    ]
+    assert_agree(found, np.array(columns).T, tolerance)
