@@ -15,13 +15,14 @@ from command import flexdyn, flexdyn_many, surroundings
 from flexdyn_ros.cli.main import build_parser
 import pytest
 
-UNIT = re.compile(r'(1|SI|s|Hz|m|rad|kg|N|N m|N/m|rad/s|m/s|m/s\^2)( \| [\w /]+)*')
+UNIT = re.compile(r'(1|SI|s|Hz|m|rad|kg|N|N m|N/m|rad/s|m/s|m/s\^2|Pa|kg/m\^3)( \| [\w /]+)*')
 NUMERIC = {
-    'modes': 1, 'flex': 5, 'reduce': 1, 'simulate': 8, 'identify': 3, 'excite': 3, 'replay': 1,
+    'modes': 1, 'flex': 5, 'reduce': 11, 'simulate': 8, 'identify': 3, 'excite': 3, 'replay': 1,
+    'update-modes': 2,
 }
 COMMANDS = (
     'check', 'info', 'modes', 'flex', 'reduce', 'simulate', 'generate', 'count', 'identify',
-    'excite', 'replay',
+    'excite', 'replay', 'update-modes',
 )
 
 
