@@ -68,7 +68,7 @@ def test_help_lists_all_commands(folder):
     run = flexdyn('--help', cwd=folder)
     assert run.returncode == 0
     for command in (*COMMANDS, 'flex', 'reduce', 'demo'):
-        assert re.search(rf'^    {command} ', run.stdout, re.MULTILINE)
+        assert re.search(rf'^    {command}\s', run.stdout, re.MULTILINE)
     assert 'NO_COLOR' in run.stdout
     for command in COMMANDS:
         assert flexdyn(command, '--help', cwd=folder).returncode == 0
