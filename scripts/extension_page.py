@@ -63,8 +63,7 @@ most 1. J is the pseudo-inertia of the link, B that of the beam at the mass of t
 parameter identification"). The remainder is a rigid body fixed in the link frame. Mass, centre of
 mass and inertia of the undeformed link are exactly those of `<inertial>`. `flexdyn check` and
 `flexdyn info` print the share. An `<inertial>` that no real body has is an error.
-`remainder="tip"` fixes the remainder to the beam's last cross-section instead, `"both"` half of
-it.
+`remainder="tip"` fixes the remainder to the last cross-section instead, `"both"` half of it.
 `distribution="fit"` makes the share larger, as the mass per length may be linear, up to twice its
 mean at one end. The stiffness stays uniform.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+import math
 from pathlib import Path
 from typing import Any, Optional, TYPE_CHECKING
 
 from flexdyn_ros.cli.flex import MATERIALS
 from flexdyn_ros.cli.options import positive
 from flexdyn_ros.errors import ArgumentError
-import numpy as np
 
 if TYPE_CHECKING:
     from flexdyn_ros.model.modal.solids import TiedFrame
@@ -27,7 +27,8 @@ def add_geometry(parser: argparse.ArgumentParser) -> None:
                         help='a hollow box of width W, height H and wall T [m]')
     parser.add_argument('--length', metavar='L', type=positive, help='of a tube or box [m]')
     parser.add_argument('--taper', metavar='RATIO', type=positive, default=1.0,
-                        help='size of the end of a tube or box over that of its root (default: 1)')
+                        help='size of the end of a tube or box over that of its root [1] '
+                             '(default: 1)')
     parser.add_argument('--along', choices='xyz', default='x',
                         help='link axis along a tube or box (default: x)')
     parser.add_argument('--material', choices=MATERIALS, help='of a solid link')
@@ -101,6 +102,7 @@ def convergence_line(found: dict[str, Any]) -> str:
 def _frames(call: argparse.Namespace) -> list['TiedFrame']:
     """Return the root's frame, then those of interfaces."""
     from flexdyn_ros.model.modal.solids import TiedFrame
+    import numpy as np
 
     if len(call.root_at) > 1:
         raise ArgumentError('--root-at', 'is given twice')
@@ -125,6 +127,8 @@ def _frames(call: argparse.Namespace) -> list['TiedFrame']:
 
 def _turned(mesh: Any, along: str) -> Any:
     """Return a mesh whose x axis becomes another one."""
+    import numpy as np
+
     return replace(mesh, doflocs=np.ascontiguousarray(
         np.roll(mesh.doflocs, 'xyz'.index(along), axis=0)))
 
@@ -135,9 +139,10 @@ def _modes(
 ) -> tuple[dict[str, Any], int]:
     from flexdyn_ros.model.modal.reduction import reduced_modes
     from flexdyn_ros.model.modal.solids import solid_elements
+    import numpy as np
 
     model = solid_elements(mesh, material, frames)
-    origin: Optional[np.ndarray] = call.origin
+    origin: Optional[list[float]] = call.origin
     model = replace(model, positions=model.positions - (
         frames[0].origin if origin is None else np.array(origin)))
     interface = list(range(2, len(frames) + 1))
@@ -148,4 +153,4 @@ def _modes(
 
 
 def _lowest(given: dict[str, Any]) -> float:
-    return float(np.sqrt(np.diag(given['stiffness']).min()) / (2.0 * np.pi))
+    return math.sqrt(given['stiffness'].diagonal().min()) / (2.0 * math.pi)

@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--at', metavar='NAME=VALUE', nargs='+', action='extend', default=[],
                         help='joint positions of the test [rad | m] that are not zero')
     parser.add_argument('--bound', metavar='FACTOR', type=positive, default=4.0,
-                        help='largest factor of a stiffness (default: 4)')
+                        help='largest factor of a stiffness [1] (default: 4)')
     parser.add_argument('--fixed', metavar='NAME', nargs='+', action='extend', default=[],
                         help='parameters that stay, such as boom/torsion')
     parser.add_argument('-o', '--output', metavar='FILE', type=Path, required=True,

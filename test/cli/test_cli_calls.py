@@ -15,13 +15,14 @@ from command import flexdyn, flexdyn_afresh, flexdyn_many, surroundings
 from flexdyn_ros.cli.main import build_parser
 import pytest
 
-UNIT = re.compile(r'(1|SI|s|Hz|m|rad|kg|N|N m|N/m|rad/s|m/s|m/s\^2)( \| [\w /]+)*')
+UNIT = re.compile(r'(1|SI|s|Hz|m|rad|kg|N|N m|N/m|rad/s|m/s|m/s\^2|Pa|kg/m\^3)( \| [\w /]+)*')
 NUMERIC = {
-    'modes': 1, 'flex': 5, 'reduce': 1, 'simulate': 8, 'identify': 3, 'excite': 3, 'replay': 1,
+    'modes': 1, 'flex': 5, 'reduce': 11, 'simulate': 8, 'identify': 3, 'excite': 3, 'replay': 1,
+    'update-modes': 2,
 }
 COMMANDS = (
     'check', 'info', 'modes', 'flex', 'reduce', 'simulate', 'generate', 'count', 'identify',
-    'excite', 'replay',
+    'excite', 'replay', 'update-modes',
 )
 
 
@@ -67,7 +68,7 @@ def test_help_lists_all_commands(folder):
     run = flexdyn('--help', cwd=folder)
     assert run.returncode == 0
     for command in (*COMMANDS, 'flex', 'reduce', 'demo'):
-        assert re.search(rf'^    {command} ', run.stdout, re.MULTILINE)
+        assert re.search(rf'^    {command}\s', run.stdout, re.MULTILINE)
     assert 'NO_COLOR' in run.stdout
     for command in COMMANDS:
         assert flexdyn(command, '--help', cwd=folder).returncode == 0

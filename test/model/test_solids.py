@@ -47,6 +47,8 @@ def test_a_steel_tube_against_closed_forms(tube):
     push = arrays.translation[:, tip, 1]
     static = push @ np.linalg.solve(arrays.stiffness, push)
     assert static == pytest.approx(LENGTH**3 / (3.0 * STEEL.young * SECOND), rel=0.01)
+    slope = push @ np.linalg.solve(arrays.stiffness, arrays.rotation[:, tip])
+    assert slope[2] == pytest.approx(LENGTH**2 / (2.0 * STEEL.young * SECOND), rel=0.01)
     turn = arrays.rotation[:, tip, 0]
     static = turn @ np.linalg.solve(arrays.stiffness, turn)
     assert static == pytest.approx(LENGTH / (2.0 * STEEL.shear * SECOND), rel=0.01)

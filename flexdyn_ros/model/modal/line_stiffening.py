@@ -20,8 +20,9 @@ import numpy as np
 FEWEST = 17
 # Distance from the line, relative to its length.
 _STRAIGHT = 1e-3
-# Distance from the line of a slender link, relative to its length; pieces of its splines.
-_SLENDER, _PIECES = 0.2, 24
+# Distance from the line of a slender link and of the middle of its sections, relative to its
+# length; pieces of its splines.
+_SLENDER, _CENTRED, _PIECES = 0.2, 0.03, 24
 
 
 def line_stiffening(
@@ -52,10 +53,14 @@ def line_stiffening(
     length = float(np.linalg.norm(tip))
     direction = tip / length
     along = positions @ direction
-    beside = np.linalg.norm(positions - along[:, None] * direction, axis=1).max()
-    if along.min() < -_STRAIGHT * length or beside > _SLENDER * length:
-        raise ValueError('has nodes beside or behind a line from the origin, so that it cannot be '
-                         'stiffened')
+    across = positions - along[:, None] * direction
+    beside = np.linalg.norm(across, axis=1).max()
+    section = np.clip(along / length * _PIECES, 0.0, _PIECES - 1.0).astype(int)
+    middles = [across[section == k].mean(axis=0) for k in np.unique(section)]
+    if (along.min() < -_STRAIGHT * length or beside > _SLENDER * length
+            or np.linalg.norm(middles, axis=1).max() > _CENTRED * length):
+        raise ValueError('has nodes or sections beside a line from the origin, or behind it, '
+                         'so that it cannot be stiffened')
     x = np.unique(np.round(along / (_STRAIGHT * length))) * _STRAIGHT * length
     if len(x) < FEWEST or x[0] > _STRAIGHT * length:
         raise ValueError(f'has no {FEWEST} different nodes on the line from its root, so that it '

@@ -130,15 +130,12 @@ def read_mesh(path: Path, scale: float, element: Optional[float]) -> Any:
     if not np.all(np.isfinite(points)):
         raise ValueError('holds points that are not finite')
     used, numbers = np.unique(cells, return_inverse=True)
-    fem = library('skfem')
-    cells = numbers.reshape(np.shape(cells)).T
-    cells = np.array(cells)
-    points = points[used].T
-    # Gmsh writes both orders of corners where it imports a surface.
+    points, cells = points[used].T, numbers.reshape(np.shape(cells)).T
     a, b, c, d = (points[:, row].T for row in cells)
-    volume = np.einsum('na,na->n', np.cross(b - a, c - a), d - a) / 6.0
-    if np.abs(volume).min() < 1e-9 * np.abs(volume).mean():
+    volume = np.abs(np.einsum('na,na->n', np.cross(b - a, c - a), d - a))
+    if volume.min() < 1e-9 * volume.mean():
         raise ValueError('holds flat tetrahedra')
+    fem = library('skfem')
     return fem.MeshTet(np.ascontiguousarray(points), np.ascontiguousarray(cells))
 
 
