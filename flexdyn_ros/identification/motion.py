@@ -35,7 +35,7 @@ class Motion:
         qd: Optional[ArrayLike] = None,
         tau: Optional[ArrayLike] = None,
         names: Optional[Sequence[str]] = None,
-        load: Union[None, Payload, Sequence[Any]] = None,
+        load: Union[None, Payload, Sequence[object]] = None,
     ):
         """
         Take the samples.
