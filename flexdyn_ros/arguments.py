@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from array import array
+from inspect import signature
 from math import isfinite
-from typing import Any, Iterable, Optional, Sequence
+from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
 
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
@@ -104,6 +105,10 @@ def targets(out: Any, count: int) -> Sequence[Optional[np.ndarray]]:
 
 def real_numbers(argument: str, value: Any, expected: str) -> np.ndarray:
     """Return numbers as a float array of any shape; `expected` names the right one in errors."""
+    if isinstance(value, Mapping):
+        raise ArgumentError(
+            argument, f'is a mapping, expected {expected}: numbers in the order of the robot\'s '
+            'coordinate_names')
     try:
         found = np.asarray(value)
         if found.dtype.kind not in 'fiu' and found.size:
@@ -127,6 +132,21 @@ def _array(argument: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
         raise ArgumentError(argument, f'has shape {found.shape}, expected {shape}')
     refuse_infinite(argument, found)
     return found
+
+
+# What functions of a simulation's state take.
+STATE = ('t', 'q', 'qd')
+
+
+def refuse_signature(argument: str, function: Callable[..., Any], given: Sequence[str]) -> None:
+    """Raise an ArgumentError where a function does not take these arguments by place."""
+    try:
+        signature(function).bind(*given)
+    except TypeError:
+        raise ArgumentError(
+            argument, f'is a function that does not take ({", ".join(given)})') from None
+    except ValueError:
+        pass  # a function of C, whose arguments Python does not have
 
 
 def names(argument: str, given: Any) -> tuple[str, ...]:

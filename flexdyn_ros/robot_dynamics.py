@@ -28,6 +28,7 @@ from flexdyn_ros.prescribed_base import accelerations_on_base, checked_base_acce
 import numpy as np
 from numpy.typing import ArrayLike
 
+NO_INERTIA = ((0.0, 0.0, 0.0),) * 3
 BACKENDS = ('auto', 'c', 'python', 'reference')
 RECURSIVE, INFLUENCE = FORMULATIONS = ('recursive', 'kinematic_influence')
 Out = Optional[np.ndarray]
@@ -514,7 +515,13 @@ class Dynamics(Evaluation, ClosedChainMethods):
             parameters=self._parameters(parameters),
         )
 
-    def set_payload(self, link: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> None:
+    def set_payload(
+        self,
+        link: str,
+        mass: float,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike = NO_INERTIA,
+    ) -> None:
         """
         Put a rigid body on a link; it replaces the one that is there.
 
@@ -523,8 +530,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Args:
             link: Name of the link.
             mass: [kg].
-            com: Centre of mass in the link frame, (3,) [m].
-            inertia: About the centre of mass in link axes, (3, 3) [kg m^2].
+            com: Centre of mass in the link frame, (3,) [m]; its origin without one.
+            inertia: About the centre of mass in link axes, (3, 3) [kg m^2]; none is a point mass.
 
         Raises:
             UnknownName: If there is no such link.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional, Union
 
+from flexdyn_ros.arguments import refuse_signature, STATE
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.closed_chains.stepping import LoopMotion
 from flexdyn_ros.errors import ArgumentError, LoopsCannotClose, SingularMassMatrix
@@ -76,6 +77,8 @@ class EquationsOfMotion:
         self.on_base = self._base is not None
         self.law = torque if isinstance(torque, TorqueLaw) else None
         self.function: Optional[TorqueFunction] = torque if callable(torque) else None
+        if self.function is not None:
+            refuse_signature('torque', self.function, STATE)
         self.held = held and self.function is not None
         self.constant = np.zeros(self.map.nv)
         if self.law is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional, Sequence, Union
 
+from flexdyn_ros.arguments import refuse_signature, STATE
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
 
@@ -25,6 +26,8 @@ def checked_events(given: Events) -> tuple[Event, ...]:
     found = (given,) if callable(given) else tuple(given or ())
     if not all(callable(each) for each in found):
         raise ArgumentError('events', 'must be a function of (t, q, qd), or several')
+    for each in found:
+        refuse_signature('events', each, STATE)
     return found
 
 

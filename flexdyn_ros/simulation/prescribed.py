@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional, Union
 
+from flexdyn_ros.arguments import refuse_signature, STATE
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.prescribed_base import checked_base_acceleration
@@ -27,7 +28,9 @@ class PrescribedBase:
         self._dyn = dyn
         self._function: Optional[BaseFunction] = given if callable(given) else None
         self.constant: Optional[list[float]] = None
-        if self._function is None:
+        if self._function is not None:
+            refuse_signature('base_acceleration', self._function, STATE)
+        else:
             still = [0.0] * BASE_COORDINATES
             self.constant = still if given is None else checked_base_acceleration(dyn.robot, given)
 

@@ -209,6 +209,22 @@ def test_payloads_that_break_the_triangle_inequality_are_taken_with_a_warning(mo
     assert not np.array_equal(dyn.inverse_dynamics(Q, QD, QDD), before)
 
 
+def test_a_payload_without_more_is_a_point_mass_at_the_frame():
+    """Centre of mass and inertia are zero without a value."""
+    short, whole = reference_dynamics(ROBOT), reference_dynamics(ROBOT)
+    short.set_payload(FRAME, 2.5)
+    whole.set_payload(FRAME, 2.5, [0, 0, 0], np.zeros((3, 3)))
+    assert np.array_equal(short.mass_matrix(Q), whole.mass_matrix(Q))
+    assert not np.array_equal(short.mass_matrix(Q), DYN.mass_matrix(Q))
+
+
+@pytest.mark.parametrize('method', ('gravity_vector', 'mass_matrix'))
+def test_a_mapping_is_refused_with_the_order_to_use(method):
+    """Values by name have no place in a vector."""
+    with pytest.raises(fd.FlexdynError, match='"q" is a mapping.*coordinate_names'):
+        getattr(DYN, method)(dict(zip(ROBOT.coordinate_names, Q)))
+
+
 def test_run_time_settings_refuse_bad_values():
     """Gravity and payload arguments are checked as the states are."""
     dyn = reference_dynamics(ROBOT)
