@@ -59,6 +59,8 @@ def node_launch_description(
     name: str,
     switches: Mapping[str, tuple[str, str]],
     topics: Mapping[str, tuple[str, str]],
+    texts: Mapping[str, tuple[str, str]] = {},
+    topic_defaults: Mapping[str, str] = {},
 ) -> LaunchDescription:
     """
     Return a launch description of one node of this package.
@@ -69,14 +71,21 @@ def node_launch_description(
             description.
         topics: Arguments that remap topics: topic of the node, which is their default value,
             and description.
+        texts: Arguments that set text parameters, as `switches`.
+        topic_defaults: Default values of `topics` that are other topics, by argument.
     """
     share = FindPackageShare('flexdyn_ros')
     from_topic = PythonExpression(["'", LaunchConfiguration('description_file'), "' == ''"])
     set_by_arguments = {
         key: ParameterValue(LaunchConfiguration(key), value_type=kind)
-        for key, kind in {'extension_file': str, **dict.fromkeys(switches, bool)}.items()
+        for key, kind in {
+            'extension_file': str, **dict.fromkeys(switches, bool), **dict.fromkeys(texts, str),
+        }.items()
     }
     remappings = {topic: LaunchConfiguration(key) for key, (topic, _) in topics.items()}
+    topics = {
+        key: (topic_defaults.get(key, topic), text) for key, (topic, text) in topics.items()
+    }
     remappings['/clock'] = LaunchConfiguration('clock_topic')
 
     def node(condition: Any, description: Mapping[str, Any]) -> LifecycleNode:
@@ -102,6 +111,7 @@ def node_launch_description(
             'clock_topic': (
                 '/clock', 'topic of simulated time; relative: in the namespace'),
             **switches,
+            **texts,
             **topics,
         }),
         node(UnlessCondition(from_topic), {'robot_description': description_parameter()}),
