@@ -247,10 +247,13 @@ def test_interpolation_matters():
     assert_differs(text, 'interpolation', outputs(TAPERED))
 
 
-def test_distribution_matters():
-    """Of the mass that a beam takes of <inertial>."""
-    text = changed(BEAM, 'distribution', 'uniform', ((BEAM, 'mass', None),))
-    assert_differs(text.replace('"uniform"', '"fit"'), 'distribution', outputs(text))
+@pytest.mark.parametrize(('name', 'usual', 'other'), [
+    ('distribution', 'uniform', 'fit'), ('remainder', 'root', 'tip'), ('remainder', 'root', 'both'),
+])
+def test_shares_of_inertial_matter(name, usual, other):
+    """How the mass that a beam takes of <inertial> is distributed, and where the rest is."""
+    text = changed(BEAM, name, usual, ((BEAM, 'mass', None),))
+    assert_differs(text.replace(f'{name}="{usual}"', f'{name}="{other}"'), name, outputs(text))
 
 
 def test_the_two_joint_types_of_elastic_and_stiff_damping_differ():
@@ -312,7 +315,7 @@ def test_the_table_covers_the_schema():
     tested = {(bare(path), attribute) for path, attribute, _ in CHANGES + SEGMENT_CHANGES}
     tested |= {(path, f'{what}density') for path in (BEAM, SEGMENTS) for what in ('', 'linear_')}
     tested |= {(f'{BEAM}/station', name) for name, _ in STATION_CHANGES}
-    tested |= {(BEAM, 'interpolation'), (BEAM, 'distribution')}
+    tested |= {(BEAM, 'interpolation'), (BEAM, 'distribution'), (BEAM, 'remainder')}
     tested |= {('flexdyn/joint_dynamics/friction', a) for p, a, _ in CHANGES if 'friction' in p}
     tested |= {(MULTI_AXIS, 'axes'), (MULTI_AXIS, 'rotation'), (LOOP, 'constrain')}
     tested |= {(MODAL, name) for name in (
