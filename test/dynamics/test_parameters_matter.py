@@ -248,7 +248,9 @@ def test_interpolation_matters():
 
 
 @pytest.mark.parametrize(('name', 'usual', 'other'), [
-    ('distribution', 'uniform', 'fit'), ('remainder', 'root', 'tip'), ('remainder', 'root', 'both'),
+    ('distribution', 'uniform', 'fit'),
+    ('remainder', 'root', 'tip'),
+    ('remainder', 'root', 'both'),
 ])
 def test_shares_of_inertial_matter(name, usual, other):
     """How the mass that a beam takes of <inertial> is distributed, and where the rest is."""
