@@ -372,6 +372,27 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
         return self._evaluate('coriolis_vector', (q, qd), out=out)
 
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
+        """
+        Return C(q, qd), (nv, nv): C qd = coriolis_vector, and dM/dt - 2 C is skew-symmetric.
+
+        Passivity-based control needs this one of the matrices with that product. Its entries are
+        Christoffel's symbols of the first kind times qd; with body-wise velocities (floating
+        joints and quaternions) dM/dt is the rate along the flow. An entry has the units of the
+        same entry of the mass matrix over seconds. With loops it is that of the open tree. The
+        recursion and its source are in `dynamics/coriolis_matrix.py`.
+
+        Raises:
+            NotYetSupported: If a link has rotation="linear".
+            ArgumentError: If the formulation makes approximations.
+        """
+        if any(self._approximations):
+            raise ArgumentError(
+                'approximations', 'make equations that are not those of an energy, so that they '
+                'have no Coriolis matrix; omit them',
+            )
+        return self._evaluate('coriolis_matrix', (q, qd), out=out)
+
     def friction_vector(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the losses of the joints: friction, and damping without a spring, (nv,)."""
         return self._evaluate('friction_vector', (qd,), out=out)

@@ -157,6 +157,10 @@ FUNCTIONS: dict[str, Function] = dict([
         'coriolis_vector', 'q qd', 'force',
         'the forces of Coriolis and centrifugal accelerations', uses_inertia=True,
     ),
+    _one(
+        'coriolis_matrix', 'q qd', 'matrix',
+        'C with C qd = coriolis_vector and dM/dt - 2 C skew-symmetric', uses_inertia=True,
+    ),
     _one('friction_vector', 'qd', 'force', 'the losses of the joints'),
     _one('elastic_vector', 'q qd', 'force', 'stiffness and damping forces of modes and springs'),
     _one('inertia_vector', 'q qdd', 'force', 'M qdd', uses_inertia=True),

@@ -146,6 +146,28 @@ def multi_axis_product(
     return linear, angular
 
 
+def column_rates(
+    joint: JointMotion, columns: tuple[Column, ...], rates: list
+) -> list[tuple[Vector, Vector]]:
+    """
+    Return the rate of each motion column in body axes, by the joint's own velocity.
+
+    See `multi_axis_product`; a planar joint slides before it turns. The columns of a floating
+    joint and of a quaternion keep their place in the body.
+    """
+    later, found = (ZERO, ZERO), []
+    for number in reversed(range(len(columns))):
+        linear, angular = (part or ZERO for part in columns[number])
+        found.append((
+            add(cross(angular, later[0]), cross(linear, later[1])), cross(angular, later[1])
+        ))
+        held = joint.type == 'floating' or joint.quaternion and number < 3
+        if not held:
+            rate = rates[number]
+            later = add(later[0], scale(rate, linear)), add(later[1], scale(rate, angular))
+    return found[::-1]
+
+
 def joint_motion(
     joint: JointMotion, q: list, extra: Optional[Scalar] = None
 ) -> tuple[Optional[Matrix], Optional[Vector], tuple[Column, ...]]:

@@ -13,6 +13,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 
 from flexdyn_ros.dynamics.articulated_body import factorise, NoInertia, PIVOT_TOLERANCE, solve
 from flexdyn_ros.dynamics.assemble import assemble
+from flexdyn_ros.dynamics.coriolis_matrix import coriolis_matrix
 from flexdyn_ros.dynamics.derivatives.dual import (
     duals,
     jacobian_of,
@@ -302,6 +303,10 @@ class ReferenceBackend:
     def coriolis_vector(self, q: Floats, qd: Floats) -> Floats:
         """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
         return self._forces(q, qd)
+
+    def coriolis_matrix(self, q: Floats, qd: Floats) -> list[Floats]:
+        """Return C with C qd = coriolis_vector and dM/dt - 2 C skew-symmetric, (nv, nv)."""
+        return coriolis_matrix(self._tree, q, qd)
 
     def inertia_vector(self, q: Floats, qdd: Floats) -> Floats:
         """Return M qdd, (nv,)."""

@@ -97,6 +97,8 @@ def functions_of(robot: Robot) -> list[str]:
     }
     if has_followers(robot):
         left_out.add('mass_matrix_factors')
+    if any(link.rotation == 'linear' for link in robot.links):
+        left_out.add('coriolis_matrix')
     return [name for name in FUNCTIONS if name not in left_out]
 
 
