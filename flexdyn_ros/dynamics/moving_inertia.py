@@ -94,7 +94,7 @@ class ColumnForces:
 
 
 @dataclass
-class Moving:
+class MovingInertia:
     """
     An inertia in motion, without modes.
 
@@ -120,14 +120,14 @@ class Moving:
             self.rigid.momentum(linear, angular), turning,
         )
 
-    def shifted(self, position: Vector) -> Moving:
+    def shifted(self, position: Vector) -> MovingInertia:
         """Return the same about a point from which the origin is at `position`."""
         flow = add_matrices(self.flow, outer(position, self.momentum))
-        return Moving(self.rigid.shifted(position), self.momentum, flow)
+        return MovingInertia(self.rigid.shifted(position), self.momentum, flow)
 
-    def plus(self, other: Moving) -> Moving:
+    def plus(self, other: MovingInertia) -> MovingInertia:
         """Return the sum."""
-        return Moving(
+        return MovingInertia(
             self.rigid.plus(other.rigid), add(self.momentum, other.momentum),
             add_matrices(self.flow, other.flow),
         )
@@ -144,7 +144,7 @@ class MovingBody:
         modal: int phi_k . dJ_l/dt dm, indexed [k][l].
     """
 
-    moving: Moving
+    moving: MovingInertia
     modes: list[ColumnForces]
     modal: list[list[Scalar]]
 
@@ -165,10 +165,10 @@ class MovingBody:
             flow = subtract_matrices(flow, scale_matrix(0.5, skew(spin)))
         momentum = add(scale(body.mass, linear), cross(omega, state.first_moment))
         momentum = add(momentum, combine(rates, state.modal_first))
-        moving = Moving(FlexibleInertia.of(body, q).rigid, momentum, flow)
+        moving = MovingInertia(FlexibleInertia.of(body, q).rigid, momentum, flow)
         return cls(moving, *_modes(state, body.mode_values(q), rates, twist))
 
-    def add_child(self, place: Placement, child: Moving, nodal: list[MovingColumn]) -> None:
+    def add_child(self, place: Placement, child: MovingInertia, nodal: list[MovingColumn]) -> None:
         """
         Add what a child carries.
 
@@ -179,11 +179,11 @@ class MovingBody:
         """
         force = apply(place.rotation, child.momentum)
         rigid = child.rigid.rotated(place.rotation, place.rotate_tensor)
-        moving = Moving(rigid, force, place.rotate_tensor(child.flow, symmetric=False))
+        moving = MovingInertia(rigid, force, place.rotate_tensor(child.flow, symmetric=False))
         moving, node = moving.shifted(place.position), place.node
         if node is not None:
             turn = node.rotation
-            moving = Moving(
+            moving = MovingInertia(
                 moving.rigid.rotated(turn, lambda m: congruence(turn, m)),
                 apply(turn, moving.momentum), congruence(turn, moving.flow),
             )

@@ -180,7 +180,8 @@ def trace_requests(
     tree = _round_rotations(loaded_tree(robot, loads, graph), rotation_tolerance)
     # Nothing moves the root body: frames on it need no inertia, and base parameters end there.
     method = solving_methods(robot, requests)[0] if method is None else method
-    tree = regroup(tree, axisymmetric=method != STRUCTURED) if base_parameters else tree
+    if base_parameters and not any(request.function.of_bodies for request in requests):
+        tree = regroup(tree, axisymmetric=method != STRUCTURED)
     kind = ClosedFormDynamics if method in CLOSED_FORMS else DifferentiatedDynamics
     dynamics = kind(tree, robot.n_joints, gravity_of(robot, loads, graph), method, graph)
     outputs: list[Output] = []
