@@ -257,7 +257,10 @@ def _round_rotations(tree: Multibody, tolerance: float) -> Multibody:
 def _round_body(body: Body, tolerance: float) -> Body:
     joint = body.joint
     plane = joint.plane if joint.plane is None else _rounded(joint.plane, tolerance)
-    joint = replace(joint, axis=_rounded(joint.axis, tolerance), plane=plane)
+    axes = tuple(
+        replace(each, direction=_rounded(each.direction, tolerance)) for each in joint.axes
+    )
+    joint = replace(joint, axis=_rounded(joint.axis, tolerance), plane=plane, axes=axes)
     return replace(body, joint=joint, rotation=_rounded(body.rotation, tolerance))
 
 
