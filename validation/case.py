@@ -11,7 +11,9 @@ import numpy as np
 
 # What the number that a row is compared with stands on.
 KINDS = {
-    'printed': 'printed in the source',
+    'printed': 'equal to what the source prints',
+    'bound': 'not beyond what the source prints, such as fewer operations',
+    'polynomial': 'fewer operations than a polynomial that the source prints',
     'closed_form': 'closed form',
     'second_formulation': 'second formulation or independent model',
     'other_code': 'other code, in the same run',
@@ -21,7 +23,8 @@ KINDS = {
 }
 # The same in a word.
 KIND_WORDS = {
-    'printed': 'printed', 'closed_form': 'closed form', 'second_formulation': 'model',
+    'printed': 'printed', 'bound': 'printed bound', 'polynomial': 'printed polynomial',
+    'closed_form': 'closed form', 'second_formulation': 'model',
     'other_code': 'code', 'qualitative': 'statement', 'regression': 'own', 'source': 'source',
 }
 RELATIONS = ('equal', 'at most', 'at least')
@@ -110,6 +113,8 @@ class Row:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f'"{self.quantity}": kind "{self.kind}" is none of {list(KINDS)}')
+        if self.kind == 'printed' and self.relation != 'equal':
+            raise ValueError(f'"{self.quantity}": a printed bound is of kind "bound"')
         if self.relation not in RELATIONS:
             raise ValueError(f'"{self.quantity}": relation "{self.relation}" is not known')
         if isinstance(self.ours, NotRun):

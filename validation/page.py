@@ -40,7 +40,9 @@ allow.
 The kind of a row names the origin of its expected value. Rows of the last three kinds are counted
 apart.
 
-- **printed** in the source, or a **closed form**;
+- **printed** in the source, and ours is equal; or a **closed form**;
+- **printed bound**: ours is not beyond the printed number, such as fewer operations;
+- **printed polynomial**: ours is below a polynomial of the source, evaluated for the case;
 - **model**: an independent model or a second formulation;
 - **code**: another program in the same run;
 - **statement** of the source, without a number;

@@ -18,7 +18,8 @@ SOURCE = Source('el_rayyes', 'Someone, 1990', 'table 1')
 
 def row(ours, expected=2.0, **others):
     """Return a row."""
-    return Row('length', expected, ours, 'm', **others)
+    kind = 'bound' if 'relation' in others else 'printed'
+    return Row('length', expected, ours, 'm', **{'kind': kind, **others})
 
 
 @pytest.mark.parametrize('found, difference, verdict', [
@@ -56,7 +57,9 @@ def test_no_numbers_are_no_row():
         row(np.zeros(0), np.zeros(0))
 
 
-@pytest.mark.parametrize('wrong', [{'kind': 'told'}, {'relation': 'below'}])
+@pytest.mark.parametrize('wrong', [
+    {'kind': 'told'}, {'relation': 'below'}, {'kind': 'printed', 'relation': 'at most'},
+])
 def test_unknown_words_are_errors(wrong):
     with pytest.raises(ValueError):
         row(1.0, **wrong)
@@ -120,7 +123,7 @@ def test_page(tmp_path):
     """Every row has a line with its name; misses stand out; reasons are notes."""
     rows = (row(2.0), row(1.0), row(3.0, expected_miss='A misprint.'), row(NotRun('x (y)')))
     text = page([Outcome('er_case1', rows)], [case(None)], 'validation')
-    assert '| printed in the source | 4 | 1 | 1 | 1 | 1 |' in text
+    assert '| equal to what the source prints | 4 | 1 | 1 | 1 | 1 |' in text
     assert text.count('`er_case1`') == 5  # once more among the explained deviations
     assert '**missed**' in text
     assert 'explained (1)' in text and '1. A misprint.' in text

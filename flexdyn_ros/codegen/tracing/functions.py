@@ -53,7 +53,9 @@ def read_function(robot: Robot, text: str) -> list[Request]:
         UnknownName: If a frame is unknown.
     """
     if not isinstance(text, str):
-        raise ArgumentError('function', f'must be text, not {type(text).__name__}')
+        raise ArgumentError('function', (
+            f'must be text, not {type(text).__name__}; several names are joined by "+"'
+        ))
     requests = []
     for part in text.split('+'):
         name, _, frame = part.strip().partition(':')
