@@ -34,7 +34,8 @@ column. Expected numbers are in `validation/cases/`, with the tolerance that the
 allow.
 
 - **met**: within the tolerance.
-- **explained**: outside the tolerance as expected; the note gives the side in error and the cause.
+- **explained**: outside the tolerance as expected, and where a number of its own puts it, to a
+  thousandth; the note gives the side in error and the cause.
 - **missed**: any other deviation, and a row that meets its number where a deviation is expected.
 
 The kind of a row names the origin of its expected value. Rows of the last three kinds are counted
