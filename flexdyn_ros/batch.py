@@ -23,7 +23,7 @@ SAMPLES_OF_A_THREAD = 1024
 # Functions that go over many samples.
 BATCHED = {
     name: function for name, function in FUNCTIONS.items()
-    if not function.of_loops and not function.of_parameters and name != 'mass_matrix_factors'
+    if not function.of_loops and not function.of_parameters
 }
 # Parameters of methods that their batches do not have.
 NO_ARGUMENTS = ('self', 'base_acceleration', 'loop_accelerations', 'loop_forces')

@@ -54,7 +54,7 @@ class CheckedArguments:
 
     def _position(self, q: Any, argument: str = 'q') -> list[float]:
         """Return a checked configuration with its quaternions brought to unit length."""
-        values = real_vector(argument, q, self._width(argument))
+        values = self._numbers(argument, q)
         if not self._quaternions:
             return values
         for start in self._quaternions:
@@ -75,7 +75,22 @@ class CheckedArguments:
         """Return one of the vectors, checked."""
         if argument in ('q', 'joint_q'):
             return self._position(value, argument)
-        return real_vector(argument, value, self._width(argument))
+        return self._numbers(argument, value)
+
+    def _numbers(self, argument: str, value: Any) -> list[float]:
+        """Return a vector as it is given, checked for its length and for numbers."""
+        width, modes = self._width(argument), self._nv - self._n_joints
+        try:
+            return real_vector(argument, value, width)
+        except ArgumentError:
+            given = np.shape(np.asarray(value, dtype=object))
+            if not modes or given != (width - modes,) or width < self._nv:
+                raise
+            raise ArgumentError(
+                argument, f'has shape ({width - modes},), those of the joints, expected '
+                f'({width},): the {modes} modes follow, see coordinate_names; zeros are no '
+                'deflection',
+            ) from None
 
     def _frame(self, frame: str) -> str:
         if not isinstance(frame, str) or frame not in self._frames:

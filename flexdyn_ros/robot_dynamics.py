@@ -17,6 +17,7 @@ from flexdyn_ros.checked_arguments import payload_body, Wrenches
 from flexdyn_ros.closed_chains.methods import ByLoop, ClosedChainMethods
 from flexdyn_ros.closed_chains.states import LOOP_TOLERANCE
 from flexdyn_ros.codegen.backends.generated import Backend, generated_backend, GeneratedBackend
+from flexdyn_ros.dynamics.articulated_body import factor_order
 from flexdyn_ros.dynamics.functions import FUNCTIONS, SOLVING_METHODS
 from flexdyn_ros.dynamics.influence.backend import InfluenceBackend
 from flexdyn_ros.dynamics.influence.model import Approximations
@@ -360,6 +361,59 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """Return the mass matrix, (nv, nv)."""
         return self._evaluate('mass_matrix', (q,), out=out)
 
+    @property
+    def factor_order(self) -> tuple[int, ...]:
+        """Order of the coordinates in `mass_matrix_factors`, as places in qd, (nv,)."""
+        return tuple(factor_order(self._exact().tree))
+
+    def mass_matrix_factors(
+        self, q: ArrayLike, out: Optional[tuple[np.ndarray, np.ndarray]] = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """
+        Return U, unit upper triangular (nv, nv), and the diagonal of D, (nv,).
+
+        U diag(D) U^T is the mass matrix with rows and columns in `factor_order`: the reverse
+        Gaussian elimination of the DeNOC form, coordinate by coordinate from the tips (Mohan and
+        Saha, eqs. 34 to 38). D is the inertia that each coordinate meets while all outside it
+        move freely [kg m^2 | kg]; modes have the unit of their generalised mass.
+
+        Raises:
+            ArgumentError: If the robot has mimic joints.
+            SingularMassMatrix: If a coordinate moves no inertia.
+        """
+        return self._evaluate('mass_matrix_factors', (q,), out=out)
+
+    def composite_inertia(self, q: ArrayLike, frame: str, out: Out = None) -> np.ndarray:
+        """
+        Return the inertia of a frame's body and all that it carries, held stiff, (6, 6).
+
+        It takes the twist [m/s, rad/s] of the frame, linear rows first, to momentum [kg m/s,
+        kg m^2/s], all at the frame's origin in its axes: blocks in kg, kg m and kg m^2. The body
+        is all that fixed joints join to the frame's link. Deflections count and are held (the
+        composite body of Walker and Orin, 1982, and of Mohan and Saha, eq. 31). Rotors do not
+        count.
+
+        Raises:
+            UnknownName: If there is no such frame.
+            ArgumentError: If deflections are linearised.
+        """
+        return self._evaluate('composite_inertia', (q,), frame=frame, out=out)
+
+    def articulated_inertia(self, q: ArrayLike, frame: str, out: Out = None) -> np.ndarray:
+        """
+        Return the inertia of a frame's body and all that it carries, moving freely, (6, 6).
+
+        As `composite_inertia`, but the joints outside the body and the modes of all of them, its
+        own included, accelerate without forces (Featherstone's articulated body; Mohan and Saha,
+        eq. 38). Rotors of the joints outside count. The body's own joint has no part in it.
+
+        Raises:
+            UnknownName: If there is no such frame.
+            ArgumentError: If the robot has mimic joints, or deflections are linearised.
+            SingularMassMatrix: If a coordinate outside moves no inertia.
+        """
+        return self._evaluate('articulated_inertia', (q,), frame=frame, out=out)
+
     def bias_vector(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """Return gravity, Coriolis, friction and elastic forces together, (nv,)."""
         return self._evaluate('bias_vector', (q, qd), out=out)
@@ -371,6 +425,27 @@ class Dynamics(Evaluation, ClosedChainMethods):
     def coriolis_vector(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
         return self._evaluate('coriolis_vector', (q, qd), out=out)
+
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: Out = None) -> np.ndarray:
+        """
+        Return C(q, qd), (nv, nv): C qd = coriolis_vector, and dM/dt - 2 C is skew-symmetric.
+
+        Passivity-based control needs this one of the matrices with that product. Its entries are
+        Christoffel's symbols of the first kind times qd; with body-wise velocities (floating
+        joints and quaternions) dM/dt is the rate along the flow. An entry has the units of the
+        same entry of the mass matrix over seconds. With loops it is that of the open tree. The
+        recursion and its source are in `dynamics/coriolis_matrix.py`.
+
+        Raises:
+            NotYetSupported: If a link has rotation="linear".
+            ArgumentError: If the formulation makes approximations.
+        """
+        if any(self._approximations):
+            raise ArgumentError(
+                'approximations', 'make equations that are not those of an energy, so that they '
+                'have no Coriolis matrix; omit them',
+            )
+        return self._evaluate('coriolis_matrix', (q, qd), out=out)
 
     def friction_vector(self, qd: ArrayLike, out: Out = None) -> np.ndarray:
         """Return the losses of the joints: friction, and damping without a spring, (nv,)."""

@@ -34,13 +34,16 @@ column. Expected numbers are in `validation/cases/`, with the tolerance that the
 allow.
 
 - **met**: within the tolerance.
-- **explained**: outside the tolerance as expected; the note gives the side in error and the cause.
+- **explained**: outside the tolerance as expected, and where a number of its own puts it, to a
+  thousandth; the note gives the side in error and the cause.
 - **missed**: any other deviation, and a row that meets its number where a deviation is expected.
 
 The kind of a row names the origin of its expected value. Rows of the last three kinds are counted
 apart.
 
-- **printed** in the source, or a **closed form**;
+- **printed** in the source, and ours is equal; or a **closed form**;
+- **printed bound**: ours is not beyond the printed number, such as fewer operations;
+- **printed polynomial**: ours is below a polynomial of the source, evaluated for the case;
 - **model**: an independent model or a second formulation;
 - **code**: another program in the same run;
 - **statement** of the source, without a number;

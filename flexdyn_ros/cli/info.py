@@ -82,6 +82,7 @@ def _joint(joint: 'Joint') -> dict[str, Any]:
         **{name: getattr(joint, name) for name in ('name', 'type', 'parent', 'child')},
         'axis': list(joint.axis),
         'axes': list(joint.axes),
+        'pitch': joint.pitch or None,
         'coordinates': list(joint.coordinate_names),
         **asdict(joint.limit),
         'mimics': joint.mimic.leader if joint.mimic else None,

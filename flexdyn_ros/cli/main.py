@@ -14,6 +14,7 @@ from typing import Iterator, NoReturn, Optional, Sequence
 from flexdyn_ros import __version__
 from flexdyn_ros.cli import (
     check,
+    convert,
     count,
     demo,
     excite,
@@ -38,7 +39,7 @@ EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _SUBCOMMANDS = (
     check, info, modes, flex, simulate, generate, count, identify, excite, replay,
-    update_modes,
+    update_modes, convert,
 )
 
 _EPILOG = """\

@@ -20,7 +20,7 @@ from typing import Iterator
 from flexdyn_ros.dynamics.joints import Column, project_on_axis
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix, SquareMatrix
-from flexdyn_ros.dynamics.multibody import Body, Multibody
+from flexdyn_ros.dynamics.multibody import Body, Frame, Multibody
 from flexdyn_ros.dynamics.placement import (
     carry_twist,
     carry_wrench,
@@ -34,6 +34,7 @@ from flexdyn_ros.dynamics.reduced_forms import of_undeformed_inertia
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import add, BodyWrench, dot, scale, ZERO
 from flexdyn_ros.dynamics.spatial_inertia import BlockInertia, column_momentum, FlexibleInertia
+from flexdyn_ros.errors import ArgumentError
 
 # A pivot below this fraction of the body's inertia meets no inertia but round-off.
 PIVOT_TOLERANCE = 1e-13
@@ -85,18 +86,48 @@ def factorise(tree: Multibody, q: list, free: frozenset[int]) -> list[Eliminatio
     Raises:
         NoInertia: If a free coordinate meets no inertia.
     """
+    return [step for step, _ in _eliminated(tree, q, free)][::-1]
+
+
+def _eliminated(
+    tree: Multibody, q: list, free: frozenset[int]
+) -> Iterator[tuple[Elimination, BlockInertia]]:
+    """Yield what eliminating the free coordinates leaves, and the inertia, from the last body."""
     places = placements(tree, q)
     rotors: dict[int, float] = {}
     for index, reflected in tree.rotors:
         rotors[index] = rotors.get(index, 0.0) + reflected
     inertias = [FlexibleInertia.of(body, q) for body in tree.bodies]
-    eliminated = []
     for place, inertia in reversed(list(zip(places, inertias))):
         step, articulated = _eliminate(place, inertia, free, rotors)
-        eliminated.append(step)
+        yield step, articulated
         if place.body.parent >= 0:
             inertias[place.body.parent].add_child(place, articulated)
-    return eliminated[::-1]
+
+
+@of_undeformed_inertia
+def articulated_inertia(tree: Multibody, q: list, frame: Frame) -> tuple[SquareMatrix, list]:
+    """
+    Return the articulated inertia of a frame's body, (6, 6), and the pivots on the way.
+
+    See `Dynamics.articulated_inertia`.
+
+    Args:
+        tree: The bodies; no coordinate may move several of them, none may be linearised.
+        q: Configuration, (nq,).
+        frame: At whose origin, in whose axes.
+
+    Raises:
+        NoInertia: If a coordinate meets no inertia.
+    """
+    body = tree.bodies[frame.body]
+    steps = _eliminated(tree, q, frozenset(range(tree.nv)) - {*body.joint.coordinates})
+    found = next(steps)
+    pivots = list(found[0].factors.pivots)
+    while found[0].place.body is not body:
+        found = next(steps)
+        pivots += found[0].factors.pivots
+    return found[1].at(frame), pivots
 
 
 def _eliminate(
@@ -256,10 +287,12 @@ def mass_matrix_factors(tree: Multibody, q: list) -> tuple[SquareMatrix, list[Sc
 
     Raises:
         NoInertia: If a coordinate meets no inertia.
-        ValueError: If a coordinate moves several bodies.
+        ArgumentError: If a coordinate moves several bodies.
     """
     if tree.shares_coordinates:
-        raise ValueError('a coordinate moves several bodies, as mimic joints do: no such factors')
+        raise ArgumentError(
+            'function', 'names "mass_matrix_factors", which mimic joints do not allow'
+        )
     if tree.linearised:
         return _dense_factors(tree, q)
     steps = factorise(tree, q, frozenset(range(tree.nv)))

@@ -246,13 +246,15 @@ class _Assembly:
             plane = planar_axes(joint.axis) if kind == 'planar' else None
             return JointMotion(
                 kind, joint.axis, plane, terms, terms[0][0].position_index,
-                axes=joint.axes, quaternion=joint.quaternion,
+                axes=joint.motion_axes, quaternion=joint.quaternion,
             )
         terms_of_axis = [self.coordinates.motor_term(joint)]
         if joint.elastic_name:
             terms_of_axis.append(self.coordinates.term(joint.elastic_name))
         offset = joint.mimic.offset if joint.mimic else 0.0
-        return JointMotion(kind, joint.axis, None, (tuple(terms_of_axis),), 0, offset)
+        kind = 'multi_axis' if joint.pitch else kind
+        axes = joint.motion_axes
+        return JointMotion(kind, joint.axis, None, (tuple(terms_of_axis),), 0, offset, axes)
 
     def finish(self) -> Multibody:
         """Return the finished tree."""

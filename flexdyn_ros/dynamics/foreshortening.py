@@ -135,7 +135,7 @@ def drawn_in(axial: AxialInertia, modes: list, deflected: DeflectedBody) -> Defl
     along = weighted(axial.second, a) + 0.5 * weighted(a, product)
     spread = outer(e, add(combine(modes, held), scale(along, e)))
     reach = [x + coupled for x, coupled in zip(axial.second, product)]  # int f_j (x + s) dm
-    beside = _beside(axial, modes)
+    beside = moments_beside(axial, modes)
     moments = []
     for moment, coupled, column in zip(deflected.modal_moments, held, gradients):
         drawn = scale(_sum(reach[j] * slope for j, slope in column), e)
@@ -162,13 +162,40 @@ def _held(couplings: Iterable[Entry], weights: Sequence[Scalar]) -> Vector:
     return (total[0], total[1], total[2])
 
 
-def _beside(axial: AxialInertia, modes: Sequence[Scalar]) -> list[Vector]:
-    """Return int f_j u dm for each axial shape."""
+def moments_beside(axial: AxialInertia, modes: Sequence[Scalar]) -> list[Vector]:
+    """Return int f_j u dm for each axial shape, u without the drawing in."""
     totals: list[list[Scalar]] = [[0.0, 0.0, 0.0] for _ in axial.terms]
     for couplings, amplitude in zip(axial.coupling, modes):
         for j, axis, value in couplings:
             totals[j][axis] = totals[j][axis] + value * amplitude
     return [(x, y, z) for x, y, z in totals]
+
+
+def coupled_with_gradients(
+    axial: AxialInertia, modes: Sequence[Scalar]
+) -> list[list[Vector]]:
+    """Return int phi_l sum_j f_j D_jk dm, phi_l without the drawing in, indexed [l][k]."""
+    slopes = []
+    for column in amplitude_gradients(axial, modes):
+        slope: list[Scalar] = [0.0] * len(axial.terms)
+        for j, value in column:
+            slope[j] = slope[j] + value
+        slopes.append(slope)
+    return [[_held(couplings, slope) for slope in slopes] for couplings in axial.coupling]
+
+
+def held_by(axial: AxialInertia, modes: Sequence[Scalar]) -> list[list[Scalar]]:
+    """Return e . int f_j phi_k dm, phi_k with the drawing in, indexed [k][j]."""
+    held = []
+    for couplings, column in zip(axial.coupling, amplitude_gradients(axial, modes)):
+        along: list[Scalar] = [0.0] * len(axial.terms)
+        for j, axis, value in couplings:
+            along[j] = along[j] + value * axial.direction[axis]
+        for i, slope in column:
+            for j, mass in enumerate(axial.product[i]):
+                along[j] = along[j] + slope * mass
+        held.append(along)
+    return held
 
 
 def _modal_mass(

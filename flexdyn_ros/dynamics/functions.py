@@ -35,6 +35,7 @@ class Function:
         takes_wrenches: Whether wrenches on frames are an argument.
         solves: Whether it solves for accelerations, which more than one way can do.
         derives: Whether it gives derivatives by positions and rates.
+        of_bodies: Whether inertias of single bodies count, so that none may be regrouped.
         by_rank: Whether loops make it a matter of rank, so that it is generated without loops
             only.
         solved: Whether compiled code solves it with loops, from `loop_equations`, at each call.
@@ -51,6 +52,7 @@ class Function:
     takes_wrenches: bool = False
     solves: bool = False
     derives: bool = False
+    of_bodies: bool = False
     by_rank: bool = False
     solved: bool = False
     uses_gravity: bool = False
@@ -66,7 +68,8 @@ def result_shape(
     Args:
         kind: "force" and "acceleration" (nv,), "joint force" (n_joints,), "modal acceleration" and
             "deflection" (n_modes,), "modal state" (4 n_modes,), "matrix" (nv, nv), "parameter
-            matrix" (nv, n_parameters), "pose" (4, 4), "jacobian" (6, nv), "twist" (6,), "energy"
+            matrix" (nv, n_parameters), "factor" (nv, nv), "factor diagonal" (nv,), "spatial
+            inertia" (6, 6), "pose" (4, 4), "jacobian" (6, nv), "twist" (6,), "energy"
             or "power" ().
         nv: Number of velocity coordinates.
         n_joints: How many of them are joints'.
@@ -77,6 +80,7 @@ def result_shape(
         'modal acceleration': (nv - n_joints,), 'deflection': (nv - n_joints,),
         'modal state': (4 * (nv - n_joints),), 'matrix': (nv, nv),
         'parameter matrix': (nv, n_parameters), 'pose': (4, 4), 'jacobian': (6, nv),
+        'spatial inertia': (6, 6), 'factor': (nv, nv), 'factor diagonal': (nv,),
         'twist': (6,), 'energy': (), 'power': (),
     }[kind]
 
@@ -146,6 +150,16 @@ FUNCTIONS: dict[str, Function] = dict([
         'factors U and D of the mass matrix, M = U D U^T', uses_inertia=True,
     )),
     _one(
+        'composite_inertia', 'q', 'spatial inertia',
+        "the inertia of a frame's body and all that it carries, held stiff",
+        of_frame=True, of_bodies=True, uses_inertia=True,
+    ),
+    _one(
+        'articulated_inertia', 'q', 'spatial inertia',
+        "the inertia of a frame's body and all that it carries, moving freely",
+        of_frame=True, of_bodies=True, uses_inertia=True,
+    ),
+    _one(
         'bias_vector', 'q qd', 'force', 'gravity, Coriolis, friction and elastic forces together',
         takes_wrenches=True, uses_gravity=True, uses_inertia=True,
     ),
@@ -156,6 +170,10 @@ FUNCTIONS: dict[str, Function] = dict([
     _one(
         'coriolis_vector', 'q qd', 'force',
         'the forces of Coriolis and centrifugal accelerations', uses_inertia=True,
+    ),
+    _one(
+        'coriolis_matrix', 'q qd', 'matrix',
+        'C with C qd = coriolis_vector and dM/dt - 2 C skew-symmetric', uses_inertia=True,
     ),
     _one('friction_vector', 'qd', 'force', 'the losses of the joints'),
     _one('elastic_vector', 'q qd', 'force', 'stiffness and damping forces of modes and springs'),

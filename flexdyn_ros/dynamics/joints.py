@@ -5,13 +5,16 @@ Joint kinematics: what drives a joint, the pose of a body against its joint fram
 A column is the pair (linear, angular) of the relative velocity for a unit joint velocity, in
 the body's own axes at its origin; None stands for a part that is always zero.
 
-A multi-axis joint has up to six axes without links between them. The child frame turns about its
-x, y and z axis, each as the rotations before it have left it, and then slides along its own axes:
-R = Rx Ry Rz, position R d in the joint frame, any of the six missing. This is the gimbal of van
-der Merwe (Multi-body dynamics of robotic structures, Rand Afrikaans University, 1995, section
-2.6.2), whose rotations map the other way. With a quaternion R is the quaternion's and the rates
-are the angular velocity in body axes. Its columns (section 2.6.4) change with the joint's own
-motion, which the corrected bias acceleration contains.
+A multi-axis joint has axes without links between them: turns, slides and screws in any direction
+and place, each as the motion before it has left it. The child's frame is a product of their
+exponentials (Brockett, Robotic manipulators and the product of exponentials formula, 1984). With
+turns about the child's x, y and z axis, and then slides along them, this is the gimbal of van der
+Merwe (Multi-body dynamics of robotic structures, Rand Afrikaans University, 1995, section 2.6.2),
+whose rotations map the other way: R = Rx Ry Rz, position R d in the joint frame. With a quaternion
+R is the quaternion's and the rates are the angular velocity in body axes. The columns, his phi
+(section 2.6.4), change with the joint's own motion, which the corrected bias acceleration
+contains. Forces are phi^T f; the wrenches psi that they stand for differ from phi in direction
+where axes are oblique (eqs. 2.11 to 2.16). A screw joint is one with a single axis.
 """
 
 from __future__ import annotations
@@ -32,9 +35,11 @@ from flexdyn_ros.dynamics.spatial import (
     Matrix,
     multiply,
     scale,
+    subtract,
     Vector,
     ZERO,
 )
+from flexdyn_ros.model.records.joint import MotionAxis
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class JointMotion:
             leader's (mimic) or a motor's and an elastic deflection's (elastic joint).
         position_start: Place of the first coordinate in q, for joints of several coordinates.
         offset: Constant part of the joint position [rad | m].
-        axes: Axes of a multi_axis joint, such as ("rx", "ty").
+        axes: Axes of a multi_axis joint, in the order of its terms.
         quaternion: Whether its rotation is a quaternion, at position_start.
     """
 
@@ -69,7 +74,7 @@ class JointMotion:
     terms: tuple[tuple[AxisTerm, ...], ...] = ()
     position_start: int = 0
     offset: float = 0.0
-    axes: tuple[str, ...] = ()
+    axes: tuple[MotionAxis, ...] = ()
     quaternion: bool = False
 
     @property
@@ -85,39 +90,50 @@ def multi_axis_motion(
     joint: JointMotion, q: list
 ) -> tuple[Optional[Matrix], Optional[Vector], tuple[Column, ...]]:
     """Return rotation and translation in the joint frame, None for none, and the columns."""
-    angles: list[tuple[Vector, Scalar]] = []
-    slides: list[tuple[Vector, Scalar]] = []
-    for name, terms in zip(joint.axes, joint.terms):
-        axis = IDENTITY['xyz'.index(name[1])]
-        group = angles if name[0] == 'r' else slides
-        group.append((axis, q[terms[0].position_index]))
+    rotation: Optional[Matrix] = None
+    reach: Optional[Vector] = None  # from where the axes met so far start, to the body's origin
+    columns: list[Column] = []
+    # From the last axis: those that follow an axis carry the body on, which sees it moved back.
+    first = 3 if joint.quaternion else 0
+    for number in reversed(range(first, len(joint.axes))):
+        axis, value = joint.axes[number], joint_position(joint, q, number)
+        direction = _seen(axis.direction, rotation)
+        if axis.slides:
+            columns.append((direction, None))
+            shift = scale(value, direction)
+            reach = shift if reach is None else add(reach, shift)
+            continue
+        turn, aside = about_axis(axis.direction, value), None
+        if any(axis.through):
+            aside = _seen(axis.through, rotation)
+            reach = subtract(ZERO if reach is None else reach, aside)
+        columns.append(_screw_column(direction, reach, axis.pitch))
+        if aside is not None:
+            moved = apply_transposed(turn, axis.through)
+            reach = add(reach, _seen(moved, rotation))
+        if axis.pitch:
+            shift = scale(axis.pitch * value, direction)
+            reach = shift if reach is None else add(reach, shift)
+        rotation = turn if rotation is None else multiply(turn, rotation)
     if joint.quaternion:
         start = joint.position_start
-        rotation, axes = by_quaternion(*q[start : start + 4]), list(IDENTITY)
-    else:
-        rotation, axes = _rotations_in_order(angles)
-    if not slides:
-        return rotation, None, tuple((None, axis) for axis in axes)
-    reach = ZERO
-    for axis, length in slides:
-        reach = add(reach, scale(length, axis))
-    columns = [(cross(axis, reach), axis) for axis in axes]
-    shift = reach if rotation is None else apply(rotation, reach)
-    return rotation, shift, (*columns, *((axis, None) for axis, _ in slides))
+        rotation = by_quaternion(*q[start : start + 4])
+        columns += [_screw_column(axis, reach, 0.0) for axis in IDENTITY[::-1]]
+    shift = reach if rotation is None or reach is None else apply(rotation, reach)
+    return rotation, shift, tuple(columns[::-1])
 
 
-def _rotations_in_order(
-    angles: list[tuple[Vector, Scalar]]
-) -> tuple[Optional[Matrix], list[Vector]]:
-    """Return the product of rotations about body axes, and each axis as the body sees it."""
-    rotation: Optional[Matrix] = None
-    axes: list[Vector] = []
-    for axis, angle in reversed(angles):
-        # The rotations that follow an axis carry the body on: it sees the axis rotated back.
-        axes.append(axis if rotation is None else apply_transposed(rotation, axis))
-        step = about_axis(axis, angle)
-        rotation = step if rotation is None else multiply(step, rotation)
-    return rotation, axes[::-1]
+def _seen(vector: Vector, rotation: Optional[Matrix]) -> Vector:
+    return vector if rotation is None else apply_transposed(rotation, vector)
+
+
+def _screw_column(axis: Vector, arm: Optional[Vector], pitch: float) -> Column:
+    """Return the column of a turn whose axis has the body's origin at `arm`."""
+    linear = None if arm is None else cross(axis, arm)
+    if pitch:
+        along = scale(pitch, axis)
+        linear = along if linear is None else add(linear, along)
+    return linear, axis
 
 
 def multi_axis_product(
@@ -144,6 +160,28 @@ def multi_axis_product(
             linear, angular = add(linear, swept), add(angular, cross(before[1], part[1]))
         before = add(before[0], part[0]), add(before[1], part[1])
     return linear, angular
+
+
+def column_rates(
+    joint: JointMotion, columns: tuple[Column, ...], rates: list
+) -> list[tuple[Vector, Vector]]:
+    """
+    Return the rate of each motion column in body axes, by the joint's own velocity.
+
+    See `multi_axis_product`; a planar joint slides before it turns. The columns of a floating
+    joint and of a quaternion keep their place in the body.
+    """
+    later, found = (ZERO, ZERO), []
+    for number in reversed(range(len(columns))):
+        linear, angular = (part or ZERO for part in columns[number])
+        found.append((
+            add(cross(angular, later[0]), cross(linear, later[1])), cross(angular, later[1])
+        ))
+        held = joint.type == 'floating' or joint.quaternion and number < 3
+        if not held:
+            rate = rates[number]
+            later = add(later[0], scale(rate, linear)), add(later[1], scale(rate, angular))
+    return found[::-1]
 
 
 def joint_motion(
@@ -239,9 +277,9 @@ def project_on_axis(column: Column, wrench: Sequence[Any]) -> Scalar:
     return dot(linear, wrench[0]) + dot(angular, wrench[1])
 
 
-def joint_position(joint: JointMotion, q: list) -> Scalar:
-    """Return the position of a joint of one axis [rad | m]."""
-    displacement = total(term.multiplier * q[term.position_index] for term in joint.terms[0])
+def joint_position(joint: JointMotion, q: list, axis: int = 0) -> Scalar:
+    """Return the position of an axis of a joint [rad | m]; only one axis has an offset."""
+    displacement = total(term.multiplier * q[term.position_index] for term in joint.terms[axis])
     return displacement + joint.offset if joint.offset else displacement
 
 

@@ -13,7 +13,7 @@ what the innermost joints share with all others takes most of method 3: there me
 """
 
 from flexdyn_ros.dynamics.joints import AxisTerm, project_on_axis
-from flexdyn_ros.dynamics.multibody import Multibody
+from flexdyn_ros.dynamics.multibody import Frame, Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
 from flexdyn_ros.dynamics.placement import Placement, placements, powers_inside, Wrench
 from flexdyn_ros.dynamics.reduced_forms import expanded, of_undeformed_inertia
@@ -40,6 +40,16 @@ def mass_matrix(tree: Multibody, q: list) -> SquareMatrix:
         row = matrix[velocity_index]
         row[velocity_index] = row[velocity_index] + inertia
     return matrix
+
+
+@of_undeformed_inertia
+def composite_inertia(tree: Multibody, q: list, frame: Frame) -> SquareMatrix:
+    """Return the composite inertia of a frame's body, (6, 6); see `Dynamics`."""
+    places = placements(tree, q)
+    inertias = [FlexibleInertia.of(body, q) for body in tree.bodies]
+    for index in reversed(range(frame.body + 1, len(places))):
+        inertias[places[index].body.parent].add_child(places[index], inertias[index].rigid)
+    return inertias[frame.body].rigid.blocks().at(frame)
 
 
 def _fill_columns(

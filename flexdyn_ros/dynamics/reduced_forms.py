@@ -71,11 +71,11 @@ def expanded(vectors: int, *over: int) -> Callable[[Algorithm], Algorithm]:
             if not tree.linearised:
                 return algorithm(tree, *arguments, **named)
             places = ({q for q, _ in tree.linearised}, {v for _, v in tree.linearised})
-            moved = [
+            counted = [
                 _counted(vector, places[min(number, 1)])
                 for number, vector in enumerate(arguments[:vectors])
             ]
-            result = algorithm(tree, *moved, *arguments[vectors:], **named)
+            result = algorithm(tree, *counted, *arguments[vectors:], **named)
             return _cut_off(result, DEGREE, frozenset(places[1]), over)
 
         return cast(Algorithm, evaluate)
@@ -105,7 +105,7 @@ def of_undeformed_inertia(algorithm: Algorithm) -> Algorithm:
 
     @wraps(algorithm)
     def evaluate(tree: Multibody, q: list, *arguments: Any, **named: Any) -> Any:
-        return algorithm(tree, _straightened(tree, q), *arguments, **named)
+        return algorithm(tree, straightened(tree, q), *arguments, **named)
 
     return cast(Algorithm, evaluate)
 
@@ -121,14 +121,14 @@ def forces_of_undeformed_inertia(algorithm: Algorithm) -> Algorithm:
             return algorithm(tree, q, qd, qdd, gravity, wrenches)
         modes = {v for _, v in tree.undeformed}
         rest = [0.0] * tree.nv
-        straight = _straightened(tree, q)
+        straight = straightened(tree, q)
         held = algorithm(tree, q, rest, rest, gravity, wrenches)
         exact = algorithm(tree, straight, qd, qdd, ZERO)
         bending = [rate if k in modes else 0.0 for k, rate in enumerate(qd)]
         joints = [0.0 if k in modes else rate for k, rate in enumerate(qd)]
-        convected = _slopes(algorithm(tree, _moved(tree, straight, bending), rest, qd, ZERO))
+        convected = slopes(algorithm(tree, moved(tree, straight, bending), rest, qd, ZERO))
         momentum = [PowerSeries(rate, more) for rate, more in zip(qd, qdd)]
-        grown = _slopes(algorithm(tree, _moved(tree, straight, joints), rest, momentum, ZERO))
+        grown = slopes(algorithm(tree, moved(tree, straight, joints), rest, momentum, ZERO))
         return [
             force + (rise if k in modes else whole - rate)
             for k, (force, rise, whole, rate) in enumerate(zip(held, grown, exact, convected))
@@ -137,13 +137,13 @@ def forces_of_undeformed_inertia(algorithm: Algorithm) -> Algorithm:
     return cast(Algorithm, evaluate)
 
 
-def _straightened(tree: Multibody, q: list) -> list:
+def straightened(tree: Multibody, q: list) -> list:
     """Return the configuration without the deflections of these links."""
     modes = {place for place, _ in tree.undeformed}
     return [0.0 if k in modes else x for k, x in enumerate(q)] if modes else q
 
 
-def _moved(tree: Multibody, q: list, qd: Sequence) -> list:
+def moved(tree: Multibody, q: list, qd: Sequence) -> list:
     """Return the configuration after a time e of moving with velocities qd, to first order."""
     slopes: list[Scalar] = [0.0] * len(q)
     for moved, rate in zip(displacements(tree, q), qd):
@@ -152,6 +152,6 @@ def _moved(tree: Multibody, q: list, qd: Sequence) -> list:
     return [PowerSeries(x, slope) for x, slope in zip(q, slopes)]
 
 
-def _slopes(values: Sequence) -> list[Scalar]:
+def slopes(values: Sequence) -> list[Scalar]:
     """Return the coefficients of e."""
     return [x.terms[1] if isinstance(x, PowerSeries) else 0.0 for x in values]

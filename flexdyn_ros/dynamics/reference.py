@@ -11,8 +11,16 @@ from __future__ import annotations
 from copy import copy
 from typing import Any, Callable, Mapping, Optional, Sequence
 
-from flexdyn_ros.dynamics.articulated_body import factorise, NoInertia, PIVOT_TOLERANCE, solve
+from flexdyn_ros.dynamics.articulated_body import (
+    articulated_inertia,
+    factorise,
+    mass_matrix_factors,
+    NoInertia,
+    PIVOT_TOLERANCE,
+    solve,
+)
 from flexdyn_ros.dynamics.assemble import assemble
+from flexdyn_ros.dynamics.coriolis_matrix import coriolis_matrix
 from flexdyn_ros.dynamics.derivatives.dual import (
     duals,
     jacobian_of,
@@ -30,11 +38,11 @@ from flexdyn_ros.dynamics.functions import FUNCTIONS
 from flexdyn_ros.dynamics.internal_forces import dissipated_power, elastic_forces, friction_forces
 from flexdyn_ros.dynamics.linear_algebra import SymmetricFactors, ZeroPivot
 from flexdyn_ros.dynamics.loops import loop_bias, loop_free_jacobian, loop_jacobian, loop_poses
-from flexdyn_ros.dynamics.mass_matrix import mass_matrix
+from flexdyn_ros.dynamics.mass_matrix import composite_inertia, mass_matrix
 from flexdyn_ros.dynamics.modal_motion import hybrid_step, quasi_static_torque
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import FrameWrench, generalised_forces
-from flexdyn_ros.errors import SingularMassMatrix
+from flexdyn_ros.errors import ArgumentError, SingularMassMatrix
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
@@ -295,6 +303,34 @@ class ReferenceBackend:
         """Return the mass matrix, (nv, nv)."""
         return mass_matrix(self._tree, q)
 
+    def mass_matrix_factors(self, q: Floats) -> tuple[list[Floats], Floats]:
+        """Return U, (nv, nv), and the diagonal of D, (nv,), in `factor_order`."""
+        try:
+            return mass_matrix_factors(self._tree, q)
+        except NoInertia as found:
+            raise self._singular(found.coordinate) from found
+
+    def composite_inertia(self, q: Floats, frame: str) -> list[Floats]:
+        """Return the composite inertia of a frame's body, (6, 6)."""
+        self._need_whole_bodies('composite_inertia', mimics=True)
+        return composite_inertia(self._tree, q, self._tree.frames[frame])
+
+    def articulated_inertia(self, q: Floats, frame: str) -> list[Floats]:
+        """Return the articulated inertia of a frame's body, (6, 6)."""
+        self._need_whole_bodies('articulated_inertia')
+        try:
+            return articulated_inertia(self._tree, q, self._tree.frames[frame])[0]
+        except NoInertia as found:
+            raise self._singular(found.coordinate) from found
+
+    def _need_whole_bodies(self, function: str, mimics: bool = False) -> None:
+        """Raise ArgumentError where equations are not those of bodies, one coordinate each."""
+        if self._tree.linearised:
+            raise ArgumentError('function', f'names "{function}", which linearised deflections '
+                                'do not allow: use fd.reduced(robot, "exact")')
+        if self._tree.shares_coordinates and not mimics:
+            raise ArgumentError('function', f'names "{function}", which mimic joints do not allow')
+
     def gravity_vector(self, q: Floats) -> Floats:
         """Return the forces that hold the robot against gravity, (nv,)."""
         return self._forces(q, gravity=self._gravity)
@@ -302,6 +338,10 @@ class ReferenceBackend:
     def coriolis_vector(self, q: Floats, qd: Floats) -> Floats:
         """Return the forces of Coriolis and centrifugal accelerations, (nv,)."""
         return self._forces(q, qd)
+
+    def coriolis_matrix(self, q: Floats, qd: Floats) -> list[Floats]:
+        """Return C with C qd = coriolis_vector and dM/dt - 2 C skew-symmetric, (nv, nv)."""
+        return coriolis_matrix(self._tree, q, qd)
 
     def inertia_vector(self, q: Floats, qdd: Floats) -> Floats:
         """Return M qdd, (nv,)."""

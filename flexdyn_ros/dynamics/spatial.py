@@ -298,3 +298,16 @@ def vector_angular_bias(theta: Vector, rate: Vector) -> Vector:
         add(scale(c2_rate, across), scale(c3_rate, cross(theta, across))),
         scale(c3, cross(rate, across)),
     )
+
+
+def vector_angular_rate(theta: Vector, theta_rate: Vector, rate: Vector) -> Vector:
+    """Return d/dt vector_angular_velocity(theta, rate) for d theta / dt, `rate` held."""
+    square = dot(theta, theta)
+    c2, c3, c4, c5 = (stumpff(k, square) for k in (2, 3, 4, 5))
+    across, along = cross(theta, rate), dot(theta, theta_rate)
+    swept = add(cross(theta_rate, across), cross(theta, cross(theta_rate, rate)))
+    # c_k' = (k c_(k+2) - c_(k+1)) / 2.
+    return add(
+        add(scale((2.0 * c4 - c3) * along, across), scale(c2, cross(theta_rate, rate))),
+        add(scale((3.0 * c5 - c4) * along, cross(theta, across)), scale(c3, swept)),
+    )

@@ -12,7 +12,7 @@ from typing import Callable, Union
 
 from flexdyn_ros.dynamics.flexible_body import deflect
 from flexdyn_ros.dynamics.joints import Column
-from flexdyn_ros.dynamics.multibody import Body
+from flexdyn_ros.dynamics.multibody import Body, Frame
 from flexdyn_ros.dynamics.placement import Placement
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import (
@@ -35,6 +35,7 @@ from flexdyn_ros.dynamics.spatial import (
     subtract_matrices,
     symmetric_congruence,
     symmetric_sum,
+    transpose,
     Vector,
     ZERO,
 )
@@ -159,6 +160,13 @@ class BlockInertia:
     def blocks(self) -> BlockInertia:
         """Return the inertia itself."""
         return self
+
+    def at(self, frame: Frame) -> list[list[Scalar]]:
+        """Return the inertia of a frame's body at its origin in its axes, (6, 6)."""
+        turn = transpose(frame.rotation)
+        moved = self.shifted(negate(frame.position)).rotated(turn, lambda m: congruence(turn, m))
+        upper = [[*a, *b] for a, b in zip(moved.linear, moved.mixed)]
+        return [*upper, *([*a, *b] for a, b in zip(transpose(moved.mixed), moved.angular))]
 
     def less(self, factor: Scalar, force: Vector, moment: Vector) -> BlockInertia:
         """Return the inertia minus factor times the outer product of a wrench with itself."""

@@ -29,6 +29,13 @@ def joint_remarks(robot: Robot) -> Iterator[tuple[str, Remark]]:
         if joint.elastic_name:
             remarks += _inertia_remarks([(joint, 1.0)], robot, moved_moments, negligible)
         remarks += [*_limit_remarks(joint), *_friction_remarks(joint)]
+        if joint.pitch:
+            remarks.append((
+                'warning', f'it is a screw of {joint.pitch:g} m/rad here, and a revolute joint in '
+                'other programs',
+                'Take the transforms of its links from deflection_markers_node, with a tf_prefix, '
+                'and not from robot_state_publisher',
+            ))
         remarks += spring_remarks(joint.dynamics.spring)
         for remark in remarks:
             yield joint.name, remark
@@ -104,7 +111,7 @@ def _smallest_inertia(joint: Joint, moved: MassMoments) -> float:
     if joint.type == 'planar':
         return min(moved.mass, turning)
     if joint.type in ('floating', 'multi_axis'):
-        kinds = {name[-2] for name in joint.coordinate_names}
+        kinds = {'t' if axis.slides else 'r' for axis in joint.motion_axes} or {'t', 'r'}
         smallest = {'t': moved.mass, 'r': float(np.linalg.eigvalsh(moved.inertia)[0])}
         if kinds == {'t', 'r'}:
             smallest['r'] = float(np.linalg.eigvalsh(moved.about_com())[0])

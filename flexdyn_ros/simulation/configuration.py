@@ -125,6 +125,8 @@ def velocity_coordinate_units(robot: Robot) -> tuple[str, ...]:
 
 
 def _joint_units(joint: Joint) -> list[str]:
+    if joint.axes:
+        return ['m' if axis.slides else 'rad' for axis in joint.motion_axes]
     rotations = ('/rx', '/ry', '/rz', '/theta')
     translations = ('/tx', '/ty', '/tz', '/x', '/y')
     units = []

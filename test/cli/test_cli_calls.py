@@ -22,7 +22,7 @@ NUMERIC = {
 }
 COMMANDS = (
     'check', 'info', 'modes', 'flex', 'reduce', 'simulate', 'generate', 'count', 'identify',
-    'excite', 'replay', 'update-modes',
+    'excite', 'replay', 'update-modes', 'convert',
 )
 
 

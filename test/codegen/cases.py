@@ -22,9 +22,10 @@ ROBOTS = {
 }
 FUNCTIONS = (
     'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'mass_matrix', 'bias_vector',
-    'gravity_vector', 'coriolis_vector', 'friction_vector', 'elastic_vector', 'inertia_vector',
-    'external_force_vector', 'frame_pose', 'jacobian', 'jacobian_rate_qd', 'kinetic_energy',
-    'potential_energy', 'dissipated_power', 'quasi_static_torque', 'hybrid_step',
+    'gravity_vector', 'coriolis_vector', 'coriolis_matrix', 'friction_vector', 'elastic_vector',
+    'inertia_vector', 'external_force_vector', 'frame_pose', 'jacobian', 'jacobian_rate_qd',
+    'kinetic_energy', 'potential_energy', 'dissipated_power', 'quasi_static_torque', 'hybrid_step',
+    'composite_inertia',
 )
 # Functions that give derivatives, by state and by parameters: test_derivatives.py.
 DERIVATIVES = ('inverse_dynamics_derivatives', 'forward_dynamics_derivatives')
@@ -102,11 +103,12 @@ def answer(model, function, frame=None, seed=1, wrenches=(), backend=None):
         'forward_dynamics': (q, qd, tau, wrenches, 'auto'),
         'hybrid_dynamics': (q, qd, qdd[:model.n_joints], wrenches),
         'mass_matrix': (q,), 'bias_vector': (q, qd), 'gravity_vector': (q,),
-        'coriolis_vector': (q, qd), 'friction_vector': (qd,), 'elastic_vector': (q, qd),
+        'coriolis_vector': (q, qd), 'coriolis_matrix': (q, qd),
+        'friction_vector': (qd,), 'elastic_vector': (q, qd),
         'inertia_vector': (q, qdd), 'external_force_vector': (q, wrenches),
         'frame_pose': (q, frame), 'jacobian': (q, frame), 'jacobian_rate_qd': (q, qd, frame),
         'kinetic_energy': (q, qd), 'potential_energy': (q,),
-        'dissipated_power': (qd,),
+        'dissipated_power': (qd,), 'composite_inertia': (q, frame),
     }[function]
     return flat(getattr(dyn, function)(*arguments))
 

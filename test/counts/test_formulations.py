@@ -8,6 +8,7 @@ from flexdyn_ros.codegen import generate
 from flexdyn_ros.dynamics.articulated_body import factor_order, mass_matrix_factors
 from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.base_parameters import regroup
+from flexdyn_ros.dynamics.coriolis_matrix import coriolis_matrix
 from flexdyn_ros.dynamics.mass_matrix import (
     mass_matrix,
     mass_matrix_by_columns,
@@ -60,6 +61,14 @@ def test_ways_to_the_mass_matrix(name, regrouped):
     close(mass_matrix_by_columns(tree, q), expected)
     close(mass_matrix_by_outer_links(tree, q), expected)
     close(mass_matrix_by_first_columns(tree, q), expected)
+
+
+@pytest.mark.parametrize('name', ['Stanford6', 'Puma6'])
+def test_the_coriolis_matrix_of_regrouped_inertia(name):
+    """It depends on the mass matrix alone: inertia counted with a parent changes no entry."""
+    tree = _tree(ROBOTS[name], False)
+    q, qd, _ = state(tree.nq)
+    close(coriolis_matrix(_tree(ROBOTS[name], True), q, qd), coriolis_matrix(tree, q, qd))
 
 
 @pytest.mark.slow

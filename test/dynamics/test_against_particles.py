@@ -42,7 +42,13 @@ def test_the_robots_cover_the_model():
     beams = [link.beam for link in links if link.beam]
     kinds = {family.kind for beam in beams for family in beam.families}
     assert {joint.type for joint in joints} == {*ONE_AXIS, 'floating', 'planar', 'multi_axis'}
-    axes = [joint.axes for joint in joints if joint.type == 'multi_axis']
+    general = [axis for joint in joints for axis in joint.general_axes]
+    assert {axis.slides for axis in general} == {True, False} == {not a.pitch for a in general}
+    screws = [joint for joint in joints if joint.pitch]
+    assert {bool(joint.mimic) for joint in screws} == {True, False}
+    assert {bool(joint.elastic_name) for joint in screws} == {True, False}
+    gimbals = [j for j in joints if j.type == 'multi_axis' and not j.general_axes]
+    axes = [joint.axes for joint in gimbals]
     assert {axis for each in axes for axis in each} == {'rx', 'ry', 'rz', 'tx', 'ty', 'tz'}
     assert any(joint.quaternion for joint in joints)
     drives = [drive for joint in joints for _, drive in joint.drives]

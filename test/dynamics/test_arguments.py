@@ -2,6 +2,7 @@
 """Every numeric method: out=, any sequence of numbers, wrong shapes and non-finite values."""
 
 from array import array
+from pathlib import Path
 import re
 
 import flexdyn_ros as fd
@@ -10,6 +11,7 @@ from oracles.compare import reference_dynamics
 from oracles.random_robots import random_robot_urdf, random_state
 import pytest
 
+URDF = Path(__file__).resolve().parents[2] / 'urdf' / 'two_link_arm.urdf.xacro'
 ROBOT = fd.load_robot(random_robot_urdf(91, 3, ('revolute', 'floating'), 0.8, tree=False))
 DYN = reference_dynamics(ROBOT)
 Q, QD, QDD = random_state(ROBOT, np.random.default_rng(2))
@@ -26,6 +28,9 @@ METHODS = {
     'bias_vector': {'q': Q, 'qd': QD},
     'gravity_vector': {'q': Q},
     'coriolis_vector': {'q': Q, 'qd': QD},
+    'coriolis_matrix': {'q': Q, 'qd': QD},
+    'composite_inertia': {'q': Q, 'frame': FRAME},
+    'articulated_inertia': {'q': Q, 'frame': FRAME},
     'friction_vector': {'qd': QD},
     'elastic_vector': {'q': Q, 'qd': QD},
     'inertia_vector': {'q': Q, 'qdd': QDD},
@@ -39,7 +44,8 @@ METHODS = {
 NV = ROBOT.nv
 SHAPES = {
     'mass_matrix': (NV, NV), 'frame_pose': (4, 4), 'jacobian': (6, NV), 'jacobian_rate_qd': (6,),
-    'kinetic_energy': (), 'potential_energy': (),
+    'kinetic_energy': (), 'potential_energy': (), 'coriolis_matrix': (NV, NV),
+    'composite_inertia': (6, 6), 'articulated_inertia': (6, 6),
 }
 VECTORS = [
     (method, name) for method, given in METHODS.items() for name in given
@@ -223,6 +229,28 @@ def test_a_mapping_is_refused_with_the_order_to_use(method):
     """Values by name have no place in a vector."""
     with pytest.raises(fd.FlexdynError, match='"q" is a mapping.*coordinate_names'):
         getattr(DYN, method)(dict(zip(ROBOT.coordinate_names, Q)))
+
+
+def test_calls_that_newcomers_make():
+    """Joints alone, lists of functions, and URDF's names of losses get a sentence that helps."""
+    robot = fd.load_robot(URDF)
+    dyn = fd.Dynamics(robot, 'reference')
+    zero = np.zeros(robot.nv)
+    with pytest.raises(fd.FlexdynError, match='those of the joints, expected .4,.: the 2 modes'):
+        dyn.gravity_vector([0.1, 0.2])
+    with pytest.raises(fd.FlexdynError, match='joined by "\\+"'):
+        fd.generate(robot, ['mass_matrix', 'bias_vector'])
+    for call in (
+        lambda: dyn.inverse_dynamics_parameter_derivatives(zero, zero, zero, ['joint1/damping']),
+        lambda: fd.generate(robot, 'inverse_dynamics', arguments=['joint1/friction']),
+    ):
+        with pytest.raises(fd.FlexdynError, match='"joint1/viscous".*"joint1/coulomb"'):
+            call()
+    with pytest.raises(fd.FlexdynError, match=r'pass Dynamics\(robot\)'):
+        fd.simulate(robot, zero, zero, None, 0.1, 0.01)
+    dyn.set_payload('tip', 1.5)
+    with pytest.raises(fd.FlexdynError, match='coordinate_names'):
+        dyn.gravity_vector({'joint1': 0.3})
 
 
 def test_run_time_settings_refuse_bad_values():

@@ -72,7 +72,8 @@ MULTI_AXIS, LOOP = 'flexdyn/multi_axis_joint', 'flexdyn/loop'
 NAMES = {
     ('flexdyn', 'version'), ('flexdyn/flexible_link', 'link'), ('flexdyn/joint_dynamics', 'joint'),
     ('flexdyn/payload', 'link'), ('flexdyn/base', 'motion'), ('flexdyn/actuated', 'joints'),
-    (MULTI_AXIS, 'joint'), *((LOOP, name) for name in ('name', 'frame1', 'frame2')),
+    (MULTI_AXIS, 'joint'), (f'{MULTI_AXIS}/axis', 'name'),
+    *((LOOP, name) for name in ('name', 'frame1', 'frame2')),
 }
 # Of files, each attribute matters in test_modal_files.py.
 MODAL = 'flexdyn/flexible_link/modal'
@@ -104,7 +105,8 @@ CHANGES = [
     (JOINT2, 'stiffness', '310'), (JOINT2, 'damping', '0.7'), (JOINT2, 'rotor_inertia', '2e-4'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'parallel_stiffness', '6'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'rest_position', '0.2'),
-    (JOINT2, 'gear_ratio', '51'), ("flexdyn/joint_dynamics[@joint='joint1']", 'damping', '0.5'),
+    (JOINT2, 'pitch', '0.05'), (JOINT2, 'gear_ratio', '51'),
+    ("flexdyn/joint_dynamics[@joint='joint1']", 'damping', '0.5'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'rotor_inertia', '3e-4'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'gear_ratio', '31'),
     *((f'{JOINT2}/friction', name, '0.7') for name in (
@@ -290,6 +292,28 @@ def test_axes_and_rotation_of_a_multi_axis_joint_matter():
     assert np.abs(by_angles - by_quaternion).max() > 0.1
 
 
+def test_what_a_general_axis_is_matters():
+    """Direction, place, pitch and kind of an axis, and the order of two."""
+    text = BASE.replace('type="revolute"><origin xyz="0.8', 'type="floating"><origin xyz="0.8')
+    text = text.replace('stiffness="300"', '').replace('joint="joint2"', 'joint="joint3"')
+    axis = '<axis name="a" xyz="{}" through="{}"{}/>'
+    fixed = '<axis name="b" xyz="1 0 0"/>'
+    found = []
+    for inner in (
+        axis.format('0 1 0', '0 0 0.1', '') + fixed, fixed + axis.format('0 1 0', '0 0 0.1', ''),
+        axis.format('0 1 1', '0 0 0.1', '') + fixed, axis.format('0 1 0', '0 0 0.2', '') + fixed,
+        axis.format('0 1 0', '0 0 0.1', ' pitch="0.1"') + fixed,
+        '<axis name="a" xyz="0 1 0" motion="slide"/>' + fixed,
+    ):
+        element = f'<multi_axis_joint joint="joint2">{inner}</multi_axis_joint></flexdyn>'
+        robot = fd.load_robot(text.replace('</flexdyn>', element))
+        q = np.full(robot.nq, 0.3)
+        found.append(reference_dynamics(robot).frame_pose(q, 'link2'))
+    for k, one in enumerate(found):
+        for other in found[:k]:
+            assert np.abs(one - other).max() > 1e-3
+
+
 def test_the_directions_of_a_loop_matter():
     """Each direction that is held changes the motion."""
     found = []
@@ -319,6 +343,7 @@ def test_the_table_covers_the_schema():
     tested |= {(f'{BEAM}/station', name) for name, _ in STATION_CHANGES}
     tested |= {(BEAM, 'interpolation'), (BEAM, 'distribution'), (BEAM, 'remainder')}
     tested |= {('flexdyn/joint_dynamics/friction', a) for p, a, _ in CHANGES if 'friction' in p}
+    tested |= {(f'{MULTI_AXIS}/axis', name) for name in ('xyz', 'through', 'pitch', 'motion')}
     tested |= {(MULTI_AXIS, 'axes'), (MULTI_AXIS, 'rotation'), (LOOP, 'constrain')}
     tested |= {(MODAL, name) for name in (
         'file', 'format', 'modes', 'damping_ratio', 'tolerance', 'body_frame',

@@ -75,6 +75,15 @@ def test_wrong_files_are_refused_with_the_reason(name):
         fd.load_robot(robots_folder() / name)
 
 
+def test_coriolis_matrix(case):
+    """Entry by entry, on floating and planar bases too: both are of the one connection."""
+    _, robot, dyn, oracle, (q, qd, _) = case
+    ours, theirs = dyn.coriolis_matrix(q, qd), oracle.coriolis_matrix(q, qd)
+    assert_agree(ours @ qd, theirs @ qd, TOLERANCE)
+    atol = TOLERANCE * np.abs(theirs).max(initial=1e-9)
+    np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=atol)
+
+
 def test_torques_and_matrices(case):
     """Inverse dynamics, mass matrix, gravity and kinetic energy at a random state."""
     _, _, dyn, oracle, (q, qd, qdd) = case

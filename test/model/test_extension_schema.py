@@ -77,7 +77,7 @@ def test_schema_covers_the_elements_of_a_full_extension():
         '<point_mass/></beam><modal><attach/></modal><segments><friction/><point_mass/></segments>'
         '<mode_spring/></flexible_link>'
         '<joint_dynamics><friction/><spring/></joint_dynamics><payload/><base/>'
-        '<multi_axis_joint/><loop/><actuated/></flexdyn>'
+        '<multi_axis_joint><axis/></multi_axis_joint><loop/><actuated/></flexdyn>'
     )
 
     def paths(element, path=''):

@@ -108,6 +108,11 @@ def _multi_axis(joint, at_q, at_v, q, qd, qdd) -> Jet:
     still = np.zeros(3)
     total = as_jet(np.eye(4))
     axes = joint.axes
+    for k, axis in enumerate(joint.general_axes):
+        motion = Jet(np.full(len(qd), q[at_q + k]), qd[:, at_v + k], qdd[:, at_v + k])
+        total = total @ _along(axis, motion)
+    if joint.general_axes:
+        return total
     if joint.quaternion:
         spin, spin_rate = qd[:, at_v: at_v + 3], qdd[:, at_v: at_v + 3]
         total = transform(_spherical(q[at_q: at_q + 4], spin, spin_rate), still)
@@ -122,6 +127,16 @@ def _multi_axis(joint, at_q, at_v, q, qd, qdd) -> Jet:
     return total
 
 
+def _along(axis, motion) -> Jet:
+    """Return the motion along a turn, slide or screw, (B, 4, 4): there, turn and shift, back."""
+    direction, through = np.asarray(axis.direction), np.asarray(axis.through)
+    if axis.slides:
+        return transform(np.eye(3), motion[:, None] * direction)
+    there, back = (transform(np.eye(3), sign * through) for sign in (1.0, -1.0))
+    turn = transform(axis_rotation(direction, motion), motion[:, None] * (axis.pitch * direction))
+    return there @ turn @ back
+
+
 def joint_transform(model, joint, q, qd, qdd) -> Jet:
     """Return the motion of the child frame in the joint frame, (B, 4, 4)."""
     if joint.type == 'fixed':
@@ -134,6 +149,8 @@ def joint_transform(model, joint, q, qd, qdd) -> Jet:
             motion = motion + model.modes([joint.elastic_name], q, qd, qdd)[:, 0]
         if joint.type == 'prismatic':
             return transform(np.eye(3), motion[:, None] * axis)
+        if joint.pitch:
+            return transform(axis_rotation(axis, motion), motion[:, None] * (joint.pitch * axis))
         return transform(axis_rotation(axis, motion), still)
     at_q, at_v = model.slices[joint.name]
     if joint.type == 'floating':

@@ -93,6 +93,19 @@ class PinocchioOracle:
         upper = np.triu(pin.crba(self.model, self.data, at))
         return s.T @ (upper + np.triu(upper, 1).T) @ s
 
+    def coriolis_matrix(self, q, qd):
+        """Return S^T C S + S^T M dS/dt, (nv, nv)."""
+        at, s, _ = self.map(q)
+        matrix = s.T @ pin.computeCoriolisMatrix(self.model, self.data, at, s @ qd) @ s
+        upper, rate = np.triu(pin.crba(self.model, self.data, at)), np.zeros_like(s)
+        for joint in self.robot.joints:
+            if joint.type == 'planar':
+                iv = self.model.joints[self.model.getJointId(joint.name)].idx_v
+                oq, ov = self.places[joint.name]
+                c, n = np.cos(q[oq + 2]), np.sin(q[oq + 2])
+                rate[iv: iv + 2, ov: ov + 2] = qd[ov + 2] * np.array([[-n, c], [-c, -n]])
+        return matrix + s.T @ (upper + np.triu(upper, 1).T) @ rate
+
     def gravity_vector(self, q):
         """Return the gravity torque (nv,)."""
         at, s, _ = self.map(q)

@@ -166,9 +166,13 @@ class RandomRobot:
         place, turn = self._place(parent), rng.normal(size=3)
         inside = f'<origin xyz="{numbers(place)}" rpy="{numbers(turn)}"/>'
         inside += f'<parent link="link{parent}"/><child link="link{k}"/>'
-        if kind in ('multi_axis', 'quaternion'):
-            self._axes(name, kind)
+        if kind in ('multi_axis', 'quaternion', 'general'):
+            self._general_axes(name) if kind == 'general' else self._axes(name, kind)
             kind = 'floating'
+        if kind == 'screw':
+            pitch = numbers(rng.uniform(-0.3, 0.3))
+            self.drives.append(f'<joint_dynamics joint="{name}" pitch="{pitch}"/>')
+            kind = 'revolute'
         if kind not in ('fixed', 'floating'):
             inside += f'<axis xyz="{numbers(axis)}"/>'
         if kind in ('revolute', 'prismatic'):
@@ -200,6 +204,20 @@ class RandomRobot:
         for axis in names[kept]:
             if self.rng.random() < 0.5 and not (rotation and axis[0] == 'r'):
                 self._drive(f'{name}/{axis}', elastic=False)
+
+    def _general_axes(self, name: str) -> None:
+        """Draw axes in any direction and place: turns, screws and slides."""
+        rng, axes = self.rng, ''
+        for k, motion in enumerate(rng.choice(['turn', 'screw', 'slide'], 3)):
+            axes += f'<axis name="a{k}" xyz="{numbers(rng.normal(size=3))}"'
+            if motion == 'slide':
+                axes += ' motion="slide"/>'
+                continue
+            axes += f' through="{numbers(rng.normal(size=3) * 0.3)}"'
+            pitch = rng.uniform(-0.3, 0.3) if motion == 'screw' else 0.0
+            axes += f' pitch="{numbers(pitch)}"/>'
+        self.drives.append(f'<multi_axis_joint joint="{name}">{axes}</multi_axis_joint>')
+        self._drive(f'{name}/a1', elastic=False)
 
     def _drive(self, name: str, elastic: bool) -> None:
         rng = self.rng

@@ -18,7 +18,8 @@ SOURCE = Source('el_rayyes', 'Someone, 1990', 'table 1')
 
 def row(ours, expected=2.0, **others):
     """Return a row."""
-    return Row('length', expected, ours, 'm', **others)
+    kind = 'bound' if 'relation' in others else 'printed'
+    return Row('length', expected, ours, 'm', **{'kind': kind, **others})
 
 
 @pytest.mark.parametrize('found, difference, verdict', [
@@ -31,8 +32,10 @@ def row(ours, expected=2.0, **others):
     (row(np.nan, tolerance=0.1), np.inf, 'missed'),
     (row(np.array([1.0, 4.0]), np.array([1.0, 2.0])), 2.0, 'missed'),
     (row(np.array([1.0, 4.0]), np.array([1.0, 5.0]), relative=True, tolerance=0.3), 0.2, 'met'),
-    (row(3.0, expected_miss='a misprint'), 1.0, 'explained'),
-    (row(2.0, expected_miss='a misprint'), 0.0, 'missed'),
+    (row(3.0, expected_miss='a misprint', instead=3.0), 1.0, 'explained'),
+    (row(2.0, expected_miss='a misprint', instead=2.0), 0.0, 'missed'),
+    # It misses, but not where the explanation puts it.
+    (row(3.1, expected_miss='a misprint', instead=3.0), 1.1, 'missed'),
     (row(Verdict(True, 'x'), 'it falls'), None, 'met'),
     (row(Verdict(False, 'x'), 'it falls'), None, 'missed'),
     (row(Verdict(False, 'x'), 'it falls', expected_miss='it does not'), None, 'explained'),
@@ -56,7 +59,10 @@ def test_no_numbers_are_no_row():
         row(np.zeros(0), np.zeros(0))
 
 
-@pytest.mark.parametrize('wrong', [{'kind': 'told'}, {'relation': 'below'}])
+@pytest.mark.parametrize('wrong', [
+    {'kind': 'told'}, {'relation': 'below'}, {'kind': 'printed', 'relation': 'at most'},
+    {'expected_miss': 'a misprint'}, {'instead': 3.0},
+])
 def test_unknown_words_are_errors(wrong):
     with pytest.raises(ValueError):
         row(1.0, **wrong)
@@ -118,9 +124,10 @@ def test_the_command_writes_the_page(tmp_path, monkeypatch, capsys):
 
 def test_page(tmp_path):
     """Every row has a line with its name; misses stand out; reasons are notes."""
-    rows = (row(2.0), row(1.0), row(3.0, expected_miss='A misprint.'), row(NotRun('x (y)')))
+    explained = row(3.0, expected_miss='A misprint.', instead=3.0)
+    rows = (row(2.0), row(1.0), explained, row(NotRun('x (y)')))
     text = page([Outcome('er_case1', rows)], [case(None)], 'validation')
-    assert '| printed in the source | 4 | 1 | 1 | 1 | 1 |' in text
+    assert '| equal to what the source prints | 4 | 1 | 1 | 1 | 1 |' in text
     assert text.count('`er_case1`') == 5  # once more among the explained deviations
     assert '**missed**' in text
     assert 'explained (1)' in text and '1. A misprint.' in text

@@ -73,7 +73,8 @@ def checks(progress: Progress) -> list[Row]:
         'tip_force': _alike([forces[6 * k: 6 * k + 6] for k in range(3)]),
         'hold': hold, 'held': np.max(np.abs(dyn.forward_dynamics(q, rest, printed))),
         'freedoms': report.degrees_of_freedom, 'rank': _rank_of_a_leg(),
-        'points': inputs(CHECKS)['points'][0][0], 'side': side_member, 'side_recipe': side_member,
+        'points': -inputs(CHECKS)['points'][2][2] * np.cos(np.pi / 6.0),
+        'side': side_member, 'side_recipe': side_member,
         'side_legs': [side[_places(dyn, chain)] for chain in chains],
     })
 

@@ -139,7 +139,10 @@ ONE_AXIS = ('revolute', 'continuous', 'prismatic', 'fixed')
 
 def suits_closed_form(robot: Robot) -> bool:
     """Return whether a robot is a small arm of rigid links behind joints of one axis."""
-    plain = all(joint.type in ONE_AXIS and joint.mimic is None for joint in robot.joints)
+    plain = all(
+        joint.type in ONE_AXIS and joint.mimic is None and not joint.pitch
+        for joint in robot.joints
+    )
     return plain and not robot.n_modes and 0 < robot.nv <= JOINT_LIMIT
 
 

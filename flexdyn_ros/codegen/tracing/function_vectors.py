@@ -90,6 +90,8 @@ def _labels(robot: Robot, request: Request, name: str, kind: str) -> Sequence[An
         if kind == 'factor':
             return (lambda a, b: f'U: {a}, {b}'), order, order
         return (lambda a: f'D: {a}'), order
+    if kind == 'spatial inertia':
+        return (lambda a, b: f'{what}: {a}, {b}'), twist, twist
     if kind in ('energy', 'power'):
         return (lambda: f'{what} [{"J" if kind == "energy" else "W"}]'),
     if kind in ('matrix', 'parameter matrix'):

@@ -53,7 +53,9 @@ def read_function(robot: Robot, text: str) -> list[Request]:
         UnknownName: If a frame is unknown.
     """
     if not isinstance(text, str):
-        raise ArgumentError('function', f'must be text, not {type(text).__name__}')
+        raise ArgumentError('function', (
+            f'must be text, not {type(text).__name__}; several names are joined by "+"'
+        ))
     requests = []
     for part in text.split('+'):
         name, _, frame = part.strip().partition(':')
@@ -68,8 +70,6 @@ def read_function(robot: Robot, text: str) -> list[Request]:
             raise UnknownName('frame', frame, robot.frame_names)
         if FUNCTIONS[name].of_frame and not frame:
             frame = tip_link(robot)
-        if name == 'mass_matrix_factors' and has_followers(robot):
-            raise ArgumentError('function', f'names "{name}", which mimic joints do not allow')
         _check_loops(robot, name)
         requests.append(Request(name, frame or None))
     if len(set(requests)) != len(requests):
@@ -96,7 +96,11 @@ def functions_of(robot: Robot) -> list[str]:
         name for name, each in FUNCTIONS.items() if (each.by_rank if closed else each.of_loops)
     }
     if has_followers(robot):
-        left_out.add('mass_matrix_factors')
+        left_out |= {'mass_matrix_factors', 'articulated_inertia'}
+    if any(link.is_linearised for link in robot.links):
+        left_out |= {'composite_inertia', 'articulated_inertia'}
+    if any(link.rotation == 'linear' for link in robot.links):
+        left_out.add('coriolis_matrix')
     return [name for name in FUNCTIONS if name not in left_out]
 
 

@@ -22,6 +22,7 @@ from flexdyn_ros.codegen.tracing.interface import identifier, Input, told_apart
 from flexdyn_ros.codegen.tracing.parameters import (
     find_parameter,
     Parameter,
+    parameter_hint,
     parameter_names,
     symmetric_matrix,
     with_scalars,
@@ -30,7 +31,7 @@ from flexdyn_ros.dynamics.assemble import assemble
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import FrameWrench
 from flexdyn_ros.dynamics.spatial import add_matrices, outer, scale, scale_matrix, subtract
-from flexdyn_ros.errors import ArgumentError, did_you_mean, UnknownName
+from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.symbolic.graph import Expression, Graph
@@ -139,7 +140,7 @@ def _unknown(robot: Robot, text: str) -> ArgumentError:
     known += [f'wrench:{frame}' for frame in robot.frame_names]
     return ArgumentError(
         'arguments', f'names "{text}", which is not an argument of this robot. '
-        f'{did_you_mean(text, known)}'
+        f'{parameter_hint(text, known)}'
     )
 
 

@@ -222,7 +222,7 @@ def choose_parameters(robot: Robot, names: Sequence[str]) -> ChosenParameters:
     for name in names:
         parameter = find_parameter(robot, str(name))
         if parameter is None:
-            hint = did_you_mean(str(name), parameter_names(robot))
+            hint = parameter_hint(str(name), tuple(parameter_names(robot)))
             raise ArgumentError('parameters', f'names "{name}", which is not a parameter. {hint}')
         if parameter in found:
             raise ArgumentError('parameters', f'names "{name}" twice')
@@ -255,3 +255,14 @@ def _modal_value(robot: Robot, mode: str, kind: str) -> float:
     body = next(each for each in tree.bodies if 0 <= index - each.velocity_modes < each.n_modes)
     k = index - body.velocity_modes
     return getattr(body.modal, kind)[k][k]
+
+
+def parameter_hint(name: str, known: Sequence[str]) -> str:
+    """Return what was meant by the name of no parameter, or the known names."""
+    owner, _, kind = name.rpartition('/')
+    if kind in ('damping', 'friction') and f'{owner}/viscous' in known:
+        return (
+            f'URDF damping of a joint without a spring is "{owner}/viscous", and URDF friction '
+            f'"{owner}/coulomb"'
+        )
+    return did_you_mean(name, known)

@@ -180,7 +180,8 @@ def trace_requests(
     tree = _round_rotations(loaded_tree(robot, loads, graph), rotation_tolerance)
     # Nothing moves the root body: frames on it need no inertia, and base parameters end there.
     method = solving_methods(robot, requests)[0] if method is None else method
-    tree = regroup(tree, axisymmetric=method != STRUCTURED) if base_parameters else tree
+    if base_parameters and not any(request.function.of_bodies for request in requests):
+        tree = regroup(tree, axisymmetric=method != STRUCTURED)
     kind = ClosedFormDynamics if method in CLOSED_FORMS else DifferentiatedDynamics
     dynamics = kind(tree, robot.n_joints, gravity_of(robot, loads, graph), method, graph)
     outputs: list[Output] = []
@@ -256,7 +257,10 @@ def _round_rotations(tree: Multibody, tolerance: float) -> Multibody:
 def _round_body(body: Body, tolerance: float) -> Body:
     joint = body.joint
     plane = joint.plane if joint.plane is None else _rounded(joint.plane, tolerance)
-    joint = replace(joint, axis=_rounded(joint.axis, tolerance), plane=plane)
+    axes = tuple(
+        replace(each, direction=_rounded(each.direction, tolerance)) for each in joint.axes
+    )
+    joint = replace(joint, axis=_rounded(joint.axis, tolerance), plane=plane, axes=axes)
     return replace(body, joint=joint, rotation=_rounded(body.rotation, tolerance))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Callable, Sequence
 
-from flexdyn_ros.dynamics.articulated_body import mass_matrix_factors
+from flexdyn_ros.dynamics.articulated_body import articulated_inertia, mass_matrix_factors
 from flexdyn_ros.dynamics.mass_matrix import (
     mass_matrix,
     mass_matrix_by_columns,
@@ -65,7 +65,16 @@ class TracedDynamics(ReferenceBackend):
 
     def mass_matrix_factors(self, q) -> tuple[list[list[Scalar]], list[Scalar]]:
         """Return U, (nv, nv), and the diagonal of D, (nv,), in `factor_order`."""
-        return mass_matrix_factors(self._tree, q)
+        upper, diagonal = mass_matrix_factors(self._tree, q)
+        self.pivots += diagonal
+        return upper, diagonal
+
+    def articulated_inertia(self, q, frame) -> list[list[Scalar]]:
+        """Return the articulated inertia of a frame's body, (6, 6)."""
+        self._need_whole_bodies('articulated_inertia')
+        found, pivots = articulated_inertia(self._tree, q, self._tree.frames[frame])
+        self.pivots += pivots
+        return found
 
     def hybrid_dynamics(self, q, qd, joint_qdd, wrenches=()) -> tuple[list, list]:
         """

@@ -19,8 +19,6 @@ from flexdyn_ros.dynamics.scalar import Scalar
 
 # The robot's coordinates that drive an axis or a mode: place in qd and multiplier.
 Drivers = list[tuple[int, float]]
-# Joints of several coordinates, which nothing else drives.
-SEVERAL = ('planar', 'floating', 'multi_axis')
 
 
 class CalculusDirection(Protocol):
@@ -98,13 +96,14 @@ def _body(
     q, qd, qdd = robot
     joint = body.joint
     start, terms = len(found.q), []
-    if joint.type in SEVERAL:
+    several = len(joint.terms) > 1  # nothing else drives these
+    if several:
         count = len(joint.terms) + (joint.type == 'floating' or joint.quaternion)
         found.q += q[joint.position_start : joint.position_start + count]
     for axis in joint.terms:
         index = len(found.qd)
         place = len(found.q)
-        if joint.type in SEVERAL:
+        if several:
             place = start + axis[0].position_index - joint.position_start
         terms.append((AxisTerm(place, index),))
         plain = not joint.offset and len(axis) == 1 and axis[0].multiplier == 1.0
@@ -114,7 +113,7 @@ def _body(
         for values, robot_values, name in vectors:
             value = total(t.multiplier * robot_values[t.velocity_index] for t in axis)
             values.append(value if is_coordinate else calculus.variable(f'{name} {index}', value))
-        if joint.type not in SEVERAL:
+        if not several:
             moved = joint_position(joint, q)
             found.q.append(
                 moved if is_coordinate else calculus.variable(f'position {index}', moved)

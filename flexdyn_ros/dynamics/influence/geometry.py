@@ -235,22 +235,24 @@ class _Outward:
             self._axes(joint)
 
     def _axes(self, joint: JointMotion) -> None:
-        """Pass a joint of several axes: its turns one after the other, then its slides."""
+        """Pass the axes of a joint one after the other."""
         if joint.quaternion:
             start = joint.position_start
             self.rotate(by_quaternion(*self._q[start : start + 4]))
             self._act(rotations=zip(joint.coordinates[:3], IDENTITY))
-        slides = []
-        for name, terms in zip(joint.axes, joint.terms):
-            axis, term = IDENTITY['xyz'.index(name[1])], terms[0]
-            if name[0] == 't':
-                slides.append((term.velocity_index, axis))
-                self.go(scale(self._q[term.position_index], axis))
-            elif not joint.quaternion:
-                self._act(rotations=[(term.velocity_index, axis)])
-                self.rotate(about_axis(axis, self._q[term.position_index]))
-        if slides:
-            self._act(slides=slides)
+        for number, (axis, terms) in enumerate(zip(joint.axes, joint.terms)):
+            turned = joint.quaternion and number < 3
+            value, along = joint_position(joint, self._q, number), axis.pitch
+            if axis.slides:
+                along = 1.0
+            elif not turned:
+                self.go(axis.through)
+                self._act(rotations=_driven(terms, axis.direction))
+                self.rotate(about_axis(axis.direction, value))
+                self.go(scale(-1.0, axis.through))
+            if along:
+                self.go(scale(along * value, axis.direction))
+                self._act(slides=_driven(terms, scale(along, axis.direction)))
 
 
 def _driven(terms: Sequence[AxisTerm], axis: Vector) -> list[tuple[int, Vector]]:

@@ -19,9 +19,9 @@ from flexdyn_ros.model.beam.inertia import composite_moments, link_moments
 from flexdyn_ros.model.beam.mass_share import massless_reason, OWN_MASS
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import Inertia, MassMoments
-from flexdyn_ros.model.records.joint import Joint, Pose
+from flexdyn_ros.model.records.joint import Joint, MotionAxis, Pose
 from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.robot import DIRECTIONS, Robot
+from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
 # Inertia below this fraction of what a mode moves with all joints held is none.
@@ -153,14 +153,23 @@ def _joint_motion(joint: Joint) -> np.ndarray:
     axis = np.array(joint.axis)[:, None]
     if not joint.coordinate_names:
         return np.zeros((6, 0))
-    if joint.axes:
-        return np.eye(6)[:, [(DIRECTIONS.index(name) + 3) % 6 for name in joint.axes]]
+    if joint.motion_axes:
+        return np.transpose([_twist(each) for each in joint.motion_axes])
     if joint.type == 'floating':
         return np.eye(6)
     if joint.type == 'planar':
         across = np.linalg.svd(axis.T)[2][1:].T
         return np.concatenate((linear @ across, angular @ axis), axis=1)
     return linear @ axis if joint.type == 'prismatic' else angular @ axis
+
+
+def _twist(axis: MotionAxis) -> np.ndarray:
+    """Return the twist of a unit rate of one axis of a joint at zero, (6,)."""
+    direction = np.array(axis.direction)
+    if axis.slides:
+        return np.append(direction, np.zeros(3))
+    linear = axis.pitch * direction - np.cross(direction, axis.through)
+    return np.append(linear, direction)
 
 
 def _rotors(joint: Joint) -> list[float]:

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+import math
 from typing import Mapping, Optional
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension.items import Item, joint_name, link_name
-from flexdyn_ros.model.records.joint import Friction, Joint, JointDynamics
+from flexdyn_ros.model.records.joint import Friction, Joint, JointDynamics, MotionAxis
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Loop, Robot
 
@@ -68,13 +69,43 @@ def with_multi_axis_joints(robot: Robot, extension: Item) -> Robot:
                 'Write it on a URDF joint of type "floating"',
             )
         axes, quaternion = item.value('axes'), item.value('rotation') == 'quaternion'
-        if quaternion and axes[:3] != _ROTATIONS:
+        general = tuple(map(_general_axis, item.all('axis')))
+        if bool(axes) == bool(general):
+            raise item.place.error(
+                'The joint needs either axes or <axis> elements',
+                'Write axes="..." for axes of its frame, or an <axis> for each general one',
+            )
+        axes = axes or tuple(each.value('name') for each in item.all('axis'))
+        if quaternion and (general or axes[:3] != _ROTATIONS):
             raise item.place.error(
                 f'rotation="quaternion" needs all three rotations, and axes is "{" ".join(axes)}"',
                 'Begin axes with "rx ry rz", or write rotation="angles"',
             )
-        changed[joint.name] = replace(joint, type='multi_axis', axes=axes, quaternion=quaternion)
+        changed[joint.name] = replace(
+            joint, type='multi_axis', axes=axes, quaternion=quaternion, general_axes=general
+        )
     return replace(robot, joints=tuple(changed.get(j.name, j) for j in robot.joints))
+
+
+def _general_axis(item: Item) -> MotionAxis:
+    """
+    Return one axis of a multi-axis joint in any direction and place.
+
+    Raises:
+        ModelError: Its name is no word, or a value has no effect.
+    """
+    if not item.value('name').isidentifier():
+        raise item.place.error(
+            f'name is "{item.value("name")}"', 'Write a word of letters, digits and underscores'
+        )
+    x, y, z = item.value('xyz')
+    size, slides = math.hypot(x, y, z), item.value('motion') == 'slide'
+    if slides and (item.is_set('through') or item.is_set('pitch')):
+        raise item.place.error(
+            'through and pitch have no effect on a slide', 'Remove them, or write motion="turn"'
+        )
+    direction = x / size, y / size, z / size
+    return MotionAxis(direction, item.value('through'), item.value('pitch'), slides)
 
 
 def driven_joint(item: Item, joints: Mapping[str, Joint], robot: Robot) -> Joint:
@@ -101,11 +132,21 @@ def driven_joint(item: Item, joints: Mapping[str, Joint], robot: Robot) -> Joint
                 'parallel_stiffness is for a stiff joint with a coordinate of its own',
                 'Remove stiffness and <spring>, or give it to the joint that is followed',
             )
-        return replace(joint, dynamics=drive)
-    if joint.quaternion and axis[0] == 'r':
+        pitch = item.value('pitch')
+        if pitch and joint.type == 'prismatic':
+            raise item.place.error(
+                'A prismatic joint has no pitch', 'Write it on a revolute or continuous joint'
+            )
+        return replace(joint, dynamics=drive, pitch=pitch)
+    if joint.quaternion and axis in _ROTATIONS:
         raise item.place.error(
             'A rotation by quaternion has no axis for a drive',
             'Write rotation="angles" in its <multi_axis_joint>',
+        )
+    if item.is_set('pitch'):
+        raise item.place.error(
+            'An axis of a multi-axis joint has its pitch elsewhere',
+            'Write pitch in its <axis>, inside <multi_axis_joint>',
         )
     springs = ('stiffness', 'parallel_stiffness')
     if any(map(item.written, springs)) or item.child('spring') is not None:

@@ -35,6 +35,25 @@ class Pose(Record):
 
 
 @dataclass(frozen=True, repr=False)
+class MotionAxis(Record):
+    """
+    One axis of a joint: a turn, a slide, or both in proportion (a screw).
+
+    Attributes:
+        direction: Unit vector in the child's axes.
+        through: A point of the axis of a turn, in the child's frame where the joint is at zero
+            [m].
+        pitch: Displacement along the axis for a turn [m/rad].
+        slides: Whether it is a slide; then neither of the two counts.
+    """
+
+    direction: Vector3
+    through: Vector3 = ZERO
+    pitch: float = 0.0
+    slides: bool = False
+
+
+@dataclass(frozen=True, repr=False)
 class Limit(Record):
     """A URDF <limit>; None where the attribute is missing. [rad | m], [N m | N], [rad/s | m/s]."""
 
@@ -144,7 +163,11 @@ class Joint(Record):
         limit: Its limits.
         mimic: The leader that it follows, or None.
         dynamics: What its drive adds.
-        axes: Of a multi_axis joint: a subset of rx ry rz tx ty tz, in that order.
+        pitch: Of a screw, a revolute or continuous joint: displacement along its axis for a turn
+            [m/rad].
+        axes: Names of the axes of a multi_axis joint: a subset of rx ry rz tx ty tz, in that
+            order, or those of `general_axes`.
+        general_axes: Axes of a multi_axis joint in general directions and places; () for none.
         quaternion: Whether the rotation of a multi_axis joint is a quaternion.
         drives: Of a multi_axis joint: axes with a drive, and what the drive adds.
     """
@@ -160,6 +183,8 @@ class Joint(Record):
     dynamics: JointDynamics = JointDynamics()
     axes: tuple[str, ...] = ()
     quaternion: bool = False
+    pitch: float = 0.0
+    general_axes: tuple[MotionAxis, ...] = ()
     drives: tuple[tuple[str, JointDynamics], ...] = ()
 
     @property
@@ -170,6 +195,16 @@ class Joint(Record):
         if self.axes:
             return tuple(f'{self.name}/{axis}' for axis in self.axes)
         return tuple(self.name + suffix for suffix in JOINT_COORDINATES[self.type])
+
+    @property
+    def motion_axes(self) -> tuple[MotionAxis, ...]:
+        """Axes of a multi_axis joint or a screw, each moved by those before it; () for none."""
+        if self.pitch:
+            return (MotionAxis(self.axis, pitch=self.pitch),)
+        return self.general_axes or tuple(
+            MotionAxis(IDENTITY['xyz'.index(name[1])], slides=name[0] == 't')
+            for name in self.axes
+        )
 
     @property
     def position_names(self) -> tuple[str, ...]:
