@@ -25,6 +25,7 @@ from flexdyn_ros.cli import (
     reduce,
     replay,
     simulate,
+    track_tip,
     update_modes,
 )
 from flexdyn_ros.cli.options import add_subcommand, is_xacro_argument
@@ -38,7 +39,7 @@ EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _SUBCOMMANDS = (
     check, info, modes, flex, simulate, generate, count, identify, excite, replay,
-    update_modes,
+    track_tip, update_modes,
 )
 
 _EPILOG = """\

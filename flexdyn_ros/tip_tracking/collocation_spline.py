@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Splines of degree 5 whose coefficients are found by collocation (de Boor, A Practical Guide to
-Splines, 2001, chapters IX and XV).
+Splines of degree 5 whose coefficients are found by collocation.
 
-They are twice continuously differentiable at given breaks and four times elsewhere. Intervals
-shrink towards the breaks, where fast parts of a solution begin.
+Source: C. de Boor, A Practical Guide to Splines, 2001, chapters IX and XV. The splines are twice
+continuously differentiable at given breaks and four times elsewhere. Intervals shrink towards the
+breaks, where fast parts of a solution begin.
 """
 
 from __future__ import annotations
@@ -65,6 +65,10 @@ class CollocationSpline:
             rates = (difference @ rates).tocsr()
         inner = knots[order:len(knots) - order]
         return (BSpline.design_matrix(t, inner, DEGREE - order) @ rates).tocsr()
+
+    def halved(self) -> np.ndarray:
+        """Return the collocation points and the times halfway between them [s]."""
+        return np.sort(np.append(self.points, 0.5 * (self.points[1:] + self.points[:-1])))
 
     def between_points(self) -> np.ndarray:
         """Return times between neighbouring collocation points, two in each gap [s]."""

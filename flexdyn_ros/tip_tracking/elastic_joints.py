@@ -13,15 +13,17 @@ The motor's coordinate is s - e.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 from flexdyn_ros.tip_tracking.static_tracking import NotReached
 import numpy as np
 from scipy.integrate import solve_ivp
-from scipy.interpolate import make_interp_spline
+from scipy.interpolate import CubicHermiteSpline, make_interp_spline
 
 RTOL, ATOL = 1e-10, 1e-13  # of deflections [rad | m]
 NEWTON_STEPS = 30
+
+Loads = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class ElasticJoints:
@@ -40,7 +42,8 @@ class ElasticJoints:
         names = list(robot.coordinate_names)
         elastic = [joint for joint in robot.joints if joint.elastic_name]
         self.joints = np.array([names.index(each.name) for each in elastic], dtype=int)
-        self.deflections = np.array([names.index(each.elastic_name) for each in elastic], dtype=int)
+        self.deflections = np.array(
+            [names.index(each.elastic_name) for each in elastic], dtype=int)
         rest, unit = robot.neutral_configuration(), np.ones(robot.nv)
         still = dyn.elastic_vector(rest, 0.0 * unit)
         self.damping = (dyn.elastic_vector(rest, unit) - still)[self.deflections]
@@ -66,32 +69,37 @@ class ElasticJoints:
         return found
 
     def follow(
-        self, t: np.ndarray, loads: np.ndarray
+        self, t: np.ndarray, grid: np.ndarray, loads: Loads
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """
         Return deflections under the forces of the links, with their first and second rates.
 
         Args:
-            t: Ascending times; the motion starts at rest, (T,) [s].
-            loads: Forces f of the links there, (T, k) [N m | N].
+            t: Ascending times, (T,) [s].
+            grid: Times that resolve the forces, from rest, (S,) [s].
+            loads: Returns the forces f of the links at times and their rates, (T, k) each.
 
         Returns:
             Deflections, rates and second rates, (T, k) each.
         """
-        e = self._static(loads)
-        damped = self.damping > 0.0
-        force = make_interp_spline(t, loads, k=5)
-        if damped.any():
-            e[:, damped] = self._damped(t, force, e[0], damped)[:, damped]
-        motion = make_interp_spline(t, e, k=5)
-        rate, second = motion(t, 1), motion(t, 2)
-        if damped.any():
-            slope = np.array([self.stiffness(row) for row in e])
-            springs = np.array([self._forces(row) for row in e])
-            d = np.where(damped, self.damping, 1.0)
-            exact = -(loads + springs) / d
-            rate = np.where(damped, exact, rate)
-            second = np.where(damped, -(force(t, 1) + slope * exact) / d, second)
+        force, change = loads(t)
+        at_grid = loads(grid)
+        e = self._static(force)
+        damped = np.flatnonzero(self.damping > 0.0)
+        if len(damped):
+            first = self._static(at_grid[0][:1])[0]
+            through = CubicHermiteSpline(grid, *at_grid)
+            e[:, damped] = self._damped(t, grid, through, first)[:, damped]
+        slope = np.array([self.stiffness(row) for row in e])
+        rate = -change / slope
+        bend = np.array([self.stiffness(row + 1e-5) - self.stiffness(row - 1e-5) for row in e])
+        curvature = make_interp_spline(grid, at_grid[1], k=3)(t, 1)
+        second = -(curvature + bend / 2e-5 * rate**2) / slope
+        if len(damped):
+            springs = np.array([self._forces(row) for row in e])[:, damped]
+            d = self.damping[damped]
+            rate[:, damped] = -(force[:, damped] + springs) / d
+            second[:, damped] = -(change + slope * rate)[:, damped] / d
         return e, rate, second
 
     def _static(self, loads: np.ndarray) -> np.ndarray:
@@ -110,8 +118,10 @@ class ElasticJoints:
         return np.array(found)
 
     def _damped(
-        self, t: np.ndarray, force: Any, first: np.ndarray, damped: np.ndarray
+        self, t: np.ndarray, grid: np.ndarray, force: Any, first: np.ndarray
     ) -> np.ndarray:
+        """Return the deflections of damped joints; those of others stay as they are first."""
+        damped = self.damping > 0.0
         d = np.where(damped, self.damping, 1.0)
 
         def rate(time: float, e: np.ndarray) -> np.ndarray:
@@ -120,5 +130,6 @@ class ElasticJoints:
         def jacobian(time: float, e: np.ndarray) -> np.ndarray:
             return np.diag(np.where(damped, -self.stiffness(e) / d, 0.0))
 
-        run = solve_ivp(rate, (t[0], t[-1]), first, 'Radau', t, jac=jacobian, rtol=RTOL, atol=ATOL)
+        run = solve_ivp(
+            rate, (grid[0], grid[-1]), first, 'Radau', t, jac=jacobian, rtol=RTOL, atol=ATOL)
         return np.asarray(run.y.T)

@@ -24,10 +24,10 @@ from flexdyn_ros.robot_dynamics import require_dynamics
 from flexdyn_ros.tip_tracking.collocation_spline import CollocationSpline
 from flexdyn_ros.tip_tracking.elastic_joints import ElasticJoints
 from flexdyn_ros.tip_tracking.static_tracking import static_configurations, unforced_coordinates
-from flexdyn_ros.tip_tracking.tip_path import Outputs, TipPath
+from flexdyn_ros.tip_tracking.tip_outputs import Outputs
+from flexdyn_ros.tip_tracking.tip_path import TipPath
 from flexdyn_ros.tip_tracking.tip_zeros import (
     find_zeros,
-    NotInvertible,
     require_hyperbolic,
     Zeros,
 )
@@ -184,10 +184,9 @@ class _Problem:
         """Return the solution; intervals are halved until the residual is small."""
         path = self._path
         ends = np.concatenate([[-self.before], path.breaks, [path.duration + self.after]])
-        fastest = max(float(np.abs(each.values).max(initial=0.0)) for each in self._zeros)
         vibrating = [abs(x) for each in self._zeros for x in each.values[each.undecayed]]
-        longest = min([path.duration / 100.0, *(1.0 / x for x in vibrating)])
-        shortest = min(longest, 0.5 / fastest) if fastest else longest
+        longest = min([path.duration / 200.0, *(1.0 / x for x in vibrating)])
+        shortest = longest
         spline = CollocationSpline(ends, shortest, longest)
         values = self._guess(spline.points)[:, self._moving]
         for attempt in range(REFINEMENTS):
@@ -197,7 +196,7 @@ class _Problem:
             found = spline, self._newton(spline, basis, start, 0.5 * tolerance * self._scale)
             if self._residual(*found) <= tolerance:
                 break
-            shortest, longest = 0.5 * shortest, 0.5 * longest
+            shortest, longest = 0.25 * shortest, 0.5 * longest
             spline = CollocationSpline(ends, shortest, longest)
             values = found[0].matrix(spline.points, 0) @ found[1]
         progress(1.0)
@@ -318,16 +317,16 @@ class _Problem:
         self, spline: CollocationSpline, coefficients: np.ndarray, dt: float
     ) -> TipMotion:
         """Return the samples of the solution, with the deflections of elastic joints."""
-        # The deflections of elastic joints are splines through samples of the loads.
-        dense = np.union1d(spline.points, spline.between_points())
         count = int(np.ceil((spline.span[1] - spline.span[0]) / dt)) + 1
         t = np.linspace(*spline.span, count)
-        every = np.union1d(dense, t) if len(self._elastic.joints) else t
-        q, qd, qdd = (self._all(spline.matrix(every, order) @ coefficients) for order in range(3))
+        q, qd, qdd = (self._all(spline.matrix(t, order) @ coefficients) for order in range(3))
         if len(self._elastic.joints):
-            self._release(every, q, qd, qdd)
-            chosen = np.searchsorted(every, t)
-            q, qd, qdd = q[chosen], qd[chosen], qdd[chosen]
+            joints, deflections = self._elastic.joints, self._elastic.deflections
+            found = self._elastic.follow(
+                t, spline.halved(), lambda at: self._loads(spline, coefficients, at))
+            for state, e in zip((q, qd, qdd), found):
+                state[:, deflections] = e
+                state[:, joints] -= e
         tau = self._dyn.batch.inverse_dynamics(q, qd, qdd)
         elastic = np.abs(self._dyn.batch.elastic_vector(q, qd)).max(initial=0.0)
         errors = self._outputs.errors(self._dyn, q, self._start, self._path(t))
@@ -337,15 +336,17 @@ class _Problem:
             float(np.abs(tau[:, self._unforced]).max(initial=0.0) / (elastic or 1.0)),
             float(np.abs(errors).max()))
 
-    def _release(
-        self, t: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
-    ) -> None:
-        """Move the deflections of elastic joints from their locked joints, in place."""
-        joints, deflections = self._elastic.joints, self._elastic.deflections
-        loads = self._dyn.batch.inverse_dynamics(q, qd, qdd)[:, deflections]
-        for state, e in zip((q, qd, qdd), self._elastic.follow(t, loads)):
-            state[:, deflections] = e
-            state[:, joints] -= e
+    def _loads(
+        self, spline: CollocationSpline, coefficients: np.ndarray, t: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the forces of the links on elastic joints and their rates, (T, k) each."""
+        *state, jerk = (self._all(spline.matrix(t, order) @ coefficients) for order in range(4))
+        rows = self._elastic.deflections
+        forces = self._dyn.batch.inverse_dynamics(*state)[:, rows]
+        changes = sum(
+            np.einsum('tij,tj->ti', each[:, rows], rate) for each, rate in zip(
+                self._dyn.batch.inverse_dynamics_derivatives(*state), (*state[1:], jerk)))
+        return forces, np.asarray(changes)
 
 
 def _require_supported(robot: Any, path: TipPath) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.tip_tracking.tip_path import Outputs
+from flexdyn_ros.tip_tracking.tip_outputs import Outputs
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -54,7 +54,7 @@ def equilibrium(dyn: Any, q: ArrayLike, argument: str) -> np.ndarray:
 
 def static_configurations(
     dyn: Any, outputs: Outputs, start: np.ndarray, first: np.ndarray, wanted: np.ndarray,
-    times: np.ndarray,
+    times: np.ndarray, rigid: bool = False,
 ) -> np.ndarray:
     """
     Return the configurations at rest whose outputs are the wanted ones, (T, nq).
@@ -66,6 +66,7 @@ def static_configurations(
         first: Configuration near the first one, (nq,).
         wanted: Outputs, (T, n); each is near the one before.
         times: When they are wanted, for errors, (T,) [s].
+        rigid: Whether passive joints and modes stay at zero, not at equilibrium.
 
     Raises:
         NotReached: There is none, naming the time.
@@ -79,10 +80,13 @@ def static_configurations(
         ) -> tuple[np.ndarray, np.ndarray]:
             row = at[np.newaxis]
             error = outputs.errors(dyn, row, start, value[np.newaxis])[0]
+            by_output = outputs.jacobian(dyn, row)[0]
+            if rigid:
+                return (np.append(error, at[free]),
+                        np.vstack([by_output, np.eye(len(at))[free]]))
             by_q = dyn.inverse_dynamics_derivatives(at, rest, rest)[0]
             forces = dyn.inverse_dynamics(at, rest, rest)
-            return (np.append(error, forces[free]),
-                    np.vstack([outputs.jacobian(dyn, row)[0], by_q[free]]))
+            return np.append(error, forces[free]), np.vstack([by_output, by_q[free]])
 
         q = _root(equations, q, f'No configuration near the one before has the outputs of the '
                                 f'path at {time:.4g} s')

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Sequence
 
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.tip_tracking.tip_path import Outputs
+from flexdyn_ros.tip_tracking.tip_outputs import Outputs
 import numpy as np
 from scipy.integrate import simpson
 from scipy.interpolate import BSpline
@@ -166,7 +166,8 @@ def require_hyperbolic(zeros: Sequence[Zeros], times: np.ndarray, forces: BSplin
             f = forces(t)
             left = rate * abs(simpson((f @ row) * np.exp(-1j * value.imag * t), x=t))
             if left > EXCITED * np.abs(f).max():
+                zero = f'{value.real:.3g} {value.imag:+.3g}j 1/s'
                 raise NotInvertible(
-                    f'The zero {value.real:.3g} {value.imag:+.3g}j 1/s at {time:.4g} s lies within '
-                    '1 % of the imaginary axis and is excited, so that its torque does not decay. '
-                    'Choose other outputs, a slower path, or give the modes damping.')
+                    f'The zero {zero} at {time:.4g} s lies within 1 % of the imaginary axis and '
+                    'is excited, so that its torque does not decay. Choose '
+                    'other outputs, a slower path, or give the modes damping.')
