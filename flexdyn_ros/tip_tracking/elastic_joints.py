@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from flexdyn_ros.dynamics.spring_law import PolynomialLaw, TableLaw
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.tip_tracking.static_tracking import NotReached
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicHermiteSpline, make_interp_spline
 
-RTOL, ATOL = 1e-10, 1e-13  # of deflections [rad | m]
+RTOL, ATOL = 1e-8, 1e-12  # of deflections [rad | m]
 NEWTON_STEPS = 30
 
 Loads = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -36,17 +38,17 @@ class ElasticJoints:
         damping: Dampers beside the springs, (k,) [N m s/rad | N s/m].
     """
 
-    def __init__(self, dyn: Any):
-        robot = dyn.robot
-        self._dyn = dyn
+    def __init__(self, robot: Robot):
         names = list(robot.coordinate_names)
         elastic = [joint for joint in robot.joints if joint.elastic_name]
         self.joints = np.array([names.index(each.name) for each in elastic], dtype=int)
         self.deflections = np.array(
             [names.index(each.elastic_name) for each in elastic], dtype=int)
-        rest, unit = robot.neutral_configuration(), np.ones(robot.nv)
-        still = dyn.elastic_vector(rest, 0.0 * unit)
-        self.damping = (dyn.elastic_vector(rest, unit) - still)[self.deflections]
+        dynamics = [each.dynamics for each in elastic]
+        self.damping = np.array([each.damping for each in dynamics])
+        self._springs = [
+            TableLaw.through(each.spring) if each.spring else PolynomialLaw((each.stiffness,))
+            for each in dynamics]
 
     def stiffness(self, deflections: np.ndarray) -> np.ndarray:
         """Return the slopes of the springs at deflections, (k,)."""
@@ -56,10 +58,8 @@ class ElasticJoints:
 
     def _forces(self, deflections: np.ndarray) -> np.ndarray:
         """Return the forces of the springs, (k,) [N m | N]."""
-        q = self._dyn.robot.neutral_configuration()
-        q[self.deflections] = deflections
-        rest = np.zeros(self._dyn.robot.nv)
-        return np.asarray(self._dyn.elastic_vector(q, rest)[self.deflections])
+        return np.array([
+            float(spring.force(x)) for spring, x in zip(self._springs, deflections.tolist())])
 
     def locked(self, q: np.ndarray) -> np.ndarray:
         """Return configurations, (T, nq), with the deflections moved to the joints."""

@@ -128,7 +128,7 @@ class _Problem:
         self._outputs = Outputs.of(robot, path.frame, path.outputs)
         dyn.compile('inverse_dynamics', 'inverse_dynamics_derivatives', 'elastic_vector',
                     f'frame_pose:{path.frame}', f'jacobian:{path.frame}', batch=True)
-        self._elastic = ElasticJoints(dyn)
+        self._elastic = ElasticJoints(robot)
         self._unforced = unforced_coordinates(robot)
         self._free = np.setdiff1d(self._unforced, self._elastic.deflections)
         self._moving = np.setdiff1d(np.arange(robot.nv), self._elastic.deflections)
