@@ -86,7 +86,7 @@ def test_the_command_compares_methods(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_prescribed_joints_let_the_links_vibrate():
-    """All methods: joints that are held still do not damp the links, shapers do not excite them."""
+    """Joints that are held do not damp the links; shapers excite them less."""
     dyn = canadarm()
     path = fd.TipPath.between(dyn, 'tool', START, END, 5.5, ['x', 'y', 'rz'])
     found = {each.method: each for each in compare(dyn, path, KP, KD)}
