@@ -17,7 +17,7 @@ from typing import Any
 import xml.etree.ElementTree as ET
 
 import flexdyn_ros as fd
-from flexdyn_ros.tip_tracking.comparison import Comparison
+from flexdyn_ros.tip_tracking.comparison import MethodComparison
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +33,7 @@ INERTIA = ('value', 'ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 
 
 @dataclass(frozen=True)
-class Case:
+class ArmOnPath:
     """
     One arm on one path.
 
@@ -60,7 +60,7 @@ class Case:
     factors: tuple[float, float]
 
 
-def cases() -> tuple[Case, ...]:
+def cases() -> tuple[ArmOnPath, ...]:
     """Return the arms."""
     import airo_models
 
@@ -69,10 +69,10 @@ def cases() -> tuple[Case, ...]:
     vendor = Path(airo_models.get_urdf_path('ur5e')).read_text(encoding='utf-8')
     extension = (ROOT / 'urdf' / 'ur5e_extension.flexdyn.xml').read_text(encoding='utf-8')
     return (
-        Case('Canadarm', arm.descriptions, 'tool', ('x', 'y', 'rz'),
+        ArmOnPath('Canadarm', arm.descriptions, 'tool', ('x', 'y', 'rz'),
              ((0.3, -0.8, 0.4), (0.8, -1.2, 0.6)), 5.5, (2000.0, 1000.0, 100.0),
              (3000.0, 1500.0, 150.0), (100.0, 10.0)),
-        Case('UR5e with 5 kg', (vendor.replace('drake:', ''), extension), 'tool0',
+        ArmOnPath('UR5e with 5 kg', (vendor.replace('drake:', ''), extension), 'tool0',
              ('x', 'y', 'z', 'rx', 'ry', 'rz'),
              ((0.2, -1.4, 1.3, -1.2, -1.5, 0.1), (0.8, -1.0, 1.0, -1.4, -1.3, 0.4)), 1.0,
              (600.0, 600.0, 400.0, 100.0, 100.0, 50.0), (60.0, 60.0, 40.0, 10.0, 10.0, 5.0),
@@ -110,14 +110,14 @@ def _scale(element: ET.Element, names: tuple[str, ...], factor: float) -> None:
             element.set(name, repr(float(element.get(name, '')) * factor))
 
 
-def ratios(case: Case, factors: tuple[float, float], samples: int) -> np.ndarray:
+def ratios(case: ArmOnPath, factors: tuple[float, float], samples: int) -> np.ndarray:
     """Return vibration and tip error of rigid over inversion: exact, then wrong models."""
     dyn = dynamics(case.texts)
     modes = [0.0] * dyn.robot.n_modes
     path = fd.TipPath.between(
         dyn, case.frame, [*case.ends[0], *modes], [*case.ends[1], *modes], case.duration,
         case.outputs)
-    comparison = Comparison(
+    comparison = MethodComparison(
         dyn, path, factors[0] * np.array(case.kp), factors[1] * np.array(case.kd))
     references = [comparison.reference(method, 1e-3) for method in ('rigid', 'inversion')]
     rows = []

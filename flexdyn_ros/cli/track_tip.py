@@ -49,8 +49,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--dt', metavar='DT', type=positive, default=1e-3,
         help='distance of the samples [s] (default: 0.001)')
-    for option, what in (('--kp', 'position errors [N m/rad | N/m]'),
-                         ('--kd', 'velocity errors [N m s/rad | N s/m]')):
+    for option, what in (('--kp', 'position errors [SI]: N m/rad, N/m'),
+                         ('--kd', 'velocity errors [SI]: N m s/rad, N s/m')):
         parser.add_argument(
             option, metavar='GAIN', type=positive, nargs='+',
             help=f'gains on {what}, one or one a driven joint; they start the comparison')

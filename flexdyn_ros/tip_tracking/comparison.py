@@ -20,7 +20,7 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.linearisation import linearise
 from flexdyn_ros.simulation import simulate, TrackingTorque, Trajectory
 from flexdyn_ros.tip_tracking.input_shaping import KINDS, Shaper
-from flexdyn_ros.tip_tracking.inversion import stable_inversion, TipMotion
+from flexdyn_ros.tip_tracking.inversion import stable_inversion, TipTrajectory
 from flexdyn_ros.tip_tracking.static_tracking import (
     equilibrium,
     static_configurations,
@@ -93,7 +93,7 @@ class Result:
     motion: Trajectory
 
 
-class Comparison:
+class MethodComparison:
     """
     References of a model for one path, and their simulation on a plant.
 
@@ -118,7 +118,7 @@ class Comparison:
         self._kp, self._kd = (
             np.broadcast_to(np.asarray(each, dtype=float), self._driven.shape)
             for each in (kp, kd))
-        self.inversion: Optional[TipMotion] = None
+        self.inversion: Optional[TipTrajectory] = None
         self._static: Optional[np.ndarray] = None
 
     def reference(self, method: str, dt: float) -> Reference:
@@ -297,7 +297,7 @@ def compare(
     dt: float = 1e-3, progress: Optional[Callable[[float], None]] = None,
 ) -> tuple[Result, ...]:
     """
-    Return how feed-forward methods move the tip along a path; see `Comparison`.
+    Return how feed-forward methods move the tip along a path; see `MethodComparison`.
 
     Args:
         model: `Dynamics` that references are computed with.
@@ -310,7 +310,7 @@ def compare(
         dt: Distance of the samples of references [s].
         progress: Receives the fraction done.
     """
-    comparison = Comparison(model, path, kp, kd)
+    comparison = MethodComparison(model, path, kp, kd)
     results = []
     for k, method in enumerate(methods):
         if progress is not None:

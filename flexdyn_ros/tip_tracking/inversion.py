@@ -51,7 +51,7 @@ REFINEMENTS = 4
 
 
 @dataclass(frozen=True)
-class TipMotion:
+class TipTrajectory:
     """
     A motion whose tip follows a path.
 
@@ -86,7 +86,7 @@ class TipMotion:
 def stable_inversion(
     dyn: Any, path: TipPath, dt: float = 1e-3, tolerance: float = 1e-7,
     progress: Optional[Callable[[float], None]] = None,
-) -> TipMotion:
+) -> TipTrajectory:
     """
     Return the motion and the torques for a path of the tip, by stable inversion.
 
@@ -180,7 +180,7 @@ class _Problem:
 
     def solve(
         self, dt: float, tolerance: float, progress: Callable[[float], None]
-    ) -> TipMotion:
+    ) -> TipTrajectory:
         """Return the solution; intervals are halved until the residual is small."""
         path = self._path
         ends = np.concatenate([[-self.before], path.breaks, [path.duration + self.after]])
@@ -315,7 +315,7 @@ class _Problem:
 
     def _motion(
         self, spline: CollocationSpline, coefficients: np.ndarray, dt: float
-    ) -> TipMotion:
+    ) -> TipTrajectory:
         """Return the samples of the solution, with the deflections of elastic joints."""
         count = int(np.ceil((spline.span[1] - spline.span[0]) / dt)) + 1
         t = np.linspace(*spline.span, count)
@@ -330,7 +330,7 @@ class _Problem:
         tau = self._dyn.batch.inverse_dynamics(q, qd, qdd)
         elastic = np.abs(self._dyn.batch.elastic_vector(q, qd)).max(initial=0.0)
         errors = self._outputs.errors(self._dyn, q, self._start, self._path(t))
-        return TipMotion(
+        return TipTrajectory(
             t, q, qd, qdd, tau, self.before, self.after, self._places,
             tuple(each.values for each in self._zeros),
             float(np.abs(tau[:, self._unforced]).max(initial=0.0) / (elastic or 1.0)),

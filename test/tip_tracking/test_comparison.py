@@ -5,7 +5,7 @@ from pathlib import Path
 
 import flexdyn_ros as fd
 from flexdyn_ros.cli.main import main
-from flexdyn_ros.tip_tracking.comparison import compare, Comparison, METHODS
+from flexdyn_ros.tip_tracking.comparison import compare, MethodComparison, METHODS
 from flexdyn_ros.tip_tracking.input_shaping import Shaper
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_inversion_leaves_the_canadarm_at_rest():
 def test_inversion_of_a_wrong_model_is_better_than_a_rigid_one():
     """Here the plant carries 5 kg more than the model, and its modes are damped differently."""
     path = fd.TipPath.between(canadarm(), 'tool', START, END, 5.5, ['x', 'y', 'rz'])
-    comparison = Comparison(canadarm(), path, KP, KD)
+    comparison = MethodComparison(canadarm(), path, KP, KD)
     plant = canadarm(payload_mass='5', damping_ratio='0.0105')
     rigid, inverted = (
         comparison.run(comparison.reference(method, 1e-3), plant, method)
