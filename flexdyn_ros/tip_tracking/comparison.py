@@ -42,7 +42,7 @@ SAMPLES = 201  # of configurations along the path
 
 
 @dataclass(frozen=True)
-class Reference:
+class JointReference:
     """
     What a controller follows.
 
@@ -72,7 +72,7 @@ class Result:
         residual_vibration: Largest distance of the tip from its mean in the window [m].
         final_offset: Distance of that mean from the end of the path [m].
         largest_torque: Of any driven joint [N m | N].
-        delay: See `Reference` [s].
+        delay: See `JointReference` [s].
         window: Start and end of the window, after the reference [s].
         t: Times of the samples of the tip, (T,) [s].
         tip: Positions of the tip, (T, 3) [m].
@@ -121,7 +121,7 @@ class MethodComparison:
         self.inversion: Optional[TipTrajectory] = None
         self._static: Optional[np.ndarray] = None
 
-    def reference(self, method: str, dt: float) -> Reference:
+    def reference(self, method: str, dt: float) -> JointReference:
         """
         Return what a method lets the joints follow.
 
@@ -137,7 +137,7 @@ class MethodComparison:
         if method == 'inversion':
             found = self.inversion = stable_inversion(self._model, self._path, dt)
             chosen = self._driven
-            return Reference(found.t, found.q[:, chosen], found.qd[:, chosen],
+            return JointReference(found.t, found.q[:, chosen], found.qd[:, chosen],
                              found.tau[:, chosen], found.before)
         t = np.linspace(0.0, self._path.duration, int(np.ceil(self._path.duration / dt)) + 1)
         if method in KINDS:
@@ -151,9 +151,9 @@ class MethodComparison:
 
     def _of(
         self, t: np.ndarray, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, delay: float = 0.0
-    ) -> Reference:
+    ) -> JointReference:
         chosen = self._driven
-        return Reference(t, q[:, chosen], qd[:, chosen], tau[:, chosen], delay)
+        return JointReference(t, q[:, chosen], qd[:, chosen], tau[:, chosen], delay)
 
     def _joint_motion(
         self, t: np.ndarray, rigid: bool
@@ -178,7 +178,7 @@ class MethodComparison:
 
     def _vibrating(
         self, t: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
-    ) -> Reference:
+    ) -> JointReference:
         """Return the reference whose torques contain the vibration of the modes."""
         model, first = self._model, self._model.robot.n_joints
         joints = make_interp_spline(t, q[:, :first], k=5)
@@ -199,7 +199,7 @@ class MethodComparison:
             row[:first] = model.hybrid_dynamics(*parts(time, modes))[0]
         return self._of(t, q, qd, tau)
 
-    def _shaped(self, kind: str, t: np.ndarray) -> Reference:
+    def _shaped(self, kind: str, t: np.ndarray) -> JointReference:
         """Return the rigid reference through a shaper, and its inverse dynamics."""
         q, _, _ = self._joint_motion(t, rigid=True)
         shaper = Shaper.of(kind, self.lowest_pole(q[len(q) // 2]))
@@ -234,7 +234,7 @@ class MethodComparison:
         return complex(vibrating[np.argmin(np.abs(vibrating))])
 
     def run(
-        self, reference: Reference, plant: Any, method: str = '', window: Optional[float] = None,
+        self, reference: JointReference, plant: Any, method: str = '', window: Optional[float] = None,
         dt: Optional[float] = None,
     ) -> Result:
         """
@@ -270,7 +270,7 @@ class MethodComparison:
         return self._judge(method, reference, motion, t, tip, (float(end), float(end + window)))
 
     def _judge(
-        self, method: str, reference: Reference, motion: Trajectory, t: np.ndarray,
+        self, method: str, reference: JointReference, motion: Trajectory, t: np.ndarray,
         tip: np.ndarray, window: tuple[float, float],
     ) -> Result:
         path = self._path

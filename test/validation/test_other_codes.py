@@ -108,7 +108,7 @@ def test_angle_between_rotations():
 def test_a_missing_code_is_reported_in_each_of_its_rows(case, monkeypatch):
     """What it would take is named; rows of our own are there all the same."""
     def nothing(*_):
-        return ours.TipTrajectory(np.zeros((201, 3)), np.eye(3))
+        return ours.TipMotion(np.zeros((201, 3)), np.eye(3))
 
     monkeypatch.setattr(comparison, 'find_spec', lambda module: None)
     monkeypatch.setattr(case, '_ours', nothing)
