@@ -234,8 +234,8 @@ class MethodComparison:
         return complex(vibrating[np.argmin(np.abs(vibrating))])
 
     def run(
-        self, reference: JointReference, plant: Any, method: str = '', window: Optional[float] = None,
-        dt: Optional[float] = None,
+        self, reference: JointReference, plant: Any, method: str = '',
+        window: Optional[float] = None, dt: Optional[float] = None,
     ) -> Result:
         """
         Simulate a reference.
