@@ -60,10 +60,11 @@ counts: setup ## operation counts beside all published ones, and what each pass 
 bounds: setup ## least numbers of operations, proved for the rows of docs/counts.md that suit (half a minute)
 	@$(ENV) python -m validation.bounds
 
-studies: setup ## rotating beam and column beside printed values, convergence of modes, identification, with plots, into docs/
+studies: setup ## rotating beam and column beside printed values, convergence of modes, identification, paths of the tip, into docs/
 	@$(ENV) python -m benchmarks.rotating_beam
 	@$(ENV) python -m benchmarks.mode_convergence
 	@$(ENV) python -m benchmarks.identification.example
+	@$(ENV) python -m benchmarks.tip_tracking
 
 validate: setup-validate ## every published case and other codes beside our numbers, into docs/validation.md (an hour)
 	@$(ENV) python -m validation --all --jobs $(WORKERS) --page docs/validation.md

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     )
     from flexdyn_ros.robot_dynamics import Dynamics as Dynamics
     from flexdyn_ros.simulation import simulate as simulate, Trajectory as Trajectory
+    from flexdyn_ros.tip_tracking import (
+        stable_inversion as stable_inversion,
+        TipPath as TipPath,
+        TipTrajectory as TipTrajectory,
+    )
 
 __version__ = '0.1.0'
 
@@ -42,6 +47,9 @@ _MODULES = {
     'Robot': 'flexdyn_ros.model.records.robot',
     'simulate': 'flexdyn_ros.simulation',
     'simulate_quasi_static': 'flexdyn_ros.quasi_static',
+    'stable_inversion': 'flexdyn_ros.tip_tracking',
+    'TipPath': 'flexdyn_ros.tip_tracking',
+    'TipTrajectory': 'flexdyn_ros.tip_tracking',
     'Trajectory': 'flexdyn_ros.simulation',
 }
 __all__ = ['__version__', *_MODULES]

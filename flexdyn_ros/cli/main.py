@@ -26,6 +26,7 @@ from flexdyn_ros.cli import (
     reduce,
     replay,
     simulate,
+    track_tip,
     update_modes,
 )
 from flexdyn_ros.cli.options import add_subcommand, is_xacro_argument
@@ -39,7 +40,7 @@ EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _SUBCOMMANDS = (
     check, info, modes, flex, simulate, generate, count, identify, excite, replay,
-    update_modes, convert,
+    track_tip, update_modes, convert,
 )
 
 _EPILOG = """\
