@@ -3,6 +3,7 @@
 
 from flexdyn_ros.nodes.arm.joint_state_cache import MOST_UNKNOWN
 from flexdyn_ros.nodes.common.topics import count_lost
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 from inverse_dynamics_cases import NAMES, ROBOT, STATE
 from node_processes import joint_state, trajectory
 import pytest
@@ -115,32 +116,26 @@ def test_a_missing_joint_is_named_once_in_the_log(torque_node, capfd):
 def test_saturated_efforts_of_a_trajectory_are_named(torque_node, capfd):
     made = torque_node({'robot_description': ROBOT.replace('effort="50"', 'effort="1"')})
     made.state(STATE)
-    out = []
-    made.node.trajectories._publisher.publish = out.append
     rest = ((0.0, 0.0),) * 2
-    made.node.trajectories._subscription.callback(
+    out = made.trajectory(
         trajectory(NAMES, *((t, (0.2, 0.3), *rest) for t in (0.0, 0.5, 1.0))))
-    while not made.node.trajectories._timer.is_canceled():
-        made.node.trajectories._timer.callback()
     assert [list(point.effort)[1] for point in out[0].points] == [-1.0] * 3
     assert 'efforts are saturated: elbow at 3 points' in capfd.readouterr().err
     assert made.values()['trajectory_saturated/elbow'] == 3
 
 
-def test_a_trajectory_whose_effort_fails_is_not_published_in_part(torque_node):
+def test_a_trajectory_whose_effort_fails_is_not_published_in_part(torque_node, monkeypatch):
     made = torque_node({'robot_description': ROBOT})
     made.state(STATE)
-    out = []
-    made.node.trajectories._publisher.publish = out.append
+    works = FeedForward.torque
+
+    def fail(self, sample):
+        if sample.time > 0.0:
+            raise ZeroDivisionError('division by zero')
+        return works(self, sample)
+
+    monkeypatch.setattr(FeedForward, 'torque', fail)
     rest = ((0.0, 0.0),) * 2
-    made.node.trajectories._subscription.callback(
-        trajectory(NAMES, *((t, (0.2, 0.3), *rest) for t in (0.0, 0.5))))
-
-    def fail(sample):
-        raise ZeroDivisionError('division by zero')
-
-    made.node.trajectories._filler._feed_forward.torque = fail
-    while not made.node.trajectories._timer.is_canceled():
-        made.node.trajectories._timer.callback()
-    assert out == []
+    assert made.trajectory(
+        trajectory(NAMES, *((t, (0.2, 0.3), *rest) for t in (0.0, 0.5)))) == []
     assert made.values()['failures/TrajectoryService._work'] == 1

@@ -56,10 +56,10 @@ class RobotNode(GuardedCallbacks, ABC):
         self.robot: Any = None
         self.dyn: Any = None
         self.active = False
+        self._loaded_text = ''
         self.parameters = NodeParameters(
             self, node_specifications(name), self._check_parameters, lambda: self.active)
         self.diagnostics = Diagnostics(self, self._diagnostic_values)
-        self._loaded_text = ''
         self._topic: Optional[DescriptionTopic] = None
         if not self.parameters['robot_description']:
             self._topic = DescriptionTopic(self, self._on_description)
@@ -96,7 +96,7 @@ class RobotNode(GuardedCallbacks, ABC):
 
     def _check_parameters(self, values: Values, changed: set[str]) -> Optional[str]:
         text = values['robot_description']
-        if 'robot_description' in changed and text:
+        if 'robot_description' in changed and text not in ('', self._loaded_text):
             try:
                 flexdyn_ros.load_robot(text, extension=values['extension_file'] or None)
             except (FlexdynError, OSError) as error:

@@ -11,10 +11,11 @@ from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.joint_motion import JointSample
 from flexdyn_ros.nodes.arm.plausibility import Bound, check_desired, Plausible
 from flexdyn_ros.nodes.arm.reference import Reference, ReferenceRefused
-from flexdyn_ros.nodes.arm.times import Watchdog
+from flexdyn_ros.nodes.arm.times import MessageStamps, nanoseconds, NodeClock, Watchdog
 from flexdyn_ros.nodes.common.diagnostics import ERROR
 from flexdyn_ros.nodes.common.topics import count_lost
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
+from flexdyn_ros.nodes.torque.trajectory_bytes import TrajectoryBytes
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
@@ -25,17 +26,18 @@ except ImportError:
 
 REFERENCE_TOPIC = '~/reference'
 CONTROLLER_STATE = 'JointTrajectoryControllerState'
+MOST_POINTS = 1000  # of a reference, whose last one counts; to pass them takes 2 ms
 
 
 @dataclass(frozen=True)
-class ControllerReference:
+class DesiredState:
     """
-    The desired state in a trajectory controller's state, with the fields of a JointTrajectory.
+    The desired state in a message, with the fields of a JointTrajectory.
 
     Attributes:
         header: Header of the message.
         joint_names: The joints.
-        points: The desired state, alone; none where the controller has none.
+        points: The desired state, alone; none where the message has none.
     """
 
     header: Any
@@ -43,9 +45,9 @@ class ControllerReference:
     points: Sequence[Any]
 
     @classmethod
-    def of(cls, message: Any) -> ControllerReference:
+    def of_controller(cls, message: Any) -> DesiredState:
         """
-        Return the desired state of a message.
+        Return the desired state of a trajectory controller's state.
 
         Args:
             message: Fields as control_msgs/JointTrajectoryControllerState; releases before iron
@@ -53,6 +55,25 @@ class ControllerReference:
         """
         point = message.reference if hasattr(message, 'reference') else message.desired
         return cls(message.header, message.joint_names, [point] if len(point.positions) else [])
+
+    @classmethod
+    def of_trajectory(cls, data: bytes) -> DesiredState:
+        """
+        Return the last point of a trajectory.
+
+        Args:
+            data: The bytes of a trajectory_msgs/JointTrajectory.
+
+        Raises:
+            ReferenceRefused: It has more than MOST_POINTS points.
+            TrajectoryUnreadable: The bytes are no trajectory.
+        """
+        trajectory = TrajectoryBytes(data)
+        if trajectory.count > MOST_POINTS:
+            raise ReferenceRefused(
+                f'it has {trajectory.count} points, of which the last one counts; the most are '
+                f'{MOST_POINTS}')
+        return cls(trajectory.header, trajectory.joint_names, trajectory.last())
 
 
 class ReferenceInput:
@@ -83,6 +104,7 @@ class ReferenceInput:
         self._feed_forward: Any = None
         self._bounds: Mapping[str, Bound] = {}
         self._plausible = Plausible()
+        self._stamps = MessageStamps()
         self._kind = kind
         self.subscription: Any = None
         of_controller = kind == CONTROLLER_STATE
@@ -91,7 +113,7 @@ class ReferenceInput:
             self.subscription = node.create_subscription(
                 message_type, REFERENCE_TOPIC, self._on_message, 1,
                 event_callbacks=count_lost(node.lost, REFERENCE_TOPIC),
-                callback_group=node.outside_executor)
+                callback_group=node.outside_executor, raw=not of_controller)
 
     def set_arm(
         self, feed_forward: FeedForward, limits: Mapping[str, Bound], plausible: Plausible
@@ -118,32 +140,55 @@ class ReferenceInput:
         """Forget the reference."""
         self.reference = None
         self.watchdog.clear()
+        self._stamps = MessageStamps(self._plausible.patience)
 
-    def _on_message(self, message: Any) -> None:
+    def _on_message(self, received: Any) -> None:
         if not self._node.active:
             return
-        if self._kind == CONTROLLER_STATE:
-            message = ControllerReference.of(message)
-        if not message.points:
-            self.clear()
-            return
+        of_controller = self._kind == CONTROLLER_STATE
+        read = DesiredState.of_controller if of_controller else DesiredState.of_trajectory
         try:
+            message = read(received)
+            if not message.points:
+                self.clear()
+                return
+            aged = self._has_aged(message)
             self.reference = self._read(message)
         except ReferenceRefused as error:
             self.refused += 1
             self._node.get_logger().warning(str(error), throttle_duration_sec=1.0)
             self._node.diagnostics.report(ERROR, str(error))
             return
-        self.watchdog.feed(time.monotonic())
+        if not aged:
+            self.watchdog.feed(time.monotonic())
         self._on_new(message)
 
-    def _read(self, message: Any) -> Reference:
+    def _has_aged(self, message: DesiredState) -> bool:
+        """
+        Return whether a message repeats an old one, where its stamp is the time of the torque.
+
+        Raises:
+            ReferenceRefused: The stamp is wrong.
+        """
+        p = self._node.parameters
+        if p['compute_on'] != 'reference':
+            return False
+        clock = NodeClock.of(self._node.get_clock(), p['max_delay'])
+        point = message.points[0]
+        content = [point.positions, point.velocities, point.accelerations]
+        found = self._stamps.problem(
+            tuple(message.joint_names), nanoseconds(message.header.stamp), content, clock)
+        if found:
+            raise ReferenceRefused(found[1])
+        return self._stamps.repeated and not clock.simulated
+
+    def _read(self, message: DesiredState) -> Reference:
         places, base = self._feed_forward.coordinates.places, self._feed_forward.base
         reference = Reference(message, places, base.follows)
         point = message.points[-1]
         problem = check_desired(
-            message.joint_names, point.velocities, point.accelerations, self._bounds,
-            self._plausible)
+            message.joint_names, point.positions, point.velocities, point.accelerations,
+            self._bounds, self._plausible)
         if problem:
             raise ReferenceRefused(problem)
         return reference
