@@ -96,6 +96,8 @@ class IdentificationNode(RobotNode):
             self.diagnostics.report(ERROR, self._why)
         elif self.stage == 'done':
             self.diagnostics.report(OK, 'identified')
+        elif self._recorder.full:
+            self.diagnostics.report(WARN, f'{self.stage}: no more states are kept')
         else:
             self.diagnostics.report(OK, self.stage)
         if busy:

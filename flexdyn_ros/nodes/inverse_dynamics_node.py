@@ -281,6 +281,9 @@ class InverseDynamicsNode(RobotNode):
             self._without_torque(f'{self.inputs.stale(now)} stale', now)
         elif self.cycle.episode.on and problems:
             self._without_torque(f'no torque: {listed(problems)}', now)
+        elif self.cycle.shaping.published is None:
+            if self.inputs.awaited:
+                self.diagnostics.report(WARN, f'waiting for {self.inputs.awaited}')
         elif now - self.previous_input > self._longest_silence:
             self._without_torque('no torque: no message has started a computation', now)
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from arms import flexible_arm, moving_arm, rigid_arm
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.torque.reference_input import DesiredState
+from flexdyn_ros.nodes.torque.reference_input import ControllerReference
 from geometry_msgs.msg import AccelStamped, TransformStamped, WrenchStamped
 from inverse_dynamics_cases import NAMES, ROBOT, STATE
 from node_processes import trajectory
@@ -202,10 +202,10 @@ def test_the_state_of_a_trajectory_controller_is_a_reference():
     empty = SimpleNamespace(positions=[])
     for field in ('reference', 'desired'):
         message = SimpleNamespace(header='h', joint_names=NAMES, **{field: point})
-        found = DesiredState.of_controller(message)
+        found = ControllerReference.of(message)
         assert (found.header, found.joint_names, found.points) == ('h', NAMES, [point])
     message = SimpleNamespace(header='h', joint_names=NAMES, reference=empty)
-    assert DesiredState.of_controller(message).points == []
+    assert ControllerReference.of(message).points == []
 
 
 def test_without_control_msgs_its_type_is_refused_with_advice(torque_node, monkeypatch):

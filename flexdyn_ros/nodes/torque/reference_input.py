@@ -15,8 +15,8 @@ from flexdyn_ros.nodes.arm.times import MessageStamps, nanoseconds, NodeClock, W
 from flexdyn_ros.nodes.common.diagnostics import ERROR
 from flexdyn_ros.nodes.common.topics import count_lost
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
-from flexdyn_ros.nodes.torque.trajectory_bytes import TrajectoryBytes
 import numpy as np
+from rclpy.serialization import deserialize_message
 from trajectory_msgs.msg import JointTrajectory
 
 try:
@@ -26,18 +26,18 @@ except ImportError:
 
 REFERENCE_TOPIC = '~/reference'
 CONTROLLER_STATE = 'JointTrajectoryControllerState'
-MOST_POINTS = 1000  # of a reference, whose last one counts; to pass them takes 2 ms
+MOST_BYTES = 32768  # of a reference: their conversion holds Python's interpreter for 1 ms
 
 
 @dataclass(frozen=True)
-class DesiredState:
+class ControllerReference:
     """
-    The desired state in a message, with the fields of a JointTrajectory.
+    The desired state in a trajectory controller's state, with the fields of a JointTrajectory.
 
     Attributes:
         header: Header of the message.
         joint_names: The joints.
-        points: The desired state, alone; none where the message has none.
+        points: The desired state, alone; none where the controller has none.
     """
 
     header: Any
@@ -45,9 +45,9 @@ class DesiredState:
     points: Sequence[Any]
 
     @classmethod
-    def of_controller(cls, message: Any) -> DesiredState:
+    def of(cls, message: Any) -> ControllerReference:
         """
-        Return the desired state of a trajectory controller's state.
+        Return the desired state of a message.
 
         Args:
             message: Fields as control_msgs/JointTrajectoryControllerState; releases before iron
@@ -55,25 +55,6 @@ class DesiredState:
         """
         point = message.reference if hasattr(message, 'reference') else message.desired
         return cls(message.header, message.joint_names, [point] if len(point.positions) else [])
-
-    @classmethod
-    def of_trajectory(cls, data: bytes) -> DesiredState:
-        """
-        Return the last point of a trajectory.
-
-        Args:
-            data: The bytes of a trajectory_msgs/JointTrajectory.
-
-        Raises:
-            ReferenceRefused: It has more than MOST_POINTS points.
-            TrajectoryUnreadable: The bytes are no trajectory.
-        """
-        trajectory = TrajectoryBytes(data)
-        if trajectory.count > MOST_POINTS:
-            raise ReferenceRefused(
-                f'it has {trajectory.count} points, of which the last one counts; the most are '
-                f'{MOST_POINTS}')
-        return cls(trajectory.header, trajectory.joint_names, trajectory.last())
 
 
 class ReferenceInput:
@@ -145,10 +126,8 @@ class ReferenceInput:
     def _on_message(self, received: Any) -> None:
         if not self._node.active:
             return
-        of_controller = self._kind == CONTROLLER_STATE
-        read = DesiredState.of_controller if of_controller else DesiredState.of_trajectory
         try:
-            message = read(received)
+            message = self._message(received)
             if not message.points:
                 self.clear()
                 return
@@ -163,7 +142,17 @@ class ReferenceInput:
             self.watchdog.feed(time.monotonic())
         self._on_new(message)
 
-    def _has_aged(self, message: DesiredState) -> bool:
+    def _message(self, received: Any) -> Any:
+        """Return a message with the fields of a JointTrajectory."""
+        if self._kind == CONTROLLER_STATE:
+            return ControllerReference.of(received)
+        if len(received) > MOST_BYTES:
+            raise ReferenceRefused(
+                f'it has {len(received)} bytes; its last point alone counts, and the most are '
+                f'{MOST_BYTES}')
+        return deserialize_message(received, JointTrajectory)
+
+    def _has_aged(self, message: Any) -> bool:
         """
         Return whether a message repeats an old one, where its stamp is the time of the torque.
 
@@ -174,7 +163,7 @@ class ReferenceInput:
         if p['compute_on'] != 'reference':
             return False
         clock = NodeClock.of(self._node.get_clock(), p['max_delay'])
-        point = message.points[0]
+        point = message.points[-1]
         content = [point.positions, point.velocities, point.accelerations]
         found = self._stamps.problem(
             tuple(message.joint_names), nanoseconds(message.header.stamp), content, clock)
@@ -182,7 +171,7 @@ class ReferenceInput:
             raise ReferenceRefused(found[1])
         return self._stamps.repeated and not clock.simulated
 
-    def _read(self, message: DesiredState) -> Reference:
+    def _read(self, message: Any) -> Reference:
         places, base = self._feed_forward.coordinates.places, self._feed_forward.base
         reference = Reference(message, places, base.follows)
         point = message.points[-1]

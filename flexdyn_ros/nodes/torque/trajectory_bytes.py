@@ -16,7 +16,6 @@ import struct
 import sys
 from typing import Any, Iterator, NamedTuple, Sequence, Union
 
-from builtin_interfaces.msg import Time
 from flexdyn_ros.errors import FlexdynError
 
 ORDERS = {b'\0\0': '>', b'\0\1': '<'}
@@ -35,12 +34,6 @@ class TimeFromStart(NamedTuple):
 
     sec: int
     nanosec: int
-
-
-class Header(NamedTuple):
-    """The field that is read of a std_msgs/Header."""
-
-    stamp: Time
 
 
 @dataclass
@@ -84,12 +77,6 @@ class TrajectoryBytes:
         self._guarded(self._read_names)
         self._first = self._at
 
-    @property
-    def header(self) -> Header:
-        """The header, its stamp alone."""
-        sec, nanosec = self._time.unpack_from(self.data, START)
-        return Header(Time(sec=sec, nanosec=nanosec))
-
     def read(self) -> Iterator[int]:
         """
         Read the points, yielding after each.
@@ -100,17 +87,9 @@ class TrajectoryBytes:
         Raises:
             TrajectoryUnreadable: The bytes end too early.
         """
-        self._at = self._first
         for _ in range(self.count):
             self.points.append(self._guarded(self._point))
             yield len(self.points)
-
-    def last(self) -> list[Point]:
-        """Return the last point alone, or nothing where there is none."""
-        self._at = self._first
-        for _ in range(self.count - 1):
-            self._guarded(self._pass_point)
-        return [self._guarded(self._point)] if self.count else []
 
     def write(self) -> Iterator[Union[int, bytes]]:
         """
@@ -158,17 +137,12 @@ class TrajectoryBytes:
         self._at += size
         return self.data[self._at - size : self._at - 1].decode()
 
-    def _place(self) -> tuple[int, int]:
-        """Return begin and end of a sequence of doubles, and go to its end."""
+    def _doubles(self) -> array[float]:
         count = self._number()
         begin = self._at + (_to_double(self._at) if count else 0)
         self._at = end = begin + DOUBLE * count
         if end > len(self.data):
             raise TrajectoryUnreadable('the message ends in a point.')
-        return begin, end
-
-    def _doubles(self) -> array[float]:
-        begin, end = self._place()
         return self._ordered(array('d', self.data[begin:end]))
 
     def _ordered(self, values: array[float]) -> array[float]:
@@ -177,15 +151,10 @@ class TrajectoryBytes:
         return values
 
     def _point(self) -> Point:
-        numbers = [self._doubles() for _ in range(4)]
+        positions, velocities, accelerations, effort = (self._doubles() for _ in range(4))
         when = TimeFromStart(*self._time.unpack_from(self.data, self._at))
         self._at += self._time.size
-        return Point(*numbers, when)
-
-    def _pass_point(self) -> None:
-        for _ in range(4):
-            self._place()
-        self._at += self._time.size
+        return Point(positions, velocities, accelerations, effort, when)
 
 
 def _to_double(at: int) -> int:

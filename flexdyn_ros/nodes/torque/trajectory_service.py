@@ -92,7 +92,7 @@ class TrajectoryService:
         except StopIteration:
             return
         except FlexdynError as error:
-            node.get_logger().error(str(error))
+            node.get_logger().error(f'~/trajectory_in: {error}')
             return
         if node.active:
             self._timer.reset()
