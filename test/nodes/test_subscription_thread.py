@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The thread that serves joint states and references, apart from any executor."""
 
+import gc
 import time
 from types import SimpleNamespace
 
@@ -78,6 +79,11 @@ def test_a_failed_cycle_follows_the_stale_policy_and_the_thread_goes_on(made, mo
     wait_for(lambda: made.message == 'working', made)
 
 
+def test_the_garbage_collector_leaves_out_what_an_active_node_is_made_of(made):
+    """A full collection would hold the interpreter for 0.1 s and more."""
+    assert len(gc.get_objects()) < 0.1 * gc.get_freeze_count()
+
+
 def test_a_message_that_cannot_be_taken_is_a_failure_and_no_end(made, monkeypatch):
     wait_for(lambda: made.commands, made)
 
@@ -87,6 +93,8 @@ def test_a_message_that_cannot_be_taken_is_a_failure_and_no_end(made, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(made.node.cycles, '_serve', fail)
         wait_for(lambda: made.node.failures['a message'] > 2, made)
+        gravity = made.node.dyn.gravity_vector([0.2, 0.3])
+        wait_for(lambda: np.allclose(made.commands[-1], gravity), made)
     before = len(made.commands)
     wait_for(lambda: len(made.commands) > before, made)
 

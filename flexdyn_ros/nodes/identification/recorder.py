@@ -50,10 +50,10 @@ class StateRecorder:
         self.recording = False
 
     def take(self, message: Any) -> None:
-        """Keep a message that has positions of all joints; others are ignored."""
+        """Keep a message that has positions of all joints, each once; others are ignored."""
         places = {name: k for k, name in enumerate(message.name)}
         joints = self._described.joint_names
-        if not set(joints) <= set(places):
+        if len(places) < len(message.name) or not set(joints) <= set(places):
             return
         if not self._names:
             both = [name for name in joints if f'{name}{MOTOR}' in places]

@@ -36,7 +36,7 @@ class TimeFromStart(NamedTuple):
     nanosec: int
 
 
-@dataclass
+@dataclass(slots=True)
 class Point:
     """A point, with the fields of trajectory_msgs/JointTrajectoryPoint."""
 
