@@ -90,7 +90,9 @@ class InverseDynamicsNode(RobotNode):
         p = self.parameters
         self.joints = driven_joints(self.robot, p['joints'], self.get_logger().info)
         self.inputs.set_robot()
-        self.feed_forward = FeedForward.of(self.dyn, p, self.joints, p['wrench_links'])
+        self.feed_forward, of_trajectories = (
+            FeedForward.of(self.dyn, p, self.joints, p['wrench_links']) for _ in range(2))
+        self.trajectories.set_arm(of_trajectories)
         coordinates, follows = self.feed_forward.coordinates, self.feed_forward.base.follows
         self.cycle.set_arm(
             self.feed_forward, coordinates.columns(self.joints), self.make_limits(self.joints))

@@ -40,11 +40,23 @@ class TrajectoryService:
         self._node = node
         self.saturated: Counter[str] = Counter()
         self._steps: Iterator[Any] = iter(())
+        self._feed_forward: Any = None
         self._publisher = node.create_lifecycle_publisher(JointTrajectory, '~/trajectory_out', 1)
         self._subscription = node.create_subscription(
             JointTrajectory, '~/trajectory_in', self._on_trajectory, 1, raw=True)
         self._timer = node.create_steady_timer(PAUSE, self._work)
         self._timer.cancel()
+
+    def set_arm(self, feed_forward: FeedForward) -> None:
+        """
+        Forget the trajectory, and set what computes the torques of the next ones.
+
+        Args:
+            feed_forward: Its state is that of a trajectory. Its code must be that of the cycles,
+                which is there; so it has their links of wrenches, on which no wrench acts.
+        """
+        self._steps = iter(())
+        self._feed_forward = feed_forward
 
     def _on_trajectory(self, data: bytes) -> None:
         node = self._node
@@ -61,11 +73,9 @@ class TrajectoryService:
         yield from trajectory.read()
         with node.lock:
             node.catch_up()
-        # The node's own wrenches do not act, but its code is there and another one is not.
-        feed_forward = FeedForward.of(
-            node.dyn, node.parameters, node.joints, node.parameters['wrench_links'])
-        feed_forward.terms = node.feed_forward.terms
-        filler = TrajectoryFiller(trajectory, feed_forward, node.make_limits, self._rest())
+        self._feed_forward.terms = node.feed_forward.terms
+        filler = TrajectoryFiller(
+            trajectory, self._feed_forward, node.make_limits, self._rest())
         yield from filler.steps()
         written: Any = None
         for written in trajectory.write():
