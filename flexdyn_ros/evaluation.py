@@ -131,7 +131,7 @@ class Evaluation(CheckedArguments):
         kernel = backend.function(self._request(name, frame), places, method)
         written = self._written[name]
         if loaded:
-            choices = [None] if method == 'auto' else []
+            choices: list[Optional[str]] = [None] if method == 'auto' else []
         else:
             choices = [frame] if frame is not None else [method]
             choices += [None] if frame is None and method == 'auto' else []

@@ -2,6 +2,7 @@
 """Parameters that are set while the node works: acted on, or refused with advice."""
 
 import time
+from types import SimpleNamespace
 
 import flexdyn_ros as fd
 from inverse_dynamics_cases import ROBOT, STATE
@@ -123,6 +124,17 @@ def test_joints_and_description_are_checked_when_they_are_set(torque_node):
     assert made.node.trigger_activate() is not None
     made.state(STATE)
     assert made.commands
+
+
+def test_a_description_that_comes_after_a_wrong_one_is_loaded_while_inactive(torque_node):
+    made = torque_node({'robot_description': ROBOT})
+    made.node.parameters._values['robot_description'] = ''
+    made.node._topic = SimpleNamespace(text='<robot/>')
+    made.node.trigger_deactivate()
+    assert made.node.robot is None
+    made.node._topic.text = ROBOT.replace('name="two"', 'name="three"')
+    made.node._on_description()
+    assert made.node.robot.name == 'three'
 
 
 def test_compensation_acts_or_is_refused_in_every_torque_model(torque_node):

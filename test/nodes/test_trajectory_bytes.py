@@ -112,6 +112,13 @@ def test_no_stretch_of_a_long_trajectory_takes_long(torque_node):
     assert service._subscription.raw
 
 
+def test_a_budget_that_is_too_small_for_a_point_does_not_stop_a_trajectory(torque_node):
+    made = torque_node({'robot_description': ROBOT, 'compute_budget': 1e-300})
+    made.state(STATE)
+    (filled,) = made.trajectory(trajectory(NAMES, (0.0, (0.2, 0.3), (0.0, 0.0), (0.0, 0.0))))
+    assert len(filled.points[0].effort) == 2
+
+
 def test_a_trajectory_needs_no_code_of_its_own_where_wrenches_act(
     torque_node, tmp_path, monkeypatch
 ):

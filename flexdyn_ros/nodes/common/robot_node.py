@@ -137,15 +137,14 @@ class RobotNode(GuardedCallbacks, ABC):
             self.trigger_activate()
 
     def _on_description(self) -> None:
-        if self.robot is None:
-            if self.parameters['autostart'] and self._autostart_timer.is_canceled():
-                self._configure_and_activate()
-        elif self.active:
+        if self.active:
             self.get_logger().warning(
                 'a new robot_description takes effect when this node is deactivated'
             )
-        else:
+        elif self._state_machine.current_state[1] == 'inactive':
             self._load()
+        elif self.parameters['autostart'] and self._autostart_timer.is_canceled():
+            self._configure_and_activate()
 
     def _load(self) -> bool:
         """Load the description and set up; return whether that worked."""

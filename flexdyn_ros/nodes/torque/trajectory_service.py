@@ -95,17 +95,19 @@ class TrajectoryService:
         node = self._node
         # Started again while there is more to do, so that nothing that fails is done again.
         self._timer.cancel()
+        if not node.active:
+            return
         end = time.monotonic() + min(node.parameters['compute_budget'], STRETCH)
         try:
-            while node.active and time.monotonic() < end:
+            next(self._steps)
+            while time.monotonic() < end:
                 next(self._steps)
         except StopIteration:
             return
         except FlexdynError as error:
             node.get_logger().error(f'~/trajectory_in: {error}')
             return
-        if node.active:
-            self._timer.reset()
+        self._timer.reset()
 
     def _report(self, saturated: Mapping[str, int]) -> None:
         self.saturated.update(saturated)
