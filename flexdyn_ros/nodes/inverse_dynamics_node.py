@@ -152,6 +152,7 @@ class InverseDynamicsNode(RobotNode):
     def stop(self) -> None:
         """Forget the modal state and the reference."""
         self.cycles.period = None
+        gc.unfreeze()
         self.changes.stop()
         with self.lock:
             self.feed_forward.reset()
