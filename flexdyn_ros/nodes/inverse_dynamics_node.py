@@ -140,9 +140,10 @@ class InverseDynamicsNode(RobotNode):
         self._set_watch()
         self.changes.start()
         self.cycle.begin()
-        # Python's garbage collector holds the interpreter while it looks through all objects that
-        # are not frozen: for 0.1 s with those that a configured node has.
-        gc.freeze()
+        if self.owns_process:
+            # Python's garbage collector holds the interpreter while it looks through all objects
+            # that are not frozen: for 0.1 s with those that a configured node has.
+            gc.freeze()
         self.diagnostics.report(WARN, 'waiting for joint_states')
 
     def _set_watch(self) -> None:
@@ -152,7 +153,8 @@ class InverseDynamicsNode(RobotNode):
     def stop(self) -> None:
         """Forget the modal state and the reference."""
         self.cycles.period = None
-        gc.unfreeze()
+        if self.owns_process:
+            gc.unfreeze()
         self.changes.stop()
         with self.lock:
             self.feed_forward.reset()

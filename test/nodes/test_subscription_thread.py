@@ -81,7 +81,12 @@ def test_a_failed_cycle_follows_the_stale_policy_and_the_thread_goes_on(made, mo
 
 def test_the_garbage_collector_leaves_out_what_an_active_node_is_made_of(made):
     """A full collection would hold the interpreter for 0.1 s and more."""
+    made.node.trigger_deactivate()
+    made.node.owns_process = True
+    made.node.trigger_activate()
     assert len(gc.get_objects()) < 0.1 * gc.get_freeze_count()
+    made.node.trigger_deactivate()
+    assert gc.get_freeze_count() == 0
 
 
 def test_a_message_that_cannot_be_taken_is_a_failure_and_no_end(made, monkeypatch):

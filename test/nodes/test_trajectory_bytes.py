@@ -94,7 +94,10 @@ def test_a_message_that_is_no_trajectory_is_logged_and_costs_nothing(torque_node
 
 def test_no_stretch_of_a_long_trajectory_takes_long(torque_node):
     """The conversion of rclpy would hold the interpreter for 50 ms and more, in and out."""
-    made = torque_node({'robot_description': ROBOT, 'backend': 'auto', 'timeout': 1e3})
+    made = torque_node(
+        {'robot_description': ROBOT, 'backend': 'auto', 'timeout': 1e3}, activate=False)
+    made.node.owns_process = True  # as where the node runs: see its start
+    made.activate()
     made.state(STATE)
     rest = ((0.0, 0.0),) * 2
     data = serialize_message(trajectory(

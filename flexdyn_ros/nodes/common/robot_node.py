@@ -42,6 +42,7 @@ class RobotNode(GuardedCallbacks, ABC):
         robot: The loaded robot; None while unconfigured.
         dyn: Its dynamics; None while unconfigured.
         active: Whether the node is in the active state.
+        owns_process: Whether the process runs for this node alone.
     """
 
     def __init__(self, name: str, **node_arguments: Any):
@@ -55,7 +56,7 @@ class RobotNode(GuardedCallbacks, ABC):
         super().__init__(name, **node_arguments)
         self.robot: Any = None
         self.dyn: Any = None
-        self.active = False
+        self.active = self.owns_process = False
         self._loaded_text = ''
         self.parameters = NodeParameters(
             self, node_specifications(name), self._check_parameters, lambda: self.active)
@@ -250,6 +251,7 @@ def run_node(make: Callable[[], RobotNode], args: Optional[list[str]] = None) ->
     node, code = None, 0
     try:
         node = make()
+        node.owns_process = True
         log_through(node.get_logger())
         spin(node)
     except ExternalShutdownException:
