@@ -135,7 +135,8 @@ def test_an_exception_of_a_cycle_means_the_stale_policy_at_once(torque_node, err
 
 
 def test_where_gravity_fails_too_the_last_torque_ramps_to_zero(torque_node):
-    made = torque_node({'robot_description': ROBOT, 'stale_gravity_time': 0.0})
+    made = torque_node({
+        'robot_description': ROBOT, 'stale_gravity_time': 0.0, 'stale_ramp_time': 200.0})
     made.state(STATE)
     good = made.commands[-1]
 
@@ -145,10 +146,10 @@ def test_where_gravity_fails_too_the_last_torque_ramps_to_zero(torque_node):
     made.node.feed_forward.torque = made.node.feed_forward.gravity_torque = fail
     made.state(STATE)
     assert made.commands[-1] == pytest.approx(good, rel=1e-2)
-    made.node.cycle.episode._began -= 1.0
+    made.node.cycle.episode._began -= 100.0
     made.state(STATE)
     assert made.commands[-1] == pytest.approx(0.5 * good, rel=1e-2)
-    made.node.cycle.episode._began -= 10.0
+    made.node.cycle.episode._began -= 1000.0
     made.state(STATE)
     assert made.commands[-1] == pytest.approx([0.0, 0.0])
 
