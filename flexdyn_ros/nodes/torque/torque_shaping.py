@@ -33,12 +33,12 @@ class TorqueShaping:
         """Forget everything, as at activation."""
         self._changed = False
         self.published: Optional[np.ndarray] = None
+        self._computed: Optional[np.ndarray] = None
         self._published_at = 0.0
         self.interrupt()
 
     def interrupt(self) -> None:
         """Note that no torque is computed; the next one starts softly from what is published."""
-        self._computed: Optional[np.ndarray] = None
         self._interrupted = True
         # Begin [s], time [s], and torque at the begin.
         self._soft: Optional[tuple[float, float, np.ndarray]] = None
@@ -58,7 +58,7 @@ class TorqueShaping:
         """
         last = np.zeros(len(torque)) if self.published is None else self.published
         if self._interrupted:
-            self._interrupted = False
+            self._interrupted, self._computed = False, self.published
             self._published_at = now  # torques on hold have not changed meanwhile
             if self.soft_start > 0.0:
                 self._soft = now, self.soft_start, last
