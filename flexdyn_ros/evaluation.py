@@ -131,13 +131,14 @@ class Evaluation(CheckedArguments):
         kernel = backend.function(self._request(name, frame), places, method)
         written = self._written[name]
         if loaded:
-            if method == 'auto':
-                call_directly(self, written, kernel, None, loaded[0])
-            return
-        choices = [frame] if frame is not None else [method]
-        choices += [None] if frame is None and method == 'auto' else []
+            choices: list[Optional[str]] = [None] if method == 'auto' else []
+        else:
+            choices = [frame] if frame is not None else [method]
+            choices += [None] if frame is None and method == 'auto' else []
         for choice in choices:
-            call_directly(self, written, kernel, choice, None)
+            call_directly(self, written, kernel, choice, loaded[0] if loaded else None)
+        if self._backend is not backend:  # another thread has changed the loads meanwhile
+            forget_direct_calls(self)
 
     def _loop_inputs(
         self, accelerations: Optional[Mapping[str, Any]], forces: Optional[Mapping[str, Any]]

@@ -49,7 +49,7 @@ def read_joint_states(
         topic: Topic of sensor_msgs/JointState; None where the bag has one alone.
 
     Raises:
-        ArgumentError: There is no such bag or topic.
+        ArgumentError: There is no such bag or topic, or the bag cannot be read.
         FlexdynError: The library rosbags is missing, or the bag holds no sample of all joints.
     """
     try:
@@ -61,22 +61,28 @@ def read_joint_states(
         ) from None
     if not Path(bag).exists():
         raise ArgumentError('BAG', f'is "{bag}", which does not exist')
-    # Bags of older releases do not carry the definitions of their messages.
-    with AnyReader([Path(bag)], default_typestore=get_typestore(Stores.LATEST)) as reader:
-        connections = [
-            each for each in reader.connections
-            if each.msgtype == JOINT_STATE and topic in (None, each.topic)
-        ]
-        found = sorted({each.topic for each in connections})
-        if len(found) != 1:
-            every = sorted({
-                each.topic for each in reader.connections if each.msgtype == JOINT_STATE})
-            raise ArgumentError('--topic', 'must name one topic of sensor_msgs/JointState; the '
-                                f'bag has {", ".join(every) or "none"}')
-        messages = [
-            (time, reader.deserialize(raw, connection.msgtype))
-            for connection, time, raw in reader.messages(connections)
-        ]
+    try:
+        # Bags of older releases do not carry the definitions of their messages.
+        with AnyReader([Path(bag)], default_typestore=get_typestore(Stores.LATEST)) as reader:
+            connections = [
+                each for each in reader.connections
+                if each.msgtype == JOINT_STATE and topic in (None, each.topic)
+            ]
+            found = sorted({each.topic for each in connections})
+            if len(found) != 1:
+                every = sorted({
+                    each.topic for each in reader.connections if each.msgtype == JOINT_STATE})
+                raise ArgumentError(
+                    '--topic', 'must name one topic of sensor_msgs/JointState; the bag has '
+                    f'{", ".join(every) or "none"}')
+            messages = [
+                (time, reader.deserialize(raw, connection.msgtype))
+                for connection, time, raw in reader.messages(connections)
+            ]
+    except FlexdynError:
+        raise
+    except Exception as error:  # of a reader, a database or a decompressor
+        raise ArgumentError('BAG', f'is "{bag}", which cannot be read: {error}') from None
     return joined(found[0], messages, names, preferred)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 import sys
 import threading
 import traceback
@@ -12,7 +13,7 @@ from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.identification import identify
 from flexdyn_ros.identification.excitation import excite
 from flexdyn_ros.nodes.arm.measured_state import JOINT_STATES
-from flexdyn_ros.nodes.arm.times import seconds
+from flexdyn_ros.nodes.arm.times import MessageStamps, nanoseconds, NodeClock, seconds
 from flexdyn_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.common.topics import LATCHED
@@ -43,6 +44,7 @@ class IdentificationNode(RobotNode):
         """Create publishers, the subscription and the service."""
         self.stage, self._why = 'waiting', ''
         self._recorder: Optional[StateRecorder] = None
+        self._stamps, self._dropped = MessageStamps(), Counter[str]()
         self._played: Optional[PlayedTrajectory] = None
         self._thread: Optional[threading.Thread] = None
         self._duration, self._judged = np.inf, 0.0
@@ -66,6 +68,7 @@ class IdentificationNode(RobotNode):
         """Begin anew, by the search of a trajectory where there is no file."""
         p = self.parameters
         self._recorder = StateRecorder(self.robot, p['gains'])
+        self._stamps, self._dropped = MessageStamps(), Counter()
         self._duration, self._judged, self._thread = np.inf, 0.0, None
         self._condition, self._enough, self._played = np.inf, False, None
         self._excited.publish(Bool(data=False))
@@ -83,7 +86,17 @@ class IdentificationNode(RobotNode):
             self._recorder.recording = False
 
     def _on_state(self, message: JointState) -> None:
-        if self._recorder and self.active:
+        if self._recorder is None or not self.active:
+            return
+        stamp = nanoseconds(message.header.stamp)
+        wrong = self._stamps.problem(
+            tuple(message.name), stamp, None, NodeClock.of(self.get_clock(), 0.0))
+        if wrong:
+            # One stamp that is far ahead would end the recording.
+            self._dropped[wrong[0]] += 1
+            self.get_logger().warning(
+                f'{JOINT_STATES} dropped: {wrong[1]}', throttle_duration_sec=1.0)
+        else:
             self._recorder.take(message)
 
     # What the timer does.
@@ -96,6 +109,8 @@ class IdentificationNode(RobotNode):
             self.diagnostics.report(ERROR, self._why)
         elif self.stage == 'done':
             self.diagnostics.report(OK, 'identified')
+        elif self._recorder.full:
+            self.diagnostics.report(WARN, f'{self.stage}: no more states are kept')
         else:
             self.diagnostics.report(OK, self.stage)
         if busy:
@@ -198,6 +213,7 @@ class IdentificationNode(RobotNode):
         return {
             'stage': self.stage, 'recorded': recorded, 'condition': self._condition,
             'enough_excited': self._enough, 'still_joints': ' '.join(self._still),
+            **{f'dropped/{kind}': count for kind, count in self._dropped.items()},
         }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import wraps
+import gc
 import sys
 import threading
 import time
@@ -17,7 +18,11 @@ from flexdyn_ros.nodes.arm.times import ComputeTimes, NodeClock, seconds
 from flexdyn_ros.nodes.common.diagnostics import ERROR, listed, WARN
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.common.run_time_model import RunTimeModel
-from flexdyn_ros.nodes.common.subscription_thread import OutsideExecutor, SubscriptionThread
+from flexdyn_ros.nodes.common.subscription_thread import (
+    OutsideExecutor,
+    SubscriptionThread,
+    TAKING,
+)
 from flexdyn_ros.nodes.common.topics import subscribe_measured_states
 from flexdyn_ros.nodes.torque.driven_joints import driven_joints, EffortLimits, parameter_problem
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
@@ -31,10 +36,10 @@ from flexdyn_ros.nodes.torque.trajectory_service import TrajectoryService
 import numpy as np
 
 WATCH = 'InverseDynamicsNode._watch'
-CYCLES = (JOINT_STATES, MULTI_DOF, REFERENCE_TOPIC, WATCH)
+CYCLES = (JOINT_STATES, MULTI_DOF, REFERENCE_TOPIC, TAKING, WATCH)
 """Callbacks whose failure means that there is no torque."""
-UNLOCKED = ('robot_description', '~/trajectory_in')
-"""Topics whose callbacks take long, and lock by themselves what they share with cycles."""
+UNLOCKED = ('robot_description', '~/trajectory_in', '/tf', '/tf_static')
+"""Topics whose callbacks may take long, and need no lock or lock by themselves."""
 # Of Python's threads [s]. A long trajectory in the executor leaves 1.6 % of states at 1 kHz
 # unanswered; with the default of 5 ms these are 16 %.
 SWITCH_INTERVAL = 5e-4
@@ -85,7 +90,9 @@ class InverseDynamicsNode(RobotNode):
         p = self.parameters
         self.joints = driven_joints(self.robot, p['joints'], self.get_logger().info)
         self.inputs.set_robot()
-        self.feed_forward = FeedForward.of(self.dyn, p, self.joints, p['wrench_links'])
+        self.feed_forward, of_trajectories = (
+            FeedForward.of(self.dyn, p, self.joints, p['wrench_links']) for _ in range(2))
+        self.trajectories.set_arm(of_trajectories)
         coordinates, follows = self.feed_forward.coordinates, self.feed_forward.base.follows
         self.cycle.set_arm(
             self.feed_forward, coordinates.columns(self.joints), self.make_limits(self.joints))
@@ -133,15 +140,21 @@ class InverseDynamicsNode(RobotNode):
         self._set_watch()
         self.changes.start()
         self.cycle.begin()
+        if self.owns_process:
+            # Python's garbage collector holds the interpreter while it looks through all objects
+            # that are not frozen: for 0.1 s with those that a configured node has.
+            gc.freeze()
         self.diagnostics.report(WARN, 'waiting for joint_states')
 
     def _set_watch(self) -> None:
         timeouts = [self.parameters[name] for name in ('timeout', 'reference_timeout')]
-        self.cycles.period = min(0.05, min(t for t in timeouts if t > 0.0) / 2)
+        self.cycles.period = min(0.05, max(0.001, min(t for t in timeouts if t > 0.0) / 2))
 
     def stop(self) -> None:
         """Forget the modal state and the reference."""
         self.cycles.period = None
+        if self.owns_process:
+            gc.unfreeze()
         self.changes.stop()
         with self.lock:
             self.feed_forward.reset()
@@ -277,6 +290,18 @@ class InverseDynamicsNode(RobotNode):
             self._without_torque(f'{self.inputs.stale(now)} stale', now)
         elif self.cycle.episode.on and problems:
             self._without_torque(f'no torque: {listed(problems)}', now)
+        elif self.cycle.shaping.published is None:
+            if self.inputs.awaited:
+                self.diagnostics.report(WARN, f'waiting for {self.inputs.awaited}')
+        elif now - self.previous_input > self._longest_silence:
+            self._without_torque('no torque: no message has started a computation', now)
+
+    @property
+    def _longest_silence(self) -> float:
+        """Time without a torque, though states come, after which the stale policy acts [s]."""
+        p = self.parameters
+        waits = p['reference_timeout'] if p['compute_on'] == 'reference' else 0.0
+        return max(p['timeout'], waits)
 
     def diagnostic_values(self) -> dict[str, Any]:
         """Return timing and the state of the inputs."""

@@ -76,8 +76,12 @@ def test_computed_torques_lie_on_measured_ones_and_a_wrong_sign_is_named(folder,
 @pytest.mark.parametrize(('words', 'sentence'), [
     (('nowhere',), 'BAG: is "nowhere", which does not exist'),
     (('BAG', '--topic', '/other'), 'the bag has /joint_states'),
+    (('empty',), 'BAG: is "empty", which cannot be read: '),
+    (('file.db3',), 'BAG: is "file.db3", which cannot be read: '),
 ])
 def test_a_wrong_bag_or_topic_is_named(folder, bag, words, sentence):
+    (folder / 'empty').mkdir(exist_ok=True)
+    (folder / 'file.db3').touch()
     words = [str(bag) if word == 'BAG' else word for word in words]
     run = flexdyn('replay', 'arm.urdf', *words, cwd=folder)
     assert run.returncode == 2

@@ -297,3 +297,23 @@ def test_methods_of_forward_dynamics_have_code_of_their_own(monkeypatch):
     for method, expected in found.items():
         assert np.array_equal(dyn.forward_dynamics(q, qd, tau, method=method), expected)
     assert np.array_equal(dyn.forward_dynamics(q, qd, tau), found['auto'])
+
+
+def test_loads_that_another_thread_changes_meanwhile_count(monkeypatch):
+    """A call that began under the loads before leaves no compiled call with these behind."""
+    dyn = fd.Dynamics(cases.robot('rigid tree'), 'c')
+    q = state('rigid tree')[0]
+    backend, found = dyn._backend, dyn._backend.function
+    calls = []
+
+    def function(*arguments):
+        kernel = found(*arguments)
+        calls.append(kernel)
+        if len(calls) == 2:  # that of the direct call, after the first one's own
+            dyn.set_gravity([0.0, 0.0, 0.0])
+        return kernel
+
+    monkeypatch.setattr(backend, 'function', function)
+    assert np.abs(dyn.gravity_vector(q)).max() > 0.1
+    assert len(calls) == 2
+    assert np.abs(dyn.gravity_vector(q)).max() == 0.0

@@ -6,6 +6,7 @@ from flexdyn_ros.nodes.inverse_dynamics_node import InverseDynamicsNode
 import numpy as np
 import rclpy
 from rclpy.parameter import Parameter
+from rclpy.serialization import deserialize_message, serialize_message
 
 
 def overrides(parameters):
@@ -65,8 +66,18 @@ class TorqueNode:
         self.node.joint_states[1].callback(message)
 
     def reference(self, message):
-        """Hand over a message of ~/reference."""
-        self.node.inputs.reference.subscription.callback(message)
+        """Hand over a message of ~/reference, as bytes where the node takes those."""
+        subscription = self.node.inputs.reference.subscription
+        subscription.callback(serialize_message(message) if subscription.raw else message)
+
+    def trajectory(self, message):
+        """Hand over a message of ~/trajectory_in, and return what is published."""
+        service, found = self.node.trajectories, []
+        service._publisher.publish = found.append
+        service._subscription.callback(serialize_message(message))
+        while not service._timer.is_canceled():
+            service._timer.callback()
+        return [deserialize_message(each, type(message)) for each in found]
 
     def set(self, **parameters):
         """Set parameters, __ for a dot; return the results."""

@@ -271,7 +271,8 @@ def test_a_flexible_trajectory_has_the_torque_of_the_motion_between_its_points(f
 def test_times_that_do_not_increase_are_refused(flexible):
     forward = FeedForward(flexible, 'rigid')
     with pytest.raises(TrajectoryRefused, match='point 1 is not later than the previous one'):
-        TrajectoryFiller(trajectory([0.1, 0.1]), forward, EffortLimits.none, None)
+        list(TrajectoryFiller(
+            trajectory([0.1, 0.1]), forward, EffortLimits.none, None).steps())
     with pytest.raises(TrajectoryRefused, match='joint_names'):
         TrajectoryFiller(trajectory([0.1], ('shoulder', 'hip')), forward, EffortLimits.none, None)
 

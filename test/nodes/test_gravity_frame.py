@@ -83,6 +83,13 @@ def test_gravity_follows_the_tilt_of_the_base_and_stays_when_tf_falls_silent(pro
     assert np.allclose(commands[-1].data, torque(gravity[-0.5]), rtol=1e-9)
 
 
+@needs_tf2_msgs
+def test_the_log_warns_of_messages_whose_conversion_takes_long(torque_node, capfd):
+    made = torque_node({'robot_description': ROBOT, 'gravity_frame': 'world'})
+    made.node.inputs.gravity._topics._on_moving(TFMessage(transforms=[TransformStamped()] * 121))
+    assert 'a message of TF has 121 transforms' in capfd.readouterr().err
+
+
 def test_without_tf2_msgs_a_gravity_frame_is_refused(probe, start, tmp_path, monkeypatch):
     hidden = tmp_path / 'hidden' / 'tf2_msgs'
     hidden.mkdir(parents=True)

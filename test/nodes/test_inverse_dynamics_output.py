@@ -61,3 +61,17 @@ def test_commands_can_be_a_joint_state(probe, start):
     commands = probe.listen(JointState, COMMANDS)
     probe.wait_for(lambda: commands, 'command', sending(probe))
     assert np.allclose(commands[-1].effort, expected(ROBOT, (0.2, 0.3), (0.4, -0.5)))
+
+
+def test_topics_without_a_subscriber_are_not_published(torque_node, monkeypatch):
+    monkeypatch.setattr('flexdyn_ros.nodes.torque.torque_cycle.COUNT_PERIOD', 0.0)
+    made = torque_node({'robot_description': ROBOT})
+    output, sent = made.node.cycle.output, []
+    for publisher in (output._commands, output._torques, output._display):
+        publisher.publish = lambda message, publisher=publisher: sent.append(publisher)
+        publisher.get_subscription_count = lambda: 0
+    made.state(STATE)
+    assert sent == []
+    output._torques.get_subscription_count = lambda: 1
+    made.state(STATE)
+    assert sent == [output._torques]

@@ -99,6 +99,7 @@ def test_efforts_that_do_not_fit_are_refused_by_name(probe, start):
         'effort must be 2 finite numbers, got [1.0]': efforts(NAMES, (1.0,), Time()),
         'effort must be 2 finite numbers, got [nan, 0.0]': efforts(
             NAMES, (float('nan'), 0.0), Time()),
+        'a name comes twice in elbow, elbow': efforts(('elbow',) * 2, (1.0, 2.0), Time()),
     }
     for words, message in bad.items():
         probe.wait_for(

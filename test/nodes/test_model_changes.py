@@ -2,6 +2,7 @@
 """Parameters that are set while the node works: acted on, or refused with advice."""
 
 import time
+from types import SimpleNamespace
 
 import flexdyn_ros as fd
 from inverse_dynamics_cases import ROBOT, STATE
@@ -87,6 +88,22 @@ def test_what_needs_a_new_configure_is_refused_while_active(torque_node, name, v
     assert result.reason.startswith(f'{name}: Takes effect at the next configure. Deactivate')
 
 
+def test_an_old_name_that_keeps_its_value_changes_nothing_while_active(torque_node):
+    made = torque_node({'robot_description': ROBOT, 'mode': 'gravity'})
+    made.node.trigger_deactivate()
+    assert made.set(torque_model='rigid')[0].successful
+    made.node.trigger_activate()
+    assert 'Deactivate' in made.set(mode='gravity')[0].reason
+    assert made.node.parameters['torque_model'] == 'rigid'
+
+
+def test_the_description_in_force_is_not_loaded_again(torque_node, monkeypatch):
+    """Loading takes longer than a cycle."""
+    made = torque_node({'robot_description': ROBOT})
+    monkeypatch.setattr(fd, 'load_robot', lambda *given, **more: pytest.fail('loaded'))
+    assert made.set(robot_description=ROBOT)[0].successful
+
+
 def test_set_while_inactive_it_is_in_force_after_activation(torque_node):
     made = torque_node({'robot_description': ROBOT})
     made.node.trigger_deactivate()
@@ -107,6 +124,17 @@ def test_joints_and_description_are_checked_when_they_are_set(torque_node):
     assert made.node.trigger_activate() is not None
     made.state(STATE)
     assert made.commands
+
+
+def test_a_description_that_comes_after_a_wrong_one_is_loaded_while_inactive(torque_node):
+    made = torque_node({'robot_description': ROBOT})
+    made.node.parameters._values['robot_description'] = ''
+    made.node._topic = SimpleNamespace(text='<robot/>')
+    made.node.trigger_deactivate()
+    assert made.node.robot is None
+    made.node._topic.text = ROBOT.replace('name="two"', 'name="three"')
+    made.node._on_description()
+    assert made.node.robot.name == 'three'
 
 
 def test_compensation_acts_or_is_refused_in_every_torque_model(torque_node):
@@ -142,3 +170,6 @@ def test_descriptors_carry_ranges_and_allowed_values(torque_node):
     assert words.startswith('One of: gravity, rigid, flexible_quasi_static, flexible_hybrid.')
     assert words.endswith('Takes effect at the next configure.')
     assert describe('timeout').additional_constraints == 'Greater than 0.'
+    assert describe('modes.step').additional_constraints.startswith('From 0.0001 to 1.')
+    for name, value in (('payload__mass', 1e300), ('gravity', [0.0, 0.0, -1e80])):
+        assert not made.set(**{name: value})[0].successful

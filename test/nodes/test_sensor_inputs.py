@@ -87,9 +87,9 @@ def test_a_frame_of_tf_below_a_link_carries_a_wrench(torque_node):
 def test_wrenches_that_do_not_fit_are_refused_and_counted(torque_node):
     made = torque_node({'robot_description': WITH_TOOL, 'wrench_links': ['fore']})
     for message in (wrench('upper', *SIX), wrench('nowhere', *SIX),
-                    wrench('fore', *SIX[:5], float('nan'))):
+                    wrench('fore', *SIX[:5], float('nan')), wrench('fore', 1e9, *SIX[1:])):
         push(made, message)
-    assert made.values()['wrenches_refused'] == 3
+    assert made.values()['wrenches_refused'] == 4
     assert made.commands[-1] == pytest.approx(under(WITH_TOOL, 'fore', [0.0] * 6))
 
 

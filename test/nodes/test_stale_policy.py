@@ -59,6 +59,57 @@ def test_the_step_of_a_changed_model_is_spread_and_a_second_one_goes_on_from_the
     assert found == pytest.approx([15.0, 7.5, 0.0])
 
 
+def test_a_soft_start_or_ramp_that_has_begun_keeps_its_time():
+    """A new time neither makes the torque jump nor divides by zero."""
+    soft = TorqueShaping(soft_start=2.0, change_time=1.0)
+    torque = np.array([8.0])
+    assert soft.shaped(torque, 0.0) == [0.0]
+    soft.soft_start = 100.0
+    assert soft.shaped(torque, 1.0) == [4.0]
+    assert soft.shaped(torque, 3.0) == [8.0]
+    soft.change()
+    assert soft.shaped(0.0 * torque, 4.0) == [8.0]
+    soft.change_time = 0.0
+    assert soft.shaped(0.0 * torque, 4.5) == [4.0]
+    assert soft.shaped(0.0 * torque, 5.0) == [0.0]
+
+
+def test_after_a_stop_the_torque_starts_softly_from_what_is_published():
+    """Neither the time without torques nor the torque before the stop counts."""
+    shaping = TorqueShaping(soft_start=2.0, change_time=1.0)
+    before, after = np.array([8.0]), np.array([10.0])
+    for t in (0.0, 5.0):
+        shaping.note(shaping.shaped(before, t), t)
+    assert shaping.published == [8.0]
+    shaping.interrupt()
+    shaping.note(np.array([2.0]), 9.0)
+    shaping.change()
+    assert [shaping.shaped(after, t)[0] for t in (50.0, 51.0, 52.0)] == [2.0, 6.0, 10.0]
+    limited = TorqueShaping(rate_limit=10.0)
+    limited.note(np.array([3.0]), 1.0)
+    limited.interrupt()
+    assert limited.shaped(after, 1e3) == [3.0]
+
+
+@pytest.mark.parametrize('policy', ['gravity', 'zero', 'hold'])
+def test_torque_returns_softly_after_each_policy(torque_node, policy):
+    made = torque_node({'robot_description': ROBOT, 'stale_policy': policy})
+    bad = joint_state(NAMES, (NAN, 0.3), (0.4, -0.5))
+    made.state(STATE)
+    computed = made.commands[-1]
+    made.set(soft_start_time=1e4)
+    made.state(STATE)
+    assert made.commands[-1] == pytest.approx(computed)  # it acts at the next start alone
+    for _ in range(2):
+        made.state(bad)
+        stopped = made.commands[-1]
+        made.state(STATE)
+        assert made.commands[-1] == pytest.approx(stopped, rel=1e-3)
+    made.node.cycle.shaping._soft = (-1e9, 1.0, stopped)
+    made.state(STATE)
+    assert made.commands[-1] == pytest.approx(computed)
+
+
 def test_the_policy_follows_what_the_torque_contains(torque_node):
     """Gravity where it is in the torque; zero where the robot compensates gravity itself."""
     bad = joint_state(NAMES, (NAN, 0.3), (0.4, -0.5))

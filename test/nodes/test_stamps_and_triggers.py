@@ -3,6 +3,7 @@
 
 from flexdyn_ros.nodes.arm.joint_state_cache import MOST_UNKNOWN
 from flexdyn_ros.nodes.common.topics import count_lost
+from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 from inverse_dynamics_cases import NAMES, ROBOT, STATE
 from node_processes import joint_state, trajectory
 import pytest
@@ -93,6 +94,56 @@ def test_stamps_in_the_future_or_older_than_max_delay_are_dropped(torque_node):
     assert dropped(made, 'stamp_in_future') == dropped(made, 'stamp_too_old') == 1
 
 
+def test_stamps_of_references_that_start_computations_are_checked(torque_node):
+    """The modes are integrated over these stamps."""
+    made = torque_node({
+        'robot_description': ROBOT, 'compute_on': 'reference', 'plausible.patience': 2})
+    made.state(STATE)
+    made.node._watch()
+    assert made.message == 'waiting for ~/reference'
+
+    def send(when, speed=0.1):
+        message = trajectory(NAMES, (0, (), (speed, speed), ()))
+        message.header.stamp.sec = when
+        made.reference(message)
+
+    send(5)
+    fed = made.node.inputs.reference.watchdog._fed
+    send(5)  # repeated: answered again, and no younger
+    assert len(made.commands) == 2
+    assert made.node.inputs.reference.watchdog._fed == fed
+    send(5, 0.2)
+    assert made.message == 'Reference refused: the stamp repeats at 5 s.'
+    send(4)
+    send(4)
+    assert 'the stamp runs back by 1 s' in made.message
+    assert made.values()['references_refused'] == 3
+    assert len(made.commands) == 2
+    send(4)
+    assert len(made.commands) == 3
+
+
+@pytest.mark.parametrize('ends', ['removed', 'silent'])
+def test_references_that_start_computations_and_end_are_followed_by_the_policy(
+    torque_node, ends
+):
+    made = torque_node({
+        'robot_description': ROBOT, 'compute_on': 'reference', 'reference_timeout': 0.0,
+        'timeout': 0.5})
+    made.state(STATE)
+    made.reference(trajectory(NAMES, (0, (), (), (1.0, 1.0))))
+    if ends == 'removed':
+        made.reference(trajectory(NAMES))
+    made.node._watch()
+    assert len(made.commands) == 1
+    made.node.previous_input -= 1.0
+    made.state(STATE)
+    made.node._watch()
+    assert made.message == 'no torque: no message has started a computation, policy gravity'
+    gravity = made.node.feed_forward.gravity_torque(made.node.measured.positions)
+    assert made.commands[-1] == pytest.approx(gravity)
+
+
 def test_messages_that_the_middleware_drops_are_counted(torque_node):
     made = torque_node({'robot_description': ROBOT})
     events = count_lost(made.node.lost, 'joint_states')
@@ -115,32 +166,26 @@ def test_a_missing_joint_is_named_once_in_the_log(torque_node, capfd):
 def test_saturated_efforts_of_a_trajectory_are_named(torque_node, capfd):
     made = torque_node({'robot_description': ROBOT.replace('effort="50"', 'effort="1"')})
     made.state(STATE)
-    out = []
-    made.node.trajectories._publisher.publish = out.append
     rest = ((0.0, 0.0),) * 2
-    made.node.trajectories._subscription.callback(
+    out = made.trajectory(
         trajectory(NAMES, *((t, (0.2, 0.3), *rest) for t in (0.0, 0.5, 1.0))))
-    while not made.node.trajectories._timer.is_canceled():
-        made.node.trajectories._timer.callback()
     assert [list(point.effort)[1] for point in out[0].points] == [-1.0] * 3
     assert 'efforts are saturated: elbow at 3 points' in capfd.readouterr().err
     assert made.values()['trajectory_saturated/elbow'] == 3
 
 
-def test_a_trajectory_whose_effort_fails_is_not_published_in_part(torque_node):
+def test_a_trajectory_whose_effort_fails_is_not_published_in_part(torque_node, monkeypatch):
     made = torque_node({'robot_description': ROBOT})
     made.state(STATE)
-    out = []
-    made.node.trajectories._publisher.publish = out.append
+    works = FeedForward.torque
+
+    def fail(self, sample):
+        if sample.time > 0.0:
+            raise ZeroDivisionError('division by zero')
+        return works(self, sample)
+
+    monkeypatch.setattr(FeedForward, 'torque', fail)
     rest = ((0.0, 0.0),) * 2
-    made.node.trajectories._subscription.callback(
-        trajectory(NAMES, *((t, (0.2, 0.3), *rest) for t in (0.0, 0.5))))
-
-    def fail(sample):
-        raise ZeroDivisionError('division by zero')
-
-    made.node.trajectories._filler._feed_forward.torque = fail
-    while not made.node.trajectories._timer.is_canceled():
-        made.node.trajectories._timer.callback()
-    assert out == []
+    assert made.trajectory(
+        trajectory(NAMES, *((t, (0.2, 0.3), *rest) for t in (0.0, 0.5)))) == []
     assert made.values()['failures/TrajectoryService._work'] == 1

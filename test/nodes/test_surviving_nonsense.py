@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever arrives, the torque node lives on and publishes nothing outside the limits."""
 
+import time
+
 from arms import flexible_arm, rigid_arm
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.common.diagnostics import ERROR, SHORTEST_PERIOD
 from flexdyn_ros.nodes.torque.feed_forward import MODES
 from geometry_msgs.msg import AccelStamped
 from inverse_dynamics_cases import NAMES, ROBOT, STATE
@@ -132,7 +135,8 @@ def test_an_exception_of_a_cycle_means_the_stale_policy_at_once(torque_node, err
 
 
 def test_where_gravity_fails_too_the_last_torque_ramps_to_zero(torque_node):
-    made = torque_node({'robot_description': ROBOT, 'stale_gravity_time': 0.0})
+    made = torque_node({
+        'robot_description': ROBOT, 'stale_gravity_time': 0.0, 'stale_ramp_time': 200.0})
     made.state(STATE)
     good = made.commands[-1]
 
@@ -142,10 +146,10 @@ def test_where_gravity_fails_too_the_last_torque_ramps_to_zero(torque_node):
     made.node.feed_forward.torque = made.node.feed_forward.gravity_torque = fail
     made.state(STATE)
     assert made.commands[-1] == pytest.approx(good, rel=1e-2)
-    made.node.cycle.episode._began -= 1.0
+    made.node.cycle.episode._began -= 100.0
     made.state(STATE)
     assert made.commands[-1] == pytest.approx(0.5 * good, rel=1e-2)
-    made.node.cycle.episode._began -= 10.0
+    made.node.cycle.episode._began -= 1000.0
     made.state(STATE)
     assert made.commands[-1] == pytest.approx([0.0, 0.0])
 
@@ -186,6 +190,35 @@ def test_an_implausible_velocity_is_left_out_by_joint_until_it_lasts(torque_node
     assert made.values()['dropped/implausible'] == 4
     made.state(STATE)
     assert made.commands[-1] == pytest.approx(good)
+
+
+def test_levels_that_alternate_do_not_publish_diagnostics_at_every_cycle(torque_node):
+    made = torque_node({'robot_description': ROBOT})
+    made.state(STATE)
+    seen, begin = len(made.statuses), time.monotonic()
+    for _ in range(200):
+        made.state(joint_state(NAMES, (float('nan'), 0.3), (0.4, -0.5)))
+        assert made.node.diagnostics._level == ERROR
+        made.state(STATE)
+    assert len(made.statuses) - seen <= 2 * (time.monotonic() - begin) / SHORTEST_PERIOD + 2
+
+
+def test_velocities_alone_may_be_desired_where_zero_is_no_position(torque_node):
+    far = ROBOT.replace('lower="-3" upper="3"', 'lower="7" upper="7.5"')
+    made = torque_node({'robot_description': far})
+    made.state(joint_state(NAMES, (7.2, 7.2), (0.0, 0.0)))
+    made.reference(trajectory(NAMES, (0, (), (0.1, 0.1), ())))
+    assert len(made.commands) == 2
+    made.reference(trajectory(NAMES, (0, (7.2, 1e3), (), ())))
+    assert 'elbow: position 1000 is implausible' in made.message
+
+
+def test_a_reference_of_many_points_is_refused(torque_node):
+    made = torque_node({'robot_description': ROBOT})
+    made.state(STATE)
+    made.reference(trajectory(NAMES, *((k, (0.2, 0.3), (), ()) for k in range(1000))))
+    assert 'its last point alone counts, and the most are 32768' in made.message
+    assert len(made.commands) == 1
 
 
 def test_a_reference_beyond_what_the_robot_can_do_is_refused_by_name(torque_node):

@@ -64,6 +64,16 @@ def test_frames_that_nothing_connects_are_named(tree):
         tree.transform('base', 'odom', 10.0, 1.0)
 
 
+def test_frames_without_end_do_not_fill_the_memory(tree, monkeypatch):
+    monkeypatch.setattr('flexdyn_ros.nodes.common.transforms.MOST_FRAMES', 5)
+    for k in range(9):
+        tree.take(transforms(('world', f'frame{k}', 'x', 0.0)), 0.0)
+    assert len(tree._transforms) == 5
+    tree.take(transforms(('world', 'imu', 'x', 0.5)), None)
+    rotation, _ = tree.transform('world', 'imu', 0.0, 1.0)
+    assert rotation == pytest.approx(turn('x', 0.5))
+
+
 def test_rings_of_frames_end(tree):
     tree.take(transforms(('base', 'world', 'x', 0.1)), None)
     with pytest.raises(TransformUnknown):

@@ -179,6 +179,7 @@ def test_a_run_with_faults_as_the_node_shapes_it(fresh, dyn):
         seen.append(cycle)
         if stale:
             tracking = hold = None
+            shaping.interrupt()
             expected = episode.weight(now) * python.gravity_torque(state[0])
         else:
             state = measured

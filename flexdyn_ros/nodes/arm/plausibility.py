@@ -136,6 +136,7 @@ class AccelerationGuard:
 
 def check_desired(
     names: Sequence[str],
+    positions: Sequence[float],
     velocities: Sequence[float],
     accelerations: Sequence[float],
     limits: Mapping[str, Bound],
@@ -146,14 +147,17 @@ def check_desired(
 
     Args:
         names: The joints.
+        positions: Empty or one for each [rad | m].
         velocities: Empty or one for each [rad/s | m/s].
         accelerations: Empty or one for each [rad/s^2 | m/s^2].
         limits: Bounds by joint.
         plausible: What counts as plausible.
     """
     free = Bound()
-    for name, value in zip(names, velocities):
-        problem = limits.get(name, free).problem(0.0, value)
+    for k, name in enumerate(names):
+        bound = limits.get(name, free)
+        problem = bound.problem(
+            positions[k] if positions else bound.lower, velocities[k] if velocities else 0.0)
         if problem:
             return f'{name}: {problem}'
     for name, value in zip(names, accelerations):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Callable, Mapping
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -10,6 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 OK = DiagnosticStatus.OK
 WARN = DiagnosticStatus.WARN
 ERROR = DiagnosticStatus.ERROR
+SHORTEST_PERIOD = 0.05  # of a bad level; levels may alternate with every cycle [s]
 
 
 def listed(problems: Mapping[str, str]) -> str:
@@ -19,7 +21,7 @@ def listed(problems: Mapping[str, str]) -> str:
 
 class Diagnostics:
     """
-    Publishes one status on /diagnostics, once a second and whenever it changes.
+    Publishes one status on /diagnostics, once a second and whenever its level changes.
 
     Attributes:
         hardware_id: What the status is about, the robot's name.
@@ -38,25 +40,26 @@ class Diagnostics:
         self._values = values
         self._level = OK
         self._message = 'not configured'
+        self._published = OK, -SHORTEST_PERIOD  # level, and when [s]
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._timer = node.create_steady_timer(1.0, self._publish)
 
     def report(self, level: bytes, message: str) -> None:
         """
-        Set the status; a new one is published at once.
+        Set the status; a worse level is published at once, a better one after SHORTEST_PERIOD.
 
         Args:
             level: OK, WARN or ERROR.
             message: One sentence.
         """
-        if (level, message) == (self._level, self._message):
-            return
-        changed = level != self._level
         self._level, self._message = level, message
-        if changed:
+        published, when = self._published
+        if level > published or (
+                level < published and time.monotonic() - when >= SHORTEST_PERIOD):
             self._publish()
 
     def _publish(self) -> None:
+        self._published = self._level, time.monotonic()
         status = DiagnosticStatus(
             level=self._level,
             name=f'{self._node.get_fully_qualified_name()[1:]}: {self._node.get_name()}',

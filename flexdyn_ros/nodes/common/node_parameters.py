@@ -123,16 +123,14 @@ class NodeParameters:
                 value = self._value(item, parameter.value)
             except ValueError as error:
                 return SetParametersResult(successful=False, reason=str(error))
-            constraints, new = item.additional_constraints, value != values[item.name]
+            target = item.renamed_to if item.renamed_to and value else item.name
+            constraints, new = item.additional_constraints, value != values[target]
             if new and item.is_fixed_while_active and self._active():
                 return SetParametersResult(
                     successful=False, reason=f'{item.name}: {constraints} {ADVICE}.')
             fresh |= new and constraints.endswith('configure.')
-            values[item.name] = value
-            changed.add(item.name)
-            if item.renamed_to and value:
-                values[item.renamed_to] = value
-                changed.add(item.renamed_to)
+            values[item.name] = values[target] = value
+            changed |= {item.name, target}
         problem = self._check(values, changed) if self._check and changed else None
         if problem:
             return SetParametersResult(successful=False, reason=problem)

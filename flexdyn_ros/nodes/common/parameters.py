@@ -84,6 +84,8 @@ class ParameterSpecification:
             found.append(f'One of: {", ".join(named)}.')
         if 'gt<>' in self.validation and self.is_numeric:
             found.append(f'Greater than {self.validation["gt<>"][0]:g}.')
+        if 'bounds<>' in self.validation:
+            found.append('From {:g} to {:g}.'.format(*self.validation['bounds<>']))
         return ' '.join(filter(None, [*found, self.additional_constraints]))
 
     @property

@@ -42,6 +42,7 @@ class RobotNode(GuardedCallbacks, ABC):
         robot: The loaded robot; None while unconfigured.
         dyn: Its dynamics; None while unconfigured.
         active: Whether the node is in the active state.
+        owns_process: Whether the process runs for this node alone.
     """
 
     def __init__(self, name: str, **node_arguments: Any):
@@ -55,11 +56,11 @@ class RobotNode(GuardedCallbacks, ABC):
         super().__init__(name, **node_arguments)
         self.robot: Any = None
         self.dyn: Any = None
-        self.active = False
+        self.active = self.owns_process = False
+        self._loaded_text = ''
         self.parameters = NodeParameters(
             self, node_specifications(name), self._check_parameters, lambda: self.active)
         self.diagnostics = Diagnostics(self, self._diagnostic_values)
-        self._loaded_text = ''
         self._topic: Optional[DescriptionTopic] = None
         if not self.parameters['robot_description']:
             self._topic = DescriptionTopic(self, self._on_description)
@@ -96,7 +97,7 @@ class RobotNode(GuardedCallbacks, ABC):
 
     def _check_parameters(self, values: Values, changed: set[str]) -> Optional[str]:
         text = values['robot_description']
-        if 'robot_description' in changed and text:
+        if 'robot_description' in changed and text not in ('', self._loaded_text):
             try:
                 flexdyn_ros.load_robot(text, extension=values['extension_file'] or None)
             except (FlexdynError, OSError) as error:
@@ -137,15 +138,14 @@ class RobotNode(GuardedCallbacks, ABC):
             self.trigger_activate()
 
     def _on_description(self) -> None:
-        if self.robot is None:
-            if self.parameters['autostart'] and self._autostart_timer.is_canceled():
-                self._configure_and_activate()
-        elif self.active:
+        if self.active:
             self.get_logger().warning(
                 'a new robot_description takes effect when this node is deactivated'
             )
-        else:
+        elif self._state_machine.current_state[1] == 'inactive':
             self._load()
+        elif self.parameters['autostart'] and self._autostart_timer.is_canceled():
+            self._configure_and_activate()
 
     def _load(self) -> bool:
         """Load the description and set up; return whether that worked."""
@@ -251,6 +251,7 @@ def run_node(make: Callable[[], RobotNode], args: Optional[list[str]] = None) ->
     node, code = None, 0
     try:
         node = make()
+        node.owns_process = True
         log_through(node.get_logger())
         spin(node)
     except ExternalShutdownException:

@@ -21,6 +21,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 LONGEST_WAIT = 200_000_000  # after which the thread looks whether the context has ended [ns]
 EVENT_PERIOD = 0.1  # between two looks at events, such as lost messages [s]
 STOP_LIMIT = 1.0  # for the callback that runs at a stop [s]
+TAKING = 'a message'  # what failures outside callbacks are counted under
 
 
 class OutsideExecutor(CallbackGroup):
@@ -103,7 +104,7 @@ class SubscriptionThread:
             work(*arguments)
         except Exception as error:
             if not self._stopping and self._node.context.ok():
-                self._node.callback_failed('a message', error)
+                self._node.callback_failed(TAKING, error)
                 time.sleep(PAUSE)
 
     def _serve(self, wait_set: Any, handles: list[Any]) -> None:

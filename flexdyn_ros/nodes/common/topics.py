@@ -111,6 +111,7 @@ except ImportError:
     TFMessage = None
 
 QUEUE = 100
+MOST_TRANSFORMS = 120  # of a message whose conversion holds Python's interpreter for 2 ms
 
 
 class TransformTopics:
@@ -129,6 +130,7 @@ class TransformTopics:
             node: Node to subscribe with.
         """
         self.tree = TransformTree()
+        self._node = node
         self._subscriptions: list[Any] = []
         if TFMessage is not None:
             latched = QoSProfile(
@@ -140,10 +142,18 @@ class TransformTopics:
             ]
 
     def _on_moving(self, message: Any) -> None:
-        self.tree.take(message, time.monotonic())
+        self._take(message, time.monotonic())
 
     def _on_static(self, message: Any) -> None:
-        self.tree.take(message, None)
+        self._take(message, None)
+
+    def _take(self, message: Any, received: Optional[float]) -> None:
+        count = len(message.transforms)
+        if count > MOST_TRANSFORMS:
+            self._node.get_logger().warning(
+                f'a message of TF has {count} transforms; converting it takes 2 ms for each '
+                f'{MOST_TRANSFORMS}, in which no torque is computed', throttle_duration_sec=10.0)
+        self.tree.take(message, received)
 
     @staticmethod
     def check(need: str) -> None:

@@ -22,6 +22,9 @@ class TransformUnknown(FlexdynError):
     """TF has no transform between two frames."""
 
 
+MOST_FRAMES = 10_000  # that are kept; names without end must not fill the memory
+
+
 @dataclass(frozen=True)
 class FrameTransform:
     """
@@ -58,9 +61,10 @@ class TransformTree:
         for stamped in message.transforms:
             quaternion = quaternion_components(stamped.transform.rotation)
             position = vector_components(stamped.transform.translation)
-            if is_unit(quaternion) and np.isfinite(position).all():
-                parent = stamped.header.frame_id
-                self._transforms[stamped.child_frame_id] = FrameTransform(
+            frame, parent = stamped.child_frame_id, stamped.header.frame_id
+            kept = frame in self._transforms or len(self._transforms) < MOST_FRAMES
+            if kept and is_unit(quaternion) and np.isfinite(position).all():
+                self._transforms[frame] = FrameTransform(
                     parent, quaternion_matrix(quaternion), position, received)
 
     def transform(

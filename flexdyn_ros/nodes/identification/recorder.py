@@ -24,6 +24,7 @@ from flexdyn_ros.nodes.arm.times import nanoseconds
 import numpy as np
 
 SLOWEST = 0.05  # velocity that a joint reaches in both directions, or it has not moved [rad/s]
+MOST_STATES = 1_000_000  # that are kept, some 300 MB for seven joints
 ROWS = 400  # of samples from which the condition number is computed
 
 
@@ -49,10 +50,10 @@ class StateRecorder:
         self.recording = False
 
     def take(self, message: Any) -> None:
-        """Keep a message that has positions of all joints; others are ignored."""
+        """Keep a message that has positions of all joints, each once; others are ignored."""
         places = {name: k for k, name in enumerate(message.name)}
         joints = self._described.joint_names
-        if not set(joints) <= set(places):
+        if len(places) < len(message.name) or not set(joints) <= set(places):
             return
         if not self._names:
             both = [name for name in joints if f'{name}{MOTOR}' in places]
@@ -71,9 +72,15 @@ class StateRecorder:
         self.positions = row[0][motors]
         stamp = nanoseconds(message.header.stamp)
         with self._lock:
-            if self.recording and (not self._stamps or stamp > self._stamps[-1]):
+            newer = not self._stamps or stamp > self._stamps[-1]
+            if self.recording and newer and not self.full:
                 self._stamps.append(stamp)
                 self._rows.append(np.array([each[at] for each in row]))
+
+    @property
+    def full(self) -> bool:
+        """Whether no more states are kept."""
+        return len(self._stamps) >= MOST_STATES
 
     @property
     def duration(self) -> float:

@@ -54,10 +54,13 @@ class JointController:
             now: Simulated time [s].
 
         Raises:
-            FlexdynError: A name is unknown, times do not rise, or a number is missing.
+            FlexdynError: A name is unknown or comes twice, times do not rise, or a number is
+                missing.
         """
         if not self.kp.any():
             raise FlexdynError('a trajectory needs a joint controller: set pd.kp and pd.kd.')
+        if len(set(message.joint_names)) != len(message.joint_names):
+            raise FlexdynError('a trajectory names a joint more than once.')
         try:
             columns = [list(joints).index(name) for name in message.joint_names]
             t = [0.0, *(seconds(point.time_from_start) for point in message.points)]

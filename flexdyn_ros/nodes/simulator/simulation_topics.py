@@ -50,13 +50,16 @@ def efforts_by_name(message, joints: Sequence[str], held: np.ndarray) -> np.ndar
         held: Torques of joints that the message does not name, shape (n,) [N m | N].
 
     Raises:
-        EffortsRefused: A name is unknown, or the efforts are not one finite number for each name.
+        EffortsRefused: A name is unknown or comes twice, or the efforts are not one finite number
+            for each name.
     """
     unknown = [name for name in message.name if name not in joints]
     if unknown:
         raise EffortsRefused(
             f'unknown joints {", ".join(unknown)}; commanded are {", ".join(joints)}.'
         )
+    if len(set(message.name)) != len(message.name):
+        raise EffortsRefused(f'a name comes twice in {", ".join(message.name)}.')
     values = np.array(message.effort, dtype=float)
     if len(values) != len(message.name) or not np.all(np.isfinite(values)):
         raise EffortsRefused(

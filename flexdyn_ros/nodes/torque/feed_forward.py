@@ -65,6 +65,7 @@ class FeedForward:
         self._dyn = DynamicsUnderWrenches(dyn, self.wrenches) if wrench_links else dyn
         self.quiet: Optional[QuietFriction] = None
         self.base = what_follows(self._dyn, self.coordinates, free)
+        self._equations: Optional[ModalEquations] = None
         self.arm = self._deflection_model(settings or ModalSettings())
         self.state = ModalState.zero(self.coordinates.n_modes)
 
@@ -94,10 +95,10 @@ class FeedForward:
     def _deflection_model(self, settings: ModalSettings):
         if self.mode in ('gravity', 'rigid') or self.coordinates.n_modes == 0:
             return RigidArm(self.coordinates.n_modes)
-        equations = ModalEquations(self._dyn, self.coordinates, self.base)
+        self._equations = ModalEquations(self._dyn, self.coordinates, self.base)
         if self.mode == 'flexible_quasi_static':
-            return equations
-        return VibratingArm(equations, settings)
+            return self._equations
+        return VibratingArm(self._equations, settings)
 
     def prepare(self) -> None:
         """Compute once, at rest, so that code is generated before the first sample comes."""
@@ -107,6 +108,10 @@ class FeedForward:
         # Stale inputs may ask for this; whether it can be had at rest does not matter before.
         with suppress(FlexdynError):
             self.gravity_torque(self.base.rest_positions)
+        if self._equations is not None:
+            # For searches of a deflection that do not converge at once, and for trajectories.
+            self._equations.residual(
+                JointSample(0.0, self.base.rest_positions, rest, rest), self.state)
         if self.terms.friction:
             self._dyn.friction_vector(np.zeros(self._dyn.robot.nv))
         for link in self.wrenches:

@@ -11,11 +11,12 @@ from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.joint_motion import JointSample
 from flexdyn_ros.nodes.arm.plausibility import Bound, check_desired, Plausible
 from flexdyn_ros.nodes.arm.reference import Reference, ReferenceRefused
-from flexdyn_ros.nodes.arm.times import Watchdog
+from flexdyn_ros.nodes.arm.times import MessageStamps, nanoseconds, NodeClock, Watchdog
 from flexdyn_ros.nodes.common.diagnostics import ERROR
 from flexdyn_ros.nodes.common.topics import count_lost
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 import numpy as np
+from rclpy.serialization import deserialize_message
 from trajectory_msgs.msg import JointTrajectory
 
 try:
@@ -25,6 +26,7 @@ except ImportError:
 
 REFERENCE_TOPIC = '~/reference'
 CONTROLLER_STATE = 'JointTrajectoryControllerState'
+MOST_BYTES = 32768  # of a reference: their conversion holds Python's interpreter for 1 ms
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class ReferenceInput:
         self._feed_forward: Any = None
         self._bounds: Mapping[str, Bound] = {}
         self._plausible = Plausible()
+        self._stamps = MessageStamps()
         self._kind = kind
         self.subscription: Any = None
         of_controller = kind == CONTROLLER_STATE
@@ -91,7 +94,7 @@ class ReferenceInput:
             self.subscription = node.create_subscription(
                 message_type, REFERENCE_TOPIC, self._on_message, 1,
                 event_callbacks=count_lost(node.lost, REFERENCE_TOPIC),
-                callback_group=node.outside_executor)
+                callback_group=node.outside_executor, raw=not of_controller)
 
     def set_arm(
         self, feed_forward: FeedForward, limits: Mapping[str, Bound], plausible: Plausible
@@ -118,32 +121,63 @@ class ReferenceInput:
         """Forget the reference."""
         self.reference = None
         self.watchdog.clear()
+        self._stamps = MessageStamps(self._plausible.patience)
 
-    def _on_message(self, message: Any) -> None:
+    def _on_message(self, received: Any) -> None:
         if not self._node.active:
             return
-        if self._kind == CONTROLLER_STATE:
-            message = ControllerReference.of(message)
-        if not message.points:
-            self.clear()
-            return
         try:
+            message = self._message(received)
+            if not message.points:
+                self.clear()
+                return
+            aged = self._has_aged(message)
             self.reference = self._read(message)
         except ReferenceRefused as error:
             self.refused += 1
             self._node.get_logger().warning(str(error), throttle_duration_sec=1.0)
             self._node.diagnostics.report(ERROR, str(error))
             return
-        self.watchdog.feed(time.monotonic())
+        if not aged:
+            self.watchdog.feed(time.monotonic())
         self._on_new(message)
+
+    def _message(self, received: Any) -> Any:
+        """Return a message with the fields of a JointTrajectory."""
+        if self._kind == CONTROLLER_STATE:
+            return ControllerReference.of(received)
+        if len(received) > MOST_BYTES:
+            raise ReferenceRefused(
+                f'it has {len(received)} bytes; its last point alone counts, and the most are '
+                f'{MOST_BYTES}')
+        return deserialize_message(received, JointTrajectory)
+
+    def _has_aged(self, message: Any) -> bool:
+        """
+        Return whether a message repeats an old one, where its stamp is the time of the torque.
+
+        Raises:
+            ReferenceRefused: The stamp is wrong.
+        """
+        p = self._node.parameters
+        if p['compute_on'] != 'reference':
+            return False
+        clock = NodeClock.of(self._node.get_clock(), p['max_delay'])
+        point = message.points[-1]
+        content = [point.positions, point.velocities, point.accelerations]
+        found = self._stamps.problem(
+            tuple(message.joint_names), nanoseconds(message.header.stamp), content, clock)
+        if found:
+            raise ReferenceRefused(found[1])
+        return self._stamps.repeated and not clock.simulated
 
     def _read(self, message: Any) -> Reference:
         places, base = self._feed_forward.coordinates.places, self._feed_forward.base
         reference = Reference(message, places, base.follows)
         point = message.points[-1]
         problem = check_desired(
-            message.joint_names, point.velocities, point.accelerations, self._bounds,
-            self._plausible)
+            message.joint_names, point.positions, point.velocities, point.accelerations,
+            self._bounds, self._plausible)
         if problem:
             raise ReferenceRefused(problem)
         return reference

@@ -203,6 +203,7 @@ class TorqueCycle:
         last = self.shaping.published
         if last is None:
             return
+        self.shaping.interrupt()
         if not self.episode.on:
             self.stops += 1
             self._held = last

@@ -156,6 +156,13 @@ class TorqueInputs:
         self.wrenches.clear()
         self.base.clear()
 
+    @property
+    def awaited(self) -> str:
+        """The input that must come before a torque is computed; empty for none."""
+        started = self.reference.watchdog.started
+        waits = self._node.parameters['compute_on'] == 'reference' and not started
+        return REFERENCE_TOPIC if waits else ''
+
     def stale(self, now: float) -> str:
         """Return the input that has fallen silent, at a steady time [s]; empty for none."""
         if self.reference.watchdog.stale(now):

@@ -12,10 +12,12 @@ class TorqueShaping:
     """
     Shapes computed torques; what stops the arm does not pass here.
 
-    Without any of the three a torque passes bit for bit.
+    Without any of the three a torque passes bit for bit. A soft start or a ramp that has begun
+    keeps its time.
 
     Attributes:
-        soft_start: Time from activation over which torques grow from zero [s]; 0 for none.
+        soft_start: Time over which torques go from the last published one, zero at activation,
+            to the computed one [s]; 0 for none.
         rate_limit: Largest change of a torque [N m/s | N/s]; 0 for none.
         change_time: Time over which the step that a changed model makes is spread [s].
         published: The last published torque, shape (n,) [N m | N]; None before the first.
@@ -29,13 +31,18 @@ class TorqueShaping:
 
     def begin(self) -> None:
         """Forget everything, as at activation."""
-        self._began: Optional[float] = None
-        self._computed: Optional[np.ndarray] = None
-        self._changed_at: Optional[float] = None
-        self._offset: Optional[np.ndarray] = None
         self._changed = False
         self.published: Optional[np.ndarray] = None
+        self._computed: Optional[np.ndarray] = None
         self._published_at = 0.0
+        self.interrupt()
+
+    def interrupt(self) -> None:
+        """Note that no torque is computed; the next one starts softly from what is published."""
+        self._interrupted = True
+        # Begin [s], time [s], and torque at the begin.
+        self._soft: Optional[tuple[float, float, np.ndarray]] = None
+        self._ramp: Optional[tuple[float, float, np.ndarray]] = None
 
     def change(self) -> None:
         """Note that the next torque comes from a changed model."""
@@ -49,31 +56,36 @@ class TorqueShaping:
             torque: Computed torque, shape (n,) [N m | N].
             now: Steady time [s].
         """
-        if self._began is None:
-            self._began = now
+        last = np.zeros(len(torque)) if self.published is None else self.published
+        if self._interrupted:
+            self._interrupted, self._computed = False, self.published
+            self._published_at = now  # torques on hold have not changed meanwhile
+            if self.soft_start > 0.0:
+                self._soft = now, self.soft_start, last
         torque = self._over_change(torque, now)
-        started = now - self._began
-        if started < self.soft_start:
-            torque = torque * (started / self.soft_start)
+        if self._soft is not None:
+            began, time, start = self._soft
+            if now - began < time:
+                torque = start + (now - began) / time * (torque - start)
+            else:
+                self._soft = None
         if self.rate_limit > 0.0:
-            last = np.zeros(len(torque)) if self.published is None else self.published
-            since = 0.0 if self.published is None else now - self._published_at
-            step = self.rate_limit * since
+            step = self.rate_limit * (now - self._published_at)
             torque = np.clip(torque, last - step, last + step)
         return torque
 
     def _over_change(self, torque: np.ndarray, now: float) -> np.ndarray:
         if self._changed and self._computed is not None and self.change_time > 0.0:
             # What is left of an earlier ramp is part of what is published now.
-            self._offset = self._computed - torque
-            self._changed_at = now
+            self._ramp = now, self.change_time, self._computed - torque
         self._changed = False
-        if self._offset is not None and self._changed_at is not None:
-            left = 1.0 - (now - self._changed_at) / self.change_time
+        if self._ramp is not None:
+            began, time, offset = self._ramp
+            left = 1.0 - (now - began) / time
             if left > 0.0:
-                torque = torque + left * self._offset
+                torque = torque + left * offset
             else:
-                self._offset = None
+                self._ramp = None
         self._computed = torque
         return torque
 

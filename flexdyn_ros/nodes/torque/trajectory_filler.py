@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-import copy
 from typing import Callable, Iterator, Optional, Sequence
 
 from flexdyn_ros.errors import FlexdynError
@@ -68,7 +67,7 @@ class TrajectoryFiller:
     point alone.
 
     Attributes:
-        filled: Copy of the trajectory, whose points get their efforts one after the other.
+        filled: The trajectory, whose points get their efforts one after the other.
         saturated: Number of points by joint whose effort was saturated.
     """
 
@@ -83,7 +82,7 @@ class TrajectoryFiller:
         Check a trajectory.
 
         Args:
-            trajectory: Fields as trajectory_msgs/JointTrajectory; left as it is.
+            trajectory: Fields as trajectory_msgs/JointTrajectory.
             feed_forward: Computes the torques; its modal state is reset.
             make_limits: Returns the saturation of the torques of these joints.
             rest: Measured joint positions, shape (n_positions,), used (at rest) for joints that
@@ -91,10 +90,9 @@ class TrajectoryFiller:
                 not be known.
 
         Raises:
-            TrajectoryRefused: A name is unknown, a joint's position is not known, or a point
-                lacks positions, velocities or accelerations.
+            TrajectoryRefused: A name is unknown, or a joint's position is not known.
         """
-        self.filled = copy.deepcopy(trajectory)
+        self.filled = trajectory
         self.saturated: Counter[str] = Counter()
         self._feed_forward = feed_forward
         coordinates = feed_forward.coordinates
@@ -120,9 +118,9 @@ class TrajectoryFiller:
             coordinates.places[name][0] for name in left_out
             if name in coordinates.places and name in feed_forward.base.follows
         ]
-        self._check_points()
 
-    def _check_points(self) -> None:
+    def _checked(self) -> Iterator[int]:
+        """Check one point after the other, yielding after each."""
         time = -np.inf
         for number, point in enumerate(self.filled.points):
             for field in FIELDS:
@@ -137,6 +135,7 @@ class TrajectoryFiller:
             if seconds(point.time_from_start) <= time:
                 raise TrajectoryRefused(f'point {number} is not later than the previous one')
             time = seconds(point.time_from_start)
+            yield 0
 
     def _sample(self, point) -> JointSample:
         q = self._rest.copy()
@@ -154,8 +153,13 @@ class TrajectoryFiller:
         Fill one point after the other; with vibrating modes each step of them is one of its own.
 
         Yields:
-            The number of points done.
+            The number of points done; zero for each that is checked before.
+
+        Raises:
+            TrajectoryRefused: A point lacks positions, velocities or accelerations, or is not
+                later than the one before.
         """
+        yield from self._checked()
         self._feed_forward.reset()
         arm, previous = self._feed_forward.arm, None
         for number, point in enumerate(self.filled.points):

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections import Counter
 import time
-from typing import Any, Iterator
+from typing import Any, Iterator, Mapping, Optional
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
+from flexdyn_ros.nodes.torque.trajectory_bytes import TrajectoryBytes
 from flexdyn_ros.nodes.torque.trajectory_filler import TrajectoryFiller
+import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
 PAUSE = 0.001  # between two stretches of work, for other callbacks [s]
@@ -20,9 +22,9 @@ class TrajectoryService:
     """
     Republishes ~/trajectory_in as ~/trajectory_out with efforts filled.
 
-    A long trajectory is worked off in stretches of a millisecond, or of compute_budget where that
-    is less, so that torques keep coming meanwhile. A newer trajectory replaces one that is not
-    finished.
+    A long trajectory is read, worked off and written in stretches of a millisecond, or of
+    compute_budget where that is less, so that torques keep coming meanwhile. A newer trajectory
+    replaces one that is not finished.
 
     Attributes:
         saturated: Number of points by joint whose effort was saturated.
@@ -37,56 +39,77 @@ class TrajectoryService:
         """
         self._node = node
         self.saturated: Counter[str] = Counter()
-        self._filler: Any = None  # a TrajectoryFiller while one is worked off
-        self._steps: Iterator[int] = iter(())
+        self._steps: Iterator[Any] = iter(())
+        self._feed_forward: Any = None
         self._publisher = node.create_lifecycle_publisher(JointTrajectory, '~/trajectory_out', 1)
         self._subscription = node.create_subscription(
-            JointTrajectory, '~/trajectory_in', self._on_trajectory, 1
-        )
+            JointTrajectory, '~/trajectory_in', self._on_trajectory, 1, raw=True)
         self._timer = node.create_steady_timer(PAUSE, self._work)
         self._timer.cancel()
 
-    def _on_trajectory(self, message: JointTrajectory) -> None:
+    def set_arm(self, feed_forward: FeedForward) -> None:
+        """
+        Forget the trajectory, and set what computes the torques of the next ones.
+
+        Args:
+            feed_forward: Its state is that of a trajectory. Its code must be that of the cycles,
+                which is there; so it has their links of wrenches, on which no wrench acts.
+        """
+        self._steps = iter(())
+        self._feed_forward = feed_forward
+
+    def _on_trajectory(self, data: bytes) -> None:
         node = self._node
         if not node.active:
             node.get_logger().warning('~/trajectory_in ignored: the node is not active')
             return
-        rest = None
-        if node.measured.complete:
-            timeout = node.parameters['timeout']
-            rest, _ = node.measured.without_left_out(time.monotonic(), timeout)
-        try:
-            with node.lock:
-                node.catch_up()
-            feed_forward = FeedForward.of(node.dyn, node.parameters, node.joints)
-            feed_forward.terms = node.feed_forward.terms
-            self._filler = TrajectoryFiller(message, feed_forward, node.make_limits, rest)
-        except FlexdynError as error:
-            node.get_logger().error(str(error))
-            return
-        self._steps = self._filler.steps()
+        self._steps = self._filled(data)
         self._timer.reset()
+
+    def _filled(self, data: bytes) -> Iterator[Any]:
+        """Read, fill and publish one trajectory, yielding after each point."""
+        node = self._node
+        trajectory = TrajectoryBytes(data)
+        yield from trajectory.read()
+        with node.lock:
+            node.catch_up()
+        self._feed_forward.terms = node.feed_forward.terms
+        filler = TrajectoryFiller(
+            trajectory, self._feed_forward, node.make_limits, self._rest())
+        yield from filler.steps()
+        written: Any = None
+        for written in trajectory.write():
+            yield written
+        self._publisher.publish(written)
+        self._report(filler.saturated)
+
+    def _rest(self) -> Optional[np.ndarray]:
+        """Return the measured joint positions; None while they are not known."""
+        node = self._node
+        if not node.measured.complete:
+            return None
+        timeout = node.parameters['timeout']
+        return node.measured.without_left_out(time.monotonic(), timeout)[0]
 
     def _work(self) -> None:
         node = self._node
         # Started again while there is more to do, so that nothing that fails is done again.
         self._timer.cancel()
+        if not node.active:
+            return
         end = time.monotonic() + min(node.parameters['compute_budget'], STRETCH)
         try:
-            while node.active and time.monotonic() < end:
+            next(self._steps)
+            while time.monotonic() < end:
                 next(self._steps)
         except StopIteration:
-            self._finish()
             return
         except FlexdynError as error:
-            node.get_logger().error(str(error))
+            node.get_logger().error(f'~/trajectory_in: {error}')
             return
-        if node.active:
-            self._timer.reset()
+        self._timer.reset()
 
-    def _finish(self) -> None:
-        self._publisher.publish(self._filler.filled)
-        saturated = self._filler.saturated
+    def _report(self, saturated: Mapping[str, int]) -> None:
         self.saturated.update(saturated)
         if saturated:
             named = ', '.join(f'{name} at {count} points' for name, count in saturated.items())

@@ -96,12 +96,13 @@ class WrenchInput:
         prefix = self._node.parameters['frame_prefix']
         name = message.header.frame_id
         placed = self._place(name, name.removeprefix(prefix), now)
-        if placed is None or not np.isfinite([*force, *moment]).all():
+        largest = self._node.parameters['plausible.wrench']
+        if placed is None or not (np.abs([*force, *moment]) <= largest).all():
             self.refused += 1
             allowed = ', '.join(self._feed_forward.wrenches) or 'none, set wrench_links'
             self._node.get_logger().warning(
                 f'{TOPIC} ignored: frame_id "{name}" must be fixed to one of the wrench_links '
-                f'({allowed}), and the wrench finite', throttle_duration_sec=1.0)
+                f'({allowed}), and the wrench within {largest:g}', throttle_duration_sec=1.0)
             return
         link, rotation, position = placed
         force = rotation @ force

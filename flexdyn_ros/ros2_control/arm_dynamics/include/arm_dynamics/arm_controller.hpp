@@ -219,6 +219,7 @@ private:
     feed_forward_.reset();
     holding_ = tracking_ = false;
     if (!shaping_.commanded_any()) {return Cycle::kSilent;}
+    shaping_.interrupt();
     if (!episode_.on()) {held_ = shaping_.commanded();}
     const double weight =
       episode_.weight(settings_.stale_gravity_time, settings_.stale_ramp_time, now);

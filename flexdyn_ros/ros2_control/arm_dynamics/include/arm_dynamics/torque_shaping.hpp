@@ -13,17 +13,21 @@ namespace arm_dynamics
 
 struct ShapingSettings
 {
-  double soft_start_time = 0.0;   ///< over which torques grow from zero [s]; 0: none
+  double soft_start_time = 0.0;   ///< from the last torque, zero at first, on [s]; 0: none
   double rate_limit = 0.0;        ///< largest change of a torque [N m/s | N/s]; 0: none
   double change_ramp_time = 0.5;  ///< over which a change's step is spread [s]
 };
 
-/// Shapes computed torques; what stops the arm does not pass here.
+/// Shapes computed torques; what stops the arm does not pass here. A soft start or a ramp that
+/// has begun keeps its time.
 class TorqueShaping
 {
 public:
   /// Forget everything, as at activation.
   void begin() noexcept {*this = TorqueShaping{};}
+
+  /// Note that no torque is computed; the next one starts softly from what is commanded.
+  void interrupt() noexcept {began_ = soft_ = ramp_ = false;}
 
   /// Note that the next torque comes from a changed model or target.
   void change() noexcept {changed_ = true;}
@@ -33,15 +37,19 @@ public:
   {
     if (!began_) {
       began_ = true;
-      began_at_ = now;
+      commanded_at_ = began_at_ = now;
+      start_ = computed_ = commanded_;
+      computed_any_ = commanded_any_;
+      soft_time_ = settings.soft_start_time;
+      soft_ = soft_time_ > 0.0;
     }
     spread_change(settings, now, torque);
-    const double since_start = now - began_at_;
-    if (since_start < settings.soft_start_time) {
-      for (double & each : torque) {each *= since_start / settings.soft_start_time;}
+    soft_ = soft_ && now - began_at_ < soft_time_;
+    for (std::size_t k = 0; soft_ && k < kJoints; ++k) {
+      torque[k] = start_[k] + (now - began_at_) / soft_time_ * (torque[k] - start_[k]);
     }
     if (settings.rate_limit > 0.0) {
-      const double step = commanded_any_ ? settings.rate_limit * (now - commanded_at_) : 0.0;
+      const double step = settings.rate_limit * (now - commanded_at_);
       for (std::size_t k = 0; k < kJoints; ++k) {
         torque[k] = std::min(std::max(torque[k], commanded_[k] - step), commanded_[k] + step);
       }
@@ -67,10 +75,11 @@ private:
       for (std::size_t k = 0; k < kJoints; ++k) {offset_[k] = computed_[k] - torque[k];}
       ramp_ = true;
       ramp_at_ = now;
+      ramp_time_ = settings.change_ramp_time;
     }
     changed_ = false;
     if (ramp_) {
-      const double left = 1.0 - (now - ramp_at_) / settings.change_ramp_time;
+      const double left = 1.0 - (now - ramp_at_) / ramp_time_;
       ramp_ = left > 0.0;
       for (std::size_t k = 0; ramp_ && k < kJoints; ++k) {torque[k] += left * offset_[k];}
     }
@@ -78,10 +87,11 @@ private:
     computed_any_ = true;
   }
 
-  bool began_ = false, changed_ = false, ramp_ = false, computed_any_ = false;
+  bool began_ = false, changed_ = false, soft_ = false, ramp_ = false, computed_any_ = false;
   bool commanded_any_ = false;
-  double began_at_ = 0.0, ramp_at_ = 0.0, commanded_at_ = 0.0;
-  JointVector computed_{}, offset_{}, commanded_{};
+  double began_at_ = 0.0, soft_time_ = 0.0, ramp_at_ = 0.0, ramp_time_ = 0.0;
+  double commanded_at_ = 0.0;
+  JointVector start_{}, computed_{}, offset_{}, commanded_{};
 };
 
 /// The time since no torque can be computed.
