@@ -45,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--inputs', metavar='NAME', nargs='+', action='extend', default=[],
                         help='signals that excite the others: a chirp or step of a joint, a force')
     parser.add_argument('--count', metavar='N', type=int,
-                        help='modes of a recording [1] (default: while one more explains 5 percent)')
+                        help='modes of a recording (default: while one more explains 5 percent)')
     parser.add_argument('--band', metavar='HZ', type=positive, nargs=2,
                         help='least and greatest frequency of modes of a recording [Hz]')
     parser.add_argument('--topic', metavar='TOPIC',
