@@ -155,3 +155,12 @@ def test_base_parameters_of_a_planar_arm_are_the_textbooks():
     assert 'link1/izz +1 link2/iyy +0.16 link3/mass +1 link3/iyy' in names
     assert 'link2/mx +0.4 link3/mass' in names
     assert 'link2/izz +0.16 link3/mass' in names
+
+
+def test_friction_at_low_velocity_is_among_the_base_parameters():
+    arm = described_arm()
+    model = TorqueModel(arm, arm.joint_names, ('coulomb', 'stribeck'))
+    shapes = [replace(shape, stribeck=0.01) for shape in model.shapes(None)]
+    base = base_parameters(model, shapes, model.values, np.ones(len(model.names), dtype=bool))
+    found = {model.names[column] for column in base.columns}
+    assert {'joint1/stribeck', 'joint2/stribeck', 'joint3/stribeck'} <= found
