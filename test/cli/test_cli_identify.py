@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / 'identification'))
 from simulated_arms import (  # noqa: E402
     described_arm,
     recorded,
-    recorded_on_both_sides,
+    recorded_with_modes,
     true_arm,
 )
 
@@ -92,7 +92,7 @@ def test_a_loaded_run_gives_the_gains(logs, tmp_path, capsys):
 def test_positions_on_both_sides_give_the_stiffness(tmp_path, capsys, both):
     elastic, random = described_arm('stiffness="3000" damping="2"'), np.random.default_rng(8)
     true = true_arm(elastic, random)
-    motion, names = recorded_on_both_sides(true, random), elastic.joint_names
+    motion, names = recorded_with_modes(true, random), elastic.joint_names
     (tmp_path / 'arm.urdf').write_text(elastic.descriptions[0])
     (tmp_path / 'drives.xml').write_text(elastic.descriptions[1])
     motor, deflection = motion.q[:, :3], motion.q[:, 3:]

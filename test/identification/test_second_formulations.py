@@ -12,7 +12,7 @@ from flexdyn_ros.identification.torque_model import TorqueModel
 from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 import pytest
-from simulated_arms import described_arm, fourier_motion, recorded, true_arm
+from simulated_arms import described_arm, FLEXIBLE, fourier_motion, recorded, true_arm
 
 
 @pytest.mark.oracle
@@ -55,6 +55,21 @@ def test_the_regressor_gives_inverse_dynamics():
     rotors = [joint.dynamics.reflected_inertia for joint in robot.joints]
     losses = np.array([dyn.friction_vector(each) for each in qd])
     assert np.allclose(rigid + rotors * qdd + losses, exact, atol=1e-10)
+
+
+@pytest.mark.parametrize('form', ['', 'rotation="linear"', 'deflection="linearised"', 'spring'])
+def test_samples_pass_through_every_form_of_the_dynamics(form):
+    arm, drives = described_arm().descriptions
+    extension = [drives, FLEXIBLE.replace('inertial="hub"', f'inertial="hub" {form}')]
+    if form == 'spring':
+        table = '<spring points="-0.02 -300, 0 0, 0.02 300"/><friction viscous="3"'
+        extension = drives.replace('<friction viscous="3"', table)
+    robot = fd.load_robot(arm, extension=extension)
+    q, qd, qdd = np.random.default_rng(1).normal(size=(3, 7, robot.nv))
+    q[:, 3:] *= 0.01
+    dyn = fd.Dynamics(robot, backend='reference')
+    exact = np.array([dyn.inverse_dynamics(*each) for each in zip(q, qd, qdd)])
+    assert robot.n_modes and np.allclose(known_forces(robot, q, qd, qdd), exact, atol=1e-10)
 
 
 def test_friction_is_that_of_least_squares_by_scipy():
