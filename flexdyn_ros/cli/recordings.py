@@ -31,6 +31,10 @@ NAMED = {
     'tau': ('{name}/effort', '{name}/torque', '{name}/current', '{name}/tau', 'effort_{name}',
             'torque_{name}', 'current_{name}', 'tau_{name}'),
 }
+LONGEST_STEP = 0.5  # [s], beyond which times are likely milliseconds
+# Velocities and slopes of positions, over windows, differ by less than this ratio. Joints that
+# move less are not compared [rad | m].
+UNIT_RATIO, LEAST_WAY, WINDOWS = 4.0, 0.5, 201
 LARGEST_ANGLE = 30.0  # [rad], beyond which positions are likely degrees
 
 
@@ -76,6 +80,7 @@ def read_motion(
             raise FlexdynError(f'{file}: {recording.topic} holds no efforts of all joints.')
     if names != list(joints):
         from_both_sides(joints, q, qd, None if table else tau)
+    _refuse_other_units(file, t, q, qd, joints)
     scale = np.array([gains.get(name, 1.0) for name in joints])
     for name, column in zip(joints, q.T):
         if name in angular and np.abs(column).max() > LARGEST_ANGLE:
@@ -83,6 +88,25 @@ def read_motion(
                 f'{file}: "{name}" reaches {np.abs(column).max():.4g}, too much for radians. '
                 'Write positions in radians and times in seconds.')
     return Motion(t, q, qd, None if tau is None else tau * scale, joints, load)
+
+
+def _refuse_other_units(
+    file: str, t: np.ndarray, q: np.ndarray, qd: Optional[np.ndarray], joints: Sequence[str]
+) -> None:
+    """Raise FlexdynError where times are no seconds, or velocities no slopes of positions."""
+    step = float(np.median(np.diff(t)))
+    if step > LONGEST_STEP:
+        raise FlexdynError(f'{file}: samples are {step:.4g} s apart. Write times in seconds.')
+    marks = np.linspace(0, len(t) - 1, WINDOWS).astype(int)
+    for name, places, rates in zip(joints, q.T, () if qd is None else qd.T):
+        ways = np.diff(places[marks])
+        steps = 0.5 * (rates[1:] + rates[:-1]) * np.diff(t)
+        integrals = np.diff(np.concatenate([[0.0], np.cumsum(steps)])[marks])
+        ratio = float(integrals @ ways / max(ways @ ways, 1e-300))
+        if np.sum(np.abs(ways)) > LEAST_WAY and not 1.0 / UNIT_RATIO < ratio < UNIT_RATIO:
+            raise FlexdynError(
+                f'{file}: velocities of "{name}" are {ratio:.3g} times the slopes of its '
+                'positions. Check the units of times, positions and velocities.')
 
 
 def read_signals(file: str, topic: Optional[str] = None) -> tuple[np.ndarray, dict[str, Any]]:
