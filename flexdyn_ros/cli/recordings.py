@@ -31,6 +31,7 @@ NAMED = {
     'tau': ('{name}/effort', '{name}/torque', '{name}/current', '{name}/tau', 'effort_{name}',
             'torque_{name}', 'current_{name}', 'tau_{name}'),
 }
+CURRENTS = ('{name}/current', 'current_{name}', 'i{k}')
 LONGEST_STEP = 0.5  # [s], beyond which times are likely milliseconds
 # Velocities and slopes of positions, over windows, differ by less than this ratio. Joints that
 # move less are not compared [rad | m].
@@ -70,7 +71,7 @@ def read_motion(
         heads = _heads(path)
         names = list(joints) if set(joints) <= set(heads) else names
         driven = [name for name in joints if not name.endswith(ELASTIC)]
-        t, q, qd, tau = _from_csv(path, names, driven, with_torque)
+        t, q, qd, tau = _from_csv(path, names, driven, with_torque, gains)
     else:
         recording = read_joint_states(file, names, {}, topic)
         t, q = recording.t, recording.q
@@ -155,7 +156,8 @@ def _heads(path: Path) -> list[str]:
 
 
 def _from_csv(
-    path: Path, joints: Sequence[str], driven: Sequence[str], with_torque: bool
+    path: Path, joints: Sequence[str], driven: Sequence[str], with_torque: bool,
+    gains: Mapping[str, float],
 ) -> Signals:
     """
     Return times, positions, velocities or None, and torques; rows with gaps are left out.
@@ -174,6 +176,11 @@ def _from_csv(
             raise ArgumentError(
                 'LOG', f'is {path}, which lacks a column "{shown}"; it has {", ".join(heads)}')
         found[kind] = None if missing else [place for place in places if place is not None]
+        for k, (name, place) in enumerate(zip(owners, places), 1):
+            forms = [form.format(name=name, k=k) for form in CURRENTS]
+            if kind == 'tau' and with_torque and name not in gains and heads[place or 0] in forms:
+                raise ArgumentError(
+                    '--gains', f'has no gain of "{name}", of which {path} holds the current')
         wanted += found[kind] or []
     table = _numbers(path, wanted)
     parts, start = {}, 1

@@ -130,6 +130,7 @@ def test_text_names_residuals_and_fixed_parameters_stay(logs, tmp_path, capsys):
 @pytest.mark.parametrize(('words', 'error'), [
     (('missing.csv',), 'does not exist'),
     (('torques.csv', '--gains', '1', '2'), '--gains'),
+    (('currents.csv',), 'has no gain of "joint1"'),
     (('torques.csv', '--gains', 'joint9=2'), 'joint9'),
     (('torques.csv', '--friction', 'sticky'), 'sticky'),
     (('torques.csv', '--cutoff', '300'), 'cutoff'),

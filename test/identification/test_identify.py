@@ -344,6 +344,5 @@ def test_an_arm_with_a_flexible_link_whose_deflections_are_measured():
 def test_deviations_with_deflections_are_honest_over_a_hundred_runs(described):
     misses = misses_with_modes(described, range(100), 1e-7)
     spread = np.sqrt(np.mean(np.square(misses)))
-    print(f'spread {spread:.3f}, beyond three {np.mean(np.abs(misses) > 3.0):.4f}')
     assert 1.0 / 1.5 < spread < 1.5
     assert np.mean(np.abs(misses) > 3.0) < 0.04

@@ -5,6 +5,7 @@ import json
 
 import flexdyn_ros as fd
 from flexdyn_ros.cli.main import main
+from flexdyn_ros.cli.recordings import read_signals
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.modal_testing.adjustable_model import AdjustableModel
 from flexdyn_ros.modal_testing.measured_modes import ModalTest
@@ -157,7 +158,7 @@ def test_a_moving_joint_gives_the_modes_with_it_held(
         signal, joint = tip_accelerations(true, q, qd, qdd), qdd[:, 0]
     words = written(tmp_path, 't,signal,slew', t[::2], noisy(random, signal[::2]), joint[::2])
     assert main([*words, '--inputs', 'slew', '--band', '0.5', '60', *options]) == 0
-    print(capsys.readouterr().out)
+    capsys.readouterr()
     check_modes(tmp_path, true)
 
 
@@ -176,3 +177,31 @@ def test_wrong_recordings_are_errors(tmp_path, capsys):
     words[words.index(str(tmp_path / 'log.csv'))] = str(tmp_path / 'sensors.yaml')
     assert main(words) == 2
     assert 'neither modes nor stiffness' in capsys.readouterr().err
+
+
+def test_an_imu_in_a_bag(tmp_path):
+    rosbags = pytest.importorskip('rosbags.rosbag2', reason='rosbags is not installed')
+    from rosbags.typesys import get_typestore, Stores
+
+    store = get_typestore(Stores.LATEST)
+    vector, turn = (store.types[f'geometry_msgs/msg/{name}'] for name in ('Vector3', 'Quaternion'))
+    header, time = store.types['std_msgs/msg/Header'], store.types['builtin_interfaces/msg/Time']
+    kind, none = 'sensor_msgs/msg/Imu', np.zeros(9)
+    t = np.arange(0.0, 2.0, 0.01)
+    wave = 3.0 * np.exp(-0.8 * t) * np.cos(40.0 * t)
+    with rosbags.Writer(
+        tmp_path / 'bag', version=9, storage_plugin=rosbags.StoragePlugin.MCAP) as writer:
+        connection = writer.add_connection('/tip/imu', kind, typestore=store)
+        for when, value in zip(t, wave):
+            stamp = round(when * 1e9) + 10**9
+            message = store.types[kind](
+                header(time(*divmod(stamp, 10**9)), ''), turn(0.0, 0.0, 0.0, 1.0), none,
+                vector(0.0, 0.0, 0.0), none, vector(0.0, value, 9.81), none)
+            writer.write(connection, stamp, store.serialize_cdr(message, kind))
+    times, signals = read_signals(str(tmp_path / 'bag'))
+    assert np.allclose(signals['linear_acceleration/y'], wave)
+    mode, = recorded_test(times, signals, count=1).modes  # what rests is no signal
+    assert mode.frequency * 2.0 * np.pi == pytest.approx(np.hypot(40.0, 0.8), rel=1e-3)
+    assert mode.damping_ratio == pytest.approx(0.02, rel=1e-2)
+    with pytest.raises(ArgumentError, match='the bag has /tip/imu'):
+        read_signals(str(tmp_path / 'bag'), '/imu')
