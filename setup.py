@@ -26,6 +26,7 @@ EXTRAS = {
     'nastran': ['pyNastran'],
     'solids': ['scikit-fem', 'meshio', 'trimesh', 'gmsh', 'matplotlib'],
     'modal-tests': ['pyuff'],
+    'studies': ['clarabel', 'cvxpy-base', 'figaroh', 'matplotlib'],
     'oracles': ['example-robot-data', 'mujoco', 'pin'],
     'test': ['hypothesis', 'matplotlib', 'psutil', 'pycparser', 'pytest', 'pytest-timeout'],
 }

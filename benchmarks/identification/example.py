@@ -14,7 +14,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 import sys
+from typing import Optional
 
+from benchmarks.identification.figaroh_method import predicted_by_figaroh
+from benchmarks.identification.semidefinite import solved_twice
 import flexdyn_ros as fd
 from flexdyn_ros.identification import Identification, identify, Motion
 from flexdyn_ros.identification.excitation import Excitation, excite
@@ -37,18 +40,21 @@ def main() -> int:
     true = changed(described, random)
     fitted = recorded(true, excite(described, period=15.0, trials=20, steps=STEPS), random)
     other = recorded(true, excite(described, period=15.0, trials=1, steps=0, seed=9), random)
-    found = identify(described, fitted)
+    found, solvers = solved_twice(lambda: identify(described, fitted))
     file = ROOT / 'docs' / 'identification.png'
     picture(found, other).savefig(file, dpi=90)
     print(f'Delay {1e3 * found.path.delay:.2f} ms, condition {found.statistics.condition:.3g}.')
     page = ROOT / 'docs' / 'identification_study.md'
-    page.write_text(study(found, other), encoding='utf-8')
+    theirs = predicted_by_figaroh(described.descriptions[0], fitted, other, found.path.cutoff)
+    page.write_text(study(found, other, theirs, solvers), encoding='utf-8')
     print(f'Written: {file}, {page}')
     return 0
 
 
-def study(found: Identification, motion: Motion) -> str:
-    """Return the page: residuals of description and identified robot on a motion not fitted."""
+def study(
+    found: Identification, motion: Motion, theirs: Optional[np.ndarray], solvers: Optional[str]
+) -> str:
+    """Return the page: residuals of description, FIGAROH and us on a motion not fitted."""
     described = replace(found, values=found.model.values)
     inside = slice(int(RATE), -int(RATE))
     rows = [
@@ -56,6 +62,8 @@ def study(found: Identification, motion: Motion) -> str:
                                           motion.tau - described.torque(motion)),
         ('less the torque of the identified robot', motion.tau - found.torque(motion)),
     ]
+    if theirs is not None:
+        rows.insert(2, ('less the torque of FIGAROH', motion.tau - theirs))
     names = found.robot.joint_names
     lines = [
         '# Identification of a simulated arm', '',
@@ -69,6 +77,15 @@ def study(found: Identification, motion: Motion) -> str:
     for label, values in rows:
         sizes = np.sqrt(np.mean(values[inside] ** 2, axis=0))
         lines.append(f'| {label} | ' + ' | '.join(f'{size:.3g}' for size in sizes) + ' |')
+    lines += ['', 'Noise is a part of each row.']
+    if theirs is None:
+        lines += ['FIGAROH is not installed here (`pip install figaroh`).']
+    else:
+        lines += [
+            'FIGAROH (`pip install figaroh`) fits the same samples: regressor of Pinocchio, '
+            'viscous and', 'static friction, rotors, offsets, and base parameters by ordinary '
+            'least squares. It does not', 'estimate the delay.']
+    lines += ['', solvers or 'Clarabel is not installed here (`pip install cvxpy-base clarabel`).']
     return '\n'.join([*lines, '', '![Torques](identification.png)', ''])
 
 

@@ -43,7 +43,7 @@ def read_joint_states(
     Return the joint states of a bag, partial messages joined.
 
     Args:
-        bag: Folder of a ROS 2 bag, or file of a ROS 1 bag.
+        bag: See `read_messages`.
         names: The joints.
         preferred: Other names that go before a joint's own where the bag has them.
         topic: Topic of sensor_msgs/JointState; None where the bag has one alone.
@@ -51,6 +51,24 @@ def read_joint_states(
     Raises:
         ArgumentError: There is no such bag or topic, or the bag cannot be read.
         FlexdynError: The library rosbags is missing, or the bag holds no sample of all joints.
+    """
+    return joined(*read_messages(bag, (JOINT_STATE,), topic), names, preferred)
+
+
+def read_messages(
+    bag: str, kinds: Sequence[str], topic: Optional[str] = None
+) -> tuple[str, list[tuple[int, Any]]]:
+    """
+    Return the messages of one topic of a bag, with their times of recording [ns].
+
+    Args:
+        bag: Folder of a ROS 2 bag, MCAP file, or file of a ROS 1 bag.
+        kinds: Types of messages.
+        topic: The topic; None where the bag has one of these types alone.
+
+    Raises:
+        ArgumentError: There is no such bag or topic, or the bag cannot be read.
+        FlexdynError: The library rosbags is missing, or the topic holds no message.
     """
     try:
         from rosbags.highlevel import AnyReader
@@ -64,26 +82,24 @@ def read_joint_states(
     try:
         # Bags of older releases do not carry the definitions of their messages.
         with AnyReader([Path(bag)], default_typestore=get_typestore(Stores.LATEST)) as reader:
-            connections = [
-                each for each in reader.connections
-                if each.msgtype == JOINT_STATE and topic in (None, each.topic)
-            ]
+            connections = [each for each in reader.connections
+                           if each.msgtype in kinds and topic in (None, each.topic)]
             found = sorted({each.topic for each in connections})
             if len(found) != 1:
                 every = sorted({
-                    each.topic for each in reader.connections if each.msgtype == JOINT_STATE})
-                raise ArgumentError(
-                    '--topic', 'must name one topic of sensor_msgs/JointState; the bag has '
-                    f'{", ".join(every) or "none"}')
-            messages = [
-                (time, reader.deserialize(raw, connection.msgtype))
-                for connection, time, raw in reader.messages(connections)
-            ]
+                    each.topic for each in reader.connections if each.msgtype in kinds})
+                words = ' or '.join(kind.replace('/msg/', '/') for kind in kinds)
+                raise ArgumentError('--topic', f'must name one topic of {words}; the bag has '
+                                    f'{", ".join(every) or "none"}')
+            messages = [(time, reader.deserialize(raw, connection.msgtype))
+                        for connection, time, raw in reader.messages(connections)]
     except FlexdynError:
         raise
     except Exception as error:  # of a reader, a database or a decompressor
         raise ArgumentError('BAG', f'is "{bag}", which cannot be read: {error}') from None
-    return joined(found[0], messages, names, preferred)
+    if not messages:
+        raise FlexdynError(f'{found[0]} holds no message.')
+    return found[0], messages
 
 
 def joined(
@@ -115,8 +131,7 @@ def joined(
     times: list[float] = []
     rows: list[np.ndarray] = []
     for recorded, message in messages:
-        stamp = message.header.stamp
-        when = stamp.sec + stamp.nanosec / NANOSECONDS or recorded / NANOSECONDS
+        when = time_of(recorded, message)
         for place, name in enumerate(message.name):
             if name not in owner:
                 continue
@@ -135,3 +150,9 @@ def joined(
         topic, tuple(names), np.array(times) - times[0],
         samples[:, 0], samples[:, 1], samples[:, 2],
     )
+
+
+def time_of(recorded: int, message: Any) -> float:
+    """Return the time stamp of a message, or that of recording [ns] where it has none, [s]."""
+    stamp = message.header.stamp
+    return float(stamp.sec + stamp.nanosec / NANOSECONDS or recorded / NANOSECONDS)

@@ -7,7 +7,7 @@ import csv
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence, TYPE_CHECKING
 
-from flexdyn_ros.cli.bag import read_joint_states
+from flexdyn_ros.cli.bag import joined, JOINT_STATE, read_joint_states, read_messages, time_of
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.identification.joint_sides import (
     ELASTIC,
@@ -20,6 +20,8 @@ import numpy as np
 if TYPE_CHECKING:
     from flexdyn_ros.identification import Motion
 
+TABLES = ('.csv', '.txt')
+IMU = 'sensor_msgs/msg/Imu'
 TIMES = ('t', 'time', 'time_s', 'time [s]', 'timestamp')
 # Column of joint number k, or of a joint by name, for each kind of signal.
 NUMBERED = {'q': ('q{k}',), 'qd': ('qd{k}', 'dq{k}'), 'tau': ('tau{k}', 'i{k}')}
@@ -29,6 +31,11 @@ NAMED = {
     'tau': ('{name}/effort', '{name}/torque', '{name}/current', '{name}/tau', 'effort_{name}',
             'torque_{name}', 'current_{name}', 'tau_{name}'),
 }
+CURRENTS = ('{name}/current', 'current_{name}', 'i{k}')
+LONGEST_STEP = 0.5  # [s], beyond which times are likely milliseconds
+# Velocities and slopes of positions, over windows, differ by less than this ratio. Joints that
+# move less are not compared [rad | m].
+UNIT_RATIO, LEAST_WAY, WINDOWS = 4.0, 0.5, 201
 LARGEST_ANGLE = 30.0  # [rad], beyond which positions are likely degrees
 
 
@@ -58,13 +65,13 @@ def read_motion(
     path = Path(file)
     if not path.exists():
         raise ArgumentError('LOG', f'is "{file}", which does not exist')
-    table = path.suffix.lower() in ('.csv', '.txt')
+    table = path.suffix.lower() in TABLES
     names = recorded_names(joints)
     if table:
         heads = _heads(path)
         names = list(joints) if set(joints) <= set(heads) else names
         driven = [name for name in joints if not name.endswith(ELASTIC)]
-        t, q, qd, tau = _from_csv(path, names, driven, with_torque)
+        t, q, qd, tau = _from_csv(path, names, driven, with_torque, gains)
     else:
         recording = read_joint_states(file, names, {}, topic)
         t, q = recording.t, recording.q
@@ -74,6 +81,7 @@ def read_motion(
             raise FlexdynError(f'{file}: {recording.topic} holds no efforts of all joints.')
     if names != list(joints):
         from_both_sides(joints, q, qd, None if table else tau)
+    _refuse_other_units(file, t, q, qd, joints)
     scale = np.array([gains.get(name, 1.0) for name in joints])
     for name, column in zip(joints, q.T):
         if name in angular and np.abs(column).max() > LARGEST_ANGLE:
@@ -81,6 +89,61 @@ def read_motion(
                 f'{file}: "{name}" reaches {np.abs(column).max():.4g}, too much for radians. '
                 'Write positions in radians and times in seconds.')
     return Motion(t, q, qd, None if tau is None else tau * scale, joints, load)
+
+
+def _refuse_other_units(
+    file: str, t: np.ndarray, q: np.ndarray, qd: Optional[np.ndarray], joints: Sequence[str]
+) -> None:
+    """Raise FlexdynError where times are no seconds, or velocities no slopes of positions."""
+    step = float(np.median(np.diff(t)))
+    if step > LONGEST_STEP:
+        raise FlexdynError(f'{file}: samples are {step:.4g} s apart. Write times in seconds.')
+    marks = np.linspace(0, len(t) - 1, WINDOWS).astype(int)
+    for name, places, rates in zip(joints, q.T, () if qd is None else qd.T):
+        ways = np.diff(places[marks])
+        steps = 0.5 * (rates[1:] + rates[:-1]) * np.diff(t)
+        integrals = np.diff(np.concatenate([[0.0], np.cumsum(steps)])[marks])
+        ratio = float(integrals @ ways / max(ways @ ways, 1e-300))
+        if np.sum(np.abs(ways)) > LEAST_WAY and not 1.0 / UNIT_RATIO < ratio < UNIT_RATIO:
+            raise FlexdynError(
+                f'{file}: velocities of "{name}" are {ratio:.3g} times the slopes of its '
+                'positions. Check the units of times, positions and velocities.')
+
+
+def read_signals(file: str, topic: Optional[str] = None) -> tuple[np.ndarray, dict[str, Any]]:
+    """
+    Return times, (T,) [s], and all signals of a recording by name, (T,) each.
+
+    Columns of a CSV file keep their names. Bags give <joint>, <joint>/velocity and
+    <joint>/effort of joint states, or linear_acceleration/x and so on of an IMU.
+
+    Args:
+        file: A CSV file, an MCAP file or the folder of a bag.
+        topic: Topic of a bag.
+
+    Raises:
+        ArgumentError: There is no such file or topic, or no column of times.
+        FlexdynError: A value is not a number.
+    """
+    path = Path(file)
+    if path.is_file() and path.suffix.lower() in TABLES:
+        heads = _heads(path)
+        time = _time_column(path, heads)
+        others = [k for k in range(len(heads)) if k != time]
+        table = _numbers(path, [time, *others])
+        return table[:, 0], dict(zip([heads[k] for k in others], table[:, 1:].T))
+    found, messages = read_messages(file, (JOINT_STATE, IMU), topic)
+    if hasattr(messages[0][1], 'linear_acceleration'):
+        t = np.array([time_of(*each) for each in messages])
+        return t, {
+            f'{kind}/{axis}': np.array([getattr(getattr(m, kind), axis) for _, m in messages])
+            for kind in ('linear_acceleration', 'angular_velocity') for axis in 'xyz'}
+    names = sorted({name for _, message in messages for name in message.name})
+    states = joined(found, messages, names, {})
+    kinds = (('', states.q), ('/velocity', states.qd), ('/effort', states.effort))
+    return states.t, {
+        f'{name}{kind}': column for kind, values in kinds
+        for name, column in zip(names, values.T) if np.isfinite(column).all()}
 
 
 Signals = tuple[np.ndarray, np.ndarray, Optional[np.ndarray], Optional[np.ndarray]]
@@ -93,20 +156,16 @@ def _heads(path: Path) -> list[str]:
 
 
 def _from_csv(
-    path: Path, joints: Sequence[str], driven: Sequence[str], with_torque: bool
+    path: Path, joints: Sequence[str], driven: Sequence[str], with_torque: bool,
+    gains: Mapping[str, float],
 ) -> Signals:
     """
     Return times, positions, velocities or None, and torques; rows with gaps are left out.
 
     Only the driven ones, which come first, have a torque that is not zero.
     """
-    with open(path, newline='', encoding='utf-8-sig') as stream:
-        rows = list(csv.reader(stream))
     heads = _heads(path)
-    time = next((head for head in heads if head.lower() in TIMES), None)
-    if time is None:
-        raise ArgumentError('LOG', f'is {path}, whose first row has no column {TIMES[0]}')
-    wanted = [heads.index(time)]
+    wanted = [_time_column(path, heads)]
     found: dict[str, Optional[list[int]]] = {}
     for kind in ('q', 'qd', 'tau'):
         owners = driven if kind == 'tau' else joints
@@ -117,19 +176,13 @@ def _from_csv(
             raise ArgumentError(
                 'LOG', f'is {path}, which lacks a column "{shown}"; it has {", ".join(heads)}')
         found[kind] = None if missing else [place for place in places if place is not None]
+        for k, (name, place) in enumerate(zip(owners, places), 1):
+            forms = [form.format(name=name, k=k) for form in CURRENTS]
+            if kind == 'tau' and with_torque and name not in gains and heads[place or 0] in forms:
+                raise ArgumentError(
+                    '--gains', f'has no gain of "{name}", of which {path} holds the current')
         wanted += found[kind] or []
-    values = []
-    for number, row in enumerate(rows[1:], 2):
-        cells = [row[k].strip() if k < len(row) else '' for k in range(len(heads))]
-        if not all(cells[k] for k in wanted):
-            continue  # a missing sample
-        try:
-            values.append([float(cells[k]) for k in wanted])
-        except ValueError:
-            raise FlexdynError(f'{path}, line {number}: a value is not a number.') from None
-    if not values:
-        raise FlexdynError(f'{path} has no complete row.')
-    table = np.array(values)
+    table = _numbers(path, wanted)
     parts, start = {}, 1
     for kind, places in found.items():
         count = len(places or ())
@@ -138,6 +191,32 @@ def _from_csv(
             own, ((0, 0), (0, len(joints) - count)))
         start += count
     return table[:, 0] - table[0, 0], parts['q'], parts['qd'], parts['tau']
+
+
+def _time_column(path: Path, heads: Sequence[str]) -> int:
+    """Return the column of times."""
+    found = [k for k, head in enumerate(heads) if head.lower() in TIMES]
+    if not found:
+        raise ArgumentError('LOG', f'is {path}, whose first row has no column {TIMES[0]}')
+    return found[0]
+
+
+def _numbers(path: Path, wanted: Sequence[int]) -> np.ndarray:
+    """Return some columns of a CSV file, (T, len(wanted)); rows with gaps are left out."""
+    with open(path, newline='', encoding='utf-8-sig') as stream:
+        rows = list(csv.reader(stream))
+    values = []
+    for number, row in enumerate(rows[1:], 2):
+        cells = [row[k].strip() if k < len(row) else '' for k in wanted]
+        if not all(cells):
+            continue  # a missing sample
+        try:
+            values.append([float(cell) for cell in cells])
+        except ValueError:
+            raise FlexdynError(f'{path}, line {number}: a value is not a number.') from None
+    if not values:
+        raise FlexdynError(f'{path} has no complete row.')
+    return np.array(values)
 
 
 def _place(heads: Sequence[str], kind: str, number: int, name: str) -> Optional[int]:

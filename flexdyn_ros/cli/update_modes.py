@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`flexdyn update-modes`: stiffness and damping adjusted to modes measured on a bench.
+`flexdyn update-modes`: stiffness and damping adjusted to measured modes.
 
 The joints are held, as in the test, in the configuration of --at. Frequencies, damping ratios,
 shapes at sensor points and static stiffnesses come from --measured: YAML or JSON, or a universal
-file (.uff, .unv; with pyuff) whose nodes lie on --link. docs/modal_files.md describes both. Least
-squares with bounds adjust the second moments of beams and segments, springs of joints and the
-modes of files. The adjusted description and its files of modes are written; tables compare
+file (.uff, .unv; with pyuff) whose nodes lie on --link. Or they are identified from recorded
+signals: CSV with a column t [s], or bags of joint states or of an IMU. Without --inputs signals
+are free decays. Sensors of a YAML file have the names of signals. docs/modal_files.md describes
+all. Least squares with bounds adjust the second moments of beams and segments, springs of joints
+and the modes of files. The adjusted description and its files of modes are written; tables compare
 measured, given and adjusted modes, and their shapes by the modal assurance criterion (MAC).
 
 Examples:
   flexdyn update-modes arm.urdf --measured bench.yaml --at elbow=1.57 -o updated.urdf
   flexdyn update-modes arm.urdf --measured modes.unv --link boom -o updated.urdf
+  flexdyn update-modes arm.urdf --measured decay.csv sensors.yaml --count 2 -o updated.urdf
+  flexdyn update-modes arm.urdf --measured chirp.csv --inputs slew --band 1 40 -o updated.urdf
 """
 
 from __future__ import annotations
@@ -28,13 +32,24 @@ if TYPE_CHECKING:
     from flexdyn_ros.modal_testing.measured_modes import ModalTest
     from flexdyn_ros.modal_testing.modal_update import ModalUpdate
 
+RECORDINGS = ('.csv', '.mcap', '.db3', '.bag')
 SUMMARY = 'stiffness and damping adjusted to measured modes'
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the subcommand."""
     parser.add_argument('--measured', metavar='FILE', type=Path, nargs='+', required=True,
-                        help='measured modes; several files are one test')
+                        help='measured modes or recorded signals; several files are one test')
+    parser.add_argument('--signals', metavar='NAME', nargs='+', action='extend', default=[],
+                        help='signals of a recording to use (default: all but --inputs)')
+    parser.add_argument('--inputs', metavar='NAME', nargs='+', action='extend', default=[],
+                        help='signals that excite the others: a chirp or step of a joint, a force')
+    parser.add_argument('--count', metavar='N', type=int,
+                        help='modes of a recording (default: while one more explains 5 percent)')
+    parser.add_argument('--band', metavar='HZ', type=positive, nargs=2,
+                        help='least and greatest frequency of modes of a recording [Hz]')
+    parser.add_argument('--topic', metavar='TOPIC',
+                        help='topic of sensor_msgs/JointState or Imu in bags')
     parser.add_argument('--link', metavar='NAME',
                         help='link that carries the nodes of a universal file')
     parser.add_argument('--at', metavar='NAME=VALUE', nargs='+', action='extend', default=[],
@@ -50,7 +65,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(call: argparse.Namespace) -> int:
     """Adjust, write the description and print the tables."""
     from flexdyn_ros.modal_testing.adjustable_model import AdjustableModel
-    from flexdyn_ros.modal_testing.measured_modes import ModalTest, read_modal_test
     from flexdyn_ros.modal_testing.modal_update import update_modes
     from flexdyn_ros.simulation.configuration import ConfigurationMap
 
@@ -62,14 +76,7 @@ def run(call: argparse.Namespace) -> int:
     configuration = ConfigurationMap(robot)
     q = configuration.checked(
         named_values(call.at, configuration.names, robot.neutral_configuration(), '--at'), '--at')
-    tests = [read_modal_test(path, call.link) for path in call.measured]
-    with_sensors = [test for test in tests if test.sensors]
-    if len(with_sensors) > 1:
-        raise ArgumentError('--measured', 'has sensors in several files; give them in one')
-    test = ModalTest(
-        tuple(mode for each in tests for mode in each.modes),
-        with_sensors[0].sensors if with_sensors else (),
-        tuple(push for each in tests for push in each.stiffness))
+    test = _measured(call)
     folder = Path(call.base_dir) if call.base_dir else (
         Path(call.urdf).parent if Path(call.urdf).is_file() else None)
     model = AdjustableModel(robot, folder)
@@ -80,6 +87,29 @@ def run(call: argparse.Namespace) -> int:
     else:
         print(_text(test, found, files))
     return 0
+
+
+def _measured(call: argparse.Namespace) -> 'ModalTest':
+    """Return what all files hold, as one test."""
+    from flexdyn_ros.cli.recordings import read_signals
+    from flexdyn_ros.modal_testing.measured_modes import ModalTest, read_modal_test
+    from flexdyn_ros.modal_testing.recorded_modes import recorded_test
+
+    recordings = [path for path in call.measured
+                  if path.is_dir() or path.suffix.lower() in RECORDINGS]
+    tests = [read_modal_test(path, call.link) for path in call.measured if path not in recordings]
+    with_sensors = [test.sensors for test in tests if test.sensors]
+    if len(with_sensors) > 1:
+        raise ArgumentError('--measured', 'has sensors in several files; give them in one')
+    sensors = with_sensors[0] if with_sensors else ()
+    band = None if call.band is None else tuple(call.band)
+    tests += [recorded_test(*read_signals(str(path), call.topic), sensors, call.signals,
+                            call.inputs, call.count, band) for path in recordings]
+    modes = tuple(mode for each in tests for mode in each.modes)
+    pushes = tuple(push for each in tests for push in each.stiffness)
+    if not modes and not pushes:
+        raise ArgumentError('--measured', 'holds neither modes nor stiffness nor a recording')
+    return ModalTest(modes, sensors, pushes)
 
 
 def _record(test: 'ModalTest', found: 'ModalUpdate', files: list[Path]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ import numpy as np
 # Part of a column that makes a base parameter of its own: descriptions round pi / 2.
 INDEPENDENT = 1e-4
 RANDOM_STATES = 60
+SLOWEST = 3e-3  # scale of their slowest velocities [rad/s | m/s]
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,8 @@ def base_parameters(
     low, high = position_range(model)
     q = low + (high - low) * random.random((RANDOM_STATES, len(low)))
     rates = random.normal(size=(2, *q.shape))
+    # Slow ones too, which the terms of friction at low velocity need.
+    rates[0] *= np.geomspace(SLOWEST, 1.0, len(q))[:, None]
     found = []
     for load in loads:
         columns = model.sampled(

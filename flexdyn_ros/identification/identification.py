@@ -223,6 +223,27 @@ class Identification:
         sizes = np.abs(self.regrouping.matrix[row]) @ np.abs(self.model.values)
         return float(max(sizes, abs(self.base_values[row])))
 
+    @property
+    def unidentified(self) -> dict[str, list[str]]:
+        """The unknown parameters that the motions do not determine, by the reason."""
+        matrix, names = self.regrouping.matrix, self.model.names
+        alone = np.count_nonzero(matrix, axis=1) == 1
+        lost = [self.base_deviations[row] > UNCERTAIN * self._size(row)
+                for row in range(len(matrix))]
+        found: dict[str, list[str]] = {
+            'No torque depends on them': [], 'Torques depend on sums with others alone': [],
+            'Noise hides them, as deviations exceed half their size': []}
+        nothing, sums, poor = found.values()
+        for j in np.flatnonzero(self.free):
+            rows = np.flatnonzero(matrix[:, j])
+            if not len(rows):
+                nothing.append(names[j])
+            elif not alone[rows].any():
+                sums.append(names[j])
+            elif np.all(np.array(lost)[rows]):
+                poor.append(names[j])
+        return {reason: each for reason, each in found.items() if each}
+
     def record(self) -> dict[str, object]:
         """Return the result as numbers and text, as the JSON file has it."""
         statistics, names = self.statistics, self.model.coordinates
@@ -240,6 +261,7 @@ class Identification:
                 joint.name: vars(shape) for joint, shape in zip(self.model.joints, self.shapes)},
             'parameters': {k: v._asdict() for k, v in self.parameters.items()},
             'base_parameters': {k: v._asdict() for k, v in self.base_parameters.items()},
+            'unidentified': self.unidentified,
             'condition': statistics.condition,
             'rows': statistics.samples,
             'torque_rms': by_name(statistics.torque_rms),

@@ -77,7 +77,9 @@ def identify_modes(
     low, high = band or (1.5 / (times[-1] - times[0]), 0.4 * rate)
     if not 0.0 < low < high <= 0.5 * rate:
         raise ArgumentError('band', f'is {(low, high)}, expected 0 < low < high <= {0.5 * rate:g}')
-    fit = _Fit(y / np.maximum(np.std(y, axis=0), 1e-300), u, steps.mean())
+    if not np.ptp(y, axis=0).all():
+        raise ArgumentError('signals', 'has a column that does not change')
+    fit = _Fit(y / np.std(y, axis=0), u, steps.mean())
     grid = np.geomspace(low, high, FREQUENCIES)
     found = np.zeros((0, 2))
     left = fit.residual(found)
@@ -117,8 +119,8 @@ class _Fit:
         from scipy.signal import lfilter
 
         omega, zeta = 2.0 * np.pi * mode[0], min(max(mode[1], 1e-6), 0.95)
-        pole = np.exp(omega * self._step * (-zeta + 1j * np.sqrt(1.0 - zeta**2)))
-        decay = pole ** np.arange(len(self._y))
+        rate = omega * self._step * (-zeta + 1j * np.sqrt(1.0 - zeta**2))
+        pole, decay = np.exp(rate), np.exp(rate * np.arange(len(self._y)))
         columns = [decay.real, decay.imag]
         for each in self._u.T:
             answer = lfilter([0.0, 1.0], [1.0, -pole], each.astype(complex))
@@ -141,8 +143,9 @@ class _Fit:
         scores = []
         for candidate in candidates:
             own = self._of(candidate)
-            own = np.linalg.qr(own - basis @ (basis.T @ own))[0]
-            scores.append(np.sum((own.T @ rest) ** 2))
+            inner, right = basis.T @ own, own.T @ rest
+            inverse = np.linalg.pinv(own.T @ own - inner.T @ inner, 1e-9, hermitian=True)
+            scores.append(np.sum(right * (inverse @ right)))
         return candidates[int(np.argmax(scores))]
 
     def refined(self, modes: np.ndarray, low: float, high: float) -> np.ndarray:

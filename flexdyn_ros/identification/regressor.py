@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from flexdyn_ros.dynamics.reference import ReferenceBackend
+from flexdyn_ros.dynamics.scalar import Spline, stumpff
 from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 
@@ -38,6 +39,14 @@ class SampleArray(np.ndarray):
     def tanh(self) -> Any:
         """Return the hyperbolic tangents."""
         return np.tanh(self)
+
+    def stumpff(self, order: int) -> Any:
+        """Return Stumpff's functions of an order."""
+        return np.array([stumpff(order, u) for u in self.tolist()]).view(SampleArray)
+
+    def piecewise(self, function: Spline) -> Any:
+        """Return the values of a piecewise polynomial."""
+        return np.array([function.at(x) for x in self.tolist()]).view(SampleArray)
 
 
 def sample_scalars(rows: np.ndarray) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any, Iterable, Mapping, Sequence, Union
 
 from flexdyn_ros.identification.friction import DESCRIBED
 from flexdyn_ros.identification.motion import Motion
+from flexdyn_ros.identification.signals import irregular_stamps
 from flexdyn_ros.output_files import new_file, new_folder, write_text
 import numpy as np
 
@@ -54,6 +55,7 @@ def report_text(found: Found, pictures: Sequence[str]) -> str:
         f'- Positions and torques: Butterworth filter of order 4 at {path.cutoff:.4g} Hz, '
         'forwards and backwards.',
         f'- Rate of the samples {path.rate:.5g} Hz, of the rows {path.row_rate:.4g} Hz.',
+        *(f'- Motion {k + 1}: {_irregular(motion)}' for k, motion in enumerate(found.motions)),
         f'- Torques lag positions by {1e3 * path.delay:.3g} ms; this is taken off.',
         f'- Left out: {path.trimmed:.3g} s at ends, at gaps and around torques above '
         f'{path.saturation} of the effort limit.',
@@ -62,7 +64,9 @@ def report_text(found: Found, pictures: Sequence[str]) -> str:
         '## Residuals, root mean square, filtered [N m, N]', '',
         *_table(['', *names], ([label, *(f'{x:.4g}' for x in row)] for label, row in residuals)),
         '', *(f'![Measured and predicted torque]({name})' for name in pictures), '',
-        '## Parameters', '',
+        '## Not identifiable', '',
+        *(f'- {reason}: {", ".join(names)}.' for reason, names in found.unidentified.items()),
+        '', '## Parameters', '',
         'What the motions do not determine follows the description; its deviation is about its '
         'size.', '', *_table(*_estimates(found.parameters)), '',
         '## Base parameters, by least squares', '',
@@ -96,6 +100,14 @@ def torque_figure(found: Found, motion: Motion) -> Any:
         *rows[0].get_legend_handles_labels(), loc='outside upper right', ncol=3, fontsize=8)
     rows[-1].set_xlabel('time [s]')
     return figure
+
+
+def _irregular(motion: Motion) -> str:
+    """Return how samples become even, and where velocities come from."""
+    repeats, gaps = irregular_stamps(motion.t)
+    rates = 'quintic splines of positions' if motion.qd is None else 'measured velocities'
+    return (f'{len(motion.t)} samples, {repeats} repeated stamps left out, {gaps} gaps not '
+            f'bridged; linear between samples; velocities from {rates}.')
 
 
 def _estimates(found: Mapping[str, Any]) -> tuple[list[str], Iterable[list[str]]]:

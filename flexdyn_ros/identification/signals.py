@@ -123,11 +123,10 @@ def stretches(motion: Motion, path: SignalPath) -> Iterator[Stretch]:
     """Iterate over the parts of a motion between gaps that are long enough."""
     from scipy.interpolate import make_interp_spline
 
-    # Of samples with one stamp the first is kept.
-    distinct = np.concatenate([[True], np.diff(motion.t) > 1e-3 * _step(motion.t)])
+    distinct = _distinct(motion.t)
     t, q = motion.t[distinct], motion.q[distinct]
     qd = None if motion.qd is None else motion.qd[distinct]
-    ends = np.flatnonzero(np.diff(t) > GAP * _step(t)) + 1
+    ends = _gaps(t)
     found = False
     for part in np.split(np.arange(len(t)), ends):
         even = np.arange(t[part[0]], t[part[-1]], 1.0 / path.rate)
@@ -149,6 +148,22 @@ def stretches(motion: Motion, path: SignalPath) -> Iterator[Stretch]:
         raise ArgumentError(
             'motions', f'has a motion without {SHORTEST} samples between gaps '
             f'at {path.rate / path.keep:.4g} Hz: record a longer one')
+
+
+def _distinct(t: np.ndarray) -> np.ndarray:
+    """Return which samples are kept, (T,): the first of those with one stamp."""
+    return np.concatenate([[True], np.diff(t) > 1e-3 * _step(t)])
+
+
+def _gaps(t: np.ndarray) -> np.ndarray:
+    """Return the samples after gaps of times that differ."""
+    return np.flatnonzero(np.diff(t) > GAP * _step(t)) + 1
+
+
+def irregular_stamps(t: np.ndarray) -> tuple[int, int]:
+    """Return the numbers of repeated stamps and of gaps in times (T,) [s]."""
+    distinct = _distinct(t)
+    return int(np.sum(~distinct)), len(_gaps(t[distinct]))
 
 
 def torque_rows(motion: Motion, stretch: Stretch, path: SignalPath) -> np.ndarray:

@@ -36,11 +36,13 @@ class Sensor:
         link: The link's name.
         at: The point in the link frame, undeformed, shape (3,) [m].
         direction: Unit vector in link axes, shape (3,).
+        name: Of the signal in recordings, or empty.
     """
 
     link: str
     at: np.ndarray
     direction: np.ndarray
+    name: str = ''
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +128,9 @@ def _described(path: Path) -> ModalTest:
 
 
 def checked(test: ModalTest) -> ModalTest:
-    """Return a test that has something to fit; raise ValueError for another."""
-    if not test.modes and not test.stiffness:
-        raise ValueError('holds neither modes nor stiffness')
+    """Return a test that has something to fit, or sensors; raise ValueError for another."""
+    if not test.modes and not test.stiffness and not test.sensors:
+        raise ValueError('holds neither modes nor stiffness nor sensors')
     if any(mode.shape is not None and not np.any(mode.shape) for mode in test.modes):
         raise ValueError('holds a shape of zeros')
     return test
@@ -146,7 +148,7 @@ def _sensor(given: Mapping[str, Any], more: Sequence[str] = ()) -> Sensor:
     if not np.any(direction):
         raise ValueError('holds a direction of zeros')
     return Sensor(str(given['link']), _vector(given.get('at', (0.0, 0.0, 0.0)), 3),
-                  direction / np.linalg.norm(direction))
+                  direction / np.linalg.norm(direction), str(given.get('name', '')))
 
 
 def _vector(values: Any, size: int) -> np.ndarray:
@@ -215,12 +217,13 @@ def _shapes(sets: Sequence[Mapping[str, Any]]) -> tuple[list[MeasuredMode], list
     # A direction in which nothing ever moves is not measured.
     used = np.argwhere(np.any(table != 0.0, axis=0))
     degrees = [(common[n], int(a)) for n, a in used]
-    modes = [MeasuredMode(_positive(f), z if z > 0.0 else None, _real(row[tuple(used.T)]))
-             for (f, z, _), row in zip(found, table)]
+    modes = [
+        MeasuredMode(_positive(f), z if z > 0.0 else None, real_shape(row[tuple(used.T)]))
+        for (f, z, _), row in zip(found, table)]
     return modes, degrees
 
 
-def _real(shape: np.ndarray) -> np.ndarray:
+def real_shape(shape: np.ndarray) -> np.ndarray:
     """Return a complex shape turned to the phase in which it is largest, real part."""
     phase = 0.5 * np.angle(np.sum(shape.astype(complex)**2))
     return np.asarray((shape * np.exp(-1j * phase)).real)
@@ -297,4 +300,4 @@ def _pole(rates: np.ndarray, responses: np.ndarray) -> Optional[MeasuredMode]:
     numerators = answer[2:].reshape(2, count, 3)
     shape = (numerators[0] + 1j * numerators[1]) @ [1.0, square, square**2]
     return MeasuredMode(float(rate * centre / (2.0 * np.pi)), float(0.5 * drag / rate),
-                        _real(shape))
+                        real_shape(shape))

@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / 'identification'))
 from simulated_arms import (  # noqa: E402
     described_arm,
     recorded,
-    recorded_on_both_sides,
+    recorded_with_modes,
     true_arm,
 )
 
@@ -59,7 +59,9 @@ def test_torques_and_currents_give_the_parameters(logs, tmp_path, capsys):
             found = record['parameters'][f'{joint.name}/coulomb']
             miss = found['value'] - joint.dynamics.friction.coulomb
             assert abs(miss) < 4.0 * found['deviation']
-        assert (out / 'report.md').exists()
+        report = (out / 'report.md').read_text()
+        assert '3999 samples, 0 repeated stamps left out, 0 gaps not bridged' in report
+        assert 'Torques depend on sums with others alone: link1/izz, link2/mx' in report
         assert main(['check', str(out / 'arm3.urdf')]) == 0
         capsys.readouterr()
 
@@ -92,7 +94,7 @@ def test_a_loaded_run_gives_the_gains(logs, tmp_path, capsys):
 def test_positions_on_both_sides_give_the_stiffness(tmp_path, capsys, both):
     elastic, random = described_arm('stiffness="3000" damping="2"'), np.random.default_rng(8)
     true = true_arm(elastic, random)
-    motion, names = recorded_on_both_sides(true, random), elastic.joint_names
+    motion, names = recorded_with_modes(true, random), elastic.joint_names
     (tmp_path / 'arm.urdf').write_text(elastic.descriptions[0])
     (tmp_path / 'drives.xml').write_text(elastic.descriptions[1])
     motor, deflection = motion.q[:, :3], motion.q[:, 3:]
@@ -128,11 +130,14 @@ def test_text_names_residuals_and_fixed_parameters_stay(logs, tmp_path, capsys):
 @pytest.mark.parametrize(('words', 'error'), [
     (('missing.csv',), 'does not exist'),
     (('torques.csv', '--gains', '1', '2'), '--gains'),
+    (('currents.csv',), 'has no gain of "joint1"'),
     (('torques.csv', '--gains', 'joint9=2'), 'joint9'),
     (('torques.csv', '--friction', 'sticky'), 'sticky'),
     (('torques.csv', '--cutoff', '300'), 'cutoff'),
     (('torques.csv', '--fix', 'joint1/viscos'), 'Did you mean'),
     (('degrees.csv',), 'radians'),
+    (('milliseconds.csv',), 'Write times in seconds'),
+    (('rates.csv',), 'velocities of "joint1" are 57.3 times the slopes'),
     (('short.csv',), 'lacks a column'),
     (('text.csv',), 'line 3: a value is not a number'),
 ])
@@ -144,12 +149,17 @@ def test_wrong_calls_are_errors(logs, capsys, words, error):
     rows = [line.split(',') for line in lines[1:] if not line.endswith(',')]
     degrees = [','.join([row[0], str(57.3 * float(row[1])), *row[2:]]) for row in rows]
     (folder / 'degrees.csv').write_text('\n'.join([lines[0], *degrees]))
+    table = np.array(rows, dtype=float)
+    write_csv(folder / 'milliseconds.csv', lines[0].split(','), 1e3 * table[:, 0], table[:, 1:])
+    slopes = 57.3 * np.gradient(table[:, 1:4], table[:, 0], axis=0)
+    write_csv(folder / 'rates.csv', [*lines[0].split(','), 'qd1', 'qd2', 'qd3'], table, slopes)
     assert call(folder, folder / words[0], *words[1:]) in (1, 2)
     assert error in capsys.readouterr().err
 
 
 def test_a_bag_gives_what_a_csv_file_gives(logs, tmp_path, capsys):
     rosbags = pytest.importorskip('rosbags.rosbag2', reason='rosbags is not installed')
+    from flexdyn_ros.cli.recordings import read_motion
     from rosbags.typesys import get_typestore, Stores
 
     folder, _ = logs
@@ -159,17 +169,23 @@ def test_a_bag_gives_what_a_csv_file_gives(logs, tmp_path, capsys):
     table = np.genfromtxt(folder / 'torques.csv', delimiter=',', skip_header=1)
     table = table[np.isfinite(table).all(axis=1)]
     names = ['joint1', 'joint2', 'joint3']
-    with rosbags.Writer(tmp_path / 'bag', version=9) as writer:
-        connection = writer.add_connection(
-            '/joint_states', 'sensor_msgs/msg/JointState', typestore=store)
-        for row in table:
-            stamp = round(row[0] * 1e9) + 10**9
-            message = state(
-                header(time(*divmod(stamp, 10**9)), ''), names, row[1:4], np.array([]), row[4:7])
-            writer.write(
-                connection, stamp, store.serialize_cdr(message, 'sensor_msgs/msg/JointState'))
+    for plugin in rosbags.StoragePlugin:
+        with rosbags.Writer(
+            tmp_path / plugin.name, version=9, storage_plugin=plugin) as writer:
+            connection = writer.add_connection(
+                '/joint_states', 'sensor_msgs/msg/JointState', typestore=store)
+            for row in table:
+                stamp = round(row[0] * 1e9) + 10**9
+                message = state(header(
+                    time(*divmod(stamp, 10**9)), ''), names, row[1:4], np.array([]), row[4:7])
+                writer.write(
+                    connection, stamp, store.serialize_cdr(message, 'sensor_msgs/msg/JointState'))
+    mcap = tmp_path / 'MCAP' / 'MCAP.mcap'
+    motions = [read_motion(str(log), names, {}) for log in (tmp_path / 'SQLITE3', mcap)]
+    assert all(np.array_equal(getattr(motions[0], kind), getattr(motions[1], kind))
+               for kind in ('t', 'q', 'tau'))
     records = []
-    for log in (tmp_path / 'bag', folder / 'torques.csv'):
+    for log in (mcap, folder / 'torques.csv'):
         assert call(folder, log, '-o', tmp_path / 'out', '--json') == 0
         records.append(json.loads(capsys.readouterr().out)['parameters'])
     for name, each in records[0].items():

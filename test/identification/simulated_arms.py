@@ -4,6 +4,7 @@
 from dataclasses import replace
 
 import flexdyn_ros as fd
+from flexdyn_ros.identification.regressor import known_forces
 from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 
@@ -27,6 +28,10 @@ DRIVES = """<flexdyn version="1.0">
   <joint_dynamics joint="joint3" rotor_inertia="5e-5" gear_ratio="40" {elastic}>
     <friction viscous="1" coulomb="2" smoothing_velocity="0.02"/></joint_dynamics>
 </flexdyn>"""
+FLEXIBLE = """<flexdyn version="1.0"><flexible_link link="link2" inertial="hub">
+  <beam tip="joint3" young="7e10" shear="2.6e10" area="3e-4" iy="1.2e-8" iz="1.2e-8" j="2.4e-8"
+    mass="0.4"><bending axis="y" modes="1" damping_ratio="0.01"/>
+    <bending axis="z" modes="1" damping_ratio="0.01"/></beam></flexible_link></flexdyn>"""
 
 
 def described_arm(elastic=''):
@@ -37,6 +42,12 @@ def described_arm(elastic=''):
         for k, each in enumerate(ARM))
     text = f'<robot name="arm3"><link name="base"/>{links}</robot>'
     return fd.load_robot(text, extension=DRIVES.format(elastic=elastic))
+
+
+def arm_with_a_flexible_link():
+    """Return the arm with a flexible upper arm, which carries the hub that the URDF describes."""
+    robot = described_arm()
+    return fd.load_robot(robot.descriptions[0], extension=[robot.descriptions[1], FLEXIBLE])
 
 
 def true_arm(robot, random):
@@ -59,8 +70,8 @@ def true_arm(robot, random):
 
     return replace(
         robot,
-        links=tuple(replace(each, inertia=changed(each.inertia)) if each.inertia else each
-                    for each in robot.links),
+        links=tuple(each if each.inertia is None or each.mode_names
+                    else replace(each, inertia=changed(each.inertia)) for each in robot.links),
         joints=tuple(map(driven, robot.joints)))
 
 
@@ -86,20 +97,26 @@ def recorded(robot, random, noise=0.3, step=1e-5, offset=0.0, seconds=20.0, top=
     return fd.Motion(t, np.round(q / step) * step, tau=torque, names=robot.coordinate_names)
 
 
-def recorded_on_both_sides(robot, random, noise=0.1, step=1e-6, seconds=20.0):
-    """Return a motion of an arm with elastic joints: motor sides, deflections, motor torques."""
-    n = len(robot.joints)
+def recorded_with_modes(robot, random, noise=0.1, step=1e-6, seconds=20.0):
+    """
+    Return a motion of an arm with elastic joints or flexible links, and its deflections.
+
+    Positions are those of motor sides, then the deflections of springs and links; the torques are
+    those of the motors. Deflections carry the load of the slow motion; the rest balances.
+    """
+    n = len(robot.joint_names)
     t, q, qd, qdd = fourier_motion(n, random, seconds, top=1.0)
-    full = [np.concatenate([each, np.zeros_like(each)], axis=1) for each in (q, qd, qdd)]
+    full = [np.pad(each, ((0, 0), (0, robot.n_modes))) for each in (q, qd, qdd)]
     dyn = fd.Dynamics(robot, backend='reference')
-    stiffness = np.array([j.dynamics.stiffness for j in robot.joints])
-    # Deflections that carry the load of the slow motion; the rest balances to first order.
-    for _ in range(4):
-        torque = np.array([dyn.inverse_dynamics(*each) for each in zip(*full)])
-        full[0][:, n:] -= torque[:, n:] / stiffness
+    rest, units = np.zeros(robot.nv), np.eye(robot.nv)[n:]
+    stiffness = np.array([dyn.elastic_vector(unit, rest)[n:] for unit in units])
+    for _ in range(6):
+        force = known_forces(robot, *full)[:, n:]
+        full[0][:, n:] -= np.linalg.solve(stiffness, force.T).T
         full[1][:, n:] = np.gradient(full[0][:, n:], t, axis=0)
         full[2][:, n:] = np.gradient(full[1][:, n:], t, axis=0)
-    tau = np.array([dyn.inverse_dynamics(*each) for each in zip(*full)])
+    tau = known_forces(robot, *full)
+    assert np.abs(tau[100:-100, n:]).max() < 1e-3 * np.abs(tau[:, :n]).max()
     tau[:, :n] += noise * random.normal(size=q.shape)
     tau[:, n:] = 0.0
     places = np.round(full[0] / step) * step

@@ -12,10 +12,11 @@ from flexdyn_ros.model.check import check_robot
 import numpy as np
 import pytest
 from simulated_arms import (
+    arm_with_a_flexible_link,
     described_arm,
     fourier_motion,
     recorded,
-    recorded_on_both_sides,
+    recorded_with_modes,
     true_arm,
 )
 
@@ -301,7 +302,7 @@ def test_elastic_joints_from_positions_on_both_sides():
     elastic = described_arm('stiffness="3000" damping="2"')
     random = np.random.default_rng(8)
     true = true_arm(elastic, random)
-    motion = recorded_on_both_sides(true, random)
+    motion = recorded_with_modes(true, random)
     found = fd.identify(elastic, motion, trim=0.5, delay=0.0, friction='default')
     for joint in true.joints:
         estimate = found.parameters[f'{joint.name}/stiffness']
@@ -319,16 +320,29 @@ def test_a_weight_ties_parameters_to_the_description(arm, case):
         fd.identify(arm, case[1], weight={'link9/*': 2.0})
 
 
-@pytest.mark.slow
-def test_deviations_of_elastic_joints_are_honest_over_a_hundred_runs():
-    elastic = described_arm('stiffness="3000" damping="20"')
-    misses = []
-    for seed in range(100):
+def misses_with_modes(described, seeds, step):
+    """Return the misses of base parameters of arms whose deflections are measured, (runs, b)."""
+    found = []
+    for seed in seeds:
         random = np.random.default_rng(seed)
-        true = true_arm(elastic, random)
-        motion = recorded_on_both_sides(true, random, step=1e-7, seconds=10.0)
-        found = fd.identify(elastic, motion, friction='default', trim=0.5)
-        misses.append(scores(found, true)[0])
+        true = true_arm(described, random)
+        motion = recorded_with_modes(true, random, step=step, seconds=10.0)
+        found.append(scores(fd.identify(described, motion, friction='default', trim=0.5), true)[0])
+    return np.array(found)
+
+
+def test_an_arm_with_a_flexible_link_whose_deflections_are_measured():
+    misses = misses_with_modes(arm_with_a_flexible_link(), range(3), 1e-6)
+    assert misses.shape[1] == 22
+    assert np.sqrt(np.mean(misses**2)) < 1.7 and np.abs(misses).max() < 4.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('described', [
+    described_arm('stiffness="3000" damping="20"'), arm_with_a_flexible_link()],
+    ids=['elastic joints', 'flexible link'])
+def test_deviations_with_deflections_are_honest_over_a_hundred_runs(described):
+    misses = misses_with_modes(described, range(100), 1e-7)
     spread = np.sqrt(np.mean(np.square(misses)))
     assert 1.0 / 1.5 < spread < 1.5
     assert np.mean(np.abs(misses) > 3.0) < 0.04

@@ -105,6 +105,7 @@ def test_a_simulated_flexible_link_has_the_modes_that_it_was_given():
     ({'t': [0.0, 0.1, 0.3] * 40}, 'uneven'), ({'signals': np.zeros((100, 2))}, 'expected 120'),
     ({'inputs': np.full(120, np.nan)}, 'finite'), ({'count': 50}, 'expected 1 to 12'),
     ({'band': (3.0, 1.0)}, 'low < high'), ({'signals': np.zeros((120, 0))}, 'no column'),
+    ({}, 'does not change'),
 ])
 def test_wrong_signals_are_errors(changed, words):
     given = {'t': 0.01 * np.arange(120), 'signals': np.zeros((120, 1)), **changed}

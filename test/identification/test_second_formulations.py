@@ -12,7 +12,7 @@ from flexdyn_ros.identification.torque_model import TorqueModel
 from flexdyn_ros.model.records.inertia import Inertia
 import numpy as np
 import pytest
-from simulated_arms import described_arm, fourier_motion, recorded, true_arm
+from simulated_arms import described_arm, FLEXIBLE, fourier_motion, recorded, true_arm
 
 
 @pytest.mark.oracle
@@ -55,6 +55,21 @@ def test_the_regressor_gives_inverse_dynamics():
     rotors = [joint.dynamics.reflected_inertia for joint in robot.joints]
     losses = np.array([dyn.friction_vector(each) for each in qd])
     assert np.allclose(rigid + rotors * qdd + losses, exact, atol=1e-10)
+
+
+@pytest.mark.parametrize('form', ['', 'rotation="linear"', 'deflection="linearised"', 'spring'])
+def test_samples_pass_through_every_form_of_the_dynamics(form):
+    arm, drives = described_arm().descriptions
+    extension = [drives, FLEXIBLE.replace('inertial="hub"', f'inertial="hub" {form}')]
+    if form == 'spring':
+        table = '<spring points="-0.02 -300, 0 0, 0.02 300"/><friction viscous="3"'
+        extension = drives.replace('<friction viscous="3"', table)
+    robot = fd.load_robot(arm, extension=extension)
+    q, qd, qdd = np.random.default_rng(1).normal(size=(3, 7, robot.nv))
+    q[:, 3:] *= 0.01
+    dyn = fd.Dynamics(robot, backend='reference')
+    exact = np.array([dyn.inverse_dynamics(*each) for each in zip(q, qd, qdd)])
+    assert robot.n_modes and np.allclose(known_forces(robot, q, qd, qdd), exact, atol=1e-10)
 
 
 def test_friction_is_that_of_least_squares_by_scipy():
@@ -155,3 +170,12 @@ def test_base_parameters_of_a_planar_arm_are_the_textbooks():
     assert 'link1/izz +1 link2/iyy +0.16 link3/mass +1 link3/iyy' in names
     assert 'link2/mx +0.4 link3/mass' in names
     assert 'link2/izz +0.16 link3/mass' in names
+
+
+def test_friction_at_low_velocity_is_among_the_base_parameters():
+    arm = described_arm()
+    model = TorqueModel(arm, arm.joint_names, ('coulomb', 'stribeck'))
+    shapes = [replace(shape, stribeck=0.01) for shape in model.shapes(None)]
+    base = base_parameters(model, shapes, model.values, np.ones(len(model.names), dtype=bool))
+    found = {model.names[column] for column in base.columns}
+    assert {'joint1/stribeck', 'joint2/stribeck', 'joint3/stribeck'} <= found

@@ -14,6 +14,8 @@ import subprocess
 import sys
 
 from arms import flexible_arm
+import flexdyn_ros as fd
+from flexdyn_ros.cli.main import main
 from geometry_msgs.msg import PoseArray
 from launch_stand_in import stand_in
 from launch_stand_in.context import LaunchFileError
@@ -26,6 +28,8 @@ from visualization_msgs.msg import MarkerArray
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / 'test' / 'identification'))
+from simulated_arms import described_arm  # noqa: E402
 
 pytestmark = pytest.mark.ros
 
@@ -197,6 +201,43 @@ def test_bringup_with_defaults_moves_by_itself(share, probe, tmp_path):
             lambda: clock and states and torques and abs(states[-1].position[0]) > 1e-3,
             'a moving arm')
     assert not others
+
+
+@pytest.mark.slow
+def test_identification_from_the_launch_file_to_the_description(share, probe, tmp_path):
+    """Play, record, identify, write: friction, rotors, stiffness that the description lacks."""
+    arm = described_arm('stiffness="4000" damping="8"')
+    (tmp_path / 'arm.urdf').write_text(arm.descriptions[0])
+    (tmp_path / 'drives.xml').write_text(arm.descriptions[1])
+    (tmp_path / 'simulator.yaml').write_text(yaml.safe_dump({'/**': {'ros__parameters': {
+        'publish_rate': 200.0,
+        'pd': {'kp': [3000.0, 3000.0, 800.0], 'kd': [150.0, 150.0, 30.0]}}}}))
+    assert main(['excite', str(tmp_path / 'arm.urdf'), '-o', str(tmp_path), '--period', '10',
+                 '--steps', '8', '--rate', '50']) == 0
+    reports = probe.statuses()
+    simulator = Launched(
+        tmp_path / 'simulator.log', launch_file(share, 'forward_dynamics'),
+        description_file=tmp_path / 'arm.urdf', extension_file=tmp_path / 'drives.xml',
+        params_file=tmp_path / 'simulator.yaml')
+    with simulator, Launched(
+        tmp_path / 'identify.log', launch_file(share, 'identify'),
+        description_file=tmp_path / 'arm.urdf', output_folder=tmp_path / 'out',
+        trajectory_file=tmp_path / 'joint_trajectory.yaml',
+        controller_topic='/forward_dynamics_node/joint_trajectory',
+    ):
+        probe.wait_for(
+            lambda: {'done', 'failed'} & {
+                value.value for message in reports for status in message.status
+                for value in status.values if value.key == 'stage'},
+            'an identified arm', limit=400.0)
+    assert main(['check', str(tmp_path / 'out' / 'arm3.urdf')]) == 0
+    found = fd.load_robot(tmp_path / 'out' / 'arm3.urdf')
+    for joint in arm.joints:
+        drive, true = found.joint(joint.name).dynamics, joint.dynamics
+        assert drive.stiffness == pytest.approx(true.stiffness, rel=0.05)
+        assert drive.friction.coulomb == pytest.approx(true.friction.coulomb, rel=0.15)
+        assert drive.friction.viscous == pytest.approx(true.friction.viscous, rel=0.15)
+        assert drive.reflected_inertia == pytest.approx(true.reflected_inertia, rel=0.3)
 
 
 @pytest.mark.parametrize('name', (*NODES, 'identification'))
