@@ -66,8 +66,7 @@ def compiled_steps(
         if found is None:
             return None
         if loops is not None and field in ('forward', 'project'):
-            # Along a step loops open a little, and their rank is known.
-            found = replace(found, constants=(*found.constants[:-SETTINGS], np.inf, 0.0))
+            found = _inside_steps(found)
         functions[field] = found
     if isinstance(equations.law, ComputedTorque):
         law = equations.law
@@ -75,6 +74,8 @@ def compiled_steps(
             found = law.model.native(name)
             if found is None:
                 return None
+            if field == 'inverse' and law.model.robot.loops:
+                found = _inside_steps(found)
             if field == 'inverse' or law.rubs:
                 functions[field] = found
     robot = equations.dyn.robot
@@ -84,6 +85,11 @@ def compiled_steps(
         return None
     times = (steps, dt, t_end)
     return CompiledSteps(equations, tableau, recorder, times, functions, found_loop, implicit)
+
+
+def _inside_steps(function: NativeFunction) -> NativeFunction:
+    """Return a function for loops that are a little open, whose rank may be set."""
+    return replace(function, constants=(*function.constants[:-SETTINGS], np.inf, 0.0))
 
 
 def _fields(equations: EquationsOfMotion, implicit: bool) -> list[str]:
@@ -253,6 +259,8 @@ class CompiledSteps:
             setattr(data, name, self._numbers(np.zeros(max(law.width, len(law.of_v)))))
         if isinstance(law, ComputedTorque):
             data.model.size, data.model.along = len(law.model_v), law.along
+            data.model.joints = law.model.robot.n_joints
+            data.model.follows = self._indices(law.follows)
             data.model.of_q = self._indices(law.model_q)
             data.model.of_v = self._indices(law.model_v)
 

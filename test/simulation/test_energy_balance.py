@@ -95,11 +95,17 @@ def test_undamped_arms_keep_their_energy(name):
 
 
 def test_a_loss_that_comes_late_is_seen():
-    """Most of the kinetic energy is lost after two quiet seconds; the proposed step mends it."""
+    """
+    Most of the kinetic energy is lost after two quiet seconds; the proposed step mends it.
+
+    The motion is chaotic, so that rounding decides when most of it is lost.
+    """
     dyn = fd.Dynamics(fd.load_robot(URDF / 'two_link_arm.urdf.xacro'))
     run = ([0.4, 0.4, 0.0, 0.0], np.zeros(4), None)
-    with pytest.warns(EnergyNotKept, match='"link./bending_y1", near t = 4.8.* dt=') as caught:
+    with pytest.warns(EnergyNotKept, match='"link./bending_y1", near t = .* dt=') as caught:
         lost = fd.simulate(dyn, *run, 10.0, 1e-3)
+    worst = lost.t[1 + np.abs(np.diff(lost.residual)).argmax()]
+    assert worst > 2.0 and f'near t = {worst:.4g} s' in str(caught[0].message)
     assert np.abs(lost.residual).max() > 0.5 * lost.kinetic.max()
     with warnings.catch_warnings():
         warnings.simplefilter('error')
