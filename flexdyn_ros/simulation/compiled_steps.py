@@ -98,7 +98,7 @@ def _fields(equations: EquationsOfMotion, implicit: bool) -> list[str]:
     if implicit:
         fields += ['mass', 'bias', 'friction', *(['jacobian'] if loops else [])]
     else:
-        fields += ['mass', 'bias'] if equations.on_base else ['forward', 'losses']
+        fields += ['losses', *(['mass', 'bias'] if equations.on_base else ['forward'])]
     if loops is not None and loops.drift == 'projection':
         fields.append('project')
     return [*fields, 'external'] if equations.wrenches else fields

@@ -86,7 +86,8 @@ class EquationsOfMotion:
         elif torque is not None and self.function is None:
             self.constant = self._checked(torque)
         self.constant.setflags(write=False)
-        self.quadratures = Quadratures(dyn, self.law, not self.on_base, self.wrenches)
+        self.quadratures = Quadratures(
+            dyn, self.law, wrenches=self.wrenches, driven=self.on_base)
 
     def load(self, wrenches: Wrenches) -> None:
         """Put other constant wrenches on frames."""

@@ -168,7 +168,7 @@ def simulate(
         equations.loops = LoopMotion(dyn, drift, drift_gains, loop_accelerations, loop_forces)
         q, qd = equations.loops.start(q, qd)
         if drift in ('force', 'baumgarte') or loop_accelerations or loop_forces:
-            equations.quadratures = Quadratures(dyn, equations.law, balanced=False)
+            equations.quadratures = Quadratures(dyn, equations.law, driven=True)
     elif driven or drift_gains:
         raise ArgumentError('drift', 'and other arguments about loops need a robot with <loop>')
     if loads:

@@ -21,6 +21,17 @@ static int accelerations_on_base(simulation *s, const double *state, const doubl
            && free_accelerations(s->y, held, rest, nv, qdd, rest + nv);
 }
 
+/* The power of what moves the base, from what accelerations_on_base has left. */
+static double base_power(const simulation *s, const double *qd, const double *qdd)
+{
+    const int64_t nv = s->map.nv;
+    const double *rest = s->implicit.memory + nv;
+    double power = 0.0;
+    for (int64_t k = 0; k < s->implicit.held; ++k)
+        power += qd[k] * (dot(s->y + k * nv, qdd, (int)nv) - rest[k]);
+    return power;
+}
+
 /* Put the wrench that moves the base at s->state into s->tau; return whether that worked. */
 static int add_base_wrench(simulation *s)
 {
