@@ -49,15 +49,15 @@ def compiled_steps(
     """
     Return the compiled loop of a run, or None where it takes Python.
 
-    Python it takes for loops that are driven, loaded or held by gains, or on a prescribed base;
-    for accelerations of a base that are a function, modes that follow statically, torque functions
-    evaluated at every stage, and other backends than "c".
+    Python it takes for loops that are driven, loaded or held by gains, for accelerations of a base
+    that are a function, modes that follow statically, torque functions evaluated at every stage,
+    and other backends than "c".
     """
     loops = equations.loops
     plain = type(equations) is EquationsOfMotion and (loops is None or loops.is_plain)
     if not plain or (equations.function and not equations.held):
         return None
-    if equations.on_base and (loops is not None or equations.constant_base is None):
+    if equations.on_base and equations.constant_base is None:
         return None
     functions: dict[str, NativeFunction] = {}
     for field in _fields(equations, implicit is not None):
@@ -98,7 +98,8 @@ def _fields(equations: EquationsOfMotion, implicit: bool) -> list[str]:
     if implicit:
         fields += ['mass', 'bias', 'friction', *(['jacobian'] if loops else [])]
     else:
-        fields += ['losses', *(['mass', 'bias'] if equations.on_base else ['forward'])]
+        simple = equations.on_base and loops is None
+        fields += ['losses', *(['mass', 'bias'] if simple else ['forward'])]
     if loops is not None and loops.drift == 'projection':
         fields.append('project')
     return [*fields, 'external'] if equations.wrenches else fields
