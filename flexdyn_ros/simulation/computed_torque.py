@@ -12,8 +12,8 @@ in place of the state, tau = ID(q_ref, qd_ref, qdd_ref) + PID (W. Khalil and E. 
 Identification and Control of Robots, 2002, chapter 14).
 
 A model with modes takes their motion from the state: ID is then hybrid dynamics, in which modes
-are free, and the joints of a flexible arm follow as if its links were rigid. So it is of a model
-with loops, whose actuated joints follow.
+are free, and the joints of a flexible arm follow as if its links were rigid. With loops the
+actuated joints follow, and passive ones are free.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class ComputedTorque(TrackingTorque):
                 torques; for a model without loops.
 
         Raises:
-            ArgumentError: The shapes do not fit; the model has a coordinate of a quaternion, or
-                loops and no state to take its passive joints from.
+            ArgumentError: The shapes do not fit; the model has a coordinate of a quaternion;
+                feed-forward is asked of a model with loops.
             UnknownName: The robot lacks a coordinate of the model.
         """
         own, looped = model.robot, bool(model.robot.loops)
