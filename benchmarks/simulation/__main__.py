@@ -10,10 +10,12 @@ fewer rounds and shorter runs; `--print` writes nothing.
 from __future__ import annotations
 
 import argparse
+from importlib.util import find_spec
 from pathlib import Path
 import resource
 import sys
 from time import perf_counter
+from typing import Callable
 
 from benchmarks.codegen.measure import compare
 from benchmarks.codegen.page import Line
@@ -22,6 +24,8 @@ from benchmarks.simulation.page import page
 from benchmarks.simulation.stiff import stiff
 from benchmarks.simulation.three_links import three_links
 import flexdyn_ros as fd
+from flexdyn_ros.dynamics.assemble import assemble
+from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.simulation import TorqueTable
 import numpy as np
 
@@ -80,10 +84,9 @@ def arm(rounds: int) -> list[Line]:
 
 
 def rubbing(rounds: int) -> Line:
-    """Return a second of a rigid arm of seven joints with dry friction, implicitly."""
-    robot = fd.load_robot(
-        URDF / 'cobot7.urdf.xacro', xacro_arguments={'flexible_forearm': 'false'}
-    )
+    """Return a second of a rigid arm of seven joints with dry friction, implicitly, and MuJoCo."""
+    path, arguments = URDF / 'cobot7.urdf.xacro', {'flexible_forearm': 'false'}
+    robot = fd.load_robot(path, xacro_arguments=arguments)
     dyn, rest = fd.Dynamics(robot, 'c'), np.zeros(robot.nv)
 
     def second() -> object:
@@ -93,11 +96,40 @@ def rubbing(rounds: int) -> Line:
         )
 
     first = once(second)
-    taken = [once(second) for _ in range(rounds)]
+    name = f'one second of `cobot7`, rigid, dry friction, `implicit` (first call {first:.2g} s)'
+    if find_spec('mujoco') is None:
+        taken = [once(second) for _ in range(rounds)]
+        return Line(name, float(np.median(taken)), min(taken))
+    found = compare(second, mujoco_second(robot, path, arguments), (1, 1), rounds)
     return Line(
-        f'one second of `cobot7`, rigid, dry friction, `implicit` (first call {first:.2g} s)',
-        float(np.median(taken)), min(taken),
+        name, found.ours, found.ours_least, found.ratio, (found.low, found.high),
+        'MuJoCo `implicitfast`, its friction soft', found.theirs,
     )
+
+
+def mujoco_second(
+    robot: Robot, path: Path, arguments: dict[str, str]
+) -> Callable[[], object]:
+    """Return what moves the same arm by MuJoCo, under the same levels of friction."""
+    import mujoco
+    import xacro
+
+    text = xacro.process_file(str(path), mappings=arguments).toxml()
+    model = mujoco.MjModel.from_xml_string(text)
+    for term in assemble(robot, {}).friction:
+        model.dof_frictionloss[term.index] = term.coulomb
+        model.dof_damping[term.index] = term.viscous
+    model.opt.timestep, model.opt.integrator = STEP, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    off = mujoco.mjtDisableBit
+    model.opt.disableflags |= off.mjDSBL_CONTACT | off.mjDSBL_LIMIT
+
+    def second() -> object:
+        data = mujoco.MjData(model)
+        data.qpos[:] = 0.1
+        mujoco.mj_step(model, data, nstep=round(1.0 / STEP))
+        return data
+
+    return second
 
 
 def four_bar(rounds: int, method: str) -> Line:

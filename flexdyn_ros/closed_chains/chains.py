@@ -66,7 +66,7 @@ class ClosedChains(ClosedMotions):
             free_force, jacobian = self._free_forces(backend, q, inputs, a)
             return self._torques(mass @ given + bias - free_force, jacobian)
         if name == 'hybrid_dynamics':
-            return self.hybrid(backend, q, qd, given, wrenches, inputs)
+            return self.hybrid(backend, q, qd, given, wrenches, inputs, self.tolerance)
         return self.motion(
             backend, q, qd, given, wrenches, inputs, base=base, tolerance=self.tolerance
         ).qdd

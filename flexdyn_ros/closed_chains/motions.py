@@ -134,16 +134,18 @@ class ClosedMotions(ClosedStates):
 
     def hybrid(
         self, backend: Any, q: list, qd: list, joint_qdd: list, wrenches: Iterable,
-        inputs: LoopInputs,
+        inputs: LoopInputs, tolerance: float = math.inf,
     ) -> tuple[np.ndarray, np.ndarray]:
         """
         Return joint torques (n_joints,) and modal accelerations (n_modes,).
 
         The actuated joints, and a prescribed base, follow `joint_qdd`; passive joints, modes
-        and a free base move as the loops and their own equations have it.
+        and a free base move as the loops and their own equations have it. Open loops are taken
+        where `tolerance` is infinite.
         """
         mass, bias, a, gamma, errors = self._equations(backend, q, qd, wrenches)
-        self.require_closed(errors)
+        if tolerance < math.inf:
+            self.require_closed(errors)
         free_force, jacobian = self._free_forces(backend, q, inputs, a)
         qdd = np.zeros(self._nv)
         given = self.layout.actuated + self.layout.prescribed

@@ -174,16 +174,18 @@ class AdaptiveRun(SampledRun):
             q, qd = self._state(y)
             tau = equations.torque(t, q, qd)
             qdd = equations.acceleration(t, q, qd, tau, 1)
-            more = self._powers(t, q, qd, tau)
+            more = self._powers(t, q, qd, tau, qdd)
         except Diverged:
             if self._retries:
                 return np.full(len(y), np.nan)
             raise
         return np.concatenate((equations.map.rate(q, qd), qdd, more))
 
-    def _powers(self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    def _powers(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, qdd: np.ndarray
+    ) -> np.ndarray:
         try:
-            return self._equations.quadratures.rate(t, q, qd, tau)
+            return self._equations.quadratures.rate(t, q, qd, tau, qdd)
         except ArithmeticError as error:
             raise self._equations.divergence(q, qd) from error
 

@@ -49,15 +49,15 @@ def compiled_steps(
     """
     Return the compiled loop of a run, or None where it takes Python.
 
-    Python it takes for loops that are driven, loaded or held by gains, or on a prescribed base;
-    for accelerations of a base that are a function, modes that follow statically, torque functions
-    evaluated at every stage, and other backends than "c".
+    Python it takes for loops that are driven, loaded or held by gains, for accelerations of a base
+    that are a function, modes that follow statically, torque functions evaluated at every stage,
+    and other backends than "c".
     """
     loops = equations.loops
     plain = type(equations) is EquationsOfMotion and (loops is None or loops.is_plain)
     if not plain or (equations.function and not equations.held):
         return None
-    if equations.on_base and (loops is not None or equations.constant_base is None):
+    if equations.on_base and equations.constant_base is None:
         return None
     functions: dict[str, NativeFunction] = {}
     for field in _fields(equations, implicit is not None):
@@ -66,8 +66,7 @@ def compiled_steps(
         if found is None:
             return None
         if loops is not None and field in ('forward', 'project'):
-            # Along a step loops open a little, and their rank is known.
-            found = replace(found, constants=(*found.constants[:-SETTINGS], np.inf, 0.0))
+            found = _inside_steps(found)
         functions[field] = found
     if isinstance(equations.law, ComputedTorque):
         law = equations.law
@@ -75,6 +74,8 @@ def compiled_steps(
             found = law.model.native(name)
             if found is None:
                 return None
+            if field == 'inverse' and law.model.robot.loops:
+                found = _inside_steps(found)
             if field == 'inverse' or law.rubs:
                 functions[field] = found
     robot = equations.dyn.robot
@@ -86,13 +87,19 @@ def compiled_steps(
     return CompiledSteps(equations, tableau, recorder, times, functions, found_loop, implicit)
 
 
+def _inside_steps(function: NativeFunction) -> NativeFunction:
+    """Return a function for loops that are a little open, whose rank may be set."""
+    return replace(function, constants=(*function.constants[:-SETTINGS], np.inf, 0.0))
+
+
 def _fields(equations: EquationsOfMotion, implicit: bool) -> list[str]:
     """Return the functions that the loop calls."""
     loops, fields = equations.loops, ['kinetic', 'potential']
     if implicit:
         fields += ['mass', 'bias', 'friction', *(['jacobian'] if loops else [])]
     else:
-        fields += ['mass', 'bias'] if equations.on_base else ['forward', 'losses']
+        simple = equations.on_base and loops is None
+        fields += ['losses', *(['mass', 'bias'] if simple else ['forward'])]
     if loops is not None and loops.drift == 'projection':
         fields.append('project')
     return [*fields, 'external'] if equations.wrenches else fields
@@ -253,6 +260,8 @@ class CompiledSteps:
             setattr(data, name, self._numbers(np.zeros(max(law.width, len(law.of_v)))))
         if isinstance(law, ComputedTorque):
             data.model.size, data.model.along = len(law.model_v), law.along
+            data.model.joints = law.model.robot.n_joints
+            data.model.follows = self._indices(law.follows)
             data.model.of_q = self._indices(law.model_q)
             data.model.of_v = self._indices(law.model_v)
 

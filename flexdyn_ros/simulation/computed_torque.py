@@ -12,7 +12,8 @@ in place of the state, tau = ID(q_ref, qd_ref, qdd_ref) + PID (W. Khalil and E. 
 Identification and Control of Robots, 2002, chapter 14).
 
 A model with modes takes their motion from the state: ID is then hybrid dynamics, in which modes
-are free, and the joints of a flexible arm follow as if its links were rigid.
+are free, and the joints of a flexible arm follow as if its links were rigid. With loops the
+actuated joints follow, and passive ones are free.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class ComputedTorque(TrackingTorque):
         rubs: Whether friction at the state is replaced by that of the reference.
         model_q: Entries of q that are the model's coordinates, (n,).
         model_v: Their entries in v, (n,).
+        follows: Joints of the model that follow, (n_followed,).
     """
 
     def __init__(
@@ -55,32 +57,38 @@ class ComputedTorque(TrackingTorque):
             model: The `Dynamics` of the model: of the robot itself, or of a rigid one with joints
                 of the same names. On the backend "c" steps run without Python.
             t: Ascending times, (n,) [s].
-            q: Positions of the model's joints there, (n, n_joints) [rad, m], cubic in between.
+            q: Positions of the model's joints there, (n, n_joints) [rad, m], cubic in between; of
+                a model with loops those of the actuated ones.
             qd: Their velocities there, of the same shape; None for those of a spline, whose
                 acceleration is continuous.
-            kp: Gains on position errors, one for all or (n_joints,): [1/s^2] of computed torque,
+            kp: Gains on position errors, one for all or one a joint: [1/s^2] of computed torque,
                 [N m/rad, N/m] of feed-forward.
             kd: Gains on velocity errors [1/s | N m s/rad, N s/m].
             ki: Gains on the integrals of position errors [1/s^3 | N m/(rad s), N/(m s)].
             feed_forward: Whether the model is evaluated along the reference, and gains give
-                torques.
+                torques; for a model without loops.
 
         Raises:
-            ArgumentError: The shapes do not fit; the model has loops, or a coordinate of a
-                quaternion.
+            ArgumentError: The shapes do not fit; the model has a coordinate of a quaternion;
+                feed-forward is asked of a model with loops.
             UnknownName: The robot lacks a coordinate of the model.
         """
-        if model.robot.loops:
-            raise ArgumentError('model', 'has loops, whose joints cannot follow one by one')
-        names = model.robot.coordinate_names
-        joints = model.robot.n_joints
+        own, looped = model.robot, bool(model.robot.loops)
+        if looped and feed_forward:
+            raise ArgumentError(
+                'feed_forward', 'is given, and the model has loops; give its torques along the '
+                'reference to TrackingTorque(feed_forward=...)')
+        names = own.coordinate_names
         every = TrackingTorque(robot, [0.0], [[0.0] * len(names)], joints=names)
-        super().__init__(robot, t, q, qd, kp=kp, kd=kd, ki=ki, joints=names[:joints])
+        followed = own.actuated_coordinates if looped else names[: own.n_joints]
+        super().__init__(robot, t, q, qd, kp=kp, kd=kd, ki=ki, joints=followed)
         self.model, self.along = model, bool(feed_forward)
         self.of_accelerations = not self.along
-        self.takes_modes = self.of_accelerations and model.robot.n_modes > 0
+        self.takes_rest = self.of_accelerations and len(followed) < len(names)
         self.model_q, self.model_v = every.of_q, every.of_v
-        self.function = 'hybrid_dynamics' if model.robot.n_modes else 'inverse_dynamics'
+        self.follows = np.array([names.index(name) for name in followed], dtype=int)
+        free = looped or own.n_modes
+        self.function = 'hybrid_dynamics' if free else 'inverse_dynamics'
         self.rubs = not self.along and bool(model.friction_vector(np.ones(len(names))).any())
 
     def applied(
@@ -88,17 +96,30 @@ class ComputedTorque(TrackingTorque):
     ) -> np.ndarray:
         """Return the torques of the joints, (n,); see `TorqueLaw`."""
         position, rate, acceleration = wanted
-        joints = len(force)
+        follows = self.follows
         at, moving = q[self.model_q], qd[self.model_v]
         asked = moving.copy()
-        asked[:joints] = rate
+        asked[follows] = rate
         if self.along:
-            at[:joints], moving = position, asked
+            at[follows], moving = position, asked
         else:
-            acceleration, force = acceleration + force, np.zeros(joints)
-        found = getattr(self.model, self.function)(at, moving, acceleration)
-        force = force + (found[0] if self.function == 'hybrid_dynamics' else found)
+            acceleration, force = acceleration + force, np.zeros(len(force))
+        wanted_qdd = np.zeros(self.model.robot.n_joints)
+        wanted_qdd[follows] = acceleration
+        force = force + self._joint_torques(at, moving, wanted_qdd)[follows]
         if self.rubs:
-            force = force - self.model.friction_vector(moving)[:joints]
-            force = force + self.model.friction_vector(asked)[:joints]
+            force = force - self.model.friction_vector(moving)[follows]
+            force = force + self.model.friction_vector(asked)[follows]
         return np.asarray(force)
+
+    def _joint_torques(self, q: np.ndarray, qd: np.ndarray, joint_qdd: np.ndarray) -> np.ndarray:
+        """Return the torques of the model, (n_joints,); inside a step loops open a little."""
+        closed = self.model.closed_chains
+        if closed is None:
+            found = getattr(self.model, self.function)(q, qd, joint_qdd)
+            return np.asarray(found[0] if self.function == 'hybrid_dynamics' else found)
+        backend, vectors = self.model.equations, (q.tolist(), qd.tolist(), joint_qdd.tolist())
+        found = backend.closed(self.function, vectors, (np.inf, 0.0))
+        if found is None:
+            found = closed.hybrid(backend, *vectors, (), closed.inputs(None, None))
+        return np.asarray(found[0])

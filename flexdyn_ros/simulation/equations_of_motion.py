@@ -86,7 +86,8 @@ class EquationsOfMotion:
         elif torque is not None and self.function is None:
             self.constant = self._checked(torque)
         self.constant.setflags(write=False)
-        self.quadratures = Quadratures(dyn, self.law, not self.on_base, self.wrenches)
+        self.quadratures = Quadratures(
+            dyn, self.law, wrenches=self.wrenches, driven=self.on_base)
 
     def load(self, wrenches: Wrenches) -> None:
         """Put other constant wrenches on frames."""
@@ -189,8 +190,12 @@ class EquationsOfMotion:
         if self._base is None:
             return tau
         if self.loops is not None:
-            base = self._base.given(t, q, qd)
-            return np.concatenate((self.loops.reaction(t, q, qd, tau, base), tau[len(base):]))
+            base, n = self._base.given(t, q, qd), BASE_COORDINATES
+            loads = np.zeros(len(tau))
+            if self.wrenches:
+                loads -= self.dyn.external_force_vector(q, self.wrenches)
+            wrench = self.loops.reaction(t, q, qd, tau + loads, base) - loads[:n]
+            return np.concatenate((wrench, tau[n:]))
         qdd = self.mean_acceleration
         qdd = self.acceleration(t, q, qd, tau, 0) if qdd is None else qdd
         wrench = self.dyn.inverse_dynamics(q, qd, qdd, self.wrenches)[:BASE_COORDINATES]

@@ -63,6 +63,7 @@ class _Step:
         tau: Generalised forces there, (nv,).
         theta: Weights of the velocity at the end in damping, (nv,).
         impulse: Impulses of friction and stops, (n,).
+        push: Impulse that moves a prescribed base, (6,), or none.
     """
 
     h: float
@@ -73,6 +74,7 @@ class _Step:
     tau: np.ndarray
     theta: np.ndarray
     impulse: np.ndarray
+    push: np.ndarray
 
 
 class ImplicitMidpoint:
@@ -220,9 +222,11 @@ class ImplicitMidpoint:
         rows.put_at_stops(q)
         space = ConstrainedSpace(self._equations, q)
         space.move(q, q)
-        inverse = space.inverse(self._dyn.mass_matrix(q))
+        mass, held = self._dyn.mass_matrix(q), self._equations.held_coordinates
+        inverse, value = space.inverse(mass), self._equations.quadratures.value
         after, impulse, _ = self._with_impulses(0.0, v, closed, inverse, v, space)
-        self._equations.quadratures.value[-1] -= 0.5 * impulse @ rows.velocity(v + after)
+        value[-2] += v[:held] @ mass[:held] @ (after - v)
+        value[-1] -= 0.5 * impulse @ rows.velocity(v + after)
         return q, after
 
     def _iterated(
@@ -269,7 +273,7 @@ class ImplicitMidpoint:
         equations.quadratures.value = start
         middle = v + 0.5 * change
         end = to.normalise(q + h * to.rate(q_middle, middle))
-        return _Step(h, end, v, change, q_middle, tau, theta, impulse)
+        return _Step(h, end, v, change, q_middle, tau, theta, impulse, -short[:held])
 
     def _with_impulses(
         self, h: float, middle: np.ndarray, closed: np.ndarray, inverse: np.ndarray,
@@ -295,6 +299,7 @@ class ImplicitMidpoint:
         equations.mean_acceleration = self.last
         rate = equations.quadratures.rate(t + 0.5 * h, found.q_middle, middle, found.tau)
         damped = self.forces.damping * (found.v + found.theta * found.change)
+        rate[-2] += found.push @ middle[:len(found.push)] / h
         rate[-1] = (damped + self.forces.modal @ middle) @ middle
         rate[-1] -= found.impulse @ self.rows.velocity(middle) / h
         equations.quadratures.value = equations.quadratures.value + h * rate

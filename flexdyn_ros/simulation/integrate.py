@@ -81,7 +81,7 @@ def simulate(
     Samples lie dt apart, one a step; the last step is shortened so that the run ends at t_end
     exactly. Motion passes through joint limits, unless `stops` is given. On the backend "c" the
     steps of a fixed length run without Python, unless a function is evaluated at every stage, or
-    loops are driven, loaded, held by gains or on a prescribed base.
+    loops are driven, loaded or held by gains.
 
     Args:
         dyn: The `Dynamics` of the robot.
@@ -123,7 +123,7 @@ def simulate(
             by a controller of that period; None evaluates it at every stage.
         sample_every: Steps a sample; the first and the last state are always kept.
         wrenches: Constant wrenches of the environment by frame, six numbers in root axes [N, N m];
-            see `Dynamics`. For a robot without loops.
+            see `Dynamics`.
         energy_tolerance: What the energy balance may be off, of the largest kinetic energy. A
             motion whose residual is larger in some sample draws a warning, `EnergyNotKept`; None
             for no check. Where the work is not known there is no check.
@@ -155,7 +155,7 @@ def simulate(
     require_dynamics(dyn)
     if method != AUTO:
         find_tableau(method)
-    held, loads = torque_period is not None, _checked_wrenches(dyn, wrenches)
+    held, loads = torque_period is not None, _checked_wrenches(wrenches)
     equations = EquationsOfMotion(dyn, torque, base_acceleration, held, loads)
     if held and not equations.held:
         raise ArgumentError('torque_period', 'is given, and the torque is no function')
@@ -168,7 +168,7 @@ def simulate(
         equations.loops = LoopMotion(dyn, drift, drift_gains, loop_accelerations, loop_forces)
         q, qd = equations.loops.start(q, qd)
         if drift in ('force', 'baumgarte') or loop_accelerations or loop_forces:
-            equations.quadratures = Quadratures(dyn, equations.law, balanced=False)
+            equations.quadratures = Quadratures(dyn, equations.law, driven=True)
     elif driven or drift_gains:
         raise ArgumentError('drift', 'and other arguments about loops need a robot with <loop>')
     if loads:
@@ -280,12 +280,10 @@ def integrate(
     return run.samples()
 
 
-def _checked_wrenches(dyn: Dynamics, wrenches: Wrenches) -> Optional[dict[str, list[float]]]:
+def _checked_wrenches(wrenches: Wrenches) -> Optional[dict[str, list[float]]]:
     """Return a copy of wrenches, or None where there are none."""
     if wrenches is None:
         return None
-    if dyn.robot.loops:
-        raise ArgumentError('wrenches', 'are given, and the robot has loops; use loop_forces')
     return {
         frame: real_vector(f'wrenches["{frame}"]', wrench, 6)
         for frame, wrench in wrenches_by_frame(wrenches).items()

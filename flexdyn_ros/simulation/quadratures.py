@@ -25,7 +25,8 @@ class Quadratures:
     """
 
     def __init__(
-        self, dyn: Any, law: Optional[TorqueLaw], balanced: bool = True, wrenches: Wrenches = None
+        self, dyn: Any, law: Optional[TorqueLaw], balanced: bool = True,
+        wrenches: Wrenches = None, driven: bool = False,
     ):
         """
         Prepare.
@@ -35,9 +36,10 @@ class Quadratures:
             law: The torque, where it has integrals.
             balanced: Whether work and losses are known; they are not a number otherwise.
             wrenches: Constant wrenches on frames, which work too.
+            driven: Whether what moves a base or loops works too.
         """
         self._dyn, self._law, self.wrenches = dyn, law, wrenches
-        self._balanced = balanced
+        self._balanced, self._driven = balanced, driven
         self._integrals = 0 if law is None else law.integrals
         self.reset()
 
@@ -54,7 +56,7 @@ class Quadratures:
 
     @property
     def work(self) -> float:
-        """Work of the generalised forces and of wrenches [J]."""
+        """Work of the generalised forces, of wrenches and of what moves a base or loops [J]."""
         return float(self.value[-2])
 
     @property
@@ -62,9 +64,20 @@ class Quadratures:
         """Energy that friction and damping took [J]."""
         return float(self.value[-1])
 
-    def rate(self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    def rate(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray,
+        qdd: Optional[np.ndarray] = None,
+    ) -> np.ndarray:
         """
         Return the rate of `value`.
+
+        Args:
+            t: Time [s].
+            q: Configuration, (nq,).
+            qd: Velocity, (nv,).
+            tau: Generalised forces, (nv,).
+            qdd: Accelerations, (nv,), from which follows what a base or loops are moved by; None
+                to leave that out.
 
         Raises:
             ArithmeticError: The power is beyond floating-point numbers.
@@ -77,4 +90,7 @@ class Quadratures:
                 rate[-2], rate[-1] = tau @ qd, self._dyn.dissipated_power(qd)
                 if self.wrenches:
                     rate[-2] -= self._dyn.external_force_vector(q, self.wrenches) @ qd
+                if self._driven and qdd is not None:  # all forces together
+                    dyn = self._dyn
+                    rate[-2] = qd @ (dyn.mass_matrix(q) @ qdd + dyn.bias_vector(q, qd))
         return rate

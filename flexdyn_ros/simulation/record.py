@@ -38,8 +38,9 @@ class Trajectory:
         energy: Kinetic plus potential energy, (T,) [J].
         kinetic: Kinetic energy, (T,) [J].
         potential: Energy of gravity (zero at the root frame's origin) and of deflection, (T,) [J].
-        work: Work of tau and of wrenches since the start, (T,) [J], integrated by the method's
-            stages; not a number where other forces work too, as on a prescribed base.
+        work: Work of tau, of wrenches and of what moves a prescribed base or loops since the
+            start, (T,) [J], integrated by the method's stages; for quasi-static modes not a
+            number.
         dissipated: Energy that friction and damping took since the start, (T,) [J], likewise.
         tips: Tip deflections of flexible links in beam axes, (T, n_tips) [m, rad]: the sum of a
             family's modal coordinates, as each has unit deflection at the tip; of links in

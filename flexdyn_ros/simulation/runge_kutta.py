@@ -37,7 +37,9 @@ class Integrals(Protocol):
 
     value: np.ndarray
 
-    def rate(self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    def rate(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, qdd: np.ndarray
+    ) -> np.ndarray:
         """Return the rate of `value`."""
 
 
@@ -98,10 +100,11 @@ class RungeKutta:
                 if more is not None:
                     more.value = state[size:]
                 tau = equations.torque(t + c * h, q, qd)
-            rates[stage, nq:size] = equations.acceleration(t + c * h, q, qd, tau, stage)
+            qdd = equations.acceleration(t + c * h, q, qd, tau, stage)
+            rates[stage, nq:size] = qdd
             rates[stage, :nq] = to_rate(q, qd)
             if more is not None:
-                rates[stage, size:] = more.rate(t + c * h, q, qd, tau)
+                rates[stage, size:] = more.rate(t + c * h, q, qd, tau, qdd)
         end = _moved(start, h, self._weights, rates)
         if more is not None:
             more.value = end[size:]

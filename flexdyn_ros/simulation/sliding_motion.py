@@ -53,7 +53,9 @@ class SlidingMotion:
     def value(self, value: np.ndarray) -> None:
         self._equations.quadratures.value = value
 
-    def rate(self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    def rate(
+        self, t: float, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, qdd: np.ndarray
+    ) -> np.ndarray:
         """Return the rates of the quadratures, losses by the set-valued law."""
         rate = self._equations.quadratures.rate(t, q, qd, tau)
         rate[-1] = (self._forces.damping * qd + self._forces.modal @ qd) @ qd

@@ -71,7 +71,8 @@ class ConfigurationStructure(ctypes.Structure):
 class ModelTorqueStructure(ctypes.Structure):
     _fields_ = [
         *((name, FunctionStructure) for name in MODEL_FIELDS),
-        ('size', c_int64), ('along', c_int64), ('of_q', c_void_p), ('of_v', c_void_p),
+        *((name, c_int64) for name in ('size', 'joints', 'along')),
+        *((name, c_void_p) for name in ('of_q', 'of_v', 'follows')),
     ]
 
 

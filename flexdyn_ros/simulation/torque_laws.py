@@ -90,10 +90,10 @@ class TorqueLaw:
         kd: Gains on velocity errors, (n,).
         ki: Gains on the integrals of position errors, (n,).
         of_accelerations: Whether gains give accelerations, which a model converts.
-        takes_modes: Whether that model has the modes of the robot.
+        takes_rest: Whether that model has coordinates that do not follow, as modes.
     """
 
-    of_accelerations = takes_modes = False
+    of_accelerations = takes_rest = False
 
     def __init__(self, width: int):
         """Take no table and no reference yet; `width` is the number of velocities."""

@@ -259,7 +259,7 @@ def test_a_prescribed_base_and_wrenches():
         motion = fd.simulate(dyn, q, rest, None, 0.5, 0.01, method, rtol=1e-8, **options)
         assert np.abs(motion.q - exact.q).max() < 1e-7
         assert np.abs(motion.tau - exact.tau).max() < 1e-5
-        assert np.isnan(motion.work).all()
+        assert np.abs(motion.residual).max() < 1e-6 * motion.kinetic.max()
     dyn = fd.Dynamics(fd.load_robot(FLEXIBLE_PENDULUM))
     loads = {'tip': [0.0, 0.1, -0.5, 0.0, 0.0, 0.0]}
     runs = [
@@ -271,9 +271,10 @@ def test_a_prescribed_base_and_wrenches():
 
 @pytest.mark.parametrize('backend', ['python', 'reference'])
 def test_other_backends_give_the_same_motion(pendulum, backend):
+    """At equal steps: of steps that are too short the error estimate is rounding."""
     other = fd.Dynamics(pendulum.robot, backend)
     for method in ('DOP853', 'Radau'):
-        runs = [fd.simulate(dyn, [1.0], [0.0], None, 0.3, 0.05, method)
+        runs = [fd.simulate(dyn, [1.0], [0.0], None, 0.3, 0.05, method, max_step=0.01)
                 for dyn in (pendulum, other)]
         assert np.abs(runs[1].q - runs[0].q).max() < 1e-12
 

@@ -104,6 +104,7 @@ def test_compiled_steps_give_the_numbers_of_python(robot, backend, monkeypatch):
             assert np.abs(ours - theirs).max(initial=0.0) < 1e-12 * scale, (kind, name)
 
 
+PUSH = {'coupler': [1.0, 0.5, -2.0, 0.1, 0.2, -0.3]}
 RUBBING = '<joint_dynamics joint="{}"><friction viscous="0.1" coulomb="0.4"/></joint_dynamics>'
 
 
@@ -123,16 +124,28 @@ def carried(friction):
     }
 
 
-def looped(name, joints, arguments=None):
+def looped(name, joints, arguments=None, more='', **given):
     """Return a robot with loops and dry friction in some joints, and a closed state."""
-    losses = ''.join(map(RUBBING.format, joints))
+    losses = ''.join(map(RUBBING.format, joints)) + more
     robot = fd.load_robot(
         URDF / f'{name}.urdf.xacro', xacro_arguments=arguments,
         extension=f'<flexdyn version="1.0">{losses}</flexdyn>')
     rates = np.zeros(robot.nv)
-    rates[0] = 1.5
+    rates[6 if 'base' in more else 0] = 1.5
     q, qd = fd.Dynamics(robot).project(robot.neutral_configuration(), rates)
-    return robot, q, qd, {}
+    return robot, q, qd, given
+
+
+def four_bar_on_a_base(arguments=None):
+    """Return a four-bar whose ground turns and rises, pushed at its coupler."""
+    return looped(
+        'four_bar', [], arguments, '<base motion="prescribed"/>',
+        base_acceleration=[1.0, -0.5, 2.0, 0.3, 0.1, -0.2], wrenches=PUSH)
+
+
+def pushed_four_bar():
+    """Return a four-bar with a wrench on its coupler."""
+    return looped('four_bar', ['crank'], wrenches=PUSH)
 
 
 def sprung():
@@ -150,6 +163,11 @@ CONSTRAINED = {
     'loop': (looped, ('four_bar', ['crank', 'coupler', 'rocker']), 'implicit'),
     'loop of repeated constraints': (looped, ('four_bar', ['crank', 'rocker'], {
         'constrain': 'rx rz tx ty tz'}), 'implicit'),
+    'loop that is pushed, rk4': (pushed_four_bar, (), 'rk4'),
+    'loop that is pushed': (pushed_four_bar, (), 'implicit'),
+    'loop on a base, rk4': (four_bar_on_a_base, (), 'rk4'),
+    'loop of repeated constraints on a base, rk4': (
+        four_bar_on_a_base, ({'constrain': 'rx rz tx ty tz'},), 'rk4'),
     'spatial loops': (looped, ('delta', ['motor1', 'motor2', 'knee1', 'ankle2']), 'implicit'),
 }
 

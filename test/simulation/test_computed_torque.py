@@ -6,7 +6,7 @@ from pathlib import Path
 from codegen.compiled import needs_compiler
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError, UnknownName
-from flexdyn_ros.simulation import ComputedTorque
+from flexdyn_ros.simulation import ComputedTorque, TorqueTable, TrackingTorque
 from flexdyn_ros.simulation.implicit_midpoint import ImplicitMidpoint
 from flexdyn_ros.simulation.runge_kutta import RungeKutta
 import numpy as np
@@ -110,13 +110,78 @@ def test_steps_without_python_give_the_numbers_of_the_reference(
             assert np.abs(found - theirs[0]).max() <= 1e-12 * np.abs(theirs[0]).max(), each
 
 
+def crank(arguments=None, friction=0.0):
+    """Return a four-bar, a closed state at rest, and times and angles for its crank."""
+    losses = f'<joint_dynamics joint="{{}}"><friction coulomb="{friction}"/></joint_dynamics>'
+    extension = ''.join(losses.format(name) for name in ('crank', 'coupler')) if friction else ''
+    robot = fd.load_robot(
+        URDF / 'four_bar.urdf.xacro', xacro_arguments=arguments,
+        extension=f'<flexdyn version="1.0">{extension}</flexdyn>')
+    assert robot.actuated_coordinates == ('crank',)
+    q, qd = fd.Dynamics(robot).project(robot.neutral_configuration(), np.zeros(robot.nv))
+    t = np.linspace(0.0, 1.0, 21)
+    return robot, q, qd, t, q[0] + 0.2 + 0.5 * (1.0 - np.cos(3.0 * t))[:, np.newaxis]
+
+
+@pytest.mark.parametrize('arguments', [None, {'modes': '1', 'constrain': 'rx rz tx ty tz'}])
+def test_the_crank_of_a_loop_follows_as_the_linear_equation_says(arguments):
+    """Passive joints and a coupler that bends are free in the model; rigid and repeated loops."""
+    robot, q, qd, t, reference = crank(arguments)
+    dyn = fd.Dynamics(robot)
+    law = ComputedTorque(robot, dyn, t, reference, kp=KP, kd=KD)
+    motion = fd.simulate(dyn, q, qd, law, 0.5, 5e-4, 'rk4', energy_tolerance=None)
+    wanted = np.array([law.reference(x) for x in motion.t])
+    start = wanted[0, 0, 0] - q[0], wanted[0, 1, 0]
+    decay, rate = 0.5 * KD, np.sqrt(KP - 0.25 * KD**2)
+    error = error_at(motion.t, start[0]) + start[1] / rate * (
+        np.exp(-decay * motion.t) * np.sin(rate * motion.t))
+    assert wanted[:, 0, 0] - motion.q[:, 0] == pytest.approx(error, abs=1e-6)
+    assert not motion.tau[:, 1:].any() and np.ptp(motion.q[:, 1]) > 0.1
+
+
+@needs_compiler
+@pytest.mark.parametrize('method', ['rk4', 'implicit', 'auto'])
+@pytest.mark.parametrize('name', ['rigid', 'bent'])
+def test_steps_of_loops_without_python_give_the_numbers_of_the_reference(
+        name, method, monkeypatch):
+    """Tables, PD, PID and computed torque on a crank, to 1e-12 of the largest number."""
+    bent = {'modes': '1', 'constrain': 'rx rz tx ty tz'} if name == 'bent' else None
+    robot, q, qd, t, reference = crank(bent, friction=0.3)
+    forces = np.zeros((len(t), robot.nv))
+    forces[:, 0] = np.cos(9.0 * t)
+    gains = {'kp': 30.0, 'kd': 2.0, 'joints': ['crank']}
+
+    def laws(dyn):
+        return [
+            forces[0], TorqueTable(t, forces), TrackingTorque(robot, t, reference, **gains),
+            TrackingTorque(robot, t, reference, None, forces, ki=20.0, **gains),
+            ComputedTorque(robot, dyn, t, reference, kp=KP, kd=KD, ki=10.0),
+        ]
+
+    runs = []
+    for backend in ('reference', 'python', 'c'):
+        dyn = fd.Dynamics(robot, backend)
+        if backend == 'c':
+            for integrator in (RungeKutta, ImplicitMidpoint):
+                monkeypatch.setattr(integrator, 'step', lambda *_: pytest.fail('in Python'))
+        runs.append([
+            fd.simulate(dyn, q, qd, law, 0.0205, 1e-3, method, energy_tolerance=None, force=True)
+            for law in laws(dyn)])
+    for expected, *found in zip(*runs):
+        for each in ('q', 'qd', 'tau', 'work', 'kinetic'):
+            theirs = getattr(expected, each)
+            for run in found:
+                close = 1e-12 * max(np.abs(theirs).max(), 1e-3)
+                assert np.abs(getattr(run, each) - theirs).max() <= close, each
+
+
 def test_bad_models_are_named():
-    """Other joints, quaternions, loops."""
+    """Other joints, quaternions, feed-forward of loops."""
     robot, tumbler = fd.load_robot(PENDULUM), fd.load_robot(TUMBLER)
     with pytest.raises(UnknownName, match='shoulder'):
         ComputedTorque(robot, fd.Dynamics(fd.load_robot(FLEXIBLE_PENDULUM)), [0.0], [[0.0]])
     with pytest.raises(ArgumentError, match='quaternion'):
         ComputedTorque(tumbler, fd.Dynamics(tumbler), [0.0], [[0.0] * 6])
     loop = fd.Dynamics(fd.load_robot(URDF / 'four_bar.urdf.xacro'))
-    with pytest.raises(ArgumentError, match='has loops'):
-        ComputedTorque(loop.robot, loop, [0.0], [[0.0] * 3])
+    with pytest.raises(ArgumentError, match='has loops.* TrackingTorque'):
+        ComputedTorque(loop.robot, loop, [0.0], [[0.0]], feed_forward=True)

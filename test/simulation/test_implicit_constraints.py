@@ -56,6 +56,9 @@ def test_a_block_on_an_accelerated_base_sticks_or_slides(friction):
     assert motion.q[:, 7] == pytest.approx(-0.5 * behind * motion.t**2, abs=1e-12)
     wrench = 5.0 * 2.0 + 2.0 * (2.0 - behind)
     assert motion.tau[1:, 0] == pytest.approx(wrench, rel=1e-9)
+    assert motion.work == pytest.approx(wrench * motion.t**2, abs=1e-9)
+    assert motion.dissipated == pytest.approx(
+        friction * 0.5 * behind * motion.t**2, abs=1e-9)
 
 
 def test_a_base_at_rest_is_ground():

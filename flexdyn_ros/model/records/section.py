@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 import math
 
 from flexdyn_ros.model.records.base import symmetric_matrix3
@@ -97,13 +98,27 @@ def knots(beam: Beam) -> tuple[float, ...]:
 
 def quadrature(beam: Beam, points: int) -> tuple[np.ndarray, np.ndarray]:
     """Return Gauss points and weights on (0, 1), so many between each two knots."""
-    x, weight = np.polynomial.legendre.leggauss(points)
+    x, weight = gauss_legendre(points)
     ends = knots(beam)
     pieces = [(a, b - a) for a, b in zip(ends, ends[1:])]
     return (
         np.concatenate([a + 0.5 * size * (x + 1.0) for a, size in pieces]),
         np.concatenate([0.5 * size * weight for _, size in pieces]),
     )
+
+
+@lru_cache(maxsize=None)
+def gauss_legendre(points: int) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return Gauss points and weights on (-1, 1), to the last digit.
+
+    Those of numpy are off by up to 1e-14, by its version, and integrals of mode shapes with them.
+    """
+    polynomial = np.polynomial.legendre.Legendre.basis(points)
+    slope = polynomial.deriv()
+    x = np.polynomial.legendre.leggauss(points)[0].astype(np.longdouble)
+    x -= polynomial(x) / slope(x)
+    return x.astype(float), (2.0 / ((1.0 - x * x) * slope(x) ** 2)).astype(float)
 
 
 def relative_area(at: list[float], area: list[float], interpolation: str) -> float:

@@ -173,6 +173,8 @@ static int finish_step(simulation *s, double h, const room *r)
         work += h * (s->tau[k] + s->force[k]) * middle[k];
         lost += h * method->damping[k] * (v0[k] + r->theta[k] * change[k]) * middle[k];
     }
+    for (int64_t k = 0; k < method->held; ++k)
+        work -= r->gap[k] * middle[k];
     for (int64_t k = 0; k < n; ++k)
         lost -= r->impulse[k] * row_of(method, k, middle);
     for (int64_t i = 0; i < nv; ++i)

@@ -102,6 +102,9 @@ static int impact(simulation *s, const room *r)
     memcpy(r->gap, v, sizeof(double) * nv);
     if (!add_impulses(s, 0.0, r, v))
         return 0;
+    for (int64_t k = 0; k < method->held; ++k)
+        for (int64_t j = 0; j < nv; ++j)
+            s->state[s->size - 2] += v[k] * r->mass[k * nv + j] * (v[j] - r->gap[j]);
     for (int64_t k = 0; k < nv; ++k)
         r->gap[k] += v[k];
     for (int64_t i = 0; i < n; ++i)

@@ -17,6 +17,7 @@ static int state_rate(simulation *s, const double *state, double *rate)
     if (s->implicit.held) {
         if (!accelerations_on_base(s, state, force, rate + nq))
             return 0;
+        power = base_power(s, qd, rate + nq);
     } else {
         memcpy(s->x, state, sizeof(double) * (nq + nv));
         memcpy(s->x + nq + nv, force, sizeof(double) * nv);
@@ -32,9 +33,6 @@ static int state_rate(simulation *s, const double *state, double *rate)
     for (int64_t k = 0; k < nv; ++k)
         power += force[k] * qd[k];
     *more++ = power;
-    *more = 0.0;
-    if (s->losses.call == NULL)
-        return 1;
     if (!sound_at(s, &s->losses, qd, nv))
         return 0;
     *more = s->y[0];

@@ -36,8 +36,9 @@ typedef struct {
 /* The dynamics of a model by which a controller converts accelerations into torques. */
 typedef struct {
     function inverse, slip; /* torques and friction; call is NULL where there is none */
-    int64_t size, along; /* coordinates, and whether it is evaluated along the reference */
-    const int64_t *of_q, *of_v; /* where they are in q and in v */
+    int64_t size, joints, along; /* also: whether it is evaluated along the reference */
+    const int64_t *of_q, *of_v; /* where its coordinates are in q and in v */
+    const int64_t *follows;     /* joints of it that follow */
 } model_torque;
 
 /* tau = constant + table(t), and on tracked coordinates PID about a reference. */
@@ -183,26 +184,33 @@ static int model_forces(simulation *s, const double *q, const double *qd)
 {
     const torque_law *law = &s->law;
     const model_torque *model = &law->model;
-    const int64_t n = model->size, joints = law->tracked;
+    const int64_t n = model->size, *follows = model->follows;
     double *x = s->x, *force = law->forces;
     for (int64_t k = 0; k < n; ++k) {
-        const int given = model->along && k < joints;
-        x[k] = given ? law->values[k] : q[model->of_q[k]];
-        x[n + k] = given ? law->slopes[k] : qd[model->of_v[k]];
+        x[k] = q[model->of_q[k]];
+        x[n + k] = qd[model->of_v[k]];
     }
-    for (int64_t k = 0; k < joints; ++k)
-        x[2 * n + k] = law->curvatures[k] + (model->along ? 0.0 : force[k]);
-    if (!sound(s, &model->inverse, 2 * n + joints))
+    memset(x + 2 * n, 0, sizeof(double) * model->joints);
+    for (int64_t k = 0; k < law->tracked; ++k) {
+        if (model->along) {
+            x[follows[k]] = law->values[k];
+            x[n + follows[k]] = law->slopes[k];
+        }
+        x[2 * n + follows[k]] = law->curvatures[k] + (model->along ? 0.0 : force[k]);
+    }
+    if (!sound(s, &model->inverse, 2 * n + model->joints))
         return 0;
-    for (int64_t k = 0; k < joints; ++k)
-        force[k] = s->y[k] + (model->along ? force[k] : 0.0);
+    for (int64_t k = 0; k < law->tracked; ++k)
+        force[k] = s->y[follows[k]] + (model->along ? force[k] : 0.0);
     for (int at = 0; at < 2 && model->slip.call != NULL; ++at) {
         for (int64_t k = 0; k < n; ++k)
-            x[k] = at && k < joints ? law->slopes[k] : qd[model->of_v[k]];
+            x[k] = qd[model->of_v[k]];
+        for (int64_t k = 0; k < law->tracked && at; ++k)
+            x[follows[k]] = law->slopes[k];
         if (!sound(s, &model->slip, n))
             return 0;
-        for (int64_t k = 0; k < joints; ++k)
-            force[k] += at ? s->y[k] : -s->y[k];
+        for (int64_t k = 0; k < law->tracked; ++k)
+            force[k] += at ? s->y[follows[k]] : -s->y[follows[k]];
     }
     return 1;
 }

@@ -110,7 +110,8 @@ def test_change_points_by_least_squares_on_the_whole_matrix(name):
         for _ in range(2):
             assert_agree(dyn.forward_dynamics(q, qd, tau), qdd, 1e-11)
         assert_agree(dyn.constraint_forces(q, qd, tau), f, 1e-11)
-        assert_agree(dyn.loop_jacobian(q) @ qdd, -dyn.loop_bias(q, qd), 1e-11)
+        a = dyn.loop_jacobian(q)
+        assert_agree(a @ qdd, -dyn.loop_bias(q, qd), 1e-11, floor=np.abs(a * qdd).max())
 
 
 @pytest.mark.parametrize('name', ['bent four_bar', 'delta', 'particles: said twice'])
