@@ -57,8 +57,8 @@ def _family_tips(robot: Robot) -> tuple[Names, Names, np.ndarray]:
             row = np.zeros(size)
             at_tip = family_shapes(link.beam, family).sample(np.ones(1)).value[:, 0]
             for name, value in zip(family.names, at_tip):
-                row[index[f'{link.name}/{name}']] = value if abs(value) > _STILL else 0.0
-            names.append(f'{link.name}/{suffix}')
+                row[index[link.full_name(name)]] = value if abs(value) > _STILL else 0.0
+            names.append(link.full_name(suffix))
             units.append(unit)
             rows.append(row)
     return tuple(names), tuple(units), np.array(rows).reshape(len(rows), size)
@@ -77,7 +77,7 @@ def _segment_tips(robot: Robot, q: np.ndarray) -> tuple[Names, Names, np.ndarray
         values = tip_deflection(link.segments, angles) if len(q) else np.zeros((0, 3))
         for axis, (suffix, unit, place) in _SEGMENT_TIPS.items():
             if axis in link.segments.directions:
-                names.append(f'{link.name}/{suffix}')
+                names.append(link.full_name(suffix))
                 units.append(unit)
                 columns.append(values[:, place])
     return tuple(names), tuple(units), np.array(columns).reshape(len(columns), len(q)).T

@@ -37,12 +37,14 @@ BASE = """
 <torsion modes="1" damping_ratio="0.01"/><axial modes="1" damping_ratio="0.01"/>
 <point_mass at="0.6" mass="0.4" ixx="0.01" iyy="0.02" izz="0.03"/></beam></flexible_link>
 <joint_dynamics joint="joint1" damping="0.4" rotor_inertia="2e-4" gear_ratio="30"
- parallel_stiffness="5" rest_position="0.1"/>
+ parallel_stiffness="5" rest_position="0.1" parallel_damping="0.2"/>
 <joint_dynamics joint="joint2" stiffness="300" damping="0.6" rotor_inertia="1e-4" gear_ratio="50">
+<bearing directions="rx ty" stiffness="4000 1e5" damping="3 4"/>
 <friction viscous="0.4" coulomb="0.5" stribeck="0.9" stribeck_velocity="0.8"
  smoothing_velocity="0.5"/></joint_dynamics>
 <payload link="link1" mass="0.6" com="0.5 0.1 0.2" ixx="0.01" iyy="0.02" izz="0.02" ixy="0.001"
- ixz="0.002" iyz="0.003"/></flexdyn></robot>
+ ixz="0.002" iyz="0.003"/>
+<mode_coupling modes="link1/bending_y1 link1/torsion1" powers="1 2" energy="90"/></flexdyn></robot>
 """
 # A link in segments behind a nonlinear spring, with nonlinear stiffness in two passive joints.
 SEGMENTED = """
@@ -104,6 +106,11 @@ CHANGES = [
     (JOINT2, 'stiffness', '310'), (JOINT2, 'damping', '0.7'), (JOINT2, 'rotor_inertia', '2e-4'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'parallel_stiffness', '6'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'rest_position', '0.2'),
+    ("flexdyn/joint_dynamics[@joint='joint1']", 'parallel_damping', '0.3'),
+    (f'{JOINT2}/bearing', 'directions', 'rz ty'),
+    (f'{JOINT2}/bearing', 'stiffness', '4000 1.1e5'), (f'{JOINT2}/bearing', 'damping', '3 5'),
+    ('flexdyn/mode_coupling', 'modes', 'link1/bending_y1 joint2/bearing_rx'),
+    ('flexdyn/mode_coupling', 'powers', '2 1'), ('flexdyn/mode_coupling', 'energy', '100'),
     (JOINT2, 'gear_ratio', '51'), ("flexdyn/joint_dynamics[@joint='joint1']", 'damping', '0.5'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'rotor_inertia', '3e-4'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'gear_ratio', '31'),

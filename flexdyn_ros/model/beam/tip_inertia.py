@@ -12,6 +12,7 @@ Twists are linear then angular, at a frame's origin and in its axes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Sequence
 
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam.body import beam_node
@@ -141,8 +142,9 @@ def _check_modes(link: Link, modal: np.ndarray, held: np.ndarray, robot: Robot) 
 
 def _behind_joint(inertia: np.ndarray, joint: Joint) -> np.ndarray:
     """Return the articulated inertia (6, 6) that a joint's frame feels of what it moves."""
-    motion = _joint_motion(joint)
-    own = motion.T @ inertia @ motion + np.diag(_rotors(joint))
+    bearing = [axis.direction for axis in joint.dynamics.bearing]
+    motion = np.concatenate((_joint_motion(joint), _directed(bearing)), axis=1)
+    own = motion.T @ inertia @ motion + np.diag([*_rotors(joint), *(0.0 for _ in bearing)])
     momentum = inertia @ motion
     return inertia - momentum @ np.linalg.pinv(own, hermitian=True) @ momentum.T
 
@@ -154,13 +156,18 @@ def _joint_motion(joint: Joint) -> np.ndarray:
     if not joint.coordinate_names:
         return np.zeros((6, 0))
     if joint.axes:
-        return np.eye(6)[:, [(DIRECTIONS.index(name) + 3) % 6 for name in joint.axes]]
+        return _directed(joint.axes)
     if joint.type == 'floating':
         return np.eye(6)
     if joint.type == 'planar':
         across = np.linalg.svd(axis.T)[2][1:].T
         return np.concatenate((linear @ across, angular @ axis), axis=1)
     return linear @ axis if joint.type == 'prismatic' else angular @ axis
+
+
+def _directed(names: Sequence[str]) -> np.ndarray:
+    """Return the twists of unit rates in directions such as rx and ty, (6, n)."""
+    return np.eye(6)[:, [(DIRECTIONS.index(name) + 3) % 6 for name in names]]
 
 
 def _rotors(joint: Joint) -> list[float]:

@@ -19,7 +19,11 @@ from flexdyn_ros.model.extension.joint_reader import (
     with_multi_axis_joints,
 )
 from flexdyn_ros.model.extension.mass_reader import has_own_mass
-from flexdyn_ros.model.extension.modal_reader import read_modal, read_mode_springs
+from flexdyn_ros.model.extension.modal_reader import (
+    read_couplings,
+    read_modal,
+    read_mode_springs,
+)
 from flexdyn_ros.model.records.base import symmetric_matrix3
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import failed_tests, Inertia, principal_moments
@@ -72,6 +76,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
     cut_off = [link for link in changed.links if link.deflection != 'exact']
     changed = replace(changed, notes=changed.notes + form_notes(cut_off))
+    changed = replace(changed, couplings=read_couplings(extension, changed))
     changed = with_carried_bodies(replace(changed, loops=read_loops(extension, changed)))
     check_massless_beams(changed)
     return changed

@@ -13,7 +13,7 @@ from flexdyn_ros.model.modal.files import read_modal_file
 from flexdyn_ros.model.records.base import Vector3
 from flexdyn_ros.model.records.link import Link, ModeSpring
 from flexdyn_ros.model.records.modal import ModalArrays, ModalData
-from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.robot import ModeCoupling, Robot
 from flexdyn_ros.model.urdf.document import resolve_file
 import numpy as np
 
@@ -184,6 +184,38 @@ def read_mode_springs(item: Item, link: Link) -> tuple[ModeSpring, ...]:
         ModelError: The link has no such mode, or the law is given twice, not at all or is zero.
     """
     return tuple(_read(child, link) for child in item.all('mode_spring'))
+
+
+def read_couplings(extension: Item, robot: Robot) -> tuple[ModeCoupling, ...]:
+    """
+    Return the energies that modes share, in file order.
+
+    Raises:
+        ModelError: A mode is unknown, there is one alone, or powers or energy have no effect.
+    """
+    return tuple(_coupling(item, robot) for item in extension.all('mode_coupling'))
+
+
+def _coupling(item: Item, robot: Robot) -> ModeCoupling:
+    modes, powers = item.value('modes'), item.value('powers')
+    for mode in modes:
+        if mode not in robot.mode_names:
+            raise item.place.error(
+                f'The robot has no mode "{mode}"', did_you_mean(mode, robot.mode_names)
+            )
+    if len(modes) < 2:
+        raise item.place.error(
+            'There is one mode alone', 'Name two or more; <mode_spring> is for one'
+        )
+    powers = powers * len(modes) if len(powers) == 1 else powers
+    if len(powers) != len(modes):
+        raise item.place.error(
+            f'powers="{item.texts["powers"]}" holds {len(powers)} numbers, and there are '
+            f'{len(modes)} modes', 'Write one number for each mode, or one for all'
+        )
+    if item.value('energy') == 0.0:
+        raise item.place.error('The energy is zero', 'Take the element out')
+    return ModeCoupling(modes, powers, item.value('energy'))
 
 
 def _read(item: Item, link: Link) -> ModeSpring:
