@@ -116,10 +116,16 @@ def spring_terms(robot: Robot, places: CoordinatePlaces) -> tuple[SpringTerm, ..
 
 
 def coupling_terms(robot: Robot, places: CoordinatePlaces) -> tuple[CouplingTerm, ...]:
-    """Return the energies that several modes share."""
+    """Return the energies that several modes share, then those of products of inertia."""
+    found = [(each.modes, each.powers, each.energy) for each in robot.couplings]
+    for link in robot.links:
+        for number in range(2, link.segments.count + 1 if link.segments else 0):
+            names = tuple(link.full_name(f'segment{number}_{axis}') for axis in 'yz')
+            if link.segments.coupling:
+                found.append((names, (1, 1), link.segments.coupling))
     return tuple(
-        CouplingTerm(tuple(map(places.term, each.modes)), each.powers, each.energy)
-        for each in robot.couplings
+        CouplingTerm(tuple(map(places.term, modes)), powers, energy)
+        for modes, powers, energy in found
     )
 
 

@@ -31,7 +31,7 @@ BASE = """
 <flexdyn version="1.0"><gravity xyz="1 2 -9"/>
 <flexible_link link="link1" inertial="total" geometric_stiffening="false" rotation="exact">
 <beam tip="0.9 0.2 0.1" y_axis="0.1 1 0.2" young="2e8" shear="8e7" area="1e-3" iy="2e-5" iz="3e-5"
- j="4e-5" polar="5e-5" mass="0.7" rotary_inertia="false">
+ j="4e-5" polar="5e-5" iyz="5e-6" mass="0.7" rotary_inertia="false" shear_centre="0.01 0.02">
 <bending axis="y" modes="2" damping_ratio="0.02"/>
 <bending axis="z" modes="1" damping_ratio="0.03"/>
 <torsion modes="1" damping_ratio="0.01"/><axial modes="1" damping_ratio="0.01"/>
@@ -57,7 +57,7 @@ SEGMENTED = """
 <flexdyn version="1.0"><flexible_link link="link1">
 <segments count="3" directions="x y z" placement="centred" tip="0.9 0.2 0.1" y_axis="0.1 1 0.2"
  young="2e8" shear="8e7" area="1e-3" iy="2e-5" iz="3e-5" j="4e-5" polar="5e-5" mass="0.7"
- damping_ratio="0.02"><friction viscous="0.4" coulomb="0.5" stribeck="0.9"
+ iyz="5e-6" damping_ratio="0.02"><friction viscous="0.4" coulomb="0.5" stribeck="0.9"
  stribeck_velocity="0.8" smoothing_velocity="0.5"/>
 <point_mass at="0.6" mass="0.4" ixx="0.01" iyy="0.02" izz="0.03"/></segments>
 <mode_spring mode="segment2_y" polynomial="0 40 900" linear="keep"/>
@@ -87,6 +87,7 @@ CHANGES = [
     *((BEAM, 'tip', v) for v in ('0.95 0.2 0.1', '0.9 0.25 0.1', '0.9 0.2 0.15', 'joint2')),
     (BEAM, 'y_axis', '0.1 1 0.3'), (BEAM, 'young', '2.1e8'), (BEAM, 'shear', '8.1e7'),
     (BEAM, 'area', '1.1e-3'), (BEAM, 'iy', '2.1e-5'), (BEAM, 'iz', '3.1e-5'),
+    (BEAM, 'iyz', '6e-6'), (BEAM, 'shear_centre', '0.01 0.03'),
     (BEAM, 'j', '4.1e-5'), (BEAM, 'polar', '5.1e-5'), (BEAM, 'mass', '0.75'),
     (BEAM, 'rotary_inertia', 'true'), (f"{BEAM}/bending[@axis='y']", 'axis', 'z'),
     (f"{BEAM}/bending[@axis='y']", 'modes', '3'), (f'{BEAM}/torsion', 'modes', '2'),
@@ -127,6 +128,7 @@ SEGMENT_CHANGES = [
     (SEGMENTS, 'y_axis', '0.1 1 0.3'),
     (SEGMENTS, 'young', '2.1e8'), (SEGMENTS, 'shear', '8.1e7'), (SEGMENTS, 'area', '1.1e-3'),
     (SEGMENTS, 'iy', '2.1e-5'), (SEGMENTS, 'iz', '3.1e-5'), (SEGMENTS, 'j', '4.1e-5'),
+    (SEGMENTS, 'iyz', '6e-6'),
     (SEGMENTS, 'polar', '5.1e-5'), (SEGMENTS, 'mass', '0.75'), (SEGMENTS, 'damping_ratio', '0.03'),
     (f'{SEGMENTS}/point_mass', 'at', '0.7'), (f'{SEGMENTS}/point_mass', 'mass', '0.5'),
     *((f'{SEGMENTS}/point_mass', name, '0.025') for name in ('ixx', 'iyy', 'izz')),
@@ -159,17 +161,17 @@ URDF_CHANGES = [
 
 # A beam of stations in the place of the uniform one.
 TAPERED = BASE.replace(' young="2e8" shear="8e7" area="1e-3" iy="2e-5" iz="3e-5"\n j="4e-5" '
-                       'polar="5e-5" mass="0.7"', '').replace('<torsion', """
+                       'polar="5e-5" iyz="5e-6" mass="0.7"', '').replace('<torsion', """
 <station at="0" young="2e8" shear="8e7" area="1e-3" iy="2e-5" iz="3e-5" j="4e-5" polar="5e-5"
- linear_density="0.8"/>
+ iyz="5e-6" linear_density="0.8"/>
 <station at="0.4" young="2e8" shear="8e7" area="9e-4" iy="1.8e-5" iz="2.8e-5" j="3e-5"
- polar="4e-5" linear_density="0.7"/>
+ polar="4e-5" iyz="5e-6" linear_density="0.7"/>
 <station at="1" young="1.9e8" shear="7e7" area="5e-4" iy="1e-5" iz="2e-5" j="2e-5" polar="3e-5"
- linear_density="0.5"/><torsion""", 1)
+ iyz="4e-6" linear_density="0.5"/><torsion""", 1)
 STATION_CHANGES = [
     ('young', '2.1e8'), ('shear', '8.1e7'), ('area', '1.1e-3'), ('iy', '2.1e-5'),
     ('iz', '3.1e-5'), ('j', '4.1e-5'), ('polar', '5.1e-5'), ('linear_density', '0.9'),
-    ('at', '0.5'),
+    ('at', '0.5'), ('iyz', '6e-6'),
 ]
 
 

@@ -11,6 +11,7 @@ from flexdyn_ros.model.extension.joint_reader import read_friction
 from flexdyn_ros.model.extension.mass_reader import beam_mass, has_own_mass
 from flexdyn_ros.model.extension.section_reader import (
     check_needs,
+    check_product,
     check_sections,
     NEEDS,
     read_families,
@@ -69,6 +70,7 @@ def read_beam(item: Item, link: Link, robot: Robot, hub_only: bool) -> Beam:
         loss_factor=item.value('loss_factor'),
         rayleigh_mass=item.value('rayleigh_mass'),
         rayleigh_stiffness=item.value('rayleigh_stiffness'),
+        shear_centre=item.value('shear_centre'),
     )
 
 
@@ -88,7 +90,7 @@ def plain_beam(item: Item, frame: BeamFrame, mass: float) -> Beam:
         axes=((x[0], x[1], x[2]), (y[0], y[1], y[2]), (z[0], z[1], z[2])),
         length=frame.length,
         mass=mass,
-        **{name: item.value(name) for name in ('young', 'shear', 'area', 'iy', 'iz', 'j')},
+        **{name: item.value(name) for name in ('young', 'shear', 'area', 'iy', 'iz', 'j', 'iyz')},
         polar=item.value('j') if polar is None else polar,
         point_masses=tuple(
             PointMass(
@@ -221,6 +223,10 @@ def read_segments(item: Item, link: Link, robot: Robot, hub_only: bool) -> Pseud
              for name in NEEDS[_KINDS[axis]]]
     twisting = 'Rotation about x needs' if 'x' in item.value('directions') else ''
     check_needs(item, written_properties(item), needs, twisting)
+    check_product(
+        item, item.written('iyz'), {'y', 'z'} <= set(item.value('directions')),
+        [[item.value(name) for name in ('iy', 'iz', 'iyz')]],
+    )
     friction = item.child('friction')
     return PseudoRigidSegments(
         beam=plain_beam(item, frame, mass),

@@ -81,6 +81,12 @@ def boolean(text: str) -> bool:
     return text == 'true'
 
 
+def pair(text: str) -> tuple[float, float]:
+    """Read two numbers."""
+    first, second = numbers(text, 2)
+    return first, second
+
+
 def direction(text: str) -> tuple[float, float, float]:
     """Read a vector that is not zero."""
     value = vector3(text)
@@ -192,6 +198,7 @@ KINDS: dict[str, tuple[Callable[[str], object], str]] = {
     'count': (count, 'whole number >= 0'),
     'boolean': (boolean, 'true or false'),
     'vector': (vector3, 'three numbers'),
+    'pair': (pair, 'two numbers'),
     'direction': (direction, 'three numbers, not all zero'),
     'text': (text_value, 'text'),
     'link': (text_value, 'name of a link'),
