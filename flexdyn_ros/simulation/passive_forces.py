@@ -54,16 +54,15 @@ class PassiveForces:
             if body.n_modes:
                 modes = slice(body.velocity_modes, body.velocity_modes + body.n_modes)
                 self.modal[modes, modes] += body.modal.damping
-        self._laws = [
-            (spring.terms[0].velocity_index, spring.law)
-            for spring in tree.springs if spring.law is not None
+        laws = [
+            (spring.terms[0], spring.law) for spring in tree.springs if spring.law is not None
+        ]
+        self._tables = [
+            (term.velocity_index, law) for term, law in laws if isinstance(law, TableLaw)
         ]
         curved = [each for each in tree.couplings if sum(each.powers) > 2]
-        self._bounded = not curved and all(isinstance(law, TableLaw) for _, law in self._laws)
-        self.nonlinear = [
-            (spring.terms[0], spring.terms[0].velocity_index)
-            for spring in tree.springs if spring.law is not None
-        ]
+        self._bounded = not curved and len(self._tables) == len(laws)
+        self.nonlinear = [(term, term.velocity_index) for term, _ in laws]
         self.nonlinear += [
             (term, other.velocity_index)
             for each in curved for term in each.terms for other in each.terms
@@ -87,9 +86,9 @@ class PassiveForces:
         stiffness, damping = self.stiffness.copy(), self.modal + np.diag(self.damping)
         if not self._bounded:  # slopes of polynomials have no bound
             return np.inf
-        for k, spring in self._laws:
-            knots = spring.table.knots
-            slopes = map(spring.table.derivative().at, np.linspace(knots[0], knots[-1], 999))
+        for k, law_of_k in self._tables:
+            knots = law_of_k.table.knots
+            slopes = map(law_of_k.table.derivative().at, np.linspace(knots[0], knots[-1], 999))
             stiffness[k, k] = max(*slopes, stiffness[k, k])
         if law is not None and law.reference is not None:
             at = np.ix_(law.of_v, law.of_v)

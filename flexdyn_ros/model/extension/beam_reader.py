@@ -42,20 +42,23 @@ class BeamFrame:
     axes: np.ndarray
 
 
-def read_beam(item: Item, link: Link, robot: Robot, hub_only: bool) -> Beam:
+def read_beam(
+    item: Item, link: Link, robot: Robot, hub_only: bool, start: np.ndarray
+) -> Beam:
     """
     Return the beam of a link.
 
     Args:
         item: The <beam> element.
-        link: The link as the URDF has it.
+        link: The link as the URDF has it, or its piece.
         robot: The robot without its extension.
         hub_only: Whether <inertial> describes the hub alone (inertial="hub").
+        start: Where the beam starts in the frame of the URDF's link, (3,) [m].
 
     Raises:
         ModelError: The geometry is degenerate, or data that the modes need are missing.
     """
-    frame = beam_frame(item, link, robot)
+    frame = beam_frame(item, link, robot, start)
     families = read_families(item)
     sections = read_sections(item, link, frame.length, hub_only)
     check_sections(item, families, sections)
@@ -135,14 +138,31 @@ def _check_fit(item: Item) -> None:
         )
 
 
-def beam_frame(item: Item, link: Link, robot: Robot) -> BeamFrame:
+def beam_start(item: Item, link: Link, robot: Robot, before: np.ndarray) -> np.ndarray:
+    """Return where a beam starts in the link frame: at its `root`, or where one before it ends."""
+    if not item.written('root'):
+        return before
+    start = _position(item, 'root', link, robot)
+    if np.array_equal(start, before):
+        raise item.place.error(
+            f'root="{item.texts["root"]}" is where the beam starts without it', 'Take it out'
+        )
+    return start
+
+
+def beam_end(item: Item, link: Link, robot: Robot) -> np.ndarray:
+    """Return where a beam ends in the link frame."""
+    return _position(item, 'tip', link, robot)
+
+
+def beam_frame(item: Item, link: Link, robot: Robot, start: np.ndarray) -> BeamFrame:
     """Return length and axes of a beam from its `tip` and, where it has one, its `y_axis`."""
-    tip = _tip_position(item, link, robot)
+    tip = beam_end(item, link, robot) - start
     length = float(np.linalg.norm(tip))
     if length < _SHORTEST:
         raise item.place.error(
-            f'The tip "{item.value("tip")}" lies at the origin of the link, so the beam has no '
-            'length',
+            f'The tip "{item.value("tip")}" lies at the {"start" if start.any() else "origin"} of '
+            f'the {"beam" if start.any() else "link"}, so the beam has no length',
             'Name a joint or link away from it, or write the tip as "x y z"',
         )
     x_axis = tip / length
@@ -162,37 +182,37 @@ def beam_frame(item: Item, link: Link, robot: Robot) -> BeamFrame:
     )
 
 
-def _tip_position(item: Item, link: Link, robot: Robot) -> np.ndarray:
-    """Return the tip in the link frame, all joints at zero."""
-    tip = item.value('tip')
-    children = {joint.name: joint for joint in robot.joints if joint.parent == link.name}
+def _position(item: Item, end: str, link: Link, robot: Robot) -> np.ndarray:
+    """Return the root or tip in the frame of the URDF's link, all joints at zero."""
+    tip, name = item.value(end), link.part_of or link.name
+    children = {joint.name: joint for joint in robot.joints if joint.parent == name}
     if tip in children:
         return np.array(children[tip].origin.position)
     if tip in robot.frame_names:
-        return _frame_position(item, tip, link, robot)
+        return _frame_position(item, tip, name, robot)
     try:
         return np.array(vector3(tip))
     except ValueError as error:
         if any(character.isalpha() for character in tip.replace('e', '')):
             other = next((joint for joint in robot.joints if joint.name == tip), None)
-            problem = f'The tip "{tip}" is neither a child joint of the link nor a link'
+            problem = f'The {end} "{tip}" is neither a child joint of the link nor a link'
             if other is not None:
                 problem = (
-                    f'The tip "{tip}" is a joint of link "{other.parent}", not of this link'
+                    f'The {end} "{tip}" is a joint of link "{other.parent}", not of this link'
                 )
             raise item.place.error(
                 problem, did_you_mean(tip, [*children, *robot.frame_names])
             ) from None
-        raise item.place.error(f'tip="{tip}" {error}') from None
+        raise item.place.error(f'{end}="{tip}" {error}') from None
 
 
-def _frame_position(item: Item, frame: str, link: Link, robot: Robot) -> np.ndarray:
+def _frame_position(item: Item, frame: str, link: str, robot: Robot) -> np.ndarray:
     parent_joint: dict[str, Joint] = {joint.child: joint for joint in robot.joints}
     position, at = np.zeros(3), frame
-    while at != link.name:
+    while at != link:
         if at not in parent_joint:
             raise item.place.error(
-                f'The tip link "{frame}" is not a descendant of this link',
+                f'The link "{frame}" is not a descendant of this link',
                 'Name a link further out, a child joint, or "x y z"',
             )
         joint = parent_joint[at]
@@ -202,7 +222,9 @@ def _frame_position(item: Item, frame: str, link: Link, robot: Robot) -> np.ndar
     return position
 
 
-def read_segments(item: Item, link: Link, robot: Robot, hub_only: bool) -> PseudoRigidSegments:
+def read_segments(
+    item: Item, link: Link, robot: Robot, hub_only: bool, start: np.ndarray
+) -> PseudoRigidSegments:
     """
     Return the segments of a link.
 
@@ -211,11 +233,12 @@ def read_segments(item: Item, link: Link, robot: Robot, hub_only: bool) -> Pseud
         link: The link as the URDF has it.
         robot: The robot without its extension.
         hub_only: Whether <inertial> describes the hub alone (inertial="hub").
+        start: Where they start in the frame of the URDF's link, (3,) [m].
 
     Raises:
         ModelError: The geometry is degenerate, or data that the axes need are missing.
     """
-    frame = beam_frame(item, link, robot)
+    frame = beam_frame(item, link, robot, start)
     if item.value('count') < 2:
         raise item.place.error('count must be at least 2', 'Write count="5", for instance')
     mass = beam_mass(item, link, frame.length, hub_only)

@@ -259,6 +259,7 @@ class Element:
         children: Elements that may stand in it.
         key: Attribute that distinguishes such elements; None where there is one only.
         repeats: Whether it may stand several times without a key.
+        in_row: Whether several in one element are a row; those of one place in it are merged.
     """
 
     name: str
@@ -267,6 +268,7 @@ class Element:
     children: tuple[Element, ...] = ()
     key: Optional[str] = None
     repeats: bool = False
+    in_row: bool = False
 
     def attribute(self, name: str) -> Optional[Attribute]:
         """Return the attribute of that name, or None."""

@@ -183,12 +183,10 @@ def check_sections(item: Item, families: tuple[ModeFamily, ...], sections: BeamS
         needs += [(name, 'rotary_inertia="true" needs') for name in ('area', 'iy', 'iz')]
     check_needs(item, sections.given, needs, twisting)
     kinds = {family.kind for family in families}
-    places = sections.stations or (item.value,)
     bends = {'bending_y', 'bending_z'} <= kinds or item.value('rotary_inertia')
-    check_product(item, 'iyz' in sections.given, bends, [
-        [getattr(at, name) if sections.stations else at(name) for name in ('iy', 'iz', 'iyz')]
-        for at in places
-    ])
+    uniform = (item.value('iy'), item.value('iz'), item.value('iyz'))
+    along = [(at.iy, at.iz, at.iyz) for at in sections.stations] or [uniform]
+    check_product(item, 'iyz' in sections.given, bends, along)
     if item.is_set('shear_centre') and 'torsion' not in kinds:
         raise item.place.error(
             f'shear_centre="{item.texts["shear_centre"]}" has no effect without torsion modes',

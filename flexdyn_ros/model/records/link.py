@@ -94,8 +94,13 @@ class Link(Record):
     @property
     def mode_names(self) -> tuple[str, ...]:
         """Full names of the link's modes, `<link>/<mode>`."""
+        return tuple(map(self.full_name, self.short_mode_names))
+
+    @property
+    def short_mode_names(self) -> tuple[str, ...]:
+        """Names of the modes as its beam, segments or file has them."""
         bends = self.segments or self.modal or self.beam
-        return () if bends is None else tuple(map(self.full_name, bends.mode_names))
+        return () if bends is None else bends.mode_names
 
     @property
     def replaced_modes(self) -> tuple[str, ...]:

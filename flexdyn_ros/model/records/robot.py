@@ -202,6 +202,34 @@ class Robot:
                 return joint
         raise UnknownName('joint', name, (j.name for j in self.joints))
 
+    def pieces(self, link: str) -> tuple[Link, ...]:
+        """Return the pieces that a link is divided into by its beams, outward; none otherwise."""
+        return tuple(each for each in self.links if each.part_of == link)
+
+    def holder(self, link: str, point: Vector3) -> tuple[str, Vector3]:
+        """
+        Return what holds a point of a link: the nearest of its pieces, or the link itself.
+
+        Args:
+            link: Name of the link.
+            point: In its frame [m].
+
+        Returns:
+            The name of the piece, and the point in that one's frame [m].
+        """
+        found, least = (link, point), np.inf
+        start = np.zeros(3)
+        for piece in self.pieces(link):
+            start = start + self.joint(piece.name).origin.position
+            beam = piece.undeformed_beam
+            assert beam is not None
+            x, y, z = (np.array(point) - start).tolist()
+            along = min(max(float(np.dot(beam.direction, (x, y, z))), 0.0), beam.length)
+            away = float(np.linalg.norm((x, y, z) - along * np.array(beam.direction)))
+            if away < least - 1e-9 * beam.length:
+                found, least = (piece.name, (x, y, z)), away
+        return found
+
     @cached_property
     def reduced_forms(self) -> tuple[str, ...]:
         """What links are asked to drop of their equations, as it is written, each once."""
