@@ -42,7 +42,8 @@ def explicit(directions, joint='revolute', more=''):
         axis = ' '.join('1' if name[1] == each else '0' for each in 'xyz')
         links += (
             f'<link name="{name}_link"/><joint name="{name}" type="{kind}"><parent '
-            f'link="{parent}"/><child link="{name}_link"/>{origin}<axis xyz="{axis}"/></joint>')
+            f'link="{parent}"/><child link="{name}_link"/>{origin}<axis xyz="{axis}"/><limit '
+            'lower="-9" upper="9" effort="9" velocity="9"/></joint>')
         drives += (
             f'<joint_dynamics joint="{name}" parallel_stiffness="{STIFFNESS[name]}" '
             f'damping="{DAMPING[name]}"/>')
@@ -99,6 +100,25 @@ def test_agrees_with_passive_joints(directions, joint, backend):
     springs = dyn.elastic_vector(q, qd)
     assert_agree(springs, passive.elastic_vector(q2, qd2)[at] + passive.friction_vector(qd2)[at],
                  1e-11)
+
+
+def test_the_explicit_joints_move_as_pinocchio_s_do():
+    """The rigid part of the same motion by Pinocchio, springs and dampers beside it."""
+    pytest.importorskip('pinocchio')
+    from oracles.pinocchio_oracle import pin, PinocchioOracle
+
+    directions = ('rx', 'rz', 'tx', 'tz')
+    robot, other = arm(directions), explicit(directions)
+    text = other.descriptions[0].replace('type="revolute"', 'type="continuous"')
+    oracle, at = PinocchioOracle(other, pin.buildModelFromXML(text)), matched(
+        robot, other, directions)
+    dyn = reference_dynamics(robot)
+    q, qd, qdd = np.random.default_rng(8).normal(scale=0.4, size=(3, robot.nv))
+    full = np.zeros((3, robot.nv))
+    full[:, at] = q, qd, qdd
+    expected = oracle.inverse_dynamics(*full)[at] + dyn.elastic_vector(q, qd)
+    assert_agree(dyn.inverse_dynamics(q, qd, qdd), expected, 1e-11)
+    assert_agree(dyn.mass_matrix(q), oracle.mass_matrix(full[0])[np.ix_(at, at)], 1e-11)
 
 
 def test_kinematic_influence_and_derivatives_agree():
