@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Iterable, Optional
 
 from flexdyn_ros.closed_chains.solve import spaces, tolerance_of
-from flexdyn_ros.dynamics.joint_terms import CoordinatePlaces, spring_terms
+from flexdyn_ros.dynamics.joint_terms import CoordinatePlaces
 from flexdyn_ros.model.modal.matrices import reduced_eigenproblem, symmetric_part
 import numpy as np
 
@@ -34,13 +34,13 @@ def stiffness_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
         backward[k] -= _STEP
         difference = dyn.elastic_vector(forward, rest) - dyn.elastic_vector(backward, rest)
         stiffness[:, k] = difference / (2.0 * _STEP)
-    places = CoordinatePlaces(dyn.robot)
-    for spring in spring_terms(dyn.robot, places):
-        for term in spring.terms:
-            if term.velocity_index < nv - n_modes:
-                for other in spring.terms:
-                    stiffness[other.velocity_index, term.velocity_index] += (
-                        spring.stiffness * term.multiplier * other.multiplier)
+    for joint in dyn.robot.joints:
+        if joint.dynamics.parallel_stiffness:
+            terms = CoordinatePlaces(dyn.robot).link_side(joint)
+            k = terms[0].velocity_index
+            for term in terms:
+                stiffness[term.velocity_index, k] += (
+                    joint.dynamics.parallel_stiffness * terms[0].multiplier * term.multiplier)
     return symmetric_part(stiffness)
 
 

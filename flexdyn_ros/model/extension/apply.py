@@ -118,6 +118,8 @@ def _bent_link(
     pieces = []
     for number, (each, start) in enumerate(zip(described, starts), start=1):
         piece = piece_of(link, start, number, alone=len(kinds) == 1)
+        if piece.name in (*robot.frame_names, *(joint.name for joint in robot.joints)):
+            raise item.place.error(f'There is a "{piece.name}" already', 'Rename that one')
         bent = read(item, each, piece, robot, notes, start)
         pieces.append(replace(bent, part_of=piece.part_of, number=piece.number))
     springs = read_mode_springs(item, pieces)

@@ -122,8 +122,10 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
         ModelError: The joint cannot have a drive, or a value has no effect.
     """
     place = item.place
-    if joint.type == 'fixed' and item.child('bearing') and set(item.values) == {'joint'}:
-        return JointDynamics(bearing=_bearing(item.child('bearing'), joint))
+    bearing = item.child('bearing')
+    if joint.type == 'fixed' and item.children == (bearing,) and set(item.values) == {'joint'}:
+        assert bearing is not None
+        return JointDynamics(bearing=_bearing(bearing, joint))
     if joint.type not in _ONE_COORDINATE:
         raise place.error(
             f'A joint of type "{joint.type}" cannot have <joint_dynamics>',
@@ -131,7 +133,6 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
             'joints, joint="<joint>/tx"; a fixed joint has <bearing> alone',
         )
     drive = _drive(item, joint.dynamics.friction)
-    bearing = item.child('bearing')
     return replace(drive, bearing=_bearing(bearing, joint)) if bearing else drive
 
 

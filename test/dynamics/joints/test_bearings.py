@@ -180,3 +180,11 @@ def test_refusals(bearing, words):
         f'<joint_dynamics joint="swing"><bearing {bearing}/></joint_dynamics></flexdyn></robot>')
     with pytest.raises(ModelError, match=words):
         fd.load_robot(text)
+
+
+def test_a_mounting_has_no_drive():
+    """A fixed joint with friction beside its bearing is refused."""
+    end = '</joint_dynamics>'
+    text = arm(('rx',), 'fixed').descriptions[0].replace(end, f'<friction viscous="1"/>{end}')
+    with pytest.raises(ModelError, match='a fixed joint has <bearing> alone'):
+        fd.load_robot(text)
