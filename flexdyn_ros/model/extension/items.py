@@ -181,7 +181,7 @@ def _read(
                 f'Write {attribute.name}="..."{_unit(attribute)}',
             )
     _refuse_text(element, place)
-    children = []
+    children: list[Item] = []
     for inner in element:
         if not isinstance(inner.tag, str):
             continue
