@@ -134,3 +134,23 @@ def test_check_reports_an_indefinite_stiffness(tmp_path, capsys):
 def test_refusals(text, words):
     with pytest.raises(ModelError, match=words):
         robot(text)
+
+
+def test_a_measured_stiffness_matrix_gives_the_measured_modes():
+    """K = M X w^2 X^T M of measured frequencies and shapes, entry by entry, X^T M X = 1."""
+    mass = link_body(robot().link('strip')).modal_mass
+    lower = np.linalg.cholesky(mass)
+    turn = np.linalg.qr(np.random.default_rng(7).normal(size=(3, 3)))[0]
+    shapes = np.linalg.solve(lower.T, turn)
+    rates = 2.0 * np.pi * np.array([2.1, 3.4, 17.0])
+    stiffness = mass @ (shapes * rates**2) @ shapes.T @ mass
+    names = [name.partition('/')[2] for name in robot().mode_names]
+    own = ''.join(
+        f'<mode_spring mode="{name}" linear="replace" polynomial="{stiffness[k, k]:.17g}"/>'
+        for k, name in enumerate(names))
+    shared = [
+        f'modes="strip/{names[k]} strip/{names[j]}" energy="{stiffness[k, j]:.17g}"'
+        for k in range(3) for j in range(k)]
+    arm = robot(*shared, link=STRIP.replace('</flexible_link>', f'{own}</flexible_link>'))
+    found = analyse(arm, np.zeros(3))
+    assert [v['frequency'] for v in found['locked']] == pytest.approx([2.1, 3.4, 17.0], rel=1e-6)
