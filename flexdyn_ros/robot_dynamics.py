@@ -8,6 +8,7 @@ The methods about loops stand in `closed_chains/methods.py`.
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 from typing import Iterable, Optional, overload, Sequence, Union
 import warnings
 
@@ -600,7 +601,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Put a rigid body on a link; it replaces the one that is there.
 
-        On a flexible link it rides on the cross-section, or the segment, at its centre of mass.
+        On a flexible link it rides on the cross-section, or the segment, at its centre of mass; on
+        a link of several beams on the nearest one.
 
         Args:
             link: Name of the link.
@@ -615,7 +617,11 @@ class Dynamics(Evaluation, ClosedChainMethods):
                 those of planar models may, are taken with a warning.
         """
         self.robot.link(link)
-        self._payloads = {**self._payloads, link: payload_body(mass, com, inertia)}
+        body = payload_body(mass, com, inertia)
+        carrier, place = self.robot.holder(link, body.com)
+        kept = {name: each for name, each in self._payloads.items()
+                if self.robot.link(name).part_of != link}
+        self._payloads = {**kept, carrier: replace(body, com=place)}
         self._change_loads()
 
     def clear_payload(self, link: Optional[str] = None) -> None:
@@ -624,7 +630,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         kept = {}
         if link is not None:
             self.robot.link(link)
-            kept = {name: body for name, body in self._payloads.items() if name != link}
+            kept = {name: body for name, body in self._payloads.items()
+                    if link not in (name, self.robot.link(name).part_of)}
         # The declared order, so that sums of inertias come out bit for bit the same.
         self._payloads = {**declared, **kept}
         self._change_loads()

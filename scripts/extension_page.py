@@ -100,6 +100,7 @@ def _walk(element: Element, path: str) -> Iterator[tuple[Element, str]]:
 def _section(element: Element, path: str) -> str:
     many = element.repeats or element.key
     times = f'one for each `{element.key}`' if element.key else 'any number' if many else 'one'
+    times = 'one, or several in a row' if element.in_row else times
     text = fill(
         f'`{path}`, {times}. {_code(element.text)}', 99, break_long_words=False,
         break_on_hyphens=False,

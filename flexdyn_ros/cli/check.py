@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict, replace
-from typing import Any, TYPE_CHECKING
+from typing import Any, Iterator, TYPE_CHECKING
 
 from flexdyn_ros.cli.options import load, print_json, with_units
 from flexdyn_ros.terminal import heading, paint, table
@@ -93,8 +93,9 @@ def _frequency_findings(dyn: 'Dynamics') -> list['Finding']:
     from flexdyn_ros.simulation.modal_coordinates import coordinate_table
 
     q = dyn.robot.neutral_configuration()
-    rows = coordinate_table(dyn.robot, dyn.mass_matrix(q), stiffness_matrix(dyn, q))
-    return [
+    stiffness = stiffness_matrix(dyn, q)
+    rows = coordinate_table(dyn.robot, dyn.mass_matrix(q), stiffness)
+    return [*_coupling_findings(dyn, stiffness)] + [
         Finding(
             WARNING, 'robot', dyn.robot.name,
             f'the mode "{row["name"]}" has a frequency of {row["frequency"]:.3g} Hz',
@@ -104,6 +105,21 @@ def _frequency_findings(dyn: 'Dynamics') -> list['Finding']:
         for row in rows
         if row['frequency'] is not None and not LOWEST <= row['frequency'] <= HIGHEST
     ]
+
+
+def _coupling_findings(dyn: 'Dynamics', stiffness: Any) -> Iterator['Finding']:
+    """Yield a warning where couplings of modes let the robot give way at rest."""
+    from flexdyn_ros.model.check import Finding, WARNING
+    import numpy as np
+
+    modal = stiffness[-dyn.robot.n_modes:, -dyn.robot.n_modes:]
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(modal), 1e-300))
+    if dyn.robot.couplings and np.linalg.eigvalsh(scale[:, None] * modal * scale)[0] < -1e-6:
+        yield Finding(
+            WARNING, 'mode_coupling', ' '.join(dyn.robot.couplings[0].modes),
+            'the stiffness of the modes at rest is indefinite, so that some deflection grows',
+            'Write an energy of two modes below the root of the product of their stiffnesses',
+        )
 
 
 def _weight_findings(dyn: 'Dynamics') -> list['Finding']:

@@ -89,6 +89,10 @@ def _joint(joint: 'Joint') -> dict[str, Any]:
         'stiffness': drive.stiffness,
         'spring': [list(point) for point in drive.spring] or None,
         'damping': drive.damping,
+        'parallel_stiffness': drive.parallel_stiffness,
+        'parallel_damping': drive.parallel_damping,
+        'rest_position': drive.rest_position,
+        'bearing': [asdict(axis) for axis in drive.bearing],
         'viscous': drive.friction.viscous,
         'coulomb': drive.friction.coulomb,
         'reflected_inertia': drive.reflected_inertia,
@@ -114,7 +118,12 @@ def torque_terms(robot: 'Robot') -> list[str]:
         ('friction and damping of', friction),
         ('rotor inertia of', rotors),
         ('springs and dampers of elastic joints', springs),
+        ('bearings of', [j.name for j in robot.joints if j.dynamics.bearing]),
+        ('springs and dampers beside', [
+            j.name for j in moved if j.dynamics.parallel_stiffness or j.dynamics.parallel_damping
+        ]),
         ('stiffness and damping of flexible links', beams),
+        ('energies of modes together:', [' '.join(each.modes) for each in robot.couplings]),
         ('geometric stiffening of', [link.name for link in robot.links if link.stiffens]),
         ('linearised small deflections (deflection="linearised") of', [
             link.name for link in robot.links if link.is_linearised
@@ -128,7 +137,7 @@ def torque_terms(robot: 'Robot') -> list[str]:
         ]),
         ('friction between segments of', rubbing),
         ('nonlinear stiffness of', [
-            f'{link.name}/{spring.mode}' for link in robot.links for spring in link.mode_springs
+            link.full_name(spring.mode) for link in robot.links for spring in link.mode_springs
         ]),
         ('payload on', [p.link for p in robot.payloads]),
     ):

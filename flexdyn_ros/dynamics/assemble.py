@@ -15,7 +15,13 @@ from flexdyn_ros.dynamics.body_builder import (
     with_inertia,
     without_own_stiffness,
 )
-from flexdyn_ros.dynamics.joint_terms import CoordinatePlaces, friction_terms, rotors, spring_terms
+from flexdyn_ros.dynamics.joint_terms import (
+    CoordinatePlaces,
+    coupling_terms,
+    friction_terms,
+    rotors,
+    spring_terms,
+)
 from flexdyn_ros.dynamics.joints import JointMotion
 from flexdyn_ros.dynamics.multibody import Body, BodyNode, Frame, Multibody
 from flexdyn_ros.dynamics.spatial import (
@@ -64,6 +70,7 @@ def assemble(
     for joint in robot.joints:
         origin = joint.origin
         attached = assembly.attached(joint.parent, origin.position, origin.rotation)
+        attached = assembly.on_bearing(joint, attached)
         assembly.add_link(robot.link(joint.child), attached, assembly.joint_motion(joint))
     for link in robot.links:
         assembly.add_point_masses(link)
@@ -155,7 +162,8 @@ class _Assembly:
         for number, place in enumerate(segments.places, start=1):
             inside = add(inside, apply(inner, (place - passed, 0.0, 0.0)))
             for axis in segments.directions:
-                joint = self._passive_joint(f'{link.name}/segment{number + 1}_{axis}', axis)
+                name = link.full_name(f'segment{number + 1}_{axis}')
+                joint = self._passive_joint(name, f'r{axis}')
                 self.bodies.append(Body((link.name,), body, None, inside, inner, joint))
                 body, inside, inner = len(self.bodies) - 1, ZERO, IDENTITY
             self._add_inertia(body, segments.body(number), ZERO, IDENTITY)
@@ -163,9 +171,18 @@ class _Assembly:
             passed = place
         self.chains[link.name] = tuple(chain)
 
-    def _passive_joint(self, name: str, axis: str) -> JointMotion:
-        term = self.coordinates.term(name)
-        return JointMotion('revolute', IDENTITY['xyz'.index(axis)], None, ((term,),))
+    def _passive_joint(self, name: str, direction: str) -> JointMotion:
+        kind = 'revolute' if direction[0] == 'r' else 'prismatic'
+        axis = IDENTITY['xyz'.index(direction[1])]
+        return JointMotion(kind, axis, None, ((self.coordinates.term(name),),))
+
+    def on_bearing(self, joint: Joint, attached: Body) -> Body:
+        """Return where a joint's own motion starts, behind one massless body a bearing's axis."""
+        for name, axis in zip(joint.bearing_names, joint.dynamics.bearing):
+            moved = self._passive_joint(name, axis.direction)
+            self.bodies.append(replace(attached, joint=moved, links=(joint.child,)))
+            attached = Body((), len(self.bodies) - 1)
+        return attached
 
     def _add_inertia(
         self, index: int, inertia: Inertia, position: Vector, rotation: Matrix
@@ -248,13 +265,11 @@ class _Assembly:
                 kind, joint.axis, plane, terms, terms[0][0].position_index,
                 axes=joint.motion_axes, quaternion=joint.quaternion,
             )
-        terms_of_axis = [self.coordinates.motor_term(joint)]
-        if joint.elastic_name:
-            terms_of_axis.append(self.coordinates.term(joint.elastic_name))
         offset = joint.mimic.offset if joint.mimic else 0.0
+        terms_of_axis = self.coordinates.link_side(joint)
         kind = 'multi_axis' if joint.pitch else kind
         axes = joint.motion_axes
-        return JointMotion(kind, joint.axis, None, (tuple(terms_of_axis),), 0, offset, axes)
+        return JointMotion(kind, joint.axis, None, (terms_of_axis,), 0, offset, axes)
 
     def finish(self) -> Multibody:
         """Return the finished tree."""
@@ -269,6 +284,7 @@ class _Assembly:
             rotors=rotors(self.robot, self.coordinates),
             friction=friction_terms(self.robot, self.coordinates),
             springs=spring_terms(self.robot, self.coordinates),
+            couplings=coupling_terms(self.robot, self.coordinates),
             loops=self.robot.loops,
             linearised=tuple(self.reduced.get('linearised', ())),
             undeformed=tuple(self.reduced.get('undeformed_kinetic_energy', ())),

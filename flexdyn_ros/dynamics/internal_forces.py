@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forces inside the robot: stiffness and damping of modes and elastic joints, joint losses."""
 
-from flexdyn_ros.dynamics.multibody import FrictionTerm, Multibody, SpringTerm
+from typing import Sequence
+
+from flexdyn_ros.dynamics.multibody import CouplingTerm, FrictionTerm, Multibody, SpringTerm
 from flexdyn_ros.dynamics.scalar import exp, Scalar, tanh
 
 
@@ -9,7 +11,7 @@ def elastic_forces(tree: Multibody, q: list, qd: list) -> list[Scalar]:
     """
     Return the forces of all modes and springs in joint-and-mode space, (nv,).
 
-    K delta + D delta', and for nonlinear springs the derivative of their energy.
+    K delta + D delta', and for nonlinear springs and couplings the derivative of their energy.
     """
     forces: list[Scalar] = [0.0] * tree.nv
     for body in tree.bodies:
@@ -19,10 +21,30 @@ def elastic_forces(tree: Multibody, q: list, qd: list) -> list[Scalar]:
                 body.modal.damping[k], rates
             )
     for spring in tree.springs:
-        force = _spring_force(spring, spring.stretch(q))
-        force = force + spring.damping * qd[spring.velocity_index]
-        forces[spring.velocity_index] = forces[spring.velocity_index] + force
+        force = _spring_force(spring, spring.stretch(q)) + spring.damping * spring.rate(qd)
+        for term in spring.terms:
+            k = term.velocity_index
+            forces[k] = forces[k] + term.multiplier * force
+    for coupling in tree.couplings:
+        for place, term in enumerate(coupling.terms):
+            k = term.velocity_index
+            forces[k] = forces[k] + _coupling_slope(coupling, q, place)
     return forces
+
+
+def _monomial(coupling: CouplingTerm, q: list, powers: Sequence[int]) -> Scalar:
+    value: Scalar = coupling.energy
+    for term, power in zip(coupling.terms, powers):
+        for _ in range(power):
+            value = value * q[term.position_index]
+    return value
+
+
+def _coupling_slope(coupling: CouplingTerm, q: list, place: int) -> Scalar:
+    """Return the derivative of a coupling's energy by one of its coordinates."""
+    power = coupling.powers[place]
+    powers = [n - (k == place) for k, n in enumerate(coupling.powers)]
+    return float(power) * _monomial(coupling, q, powers)
 
 
 def _spring_force(spring: SpringTerm, stretch: Scalar) -> Scalar:
@@ -42,6 +64,8 @@ def elastic_energy(tree: Multibody, q: list) -> Scalar:
         energy = energy + 0.5 * spring.stiffness * stretch * stretch
         if spring.law is not None:
             energy = energy + spring.law.energy(stretch)
+    for coupling in tree.couplings:
+        energy = energy + _monomial(coupling, q, coupling.powers)
     return energy
 
 
@@ -73,7 +97,8 @@ def dissipated_power(tree: Multibody, qd: list) -> Scalar:
         for rate, row in zip(rates, body.modal.damping if rates else ()):
             power = power + rate * _row(row, rates)
     for spring in tree.springs:
-        power = power + spring.damping * qd[spring.velocity_index] * qd[spring.velocity_index]
+        rate = spring.rate(qd)
+        power = power + spring.damping * rate * rate
     return power
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Iterator
 
 from flexdyn_ros.dynamics.joints import AxisTerm
-from flexdyn_ros.dynamics.multibody import FrictionTerm, SpringTerm
+from flexdyn_ros.dynamics.multibody import CouplingTerm, FrictionTerm, SpringTerm
 from flexdyn_ros.dynamics.spring_law import PolynomialLaw, SpringLaw, TableLaw
 from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.model.records.joint import Joint, JointDynamics
@@ -36,6 +36,11 @@ class CoordinatePlaces:
         if joint.mimic is None:
             return self.term(joint.name)
         return self.term(joint.mimic.leader, joint.mimic.multiplier)
+
+    def link_side(self, joint: Joint) -> tuple[AxisTerm, ...]:
+        """Return the motion of a driven joint's child: the motor's, and a spring's deflection."""
+        elastic = joint.elastic_name
+        return (self.motor_term(joint), *((self.term(elastic),) if elastic else ()))
 
 
 DRIVEN = ('revolute', 'continuous', 'prismatic')
@@ -73,19 +78,23 @@ def friction_terms(robot: Robot, places: CoordinatePlaces) -> tuple[FrictionTerm
 
 
 def spring_terms(robot: Robot, places: CoordinatePlaces) -> tuple[SpringTerm, ...]:
-    """Return springs of elastic joints, beside joints, between segments, and of modes."""
+    """Return springs of elastic joints, bearings, beside joints, between segments, of modes."""
     found: list[SpringTerm] = []
     for joint in robot.joints:
         if joint.elastic_name:
-            drive, place = joint.dynamics, places.of(joint.elastic_name)
+            drive, term = joint.dynamics, places.term(joint.elastic_name)
             law = TableLaw.through(drive.spring) if drive.spring else None
             stiffness = 0.0 if drive.stiffness is None else drive.stiffness
-            found.append(SpringTerm(*place, stiffness, drive.damping, law))
+            found.append(SpringTerm((term,), stiffness, drive.damping, law))
+        for name, axis in zip(joint.bearing_names, joint.dynamics.bearing):
+            found.append(SpringTerm((places.term(name),), axis.stiffness, axis.damping))
     for joint in robot.joints:
         drive = joint.dynamics
-        if drive.parallel_stiffness:
+        if drive.parallel_stiffness or drive.parallel_damping:
+            offset = joint.mimic.offset if joint.mimic else 0.0
             found.append(SpringTerm(
-                *places.of(joint.name), drive.parallel_stiffness, rest=drive.rest_position
+                places.link_side(joint), drive.parallel_stiffness, drive.parallel_damping,
+                rest=drive.rest_position - offset,
             ))
     for link in robot.links:
         segments = link.segments
@@ -96,14 +105,28 @@ def spring_terms(robot: Robot, places: CoordinatePlaces) -> tuple[SpringTerm, ..
         for name in link.mode_names if laws else ():
             stiffness, damping = laws[name[-1]]
             stiffness = 0.0 if name in link.replaced_modes else stiffness
-            found.append(SpringTerm(*places.of(name), stiffness, damping))
+            found.append(SpringTerm((places.term(name),), stiffness, damping))
     for link in robot.links:
         for spring in link.mode_springs:
             own: SpringLaw = PolynomialLaw(spring.polynomial)
             if spring.points:
                 own = TableLaw.through(spring.points)
-            found.append(SpringTerm(*places.of(f'{link.name}/{spring.mode}'), law=own))
+            found.append(SpringTerm((places.term(link.full_name(spring.mode)),), law=own))
     return tuple(found)
+
+
+def coupling_terms(robot: Robot, places: CoordinatePlaces) -> tuple[CouplingTerm, ...]:
+    """Return the energies that several modes share, then those of products of inertia."""
+    found = [(each.modes, each.powers, each.energy) for each in robot.couplings]
+    for link in robot.links:
+        for number in range(2, link.segments.count + 1 if link.segments else 0):
+            names = tuple(link.full_name(f'segment{number}_{axis}') for axis in 'yz')
+            if link.segments.coupling:
+                found.append((names, (1, 1), link.segments.coupling))
+    return tuple(
+        CouplingTerm(tuple(map(places.term, modes)), powers, energy)
+        for modes, powers, energy in found
+    )
 
 
 def _driven(joint: Joint, places: CoordinatePlaces) -> Iterator[tuple[AxisTerm, JointDynamics]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional
 
-from flexdyn_ros.dynamics.joints import JointMotion
+from flexdyn_ros.dynamics.joints import AxisTerm, JointMotion, total
 from flexdyn_ros.dynamics.scalar import Scalar
 from flexdyn_ros.dynamics.spatial import IDENTITY, Matrix, Vector, ZERO
 from flexdyn_ros.dynamics.spring_law import SpringLaw
@@ -184,19 +184,17 @@ class FrictionTerm:
 @dataclass(frozen=True)
 class SpringTerm:
     """
-    A spring and damper on one coordinate, such as an elastic joint's.
+    A spring and damper on one coordinate, such as an elastic joint's, or on a sum of several.
 
     Attributes:
-        position_index: Place of the deflection in q.
-        velocity_index: Place of its rate in qd.
+        terms: The coordinates, each with its factor; a nonlinear law is on one of factor 1.
         stiffness: [N m/rad | N/m].
         damping: [N m s/rad | N s/m].
         law: A nonlinear force beside that of the stiffness, or None.
-        rest: Coordinate at which the spring is at rest [rad | m].
+        rest: Sum of the coordinates at which the spring is at rest [rad | m].
     """
 
-    position_index: int
-    velocity_index: int
+    terms: tuple[AxisTerm, ...]
     stiffness: float = 0.0
     damping: float = 0.0
     law: Optional[SpringLaw] = None
@@ -204,8 +202,28 @@ class SpringTerm:
 
     def stretch(self, q: list) -> Scalar:
         """Return its deflection in a configuration [rad | m]."""
-        value = q[self.position_index]
+        value = total(term.multiplier * q[term.position_index] for term in self.terms)
         return value if self.rest == 0.0 else value - self.rest
+
+    def rate(self, qd: list) -> Scalar:
+        """Return the rate of its deflection [rad/s | m/s]."""
+        return total(term.multiplier * qd[term.velocity_index] for term in self.terms)
+
+
+@dataclass(frozen=True)
+class CouplingTerm:
+    """
+    A potential energy c x^a y^b ... of several modal coordinates.
+
+    Attributes:
+        terms: The coordinates, each once; factors do not count.
+        powers: Power of each, 1 or more.
+        energy: c [J over the units of the coordinates].
+    """
+
+    terms: tuple[AxisTerm, ...]
+    powers: tuple[int, ...]
+    energy: float
 
 
 @dataclass(frozen=True)
@@ -237,6 +255,7 @@ class Multibody:
         rotors: Velocity index, and inertia seen there, of each geared rotor [kg m^2 | kg].
         friction: Losses of the joints.
         springs: Springs of the elastic joints, in their order, then those of links.
+        couplings: Energies that several modes share.
         loops: What closes between frames.
         linearised: Places in q and in qd of the modal coordinates in which the equations are
             expanded, see reduced_forms.py.
@@ -250,6 +269,7 @@ class Multibody:
     rotors: tuple[tuple[int, float], ...] = ()
     friction: tuple[FrictionTerm, ...] = ()
     springs: tuple[SpringTerm, ...] = ()
+    couplings: tuple[CouplingTerm, ...] = ()
     loops: tuple[Loop, ...] = ()
     linearised: tuple[tuple[int, int], ...] = ()
     undeformed: tuple[tuple[int, int], ...] = ()

@@ -42,7 +42,7 @@ def moving_bodies(robot: Robot) -> dict[str, Inertia]:
     groups: dict[str, list[str]] = {}
     for link in robot.links[1:]:
         joint = parents[link.name]
-        moves = joint.type != 'fixed' or bool(joint.dynamics.elastic)
+        moves = joint.type != 'fixed' or bool(joint.mode_names)
         leader[link.name] = link.name if moves else leader[joint.parent]
         if leader[link.name] is not None:
             groups.setdefault(leader[link.name], []).append(link.name)

@@ -28,6 +28,8 @@ def joint_remarks(robot: Robot) -> Iterator[tuple[str, Remark]]:
             remarks += _motor_remarks(joint, robot, moved_moments, negligible)
         if joint.elastic_name:
             remarks += _inertia_remarks([(joint, 1.0)], robot, moved_moments, negligible)
+        elif joint.bearing_names and moved_moments[joint.name].negligible(negligible):
+            remarks += _inertia_remarks([(joint, 1.0)], robot, moved_moments, negligible)
         remarks += [*_limit_remarks(joint), *_friction_remarks(joint)]
         if joint.pitch:
             remarks.append((

@@ -285,8 +285,9 @@ class CompiledSteps:
             setattr(data, name, self._numbers(getattr(method.forces, name)))
         springs = method.forces.nonlinear
         data.springs_count = len(springs)
-        data.spring_q = self._indices([each.position_index for each in springs])
-        data.spring_v = self._indices([each.velocity_index for each in springs])
+        data.spring_q = self._indices([term.position_index for term, _ in springs])
+        data.spring_v = self._indices([term.velocity_index for term, _ in springs])
+        data.spring_row = self._indices([row for _, row in springs])
         data.last, data.slides = self._numbers(method.last), self._numbers(method.slides)
         longest = max(nv, len(rows))
         count = 6 * nv**2 + 6 * nv + longest * (3 * longest + 9) + len(self._state)

@@ -120,6 +120,7 @@ def velocity_coordinate_units(robot: Robot) -> tuple[str, ...]:
     for joint in robot.joints:
         if joint.elastic_name:
             units.append('m' if joint.type == 'prismatic' else 'rad')
+        units += ['m' if a.direction[0] == 't' else 'rad' for a in joint.dynamics.bearing]
         units += _beam_units(robot, joint.child)
     return tuple(units)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Iterable, Optional
 
 from flexdyn_ros.closed_chains.solve import spaces, tolerance_of
+from flexdyn_ros.dynamics.joint_terms import CoordinatePlaces
 from flexdyn_ros.model.modal.matrices import reduced_eigenproblem, symmetric_part
 import numpy as np
 
@@ -35,8 +36,11 @@ def stiffness_matrix(dyn: Any, q: np.ndarray) -> np.ndarray:
         stiffness[:, k] = difference / (2.0 * _STEP)
     for joint in dyn.robot.joints:
         if joint.dynamics.parallel_stiffness:
-            k = dyn.robot.coordinate_names.index(joint.name)
-            stiffness[k, k] += joint.dynamics.parallel_stiffness
+            terms = CoordinatePlaces(dyn.robot).link_side(joint)
+            k = terms[0].velocity_index
+            for term in terms:
+                stiffness[term.velocity_index, k] += (
+                    joint.dynamics.parallel_stiffness * terms[0].multiplier * term.multiplier)
     return symmetric_part(stiffness)
 
 

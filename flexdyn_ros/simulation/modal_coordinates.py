@@ -46,9 +46,12 @@ def coordinate_table(
             slope = float(stiffness[k, k]) if drive.spring else drive.stiffness
             kind = 'nonlinear spring' if drive.spring else 'joint spring'
             found[joint.elastic_name] = (kind, float(mass[k, k]), slope, drive.damping)
+        for name, axis in zip(joint.bearing_names, joint.dynamics.bearing):
+            k = robot.coordinate_names.index(name)
+            found[name] = ('bearing', float(mass[k, k]), axis.stiffness, axis.damping)
     for link in robot.links:
         for spring in link.mode_springs:
-            name = f'{link.name}/{spring.mode}'
+            name = link.full_name(spring.mode)
             kind, inertia, _, damping = found[name]
             k = robot.coordinate_names.index(name)
             found[name] = (f'{kind}, nonlinear', inertia, float(stiffness[k, k]), damping)

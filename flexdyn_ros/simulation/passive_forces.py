@@ -20,7 +20,8 @@ class PassiveForces:
         damping: Viscous friction and damping of springs, (nv,).
         springs: Damping of springs alone, (nv,).
         modal: Damping of modes, (nv, nv).
-        nonlinear: Springs whose stiffness depends on the configuration.
+        nonlinear: Entries of the stiffness that depend on the configuration: the coordinate of
+            the column, and the row.
         stiffness: Stiffness of modes and springs, (nv, nv), see `update`.
     """
 
@@ -38,15 +39,34 @@ class PassiveForces:
         for term in tree.friction:
             viscous[term.index] += term.multiplier**2 * term.viscous
         self.springs = np.zeros(nv)
-        for spring in tree.springs:
-            self.springs[spring.velocity_index] += spring.damping
-        self.damping = viscous + self.springs
         self.modal = np.zeros((nv, nv))
+        for spring in tree.springs:
+            (first, *others) = spring.terms
+            if others or first.multiplier != 1.0:
+                for a in spring.terms:
+                    for b in spring.terms:
+                        self.modal[a.velocity_index, b.velocity_index] += (
+                            spring.damping * a.multiplier * b.multiplier)
+            else:
+                self.springs[first.velocity_index] += spring.damping
+        self.damping = viscous + self.springs
         for body in tree.bodies:
             if body.n_modes:
                 modes = slice(body.velocity_modes, body.velocity_modes + body.n_modes)
-                self.modal[modes, modes] = body.modal.damping
-        self.nonlinear = [spring for spring in tree.springs if spring.law is not None]
+                self.modal[modes, modes] += body.modal.damping
+        laws = [
+            (spring.terms[0], spring.law) for spring in tree.springs if spring.law is not None
+        ]
+        self._tables = [
+            (term.velocity_index, law) for term, law in laws if isinstance(law, TableLaw)
+        ]
+        curved = [each for each in tree.couplings if sum(each.powers) > 2]
+        self._bounded = not curved and len(self._tables) == len(laws)
+        self.nonlinear = [(term, term.velocity_index) for term, _ in laws]
+        self.nonlinear += [
+            (term, other.velocity_index)
+            for each in curved for term in each.terms for other in each.terms
+        ]
         self.stiffness = np.zeros((nv, nv))
 
     def __call__(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -64,11 +84,11 @@ class PassiveForces:
         law = self._equations.law
         mass = self._dyn.mass_matrix(q)
         stiffness, damping = self.stiffness.copy(), self.modal + np.diag(self.damping)
-        for spring in self.nonlinear:
-            if not isinstance(spring.law, TableLaw):  # its slope has no bound
-                return np.inf
-            knots, k = spring.law.table.knots, spring.velocity_index
-            slopes = map(spring.law.table.derivative().at, np.linspace(knots[0], knots[-1], 999))
+        if not self._bounded:  # slopes of polynomials have no bound
+            return np.inf
+        for k, law_of_k in self._tables:
+            knots = law_of_k.table.knots
+            slopes = map(law_of_k.table.derivative().at, np.linspace(knots[0], knots[-1], 999))
             stiffness[k, k] = max(*slopes, stiffness[k, k])
         if law is not None and law.reference is not None:
             at = np.ix_(law.of_v, law.of_v)

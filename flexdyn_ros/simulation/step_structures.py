@@ -106,7 +106,9 @@ class ImplicitStructure(ctypes.Structure):
         )),
         *((name, FunctionStructure) for name in IMPLICIT_FIELDS),
         *((name, c_int64) for name in ('constraints', 'held', 'springs_count')),
-        *((name, c_void_p) for name in ('base', 'middle', 'end', 'spring_q', 'spring_v')),
+        *((name, c_void_p) for name in (
+            'base', 'middle', 'end', 'spring_q', 'spring_v', 'spring_row',
+        )),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-from flexdyn_ros.model.beam.family_shapes import family_shapes
+from flexdyn_ros.model.beam.body import beam_field
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.model.records.segments import tip_deflection
 from flexdyn_ros.robot_dynamics import Dynamics
@@ -14,8 +14,9 @@ import numpy as np
 Names = tuple[str, ...]
 # A shape that moves the tip less than this, of its unit deflection, stands still there.
 _STILL = 1e-9
-_TIP_SUFFIX = {'bending_y': ('tip_y', 'm'), 'bending_z': ('tip_z', 'm'),
-               'torsion': ('tip_twist', 'rad'), 'axial': ('tip_x', 'm')}
+# What a family does to the tip, its unit, and its place in displacement, then rotation.
+_TIP_SUFFIX = {'bending_y': ('tip_y', 'm', 1), 'bending_z': ('tip_z', 'm', 2),
+               'torsion': ('tip_twist', 'rad', 3), 'axial': ('tip_x', 'm', 0)}
 # What rotation about each axis does to the tip, its unit, and its place in `tip_deflection`.
 _SEGMENT_TIPS = {'z': ('tip_y', 'm', 0), 'y': ('tip_z', 'm', 1), 'x': ('tip_twist', 'rad', 2)}
 _families: WeakKeyDictionary[Dynamics, tuple[Names, Names, np.ndarray]] = WeakKeyDictionary()
@@ -25,7 +26,7 @@ def tip_deflections(dyn: Dynamics, q: np.ndarray) -> tuple[Names, Names, np.ndar
     """
     Return names, units and values of the tip deflections of a robot's flexible links.
 
-    A family's shapes at the tip, mostly one, times its coordinates sum up to it.
+    The modes' shapes at the tip, mostly one, times their coordinates sum up to it.
 
     Args:
         dyn: The dynamics, which also keys what is found once a robot.
@@ -52,13 +53,15 @@ def _family_tips(robot: Robot) -> tuple[Names, Names, np.ndarray]:
     for link in robot.links:
         if link.beam is None:
             continue
+        if link.beam.families:
+            field = beam_field(link.beam, np.ones(1))
+            at_tip = np.concatenate((field.translation[:, 0], field.rotation[:, 0]), axis=1)
         for family in link.beam.families:
-            suffix, unit = _TIP_SUFFIX[family.kind]
+            suffix, unit, place = _TIP_SUFFIX[family.kind]
             row = np.zeros(size)
-            at_tip = family_shapes(link.beam, family).sample(np.ones(1)).value[:, 0]
-            for name, value in zip(family.names, at_tip):
-                row[index[f'{link.name}/{name}']] = value if abs(value) > _STILL else 0.0
-            names.append(f'{link.name}/{suffix}')
+            for name, value in zip(link.mode_names, at_tip[:, place]):
+                row[index[name]] = value if abs(value) > _STILL else 0.0
+            names.append(link.full_name(suffix))
             units.append(unit)
             rows.append(row)
     return tuple(names), tuple(units), np.array(rows).reshape(len(rows), size)
@@ -77,7 +80,7 @@ def _segment_tips(robot: Robot, q: np.ndarray) -> tuple[Names, Names, np.ndarray
         values = tip_deflection(link.segments, angles) if len(q) else np.zeros((0, 3))
         for axis, (suffix, unit, place) in _SEGMENT_TIPS.items():
             if axis in link.segments.directions:
-                names.append(f'{link.name}/{suffix}')
+                names.append(link.full_name(suffix))
                 units.append(unit)
                 columns.append(values[:, place])
     return tuple(names), tuple(units), np.array(columns).reshape(len(columns), len(q)).T

@@ -31,18 +31,20 @@ BASE = """
 <flexdyn version="1.0"><gravity xyz="1 2 -9"/>
 <flexible_link link="link1" inertial="total" geometric_stiffening="false" rotation="exact">
 <beam tip="0.9 0.2 0.1" y_axis="0.1 1 0.2" young="2e8" shear="8e7" area="1e-3" iy="2e-5" iz="3e-5"
- j="4e-5" polar="5e-5" mass="0.7" rotary_inertia="false">
+ j="4e-5" polar="5e-5" iyz="5e-6" mass="0.7" rotary_inertia="false" shear_centre="0.01 0.02">
 <bending axis="y" modes="2" damping_ratio="0.02"/>
 <bending axis="z" modes="1" damping_ratio="0.03"/>
 <torsion modes="1" damping_ratio="0.01"/><axial modes="1" damping_ratio="0.01"/>
 <point_mass at="0.6" mass="0.4" ixx="0.01" iyy="0.02" izz="0.03"/></beam></flexible_link>
 <joint_dynamics joint="joint1" damping="0.4" rotor_inertia="2e-4" gear_ratio="30"
- parallel_stiffness="5" rest_position="0.1"/>
+ parallel_stiffness="5" rest_position="0.1" parallel_damping="0.2"/>
 <joint_dynamics joint="joint2" stiffness="300" damping="0.6" rotor_inertia="1e-4" gear_ratio="50">
+<bearing directions="rx ty" stiffness="4000 1e5" damping="3 4"/>
 <friction viscous="0.4" coulomb="0.5" stribeck="0.9" stribeck_velocity="0.8"
  smoothing_velocity="0.5"/></joint_dynamics>
 <payload link="link1" mass="0.6" com="0.5 0.1 0.2" ixx="0.01" iyy="0.02" izz="0.02" ixy="0.001"
- ixz="0.002" iyz="0.003"/></flexdyn></robot>
+ ixz="0.002" iyz="0.003"/>
+<mode_coupling modes="link1/bending_y1 link1/torsion1" powers="1 2" energy="90"/></flexdyn></robot>
 """
 # A link in segments behind a nonlinear spring, with nonlinear stiffness in two passive joints.
 SEGMENTED = """
@@ -55,7 +57,7 @@ SEGMENTED = """
 <flexdyn version="1.0"><flexible_link link="link1">
 <segments count="3" directions="x y z" placement="centred" tip="0.9 0.2 0.1" y_axis="0.1 1 0.2"
  young="2e8" shear="8e7" area="1e-3" iy="2e-5" iz="3e-5" j="4e-5" polar="5e-5" mass="0.7"
- damping_ratio="0.02"><friction viscous="0.4" coulomb="0.5" stribeck="0.9"
+ iyz="5e-6" damping_ratio="0.02"><friction viscous="0.4" coulomb="0.5" stribeck="0.9"
  stribeck_velocity="0.8" smoothing_velocity="0.5"/>
 <point_mass at="0.6" mass="0.4" ixx="0.01" iyy="0.02" izz="0.03"/></segments>
 <mode_spring mode="segment2_y" polynomial="0 40 900" linear="keep"/>
@@ -86,6 +88,7 @@ CHANGES = [
     *((BEAM, 'tip', v) for v in ('0.95 0.2 0.1', '0.9 0.25 0.1', '0.9 0.2 0.15', 'joint2')),
     (BEAM, 'y_axis', '0.1 1 0.3'), (BEAM, 'young', '2.1e8'), (BEAM, 'shear', '8.1e7'),
     (BEAM, 'area', '1.1e-3'), (BEAM, 'iy', '2.1e-5'), (BEAM, 'iz', '3.1e-5'),
+    (BEAM, 'iyz', '6e-6'), (BEAM, 'shear_centre', '0.01 0.03'), (BEAM, 'root', '0.05 0 0'),
     (BEAM, 'j', '4.1e-5'), (BEAM, 'polar', '5.1e-5'), (BEAM, 'mass', '0.75'),
     (BEAM, 'rotary_inertia', 'true'), (f"{BEAM}/bending[@axis='y']", 'axis', 'z'),
     (f"{BEAM}/bending[@axis='y']", 'modes', '3'), (f'{BEAM}/torsion', 'modes', '2'),
@@ -105,6 +108,11 @@ CHANGES = [
     (JOINT2, 'stiffness', '310'), (JOINT2, 'damping', '0.7'), (JOINT2, 'rotor_inertia', '2e-4'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'parallel_stiffness', '6'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'rest_position', '0.2'),
+    ("flexdyn/joint_dynamics[@joint='joint1']", 'parallel_damping', '0.3'),
+    (f'{JOINT2}/bearing', 'directions', 'rz ty'),
+    (f'{JOINT2}/bearing', 'stiffness', '4000 1.1e5'), (f'{JOINT2}/bearing', 'damping', '3 5'),
+    ('flexdyn/mode_coupling', 'modes', 'link1/bending_y1 joint2/bearing_rx'),
+    ('flexdyn/mode_coupling', 'powers', '2 1'), ('flexdyn/mode_coupling', 'energy', '100'),
     (JOINT2, 'pitch', '0.05'), (JOINT2, 'gear_ratio', '51'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'damping', '0.5'),
     ("flexdyn/joint_dynamics[@joint='joint1']", 'rotor_inertia', '3e-4'),
@@ -122,6 +130,7 @@ SEGMENT_CHANGES = [
     (SEGMENTS, 'y_axis', '0.1 1 0.3'),
     (SEGMENTS, 'young', '2.1e8'), (SEGMENTS, 'shear', '8.1e7'), (SEGMENTS, 'area', '1.1e-3'),
     (SEGMENTS, 'iy', '2.1e-5'), (SEGMENTS, 'iz', '3.1e-5'), (SEGMENTS, 'j', '4.1e-5'),
+    (SEGMENTS, 'iyz', '6e-6'), (SEGMENTS, 'root', '0.05 0 0'),
     (SEGMENTS, 'polar', '5.1e-5'), (SEGMENTS, 'mass', '0.75'), (SEGMENTS, 'damping_ratio', '0.03'),
     (f'{SEGMENTS}/point_mass', 'at', '0.7'), (f'{SEGMENTS}/point_mass', 'mass', '0.5'),
     *((f'{SEGMENTS}/point_mass', name, '0.025') for name in ('ixx', 'iyy', 'izz')),
@@ -154,17 +163,17 @@ URDF_CHANGES = [
 
 # A beam of stations in the place of the uniform one.
 TAPERED = BASE.replace(' young="2e8" shear="8e7" area="1e-3" iy="2e-5" iz="3e-5"\n j="4e-5" '
-                       'polar="5e-5" mass="0.7"', '').replace('<torsion', """
+                       'polar="5e-5" iyz="5e-6" mass="0.7"', '').replace('<torsion', """
 <station at="0" young="2e8" shear="8e7" area="1e-3" iy="2e-5" iz="3e-5" j="4e-5" polar="5e-5"
- linear_density="0.8"/>
+ iyz="5e-6" linear_density="0.8"/>
 <station at="0.4" young="2e8" shear="8e7" area="9e-4" iy="1.8e-5" iz="2.8e-5" j="3e-5"
- polar="4e-5" linear_density="0.7"/>
+ polar="4e-5" iyz="5e-6" linear_density="0.7"/>
 <station at="1" young="1.9e8" shear="7e7" area="5e-4" iy="1e-5" iz="2e-5" j="2e-5" polar="3e-5"
- linear_density="0.5"/><torsion""", 1)
+ iyz="4e-6" linear_density="0.5"/><torsion""", 1)
 STATION_CHANGES = [
     ('young', '2.1e8'), ('shear', '8.1e7'), ('area', '1.1e-3'), ('iy', '2.1e-5'),
     ('iz', '3.1e-5'), ('j', '4.1e-5'), ('polar', '5.1e-5'), ('linear_density', '0.9'),
-    ('at', '0.5'),
+    ('at', '0.5'), ('iyz', '6e-6'),
 ]
 
 

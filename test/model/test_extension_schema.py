@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / 'docs' / 'urdf_extension.md'
 page = runpy.run_path(str(ROOT / 'scripts' / 'extension_page.py'))['page']
-WORDS = {'text', 'link', 'joint', 'joints', 'choice', 'boolean', 'motion_directions',
+WORDS = {'text', 'link', 'joint', 'joints', 'modes', 'choice', 'boolean', 'motion_directions',
          'rotation_axes'}
 
 
@@ -76,8 +76,8 @@ def test_schema_covers_the_elements_of_a_full_extension():
         '<flexdyn><gravity/><flexible_link><beam><bending/><torsion/><axial/><station/>'
         '<point_mass/></beam><modal><attach/></modal><segments><friction/><point_mass/></segments>'
         '<mode_spring/></flexible_link>'
-        '<joint_dynamics><friction/><spring/></joint_dynamics><payload/><base/>'
-        '<multi_axis_joint><axis/></multi_axis_joint><loop/><actuated/></flexdyn>'
+        '<joint_dynamics><friction/><spring/><bearing/></joint_dynamics><mode_coupling/>'
+        '<payload/><base/><multi_axis_joint><axis/></multi_axis_joint><loop/><actuated/></flexdyn>'
     )
 
     def paths(element, path=''):

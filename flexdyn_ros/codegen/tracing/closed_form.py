@@ -20,7 +20,7 @@ from math import gcd
 from typing import Optional, Sequence
 
 from flexdyn_ros.codegen.tracing.traced_derivatives import DifferentiatedDynamics
-from flexdyn_ros.dynamics.internal_forces import friction_forces
+from flexdyn_ros.dynamics.internal_forces import elastic_forces, friction_forces
 from flexdyn_ros.dynamics.mass_matrix import mass_matrix
 from flexdyn_ros.dynamics.multibody import Multibody
 from flexdyn_ros.dynamics.newton_euler import generalised_forces
@@ -232,7 +232,8 @@ class ClosedFormDynamics(DifferentiatedDynamics):
         closed, graph = self._closed_form(q), q[0].graph
         terms = [
             closed.inertia(qdd), closed.coriolis(qd), closed.gravity,
-            friction_forces(self._tree, qd), self.external_force_vector(q, wrenches),
+            friction_forces(self._tree, qd), elastic_forces(self._tree, q, qd),
+            self.external_force_vector(q, wrenches),
         ]
         return [graph.sum(map(graph.lift, parts)) for parts in zip(*terms)]
 

@@ -111,6 +111,10 @@ def read_loads(robot: Robot, arguments: Sequence[str]) -> Loads:
             loads = replace(loads, gravity=True)
         elif kind == 'payload':
             link = robot.link(name).name if separator else tip_link(robot)
+            if robot.pieces(link):
+                own = ', '.join(f'payload:{piece.name}' for piece in robot.pieces(link))
+                raise ArgumentError(
+                    'arguments', f'names "{text}", a link that its beams divide. Write {own}')
             plain = loads.plain_payload if separator else link
             loads = replace(loads, payloads=(*loads.payloads, link), plain_payload=plain)
         elif kind == 'wrench' and separator:

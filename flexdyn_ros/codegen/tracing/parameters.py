@@ -140,7 +140,7 @@ def _with_passive_joints(robot: Robot, tree: Multibody, symbols: Mapping) -> Mul
     owners = {name for link in robot.links if link.segments for name in link.mode_names}
     springs = []
     for spring in tree.springs:
-        name = robot.coordinate_names[spring.velocity_index]
+        name = robot.coordinate_names[spring.terms[0].velocity_index]
         if name in owners and spring.law is None:
             spring = replace(
                 spring,
@@ -250,7 +250,7 @@ def _modal_value(robot: Robot, mode: str, kind: str) -> float:
     tree, index = assemble(robot, {}), robot.coordinate_names.index(mode)
     link = next(link for link in robot.links if mode in link.mode_names)
     if link.segments:
-        spring = next(each for each in tree.springs if each.velocity_index == index)
+        spring = next(each for each in tree.springs if each.terms[0].velocity_index == index)
         return getattr(spring, kind)
     body = next(each for each in tree.bodies if 0 <= index - each.velocity_modes < each.n_modes)
     k = index - body.velocity_modes

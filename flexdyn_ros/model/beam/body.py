@@ -70,6 +70,9 @@ def modal_body(link: Link) -> ModalBody:
         drawn = replace(drawn, coupling=_clean(drawn.coupling))
     spread = weight * beam.length
     rotary = np.einsum('n,ni,ai,bi->nab', spread, section.rotary, axes, axes)
+    if section.rotary_yz.any():
+        product = np.outer(axes[:, 1], axes[:, 2])
+        rotary += np.einsum('n,n,ab->nab', spread, section.rotary_yz, product + product.T)
     section_moment = np.sum(rotary, axis=0)
 
     rotary_mass = _clean(np.einsum('kna,nab,lnb->kl', rotation, rotary, rotation))
@@ -114,9 +117,11 @@ def beam_field(beam: Beam, x: np.ndarray) -> BeamField:
     """
     Return the field of a beam's modes at fractions x of its length, in beam axes.
 
-    A deflection along y turns the cross-section about z, one along z about -y.
+    A deflection along y turns the cross-section about z, one along z about -y. Torsion turns it
+    about the shear centre, so that the axis of centroids moves by psi x times the arm from there
+    (Timoshenko, Young and Weaver, Vibration Problems in Engineering, 1974, section 5.19).
     """
-    length, size = beam.length, len(beam.mode_names)
+    length, size, (y, z) = beam.length, len(beam.mode_names), beam.shear_centre
     translation, rotation, slope = np.zeros((3, size, len(x), 3))
     strain = np.zeros((size, len(x), 6))
     first = 0
@@ -126,6 +131,9 @@ def beam_field(beam: Beam, x: np.ndarray) -> BeamField:
         shape = family_shapes(beam, family).sample(x)
         if family.kind == 'torsion':
             rotation[rows, :, 0], strain[rows, :, 3] = shape.value, shape.slope / length
+            for along, arm in ((1, z), (2, -y)):
+                translation[rows, :, along] = arm * shape.value
+                slope[rows, :, along] = arm * shape.slope / length
         elif family.kind == 'axial':
             translation[rows, :, 0], strain[rows, :, 0] = shape.value, shape.slope / length
             slope[rows, :, 0] = shape.slope / length
@@ -185,9 +193,13 @@ def _stiffness(
             along = 1 if family.kind == 'bending_y' else 2
             rigidity[:, along] = family.shear_correction * section.shear
     rigidity[:, 3:] = np.stack((section.torsion, section.bending_z, section.bending_y), axis=1)
-    return _clean(
-        np.einsum('n,kna,na,lna->kl', spread, field.strain, rigidity, field.strain), 1e-10
-    )
+    matrix = np.einsum('n,kna,na,lna->kl', spread, field.strain, rigidity, field.strain)
+    if section.bending_yz.any():
+        # 1/2 int E int (y k_z - z k_y)^2 dA dx, k_y and k_z the curvatures about y and z.
+        shared = np.einsum(
+            'n,kn,ln->kl', spread * section.bending_yz, field.strain[..., 4], field.strain[..., 5])
+        matrix -= shared + shared.T
+    return _clean(matrix, 1e-10)
 
 
 def _mass_of_carried_bodies(beam: Beam) -> np.ndarray:

@@ -158,7 +158,11 @@ def _carried_bodies(
 ) -> tuple[CarriedBody, ...]:
     beam = link.beam
     assert beam is not None
-    bodies = [CarriedBody(p.at, p.mass, 0.0, p.inertia) for p in beam.point_masses]
+    arm = beam.shear_centre[0] ** 2 + beam.shear_centre[1] ** 2
+    bodies = [
+        CarriedBody(p.at, p.mass, 0.0, (p.inertia[0] + arm * p.mass, *p.inertia[1:]))
+        for p in beam.point_masses
+    ]
     if link.tip_inertia is not None:
         bodies.append(_carried_body(beam, 1.0, MassMoments.of(link.tip_inertia)))
     for payload in robot.payloads:
@@ -199,4 +203,6 @@ def _carried_body(beam: Beam, fraction: float, moments: MassMoments) -> CarriedB
     about = moments.in_parent(centre)
     first, inertia = axes.T @ about.first, np.diag(axes.T @ about.inertia @ axes)
     x, y, z = inertia.tolist()
-    return CarriedBody(fraction, float(about.mass), float(first[0]), (x, y, z))
+    # Torsion turns it about the shear centre.
+    x += sum(arm * (arm * about.mass - 2.0 * f) for arm, f in zip(beam.shear_centre, first[1:]))
+    return CarriedBody(fraction, float(about.mass), float(first[0]), (float(x), y, z))

@@ -65,7 +65,9 @@ def ritz_problem(beam: Beam, family: ModeFamily, order: int) -> RitzProblem:
     rigid = Shape(x, np.ones_like(x), np.ones_like(x), np.zeros_like(x))
     line = section.linear_density * length
     if family.kind == 'torsion':
-        line = section.rotary[:, 0] * length
+        # About the shear centre.
+        arm = beam.shear_centre[0] ** 2 + beam.shear_centre[1] ** 2
+        line = (section.rotary[:, 0] + arm * section.linear_density) * length
     stiffness, rotary = np.zeros((2, len(x)))
     if bends:
         rigidity = section.bending_y if family.kind == 'bending_y' else section.bending_z

@@ -12,6 +12,7 @@ Twists are linear then angular, at a frame's origin and in its axes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Sequence
 
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam.body import beam_node
@@ -21,7 +22,7 @@ from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import Inertia, MassMoments
 from flexdyn_ros.model.records.joint import Joint, MotionAxis, Pose
 from flexdyn_ros.model.records.link import Link
-from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.robot import DIRECTIONS, Robot
 import numpy as np
 
 # Inertia below this fraction of what a mode moves with all joints held is none.
@@ -141,8 +142,9 @@ def _check_modes(link: Link, modal: np.ndarray, held: np.ndarray, robot: Robot) 
 
 def _behind_joint(inertia: np.ndarray, joint: Joint) -> np.ndarray:
     """Return the articulated inertia (6, 6) that a joint's frame feels of what it moves."""
-    motion = _joint_motion(joint)
-    own = motion.T @ inertia @ motion + np.diag(_rotors(joint))
+    bearing = [axis.direction for axis in joint.dynamics.bearing]
+    motion = np.concatenate((_joint_motion(joint), _directed(bearing)), axis=1)
+    own = motion.T @ inertia @ motion + np.diag([*_rotors(joint), *(0.0 for _ in bearing)])
     momentum = inertia @ motion
     return inertia - momentum @ np.linalg.pinv(own, hermitian=True) @ momentum.T
 
@@ -170,6 +172,11 @@ def _twist(axis: MotionAxis) -> np.ndarray:
         return np.append(direction, np.zeros(3))
     linear = axis.pitch * direction - np.cross(direction, axis.through)
     return np.append(linear, direction)
+
+
+def _directed(names: Sequence[str]) -> np.ndarray:
+    """Return the twists of unit rates in directions such as rx and ty, (6, n)."""
+    return np.eye(6)[:, [(DIRECTIONS.index(name) + 3) % 6 for name in names]]
 
 
 def _rotors(joint: Joint) -> list[float]:

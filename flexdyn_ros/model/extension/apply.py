@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Optional
+from typing import Optional, Sequence
 
 from flexdyn_ros.model.beam.inertia import rigid_remainder, with_carried_bodies
 from flexdyn_ros.model.beam.mass_share import massless_reason, OWN_MASS, shared_inertia
 from flexdyn_ros.model.beam.tip_inertia import check_massless_beams
 from flexdyn_ros.model.extension.beam_reader import read_beam, read_segments
+from flexdyn_ros.model.extension.beam_row import hub_of, piece_of, starts_of, with_pieces
 from flexdyn_ros.model.extension.items import Item, link_name
 from flexdyn_ros.model.extension.joint_reader import (
     driven_joint,
@@ -19,7 +20,11 @@ from flexdyn_ros.model.extension.joint_reader import (
     with_multi_axis_joints,
 )
 from flexdyn_ros.model.extension.mass_reader import has_own_mass
-from flexdyn_ros.model.extension.modal_reader import read_modal, read_mode_springs
+from flexdyn_ros.model.extension.modal_reader import (
+    read_couplings,
+    read_modal,
+    read_mode_springs,
+)
 from flexdyn_ros.model.records.base import symmetric_matrix3
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import failed_tests, Inertia, principal_moments
@@ -49,8 +54,14 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     robot = with_base_motion(robot, extension.child('base'))
     robot = with_multi_axis_joints(robot, extension)
     notes: list[str] = []
-    bent = (_bent_link(item, robot, notes) for item in extension.all('flexible_link'))
-    links = {link.name: link for link in bent}
+    links: dict[str, Link] = {}
+    pieces: dict[str, Sequence[Link]] = {}
+    starts: dict[str, Sequence[np.ndarray]] = {}
+    for item in extension.all('flexible_link'):
+        link, own, places = _bent_link(item, robot, notes)
+        links[link.name] = link
+        if own:
+            pieces[link.name], starts[link.name] = own, places
     drives: dict[str, Joint] = {}
     for item in extension.all('joint_dynamics'):
         joint = driven_joint(item, {j.name: j for j in robot.joints} | drives, robot)
@@ -67,38 +78,60 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
         actuated=read_actuated(extension, robot),
         notes=(*kept, *notes),
     )
+    changed = with_pieces(changed, pieces, starts)
     contradiction = contradicting_forms(changed.links)
     if contradiction:
         raise extension.place.error(contradiction, 'Give all of them one form, or "exact"')
     cut_off = [link for link in changed.links if link.deflection != 'exact']
     changed = replace(changed, notes=changed.notes + form_notes(cut_off))
+    changed = replace(changed, couplings=read_couplings(extension, changed))
     changed = with_carried_bodies(replace(changed, loops=read_loops(extension, changed)))
     check_massless_beams(changed)
     return changed
 
 
-def _bent_link(item: Item, robot: Robot, notes: list[str]) -> Link:
+def _bent_link(
+    item: Item, robot: Robot, notes: list[str]
+) -> tuple[Link, list[Link], list[np.ndarray]]:
+    """Return a link that bends, or its hub with its pieces and where they start."""
     link = robot.link(link_name(item, item.value('link'), robot))
     described = [child for child in item.children if child.schema.name != 'mode_spring']
     kinds = [child.schema.name for child in described]
-    if len(kinds) != 1:
+    if len(set(kinds)) != 1 or (len(kinds) > 1 and kinds[0] != 'beam'):
         given = ' and '.join(f'<{kind}>' for kind in kinds) or 'nothing'
         raise item.place.error(
             f'The link is described by {given}',
-            'Write exactly one of <beam>, <modal> and <segments>',
+            'Write exactly one of <beam>, <modal> and <segments>, or several <beam> in a row',
         )
     if item.value('inertial') == 'hub' and link.inertia is None:
         raise item.place.error(
             'inertial="hub" has no effect, since the link has no <inertial>', 'Take it out'
         )
-    read = {'beam': _beam_link, 'modal': _modal_link, 'segments': _segmented_link}[kinds[0]]
-    bent = read(item, described[0], link, robot, notes)
-    return replace(bent, mode_springs=read_mode_springs(item, bent))
+    if kinds == ['modal']:
+        bent = _modal_link(item, described[0], link, robot, notes)
+        return replace(bent, mode_springs=read_mode_springs(item, [bent])[0]), [], []
+    read = {'beam': _beam_link, 'segments': _segmented_link}[kinds[0]]
+    starts = starts_of(described, link, robot)
+    if len(kinds) == 1 and not starts[0].any():
+        bent = read(item, described[0], link, robot, notes, starts[0])
+        return replace(bent, mode_springs=read_mode_springs(item, [bent])[0]), [], []
+    pieces = []
+    for number, (each, start) in enumerate(zip(described, starts), start=1):
+        piece = piece_of(link, start, number, alone=len(kinds) == 1)
+        if piece.name in (*robot.frame_names, *(joint.name for joint in robot.joints)):
+            raise item.place.error(f'There is a "{piece.name}" already', 'Rename that one')
+        bent = read(item, each, piece, robot, notes, start)
+        pieces.append(replace(bent, part_of=piece.part_of, number=piece.number))
+    springs = read_mode_springs(item, pieces)
+    pieces = [replace(piece, mode_springs=own) for piece, own in zip(pieces, springs)]
+    return hub_of(item, link, pieces, starts, notes), pieces, starts
 
 
-def _beam_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[str]) -> Link:
+def _beam_link(
+    item: Item, given: Item, link: Link, robot: Robot, notes: list[str], start: np.ndarray
+) -> Link:
     hub_only = item.value('inertial') == 'hub'
-    beam = read_beam(given, link, robot, hub_only)
+    beam = read_beam(given, link, robot, hub_only, start)
     beam, hub = _parted(link.inertia, beam, given, hub_only, notes)
     tip_inertia = None
     if given.is_set('remainder'):
@@ -141,7 +174,9 @@ def _modal_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[s
     )
 
 
-def _segmented_link(item: Item, given: Item, link: Link, robot: Robot, notes: list[str]) -> Link:
+def _segmented_link(
+    item: Item, given: Item, link: Link, robot: Robot, notes: list[str], start: np.ndarray
+) -> Link:
     for name, inherent in (
         ('rotation', 'exact'), ('geometric_stiffening', 'true'), ('deflection', 'exact')
     ):
@@ -152,7 +187,7 @@ def _segmented_link(item: Item, given: Item, link: Link, robot: Robot, notes: li
                 'Remove it, or describe the link by <beam>',
             )
     hub_only = item.value('inertial') == 'hub'
-    segments = read_segments(given, link, robot, hub_only)
+    segments = read_segments(given, link, robot, hub_only, start)
     beam, hub = _parted(link.inertia, segments.beam, given, hub_only, notes)
     if beam.mass == 0.0:
         raise given.place.error(

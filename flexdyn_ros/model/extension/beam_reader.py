@@ -11,6 +11,7 @@ from flexdyn_ros.model.extension.joint_reader import read_friction
 from flexdyn_ros.model.extension.mass_reader import beam_mass, has_own_mass
 from flexdyn_ros.model.extension.section_reader import (
     check_needs,
+    check_product,
     check_sections,
     NEEDS,
     read_families,
@@ -41,20 +42,23 @@ class BeamFrame:
     axes: np.ndarray
 
 
-def read_beam(item: Item, link: Link, robot: Robot, hub_only: bool) -> Beam:
+def read_beam(
+    item: Item, link: Link, robot: Robot, hub_only: bool, start: np.ndarray
+) -> Beam:
     """
     Return the beam of a link.
 
     Args:
         item: The <beam> element.
-        link: The link as the URDF has it.
+        link: The link as the URDF has it, or its piece.
         robot: The robot without its extension.
         hub_only: Whether <inertial> describes the hub alone (inertial="hub").
+        start: Where the beam starts in the frame of the URDF's link, (3,) [m].
 
     Raises:
         ModelError: The geometry is degenerate, or data that the modes need are missing.
     """
-    frame = beam_frame(item, link, robot)
+    frame = beam_frame(item, link, robot, start)
     families = read_families(item)
     sections = read_sections(item, link, frame.length, hub_only)
     check_sections(item, families, sections)
@@ -69,6 +73,7 @@ def read_beam(item: Item, link: Link, robot: Robot, hub_only: bool) -> Beam:
         loss_factor=item.value('loss_factor'),
         rayleigh_mass=item.value('rayleigh_mass'),
         rayleigh_stiffness=item.value('rayleigh_stiffness'),
+        shear_centre=item.value('shear_centre'),
     )
 
 
@@ -88,7 +93,7 @@ def plain_beam(item: Item, frame: BeamFrame, mass: float) -> Beam:
         axes=((x[0], x[1], x[2]), (y[0], y[1], y[2]), (z[0], z[1], z[2])),
         length=frame.length,
         mass=mass,
-        **{name: item.value(name) for name in ('young', 'shear', 'area', 'iy', 'iz', 'j')},
+        **{name: item.value(name) for name in ('young', 'shear', 'area', 'iy', 'iz', 'j', 'iyz')},
         polar=item.value('j') if polar is None else polar,
         point_masses=tuple(
             PointMass(
@@ -133,14 +138,31 @@ def _check_fit(item: Item) -> None:
         )
 
 
-def beam_frame(item: Item, link: Link, robot: Robot) -> BeamFrame:
+def beam_start(item: Item, link: Link, robot: Robot, before: np.ndarray) -> np.ndarray:
+    """Return where a beam starts in the link frame: at its `root`, or where one before it ends."""
+    if not item.written('root'):
+        return before
+    start = _position(item, 'root', link, robot)
+    if np.array_equal(start, before):
+        raise item.place.error(
+            f'root="{item.texts["root"]}" is where the beam starts without it', 'Take it out'
+        )
+    return start
+
+
+def beam_end(item: Item, link: Link, robot: Robot) -> np.ndarray:
+    """Return where a beam ends in the link frame."""
+    return _position(item, 'tip', link, robot)
+
+
+def beam_frame(item: Item, link: Link, robot: Robot, start: np.ndarray) -> BeamFrame:
     """Return length and axes of a beam from its `tip` and, where it has one, its `y_axis`."""
-    tip = _tip_position(item, link, robot)
+    tip = beam_end(item, link, robot) - start
     length = float(np.linalg.norm(tip))
     if length < _SHORTEST:
         raise item.place.error(
-            f'The tip "{item.value("tip")}" lies at the origin of the link, so the beam has no '
-            'length',
+            f'The tip "{item.value("tip")}" lies at the {"start" if start.any() else "origin"} of '
+            f'the {"beam" if start.any() else "link"}, so the beam has no length',
             'Name a joint or link away from it, or write the tip as "x y z"',
         )
     x_axis = tip / length
@@ -160,37 +182,37 @@ def beam_frame(item: Item, link: Link, robot: Robot) -> BeamFrame:
     )
 
 
-def _tip_position(item: Item, link: Link, robot: Robot) -> np.ndarray:
-    """Return the tip in the link frame, all joints at zero."""
-    tip = item.value('tip')
-    children = {joint.name: joint for joint in robot.joints if joint.parent == link.name}
+def _position(item: Item, end: str, link: Link, robot: Robot) -> np.ndarray:
+    """Return the root or tip in the frame of the URDF's link, all joints at zero."""
+    tip, name = item.value(end), link.part_of or link.name
+    children = {joint.name: joint for joint in robot.joints if joint.parent == name}
     if tip in children:
         return np.array(children[tip].origin.position)
     if tip in robot.frame_names:
-        return _frame_position(item, tip, link, robot)
+        return _frame_position(item, tip, name, robot)
     try:
         return np.array(vector3(tip))
     except ValueError as error:
         if any(character.isalpha() for character in tip.replace('e', '')):
             other = next((joint for joint in robot.joints if joint.name == tip), None)
-            problem = f'The tip "{tip}" is neither a child joint of the link nor a link'
+            problem = f'The {end} "{tip}" is neither a child joint of the link nor a link'
             if other is not None:
                 problem = (
-                    f'The tip "{tip}" is a joint of link "{other.parent}", not of this link'
+                    f'The {end} "{tip}" is a joint of link "{other.parent}", not of this link'
                 )
             raise item.place.error(
                 problem, did_you_mean(tip, [*children, *robot.frame_names])
             ) from None
-        raise item.place.error(f'tip="{tip}" {error}') from None
+        raise item.place.error(f'{end}="{tip}" {error}') from None
 
 
-def _frame_position(item: Item, frame: str, link: Link, robot: Robot) -> np.ndarray:
+def _frame_position(item: Item, frame: str, link: str, robot: Robot) -> np.ndarray:
     parent_joint: dict[str, Joint] = {joint.child: joint for joint in robot.joints}
     position, at = np.zeros(3), frame
-    while at != link.name:
+    while at != link:
         if at not in parent_joint:
             raise item.place.error(
-                f'The tip link "{frame}" is not a descendant of this link',
+                f'The link "{frame}" is not a descendant of this link',
                 'Name a link further out, a child joint, or "x y z"',
             )
         joint = parent_joint[at]
@@ -200,7 +222,9 @@ def _frame_position(item: Item, frame: str, link: Link, robot: Robot) -> np.ndar
     return position
 
 
-def read_segments(item: Item, link: Link, robot: Robot, hub_only: bool) -> PseudoRigidSegments:
+def read_segments(
+    item: Item, link: Link, robot: Robot, hub_only: bool, start: np.ndarray
+) -> PseudoRigidSegments:
     """
     Return the segments of a link.
 
@@ -209,11 +233,12 @@ def read_segments(item: Item, link: Link, robot: Robot, hub_only: bool) -> Pseud
         link: The link as the URDF has it.
         robot: The robot without its extension.
         hub_only: Whether <inertial> describes the hub alone (inertial="hub").
+        start: Where they start in the frame of the URDF's link, (3,) [m].
 
     Raises:
         ModelError: The geometry is degenerate, or data that the axes need are missing.
     """
-    frame = beam_frame(item, link, robot)
+    frame = beam_frame(item, link, robot, start)
     if item.value('count') < 2:
         raise item.place.error('count must be at least 2', 'Write count="5", for instance')
     mass = beam_mass(item, link, frame.length, hub_only)
@@ -221,6 +246,10 @@ def read_segments(item: Item, link: Link, robot: Robot, hub_only: bool) -> Pseud
              for name in NEEDS[_KINDS[axis]]]
     twisting = 'Rotation about x needs' if 'x' in item.value('directions') else ''
     check_needs(item, written_properties(item), needs, twisting)
+    check_product(
+        item, item.written('iyz'), {'y', 'z'} <= set(item.value('directions')),
+        [[item.value(name) for name in ('iy', 'iz', 'iyz')]],
+    )
     friction = item.child('friction')
     return PseudoRigidSegments(
         beam=plain_beam(item, frame, mass),

@@ -32,6 +32,7 @@ class Item:
         values: Values of the attributes that are written.
         texts: The same as they are written.
         children: The items in it.
+        number: Of an element in a row, its place there from 1; 0 for all others.
     """
 
     schema: Element
@@ -40,6 +41,7 @@ class Item:
     values: dict[str, Any]
     texts: dict[str, str]
     children: tuple[Item, ...]
+    number: int = 0
 
     def written(self, name: str) -> bool:
         """Whether an attribute is written."""
@@ -71,8 +73,8 @@ class Item:
 
     @property
     def key(self) -> tuple[str, Any]:
-        """What distinguishes this item from others: its element and its key attribute's value."""
-        return self.schema.name, self.values.get(self.schema.key or '')
+        """What distinguishes this item from others: its element, and its key's value or place."""
+        return self.schema.name, self.number or self.values.get(self.schema.key or '')
 
     def same(self, other: Item) -> bool:
         """Whether two items are equal, wherever they are written."""
@@ -179,7 +181,7 @@ def _read(
                 f'Write {attribute.name}="..."{_unit(attribute)}',
             )
     _refuse_text(element, place)
-    children = []
+    children: list[Item] = []
     for inner in element:
         if not isinstance(inner.tag, str):
             continue
@@ -192,7 +194,10 @@ def _read(
                 if child is None
                 else 'Elements of flexdyn take no prefix',
             )
-        children.append(_read(inner, child, place, document, f'{path}/{name}'))
+        found = _read(inner, child, place, document, f'{path}/{name}')
+        if child.in_row:
+            found = replace(found, number=1 + sum(each.schema is child for each in children))
+        children.append(found)
     return Item(schema, place, document, values, texts, tuple(children))
 
 

@@ -9,7 +9,13 @@ from typing import Mapping, Optional
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension.items import Item, joint_name, link_name
-from flexdyn_ros.model.records.joint import Friction, Joint, JointDynamics, MotionAxis
+from flexdyn_ros.model.records.joint import (
+    BearingAxis,
+    Friction,
+    Joint,
+    JointDynamics,
+    MotionAxis,
+)
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Loop, Robot
 
@@ -126,18 +132,12 @@ def driven_joint(item: Item, joints: Mapping[str, Joint], robot: Robot) -> Joint
     joint = joints.get(owner)
     if joint is None or name not in joint.coordinate_names or joint.type != 'multi_axis':
         joint = joints[joint_name(item, name, robot)]
-        drive = read_drive(item, joint)
-        if drive.parallel_stiffness and (drive.elastic or joint.mimic is not None):
-            raise item.place.error(
-                'parallel_stiffness is for a stiff joint with a coordinate of its own',
-                'Remove stiffness and <spring>, or give it to the joint that is followed',
-            )
         pitch = item.value('pitch')
         if pitch and joint.type == 'prismatic':
             raise item.place.error(
                 'A prismatic joint has no pitch', 'Write it on a revolute or continuous joint'
             )
-        return replace(joint, dynamics=drive, pitch=pitch)
+        return replace(joint, dynamics=read_drive(item, joint), pitch=pitch)
     if joint.quaternion and axis in _ROTATIONS:
         raise item.place.error(
             'A rotation by quaternion has no axis for a drive',
@@ -148,8 +148,8 @@ def driven_joint(item: Item, joints: Mapping[str, Joint], robot: Robot) -> Joint
             'An axis of a multi-axis joint has its pitch elsewhere',
             'Write pitch in its <axis>, inside <multi_axis_joint>',
         )
-    springs = ('stiffness', 'parallel_stiffness')
-    if any(map(item.written, springs)) or item.child('spring') is not None:
+    springs = ('stiffness', 'parallel_stiffness', 'parallel_damping')
+    if any(map(item.written, springs)) or item.child('spring') or item.child('bearing'):
         raise item.place.error(
             'An axis of a multi-axis joint cannot have a spring',
             'Use single-axis joints for elastic drives',
@@ -169,13 +169,42 @@ def read_drive(item: Item, joint: Joint) -> JointDynamics:
         ModelError: The joint cannot have a drive, or a value has no effect.
     """
     place = item.place
+    bearing = item.child('bearing')
+    if joint.type == 'fixed' and item.children == (bearing,) and set(item.values) == {'joint'}:
+        assert bearing is not None
+        return JointDynamics(bearing=_bearing(bearing, joint))
     if joint.type not in _ONE_COORDINATE:
         raise place.error(
             f'A joint of type "{joint.type}" cannot have <joint_dynamics>',
             'Only revolute, continuous and prismatic joints have a drive, and axes of multi-axis '
-            'joints, joint="<joint>/tx"',
+            'joints, joint="<joint>/tx"; a fixed joint has <bearing> alone',
         )
-    return _drive(item, joint.dynamics.friction)
+    drive = _drive(item, joint.dynamics.friction)
+    return replace(drive, bearing=_bearing(bearing, joint)) if bearing else drive
+
+
+def _bearing(item: Item, joint: Joint) -> tuple[BearingAxis, ...]:
+    """Return the directions in which a bearing gives way; refuse the joint's own motion."""
+    directions = item.value('directions')
+    found = {}
+    for name in ('stiffness', 'damping'):
+        values = item.value(name)
+        values = values * len(directions) if values == (0.0,) else values
+        if len(values) != len(directions):
+            raise item.place.error(
+                f'{name}="{item.texts[name]}" holds {len(values)} numbers, and there are '
+                f'{len(directions)} directions',
+                'Write one number for each direction',
+            )
+        found[name] = values
+    kind = {'prismatic': 't', 'fixed': ''}.get(joint.type, 'r')
+    free = {name[1] for name in directions if name[0] == kind}
+    if kind and all(x == 0.0 or axis in free for axis, x in zip('xyz', joint.axis)):
+        raise item.place.error(
+            'The directions of the bearing contain the motion of the joint',
+            'Leave it out, and write stiffness="..." in <joint_dynamics> for the gear',
+        )
+    return tuple(map(BearingAxis, directions, found['stiffness'], found['damping']))
 
 
 def _drive(item: Item, losses: Friction) -> JointDynamics:
@@ -183,7 +212,7 @@ def _drive(item: Item, losses: Friction) -> JointDynamics:
     place = item.place
     friction = item.child('friction')
     spring = item.child('spring')
-    if not friction and not spring and set(item.values) == {'joint'}:
+    if not item.children and set(item.values) == {'joint'}:
         raise place.error('The element is empty', 'Write an attribute, or remove the element')
     if item.is_set('gear_ratio') and item.value('rotor_inertia') == 0.0:
         raise place.error(
@@ -205,6 +234,7 @@ def _drive(item: Item, losses: Friction) -> JointDynamics:
         gear_ratio=item.value('gear_ratio'),
         spring=() if spring is None else spring.value('points'),
         parallel_stiffness=item.value('parallel_stiffness'),
+        parallel_damping=item.value('parallel_damping'),
         rest_position=item.value('rest_position'),
     )
 
@@ -289,7 +319,9 @@ def _moves(first: str, second: str, robot: Robot) -> bool:
     one, other = path(first), path(second)
     common = next(link for link in one if link in other)
     between = [parents[link] for links in (one, other) for link in links[: links.index(common)]]
-    return any(j.type != 'fixed' or robot.link(j.parent).mode_names for j in between)
+    return any(
+        j.type != 'fixed' or j.mode_names or robot.link(j.parent).mode_names for j in between
+    )
 
 
 def _reduced_link(robot: Robot) -> Optional[Link]:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import hashlib
 from pathlib import Path
+from typing import Sequence
 
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.extension.items import Item, joint_name
@@ -13,7 +15,7 @@ from flexdyn_ros.model.modal.files import read_modal_file
 from flexdyn_ros.model.records.base import Vector3
 from flexdyn_ros.model.records.link import Link, ModeSpring
 from flexdyn_ros.model.records.modal import ModalArrays, ModalData
-from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.records.robot import ModeCoupling, Robot
 from flexdyn_ros.model.urdf.document import resolve_file
 import numpy as np
 
@@ -172,27 +174,68 @@ def _advice(node: np.ndarray, origin: np.ndarray, tolerance: float) -> str:
             'connects them')
 
 
-def read_mode_springs(item: Item, link: Link) -> tuple[ModeSpring, ...]:
+def read_mode_springs(
+    item: Item, links: Sequence[Link]
+) -> tuple[tuple[ModeSpring, ...], ...]:
     """
-    Return the nonlinear springs that a <flexible_link> gives to modes of its link.
+    Return the nonlinear springs that a <flexible_link> gives to modes, of each piece of its link.
 
     Args:
         item: The <flexible_link> element.
-        link: The link with its modes.
+        links: The link with its modes, or its pieces.
 
     Raises:
         ModelError: The link has no such mode, or the law is given twice, not at all or is zero.
     """
-    return tuple(_read(child, link) for child in item.all('mode_spring'))
+    names = [{name.rpartition('/')[2]: plain for name, plain in zip(
+        link.mode_names, link.short_mode_names)} for link in links]
+    found: list[list[ModeSpring]] = [[] for _ in links]
+    for child in item.all('mode_spring'):
+        mode = child.value('mode')
+        owner = next((k for k, own in enumerate(names) if mode in own), None)
+        if owner is None:
+            known = [name for own in names for name in own]
+            raise child.place.error(
+                f'Link "{item.value("link")}" has no mode "{mode}"', did_you_mean(mode, known)
+            )
+        found[owner].append(replace(_read(child), mode=names[owner][mode]))
+    return tuple(map(tuple, found))
 
 
-def _read(item: Item, link: Link) -> ModeSpring:
-    known = [name.rpartition('/')[2] for name in link.mode_names]
-    mode = item.value('mode')
-    if mode not in known:
+def read_couplings(extension: Item, robot: Robot) -> tuple[ModeCoupling, ...]:
+    """
+    Return the energies that modes share, in file order.
+
+    Raises:
+        ModelError: A mode is unknown, there is one alone, or powers or energy have no effect.
+    """
+    return tuple(_coupling(item, robot) for item in extension.all('mode_coupling'))
+
+
+def _coupling(item: Item, robot: Robot) -> ModeCoupling:
+    modes, powers = item.value('modes'), item.value('powers')
+    for mode in modes:
+        if mode not in robot.mode_names:
+            raise item.place.error(
+                f'The robot has no mode "{mode}"', did_you_mean(mode, robot.mode_names)
+            )
+    if len(modes) < 2:
         raise item.place.error(
-            f'Link "{link.name}" has no mode "{mode}"', did_you_mean(mode, known)
+            'There is one mode alone', 'Name two or more; <mode_spring> is for one'
         )
+    powers = powers * len(modes) if len(powers) == 1 else powers
+    if len(powers) != len(modes):
+        raise item.place.error(
+            f'powers="{item.texts["powers"]}" holds {len(powers)} numbers, and there are '
+            f'{len(modes)} modes', 'Write one number for each mode, or one for all'
+        )
+    if item.value('energy') == 0.0:
+        raise item.place.error('The energy is zero', 'Take the element out')
+    return ModeCoupling(modes, powers, item.value('energy'))
+
+
+def _read(item: Item) -> ModeSpring:
+    mode = item.value('mode')
     if item.written('points') == item.written('polynomial'):
         both = item.written('points')
         raise item.place.error(

@@ -48,6 +48,24 @@ def damping_ratios(text: str) -> Union[float, tuple[float, ...]]:
     return values[0] if len(values) == 1 else values
 
 
+def positives(text: str) -> tuple[float, ...]:
+    """Read one number above zero or more."""
+    return tuple(map(positive, _several(text)))
+
+
+def non_negatives(text: str) -> tuple[float, ...]:
+    """Read one number that is zero or more, or several."""
+    return tuple(map(non_negative, _several(text)))
+
+
+def powers(text: str) -> tuple[int, ...]:
+    """Read one whole number from 1 to 8 or more."""
+    values = tuple(map(whole_number, _several(text)))
+    if not all(1 <= value <= 8 for value in values):
+        raise ValueError('must hold whole numbers from 1 to 8')
+    return values
+
+
 def count(text: str) -> int:
     """Read a whole number that is zero or more."""
     value = whole_number(text)
@@ -61,6 +79,12 @@ def boolean(text: str) -> bool:
     if text not in ('true', 'false'):
         raise ValueError('must be "true" or "false"')
     return text == 'true'
+
+
+def pair(text: str) -> tuple[float, float]:
+    """Read two numbers."""
+    first, second = numbers(text, 2)
+    return first, second
 
 
 def direction(text: str) -> tuple[float, float, float]:
@@ -132,10 +156,14 @@ def spring_points(text: str) -> tuple[tuple[float, float], ...]:
 
 def coefficients(text: str) -> tuple[float, ...]:
     """Read one number or more."""
+    return tuple(numbers(text, len(_several(text))))
+
+
+def _several(text: str) -> list[str]:
     words = words_of(text)
     if not words:
         raise ValueError('must hold at least one number')
-    return tuple(numbers(text, len(words)))
+    return words
 
 
 def _distinct(words: list[str], what: str) -> tuple[str, ...]:
@@ -164,14 +192,19 @@ KINDS: dict[str, tuple[Callable[[str], object], str]] = {
     'non_negative': (non_negative, 'number >= 0'),
     'fraction': (fraction, 'number from 0 to 1'),
     'damping_ratios': (damping_ratios, 'numbers from 0 to 1'),
+    'positives': (positives, 'numbers > 0'),
+    'non_negatives': (non_negatives, 'numbers >= 0'),
+    'powers': (powers, 'whole numbers from 1 to 8'),
     'count': (count, 'whole number >= 0'),
     'boolean': (boolean, 'true or false'),
     'vector': (vector3, 'three numbers'),
+    'pair': (pair, 'two numbers'),
     'direction': (direction, 'three numbers, not all zero'),
     'text': (text_value, 'text'),
     'link': (text_value, 'name of a link'),
     'joint': (text_value, 'name of a joint'),
     'joints': (names, 'names of joints'),
+    'modes': (names, 'names of modes'),
     'choice': (text_value, 'one of the words listed'),
     'mode_numbers': (mode_numbers, 'numbers, counted from 1'),
     'node': (node_number, 'whole number'),
@@ -226,6 +259,7 @@ class Element:
         children: Elements that may stand in it.
         key: Attribute that distinguishes such elements; None where there is one only.
         repeats: Whether it may stand several times without a key.
+        in_row: Whether several in one element are a row; those of one place in it are merged.
     """
 
     name: str
@@ -234,6 +268,7 @@ class Element:
     children: tuple[Element, ...] = ()
     key: Optional[str] = None
     repeats: bool = False
+    in_row: bool = False
 
     def attribute(self, name: str) -> Optional[Attribute]:
         """Return the attribute of that name, or None."""

@@ -14,7 +14,7 @@ from flexdyn_ros.model.records.section import relative_area
 
 _UNITS = {
     'young': 'Pa', 'shear': 'Pa', 'area': 'm^2', 'iy': 'm^4', 'iz': 'm^4', 'j': 'm^4',
-    'polar': 'm^4', 'linear_density': 'kg/m',
+    'polar': 'm^4', 'iyz': 'm^4', 'linear_density': 'kg/m',
 }  # fmt: skip
 # What each kind of modes needs.
 NEEDS = {
@@ -182,6 +182,44 @@ def check_sections(item: Item, families: tuple[ModeFamily, ...], sections: BeamS
     if item.value('rotary_inertia'):
         needs += [(name, 'rotary_inertia="true" needs') for name in ('area', 'iy', 'iz')]
     check_needs(item, sections.given, needs, twisting)
+    kinds = {family.kind for family in families}
+    bends = {'bending_y', 'bending_z'} <= kinds or item.value('rotary_inertia')
+    uniform = (item.value('iy'), item.value('iz'), item.value('iyz'))
+    along = [(at.iy, at.iz, at.iyz) for at in sections.stations] or [uniform]
+    check_product(item, 'iyz' in sections.given, bends, along)
+    if item.is_set('shear_centre') and 'torsion' not in kinds:
+        raise item.place.error(
+            f'shear_centre="{item.texts["shear_centre"]}" has no effect without torsion modes',
+            'Write <torsion modes="1"/>, or take it out',
+        )
+
+
+def check_product(
+    item: Item, given: bool, acts: bool, sections: Sequence[Sequence[Optional[float]]]
+) -> None:
+    """
+    Refuse a product of inertia without an effect, or that no area has.
+
+    Args:
+        item: The element.
+        given: Whether there is one.
+        acts: Whether both deflections, or rotary inertia, see it.
+        sections: iy, iz and iyz of each cross-section.
+
+    Raises:
+        ModelError: As above.
+    """
+    if given and not acts:
+        raise item.place.error(
+            'iyz has no effect, as it couples bending along y and z',
+            'Bend along both, or remove it',
+        )
+    for first, second, product in sections if given else ():
+        if not first or not second or (product or 0.0) ** 2 >= first * second:
+            raise item.place.error(
+                f'iyz="{product:g}" is no product of inertia of an area with iy and iz',
+                'Its square is below iy iz: check the three numbers',
+            )
 
 
 def check_needs(

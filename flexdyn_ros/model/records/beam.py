@@ -82,6 +82,7 @@ class SectionProperties(Record):
         iz: Second moment of area about the beam's z axis [m^4]; bends along y.
         j: Torsion constant [m^4].
         polar: Polar second moment of area [m^4].
+        iyz: Product of inertia of the area, int y z dA [m^4].
     """
 
     young: Optional[float] = None
@@ -91,6 +92,7 @@ class SectionProperties(Record):
     iz: Optional[float] = None
     j: Optional[float] = None
     polar: Optional[float] = None
+    iyz: Optional[float] = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,6 +149,8 @@ class Beam(SectionProperties):
         loss_factor: Of the material.
         rayleigh_mass: Factor of the modal mass in the damping [1/s].
         rayleigh_stiffness: Factor of the stiffness in the damping [s].
+        shear_centre: Place of the shear centre from the axis, on which the centroids lie, along y
+            and z [m].
         share: Largest share of the mass of `<inertial>` that the beam can take, in 0 ... 1; None
             where it has a mass of its own. The mass is that share of it, or zero where the share
             is small.
@@ -167,6 +171,7 @@ class Beam(SectionProperties):
     rayleigh_mass: float = 0.0
     rayleigh_stiffness: float = 0.0
     share: Optional[float] = None
+    shear_centre: tuple[float, float] = (0.0, 0.0)
 
     @property
     def direction(self) -> Vector3:

@@ -103,6 +103,22 @@ class Friction(Record):
 
 
 @dataclass(frozen=True, repr=False)
+class BearingAxis(Record):
+    """
+    A direction in which a joint's bearing gives way.
+
+    Attributes:
+        direction: rx, ry, rz, tx, ty or tz, in the joint frame.
+        stiffness: [N m/rad | N/m].
+        damping: [N m s/rad | N s/m].
+    """
+
+    direction: str
+    stiffness: float
+    damping: float = 0.0
+
+
+@dataclass(frozen=True, repr=False)
 class JointDynamics(Record):
     """
     What a joint's drive adds.
@@ -116,9 +132,12 @@ class JointDynamics(Record):
         gear_ratio: Motor turns per output turn.
         spring: A nonlinear spring instead: pairs of deflection and torque [rad, N m | m, N],
             deflections rising; () for none. See dynamics.spring_law for what lies between.
-        parallel_stiffness: Passive spring between the links of a stiff joint, such as a
-            balancing spring [N m/rad | N/m].
-        rest_position: Joint position at which that spring is at rest [rad | m].
+        parallel_stiffness: Passive spring between the links, beside the drive and its spring, such
+            as a balancing spring [N m/rad | N/m].
+        parallel_damping: Passive damper beside that spring [N m s/rad | N s/m].
+        rest_position: Position of the link side at which that spring is at rest [rad | m].
+        bearing: Directions in which the bearing gives way: between the parent and the joint's own
+            motion the joint frame rotates about its x, y and z axis, then slides along them.
     """
 
     friction: Friction = Friction()
@@ -128,7 +147,9 @@ class JointDynamics(Record):
     gear_ratio: float = 1.0
     spring: tuple[tuple[float, float], ...] = ()
     parallel_stiffness: float = 0.0
+    parallel_damping: float = 0.0
     rest_position: float = 0.0
+    bearing: tuple[BearingAxis, ...] = ()
 
     @property
     def elastic(self) -> bool:
@@ -227,3 +248,14 @@ class Joint(Record):
     def elastic_name(self) -> Optional[str]:
         """Name of the elastic deflection's coordinate, or None for a stiff joint."""
         return f'{self.name}/elastic' if self.dynamics.elastic else None
+
+    @property
+    def bearing_names(self) -> tuple[str, ...]:
+        """Names of the bearing's deflections, `<joint>/bearing_rx` and so on."""
+        return tuple(f'{self.name}/bearing_{axis.direction}' for axis in self.dynamics.bearing)
+
+    @property
+    def mode_names(self) -> tuple[str, ...]:
+        """Names of the modal coordinates that the joint adds: its spring's, then its bearing's."""
+        elastic = self.elastic_name
+        return (*((elastic,) if elastic else ()), *self.bearing_names)

@@ -55,6 +55,9 @@ class Link(Record):
         deflection: "exact"; "linearised" for the small-deflection model, in which the equations
             are expanded in the link's modes; or "undeformed_kinetic_energy", whose inertia does
             not depend on them. See docs/reduced_forms.md.
+        part_of: The link of the URDF whose beam or segments this link is a piece of; empty for a
+            link of the URDF. Its frame is parallel to that link's, at the start of the beam.
+        number: Number of the piece among several, outward from 1; 0 for one alone.
     """
 
     name: str
@@ -67,6 +70,13 @@ class Link(Record):
     modal: Optional[ModalData] = None
     deflection: str = 'exact'
     tip_inertia: Optional[Inertia] = None
+    part_of: str = ''
+    number: int = 0
+
+    def full_name(self, mode: str) -> str:
+        """Return `<link>/<mode>` of a mode, in the second of several `<link>/beam2_<mode>`."""
+        stem = f'beam{self.number}_' if self.number else ''
+        return f'{self.part_of or self.name}/{stem}{mode}'
 
     @property
     def is_linearised(self) -> bool:
@@ -84,13 +94,18 @@ class Link(Record):
     @property
     def mode_names(self) -> tuple[str, ...]:
         """Full names of the link's modes, `<link>/<mode>`."""
+        return tuple(map(self.full_name, self.short_mode_names))
+
+    @property
+    def short_mode_names(self) -> tuple[str, ...]:
+        """Names of the modes as its beam, segments or file has them."""
         bends = self.segments or self.modal or self.beam
-        return () if bends is None else tuple(f'{self.name}/{mode}' for mode in bends.mode_names)
+        return () if bends is None else bends.mode_names
 
     @property
     def replaced_modes(self) -> tuple[str, ...]:
         """Full names of the modes whose own linear stiffness a nonlinear spring replaces."""
-        return tuple(f'{self.name}/{s.mode}' for s in self.mode_springs if s.replaces)
+        return tuple(self.full_name(s.mode) for s in self.mode_springs if s.replaces)
 
     @property
     def undeformed_beam(self) -> Optional[Beam]:

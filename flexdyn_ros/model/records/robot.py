@@ -55,6 +55,22 @@ class Loop(Record):
 
 
 @dataclass(frozen=True, repr=False)
+class ModeCoupling(Record):
+    """
+    A potential energy c x^a y^b ... that modal coordinates share.
+
+    Attributes:
+        modes: Full names of the coordinates, each once.
+        powers: Power of each, 1 or more; two of 1 are an entry of the stiffness matrix.
+        energy: c [J over the units of the coordinates].
+    """
+
+    modes: tuple[str, ...]
+    powers: tuple[int, ...]
+    energy: float
+
+
+@dataclass(frozen=True, repr=False)
 class Robot:
     """
     A robot with flexible links and joints, as `load_robot` returns it.
@@ -71,6 +87,7 @@ class Robot:
         notes: Decisions that `load_robot` took and that concern a user.
         source: File that the robot came from, or "<text>".
         loops: Closed chains.
+        couplings: Energies that modes share.
         descriptions: The XML that it came from, xacro expanded: the URDF, then extensions.
     """
 
@@ -85,6 +102,7 @@ class Robot:
     source: str = field(default='<text>', compare=False)
     loops: tuple[Loop, ...] = ()
     descriptions: tuple[str, ...] = field(default=(), compare=False)
+    couplings: tuple[ModeCoupling, ...] = ()
 
     @property
     def root(self) -> str:
@@ -108,11 +126,10 @@ class Robot:
 
     @cached_property
     def mode_names(self) -> tuple[str, ...]:
-        """Names of the modal coordinates: elastic joints and beam modes, link by link."""
+        """Names of the modal coordinates: elastic joints, bearings, modes, link by link."""
         names: list[str] = list(self.links[0].mode_names)
         for joint in self.joints:
-            if joint.elastic_name:
-                names.append(joint.elastic_name)
+            names.extend(joint.mode_names)
             names.extend(self.link(joint.child).mode_names)
         return tuple(names)
 
@@ -185,6 +202,34 @@ class Robot:
                 return joint
         raise UnknownName('joint', name, (j.name for j in self.joints))
 
+    def pieces(self, link: str) -> tuple[Link, ...]:
+        """Return the pieces that a link is divided into by its beams, outward; none otherwise."""
+        return tuple(each for each in self.links if each.part_of == link)
+
+    def holder(self, link: str, point: Vector3) -> tuple[str, Vector3]:
+        """
+        Return what holds a point of a link: the nearest of its pieces, or the link itself.
+
+        Args:
+            link: Name of the link.
+            point: In its frame [m].
+
+        Returns:
+            The name of the piece, and the point in that one's frame [m].
+        """
+        found, least = (link, point), np.inf
+        start = np.zeros(3)
+        for piece in self.pieces(link):
+            start = start + self.joint(piece.name).origin.position
+            beam = piece.undeformed_beam
+            assert beam is not None
+            x, y, z = (np.array(point) - start).tolist()
+            along = min(max(float(np.dot(beam.direction, (x, y, z))), 0.0), beam.length)
+            away = float(np.linalg.norm((x, y, z) - along * np.array(beam.direction)))
+            if away < least - 1e-9 * beam.length:
+                found, least = (piece.name, (x, y, z)), away
+        return found
+
     @cached_property
     def reduced_forms(self) -> tuple[str, ...]:
         """What links are asked to drop of their equations, as it is written, each once."""
@@ -238,10 +283,9 @@ def refuse_equal_names(robot: Robot) -> None:
 def _named(robot: Robot) -> Iterator[tuple[str, str, str]]:
     """Yield each coordinate's names, of positions and of rates, and what it belongs to."""
     for joint in robot.joints:
-        for name in dict.fromkeys((*joint.position_names, *joint.coordinate_names)):
+        names = (*joint.position_names, *joint.coordinate_names, *joint.mode_names)
+        for name in dict.fromkeys(names):
             yield name, 'joint', joint.name
-        if joint.elastic_name:
-            yield joint.elastic_name, 'joint', joint.name
     for link in robot.links:
         for name in link.mode_names:
             yield name, 'link', link.name

@@ -14,7 +14,9 @@ import numpy as np
 
 # Of similar sections on a cone, area and mass grow with the square of the size, second moments
 # with its fourth power: their roots run linearly.
-_CONICAL_POWER = {'linear_density': 2, 'area': 2, 'iy': 4, 'iz': 4, 'j': 4, 'polar': 4}
+_CONICAL_POWER = {
+    'linear_density': 2, 'area': 2, 'iy': 4, 'iz': 4, 'j': 4, 'polar': 4, 'iyz': 4,
+}  # fmt: skip
 # Fractions of the length closer than this are one place.
 SAME_PLACE = 1e-9
 # Gauss points between two stations.
@@ -35,6 +37,8 @@ class Section:
         shear: GA, without a shear coefficient [N].
         rotary: Rotary inertia per length about the beam's axes, shape (n, 3) [kg m]: polar
             inertia, and that about y and z with `rotary_inertia`.
+        bending_yz: E iyz, which couples both deflections [N m^2].
+        rotary_yz: Product of inertia per length, -rho iyz with `rotary_inertia`, (n,) [kg m].
     """
 
     linear_density: np.ndarray
@@ -44,6 +48,8 @@ class Section:
     torsion: np.ndarray
     shear: np.ndarray
     rotary: np.ndarray
+    bending_yz: np.ndarray
+    rotary_yz: np.ndarray
 
 
 def section_at(beam: Beam, x: np.ndarray) -> Section:
@@ -53,8 +59,8 @@ def section_at(beam: Beam, x: np.ndarray) -> Section:
     Between stations each property runs linearly, or as on a cone.
     """
     values = {
-        name: _property(beam, name, x)
-        for name in ('linear_density', 'young', 'shear', 'area', 'iy', 'iz', 'j', 'polar')
+        name: _property(beam, name, x) for name in (
+            'linear_density', 'young', 'shear', 'area', 'iy', 'iz', 'j', 'polar', 'iyz')
     }
     young, shear = values['young'], values['shear']
     rotary = np.zeros((len(x), 3))
@@ -72,6 +78,8 @@ def section_at(beam: Beam, x: np.ndarray) -> Section:
         torsion=shear * values['j'],
         shear=shear * values['area'],
         rotary=rotary,
+        bending_yz=young * values['iyz'],
+        rotary_yz=-density * values['iyz'] * beam.rotary_inertia,
     )
 
 
@@ -83,7 +91,8 @@ def _property(beam: Beam, name: str, x: np.ndarray) -> np.ndarray:
     at = np.array([station.at for station in beam.stations])
     given = np.array([getattr(station, name) or 0.0 for station in beam.stations])
     power = _CONICAL_POWER.get(name, 1) if beam.interpolation == 'conical' else 1
-    return np.interp(x, at, given ** (1.0 / power)) ** power
+    signed = np.interp(x, at, np.sign(given) * np.abs(given) ** (1.0 / power))
+    return np.sign(signed) ** (power + 1) * signed**power
 
 
 def knots(beam: Beam) -> tuple[float, ...]:
@@ -147,6 +156,7 @@ def beam_inertia(beam: Beam) -> Inertia:
         fraction = float(line @ at) / beam.mass
         across = float(line @ (at - fraction) ** 2) * beam.length**2
     moments = np.array([0.0, across, across]) + weight @ section.rotary * beam.length
-    axes = np.array(beam.axes)
+    axes, matrix = np.array(beam.axes), np.diag(moments)
+    matrix[1, 2] = matrix[2, 1] = weight @ section.rotary_yz * beam.length
     x, y, z = (fraction * beam.length * axes[:, 0]).tolist()
-    return Inertia(beam.mass, (x, y, z), symmetric_matrix3(axes @ np.diag(moments) @ axes.T))
+    return Inertia(beam.mass, (x, y, z), symmetric_matrix3(axes @ matrix @ axes.T))

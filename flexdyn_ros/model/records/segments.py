@@ -94,6 +94,12 @@ class PseudoRigidSegments(Record):
         assert modulus is not None and section is not None
         return modulus * section / self.spacing
 
+    @property
+    def coupling(self) -> float:
+        """Energy per product of the rotations about y and z in a joint, -E iyz / s [N m]."""
+        beam = self.beam
+        return 0.0 if not beam.iyz else -(beam.young or 0.0) * beam.iyz / self.spacing
+
     def damping(self, axis: str) -> float:
         """
         Return the damping of each passive joint about an axis [N m s/rad].

@@ -128,7 +128,7 @@ def holding_link(robot: Robot, frame: str, links: Container[str]) -> Optional[st
     parents = {joint.child: joint for joint in robot.joints}
     while frame not in links:
         joint = parents.get(frame)
-        if joint is None or joint.type != 'fixed':
+        if joint is None or joint.type != 'fixed' or joint.dynamics.bearing:
             return None
         frame = joint.parent
     return frame

@@ -104,7 +104,7 @@ static int update_springs(simulation *s)
     const implicit_method *method = &s->implicit;
     const int64_t nq = s->map.nq, nv = s->map.nv;
     for (int64_t i = 0; i < method->springs_count; ++i) {
-        const int64_t k = method->spring_v[i];
+        const int64_t k = method->spring_v[i], row = method->spring_row[i];
         double difference = 0.0;
         for (int side = -1; side <= 1; side += 2) {
             memcpy(s->x, s->state, sizeof(double) * nq);
@@ -112,9 +112,9 @@ static int update_springs(simulation *s)
             s->x[method->spring_q[i]] += side * 1e-6;
             if (!sound(s, &method->bias, nq + nv))
                 return 0;
-            difference += side * s->y[k];
+            difference += side * s->y[row];
         }
-        method->stiffness[k * nv + k] = difference / 2e-6;
+        method->stiffness[row * nv + k] = difference / 2e-6;
     }
     return 1;
 }

@@ -72,7 +72,7 @@ typedef struct {
     int64_t constraints, held, springs_count; /* also: velocities of a base, nonlinear springs */
     const double *base;                       /* accelerations of a prescribed base */
     spaces *middle, *end;                     /* motions that loops leave there */
-    const int64_t *spring_q, *spring_v;
+    const int64_t *spring_q, *spring_v, *spring_row; /* of entries of the stiffness that change */
 } implicit_method;
 
 /* Rows of samples. */

@@ -12,10 +12,12 @@ from flexdyn_ros.model.modal.files import (
     write_arrays,
     write_modal_file,
 )
+from flexdyn_ros.simulation.vibrations import analyse
 import numpy as np
 from oracles.compare import assert_agree, reference_dynamics
 from oracles.small_robots import state_of
 import pytest
+from scipy.linalg import eigh
 
 BEAM = (
     '<beam tip="0.9 0.2 0.1" young="7e7" shear="2.6e7" area="1e-3" iy="1e-6" iz="2e-6" j="2.5e-6" '
@@ -239,6 +241,26 @@ WRONG = {
         mass=1e3 * a['mass'], first_moment=1e3 * a['first_moment'],
         second_moment=1e3 * a['second_moment']),
 }
+
+
+def test_a_full_stiffness_matrix_couples_the_modes(folder, tmp_path):
+    """Forces K delta, and SciPy's eigenvalues of K and M with the joints held."""
+    arrays = arrays_of(folder)
+    own = np.sqrt(np.diag(arrays['stiffness']))
+    share = np.array([[0.0, 0.3, -0.2, 0.1], [0.3, 0.0, 0.25, -0.1],
+                      [-0.2, 0.25, 0.0, 0.2], [0.1, -0.1, 0.2, 0.0]])
+    arrays['stiffness'] = arrays['stiffness'] + share * np.outer(own, own)
+    arrays.pop('frequencies', None)
+    np.savez(tmp_path / 'full.npz', **arrays)
+    robot = fd.load_robot(urdf(modal(name='full.npz'), extra=''), base_dir=tmp_path)
+    dyn, modes = reference_dynamics(robot), slice(robot.n_joints, None)
+    q = np.linspace(-0.01, 0.02, robot.nv)
+    force = dyn.elastic_vector(q, 0.0 * q)[modes]
+    assert force == pytest.approx(arrays['stiffness'] @ q[modes], rel=1e-12)
+    zero = np.zeros(robot.nv)
+    squares = eigh(arrays['stiffness'], dyn.mass_matrix(zero)[modes, modes], eigvals_only=True)
+    rates = [v['frequency'] for v in analyse(robot, zero)['locked']]
+    assert rates == pytest.approx(np.sqrt(squares) / (2.0 * np.pi), rel=1e-7)
 
 
 @pytest.mark.parametrize('words', WRONG)
