@@ -208,7 +208,7 @@ CallbackReturn FlexibleFeedForwardController::on_configure(const rclcpp_lifecycl
       RCLCPP_ERROR(
         get_node()->get_logger(), "joints: \"%s\" is no joint of %s, or occurs twice",
         joint.c_str(), kRobot);
-      return CallbackReturn::ERROR;
+      return CallbackReturn::FAILURE;
     }
     columns_.push_back(column);
   }
@@ -219,7 +219,7 @@ CallbackReturn FlexibleFeedForwardController::on_configure(const rclcpp_lifecycl
     new_settings_.write(settings_of(parameters));
   } catch (const std::invalid_argument & error) {
     RCLCPP_ERROR(get_node()->get_logger(), "%s", error.what());
-    return CallbackReturn::ERROR;
+    return CallbackReturn::FAILURE;
   }
   reference_timeout_ = parameters.reference_timeout;
   deactivated_at_ = Clock::time_point{};
