@@ -21,8 +21,8 @@ namespace arm_dynamics
 
 /**
  * Each joint takes effort, and has position, velocity (link side), effort, and where they are
- * declared motor_position and motor_velocity. Brakes hold the arm while the hardware is not active,
- * or not all efforts are claimed.
+ * declared motor_position and motor_velocity. Brakes hold the arm while the hardware is not
+ * active, or not all efforts are claimed.
  */
 class FlexibleArmSystem : public hardware_interface::SystemInterface
 {
