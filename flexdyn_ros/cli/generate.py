@@ -97,6 +97,7 @@ def run(call: argparse.Namespace) -> int:
 def _write_package(call: argparse.Namespace, robot: Any) -> int:
     """Write the package for ros2_control and print the paths."""
     from flexdyn_ros.ros2_control import control_package
+    from flexdyn_ros.simulation.progress import ProgressBar
 
     other = [
         each for each in call.arguments if each not in ('gravity', 'payload')
@@ -108,10 +109,13 @@ def _write_package(call: argparse.Namespace, robot: Any) -> int:
             '--argument', 'with --ros2-control takes gravity, and the payload of one link')
     folder = Path(call.output)
     name = call.name or folder.resolve().name
+    bar = ProgressBar(False if call.json else None, label='generating')
     try:
-        files = control_package(robot, name, links[0] if links else None, call.optimise)
+        files = control_package(
+            robot, name, links[0] if links else None, call.optimise, bar.update)
     except ArgumentError as error:
         raise ArgumentError('--name' if call.name else '-o', error.problem) from error
+    bar.close()
     paths = _write(folder, files)
     if call.json:
         print_json({'robot': robot.name, 'package': name, 'files': paths})

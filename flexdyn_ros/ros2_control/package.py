@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 import re
 from string import Template
-from typing import Optional, Union
+from typing import Callable, Optional, Union
 
 from flexdyn_ros.codegen import generate, GeneratedCode
 from flexdyn_ros.codegen.tracing.functions import tip_link
@@ -35,6 +35,10 @@ FUNCTIONS = (
     'gravity_vector', 'friction_vector', 'coriolis_vector', 'mass_matrix', 'inverse_dynamics',
     'quasi_static_torque', 'hybrid_dynamics', 'hybrid_step', 'forward_dynamics',
 )
+SEARCHED = (
+    'gravity_vector', 'friction_vector', 'inverse_dynamics', 'quasi_static_torque', 'hybrid_step',
+)
+"""Functions of the controller's cycle; the others are generated without the long search."""
 
 
 class _Fields(Template):
@@ -48,6 +52,7 @@ def control_package(
     name: str,
     payload_link: Optional[str] = None,
     optimise: Union[bool, str] = True,
+    progress: Optional[Callable[[float], None]] = None,
 ) -> dict[str, str]:
     """
     Return the files of an ament_cmake package for ros2_control, texts by path.
@@ -57,7 +62,8 @@ def control_package(
         name: Of the package, which is also the namespace of its C++ and begins its C functions.
         payload_link: Link whose payload is given at run time; by default the last link of the
             deepest chain of joints.
-        optimise: See `generate`.
+        optimise: See `generate`. With True the search runs for the functions of a cycle.
+        progress: Called with the fraction done, after each function.
 
     Raises:
         ArgumentError: The name is none of a package.
@@ -70,12 +76,14 @@ def control_package(
             'underscores, and begins with a letter')
     _refuse(robot)
     link = tip_link(robot) if payload_link is None else payload_link
-    codes = [
-        generate(
-            robot, function, optimise=optimise, arguments=('gravity', f'payload:{link}'),
-            name=f'{name}_{function}')
-        for function in FUNCTIONS
-    ]
+    codes = []
+    for function in FUNCTIONS:
+        quick = optimise is True and function not in SEARCHED
+        codes.append(generate(
+            robot, function, optimise='quick' if quick else optimise,
+            arguments=('gravity', f'payload:{link}'), name=f'{name}_{function}'))
+        if progress is not None:
+            progress(len(codes) / len(FUNCTIONS))
     dyn = Dynamics(robot)
     fields = {
         **robot_fields(dyn),

@@ -82,6 +82,8 @@ def robot_fields(dyn: Dynamics) -> dict[str, str]:
         'kp': _rounded(inertia * rate * rate),
         'kd': _rounded(inertia * 2.0 * DAMPING * rate),
         'torque_model': 'flexible_quasi_static' if robot.n_modes else 'rigid',
+        # The simulated arm measures the links, as robots with two encoders do.
+        'reference_side': 'link' if springs else 'motor',
     }
 
 

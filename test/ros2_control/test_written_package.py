@@ -2,15 +2,17 @@
 """What `flexdyn generate --ros2-control` writes compiles without warnings and passes its tests."""
 
 import json
+import os
 import re
 import subprocess
 import sys
 
 import flexdyn_ros as fd
 from flexdyn_ros.ros2_control import control_package
+from launch_stand_in import stand_in
 import numpy as np
 import pytest
-from written_package import compilers, CXX_FLAGS, HERE, need, objects, run, STANDARDS
+from written_package import compilers, CXX_FLAGS, HERE, need, objects, run, STANDARDS, write
 import yaml
 
 LONG, SHORT = 1_000_000, 20_000
@@ -118,6 +120,17 @@ def test_arm64(dyn, package, tmp_path, function):
     assert error <= 1e-12 * np.abs(torque).max()
 
 
+def test_the_class_on_arm64(package, tmp_path):
+    """The class in C++ under QEMU gives the torques of Dynamics."""
+    need('aarch64-linux-gnu-g++')
+    need('qemu-aarch64')
+    parts = objects(package, 'aarch64-linux-gnu-gcc', tmp_path)
+    run(
+        'aarch64-linux-gnu-g++', '-std=c++17', *CXX_FLAGS, '-static', '-I', package / 'include',
+        package / 'test' / 'test_torques.cpp', *parts, '-lm', '-o', tmp_path / 'torques')
+    assert run('qemu-aarch64', tmp_path / 'torques').count('ok') == 16
+
+
 def test_plugins_compile_where_ros2_control_is(package, tmp_path):
     """Controller, solver and hardware, where CMake finds their interfaces."""
     need('cmake')
@@ -143,6 +156,8 @@ def test_what_belongs_to_the_robot(dyn, package):
     assert dyn.robot.mode_names[2] == 'elbow/elastic'
     controllers = yaml.safe_load((package / 'config' / 'controllers.yaml').read_text())
     parameters = controllers['flexible_feed_forward_controller']['ros__parameters']
+    # The elbow has a spring, and the simulated arm measures links.
+    assert parameters['reference_side'] == 'link'
     assert parameters['joints'] == ['shoulder', 'elbow', 'lift']
     assert min(parameters['pd']['kp']) > 0.0 and len(parameters['pd']['kd']) == 3
     trajectory = controllers['joint_trajectory_controller']['ros__parameters']
@@ -152,10 +167,34 @@ def test_what_belongs_to_the_robot(dyn, package):
     text = (package / 'urdf' / 'my_arm.urdf').read_text()
     assert text.count('<command_interface name="effort"/>') == 3
     assert text.count('motor_position') == 1
-    compile((package / 'launch' / 'arm.launch.py').read_text(), 'arm.launch.py', 'exec')
     for path in package.rglob('*'):
         if path.is_file():
             assert 'arm_dynamics' not in path.read_text().replace('my_arm_dynamics', ''), path
+
+
+def test_launch_file(package, tmp_path, monkeypatch):
+    """Publisher, manager and one spawner for the whole chain; a path with a blank is read."""
+    prefix, file = tmp_path / 'prefix', package / 'launch' / 'arm.launch.py'
+    executables = 'robot_state_publisher', 'ros2_control_node', 'spawner'
+    for name in ('my_arm', 'controller_manager', 'robot_state_publisher'):
+        write(prefix, {f'share/ament_index/resource_index/packages/{name}': ''})
+    for name in executables:
+        owner = name if name == 'robot_state_publisher' else 'controller_manager'
+        (write(prefix, {f'lib/{owner}/{name}': ''}) / 'lib' / owner / name).chmod(0o755)
+    (prefix / 'share' / 'my_arm').symlink_to(package)
+    monkeypatch.setenv(
+        'AMENT_PREFIX_PATH', f'{prefix}{os.pathsep}{os.environ["AMENT_PREFIX_PATH"]}')
+    processes = stand_in.resolve(str(file))
+    assert tuple(each.executable for each in processes) == executables
+    publisher, manager, spawner = processes
+    assert 'my_arm/FlexibleArmSystem' in publisher.parameters[0]['robot_description']
+    assert manager.parameters == (str(prefix / 'share/my_arm/config/controllers.yaml'),)
+    assert spawner.command[1:-1] == (
+        'joint_state_broadcaster', 'flexible_feed_forward_controller',
+        'joint_trajectory_controller', '--activate-as-group')
+    own = write(tmp_path / 'my robot', {'arm.urdf': '<robot name="other"/>'}) / 'arm.urdf'
+    publisher = stand_in.resolve(str(file), {'description': str(own)})[0]
+    assert 'other' in publisher.parameters[0]['robot_description']
 
 
 def test_every_parameter_is_used(package):
@@ -176,6 +215,21 @@ def test_every_parameter_is_used(package):
     for name in found:
         group, _, last = name.rpartition('.')
         assert f'.{name}' in source or (group == 'payload' and f'payload.{last}' in source), name
+
+
+def test_the_search_serves_the_cycle_and_reports(dyn, monkeypatch):
+    """The long search runs for functions of a cycle alone; the fraction done grows to one."""
+    asked, done = {}, []
+
+    def quickly(robot, function, optimise, **rest):
+        asked[function] = optimise
+        return fd.generate(robot, function, optimise='quick', **rest)
+
+    monkeypatch.setattr('flexdyn_ros.ros2_control.package.generate', quickly)
+    control_package(dyn.robot, 'my_arm', progress=done.append)
+    assert [asked[name] for name in ('hybrid_step', 'inverse_dynamics')] == [True, True]
+    assert [asked[name] for name in ('mass_matrix', 'forward_dynamics')] == ['quick', 'quick']
+    assert len(done) == len(asked) and done == sorted(done) and done[-1] == 1.0
 
 
 @pytest.mark.parametrize('name', ['My_arm', '1arm', 'my__arm', 'my-arm', ''])

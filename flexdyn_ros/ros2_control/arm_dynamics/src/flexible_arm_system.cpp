@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hardware plugin that simulates the arm, modes included.
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,7 +21,8 @@ namespace arm_dynamics
 
 /**
  * Each joint takes effort, and has position, velocity (link side), effort, and where they are
- * declared motor_position and motor_velocity. Brakes hold the arm until all efforts are claimed.
+ * declared motor_position and motor_velocity. Brakes hold the arm while the hardware is not
+ * active, or not all efforts are claimed.
  */
 class FlexibleArmSystem : public hardware_interface::SystemInterface
 {
@@ -54,6 +58,19 @@ public:
     return CallbackReturn::SUCCESS;
   }
 
+  CallbackReturn on_activate(const rclcpp_lifecycle::State &) override
+  {
+    torque_ = JointVector{};
+    active_ = true;
+    return CallbackReturn::SUCCESS;
+  }
+
+  CallbackReturn on_deactivate(const rclcpp_lifecycle::State &) override
+  {
+    active_ = false;
+    return CallbackReturn::SUCCESS;
+  }
+
   return_type perform_command_mode_switch(
     const std::vector<std::string> & start, const std::vector<std::string> & stop) override
   {
@@ -66,7 +83,8 @@ public:
 
   return_type read(const rclcpp::Time &, const rclcpp::Duration & period) override
   {
-    const bool released = std::all_of(claimed_.begin(), claimed_.end(), [](bool c) {return c;});
+    const bool released =
+      active_ && std::all_of(claimed_.begin(), claimed_.end(), [](bool c) {return c;});
     if (!released) {
       simulator_.qd = Coordinates{};
     } else if (period.seconds() > 0.0) {
@@ -156,6 +174,7 @@ private:
   ArmSimulator simulator_;
   std::array<bool, kJoints> claimed_{}, motor_{};
   JointVector torque_{};
+  std::atomic<bool> active_{false};  // the life cycle may turn in another thread
   double step_ = 0.001;
 };
 

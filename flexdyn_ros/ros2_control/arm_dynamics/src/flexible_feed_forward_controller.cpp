@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -23,6 +25,8 @@ using controller_interface::InterfaceConfiguration;
 using controller_interface::interface_configuration_type;
 using controller_interface::return_type;
 
+// Within it controller_manager restarts a controller whose chained mode changes.
+constexpr std::chrono::milliseconds kRestart{20};
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array<const char *, 4> kReferences{{
   hardware_interface::HW_IF_POSITION, hardware_interface::HW_IF_VELOCITY,
@@ -104,13 +108,32 @@ StalePolicy policy_of(const std::string & name)
   return name == "hold" ? StalePolicy::kHold : StalePolicy::kAuto;
 }
 
+/// Put a changed parameter in its place, where others decide whether it is valid.
+void put(const rclcpp::Parameter & change, Parameters & parameters)
+{
+  const std::map<std::string, std::vector<double> *> arrays{
+    {"pd.kp", &parameters.pd.kp}, {"pd.kd", &parameters.pd.kd}, {"pd.limit", &parameters.pd.limit},
+    {"gravity", &parameters.gravity}, {"payload.com", &parameters.payload.com},
+    {"payload.inertia", &parameters.payload.inertia}};
+  const std::map<std::string, std::string *> texts{
+    {"torque_model", &parameters.torque_model}, {"reference_side", &parameters.reference_side}};
+  const std::map<std::string, bool *> flags{
+    {"compensate.gravity", &parameters.compensate.gravity},
+    {"limit_torques", &parameters.limit_torques}};
+  const std::string & name = change.get_name();
+  if (arrays.count(name) > 0) {*arrays.at(name) = change.as_double_array();}
+  if (texts.count(name) > 0) {*texts.at(name) = change.as_string();}
+  if (flags.count(name) > 0) {*flags.at(name) = change.as_bool();}
+  if (name == "payload.mass") {parameters.payload.mass = change.as_double();}
+}
+
 const char * text_of(Cycle cycle)
 {
   switch (cycle) {
     case Cycle::kTracking: return "tracks the reference";
     case Cycle::kHolding: return "holds the position: no reference";
     case Cycle::kStale: return "follows stale_policy: no valid joint state, or no torque for it";
-    default: return "waits for a joint state";
+    default: return "commands nothing: it is inactive, or waits for a joint state";
   }
 }
 
@@ -175,8 +198,6 @@ CallbackReturn FlexibleFeedForwardController::on_init()
 
 CallbackReturn FlexibleFeedForwardController::on_configure(const rclcpp_lifecycle::State &)
 {
-  timer_.reset();
-  subscription_.reset();
   const Parameters parameters = listener_->get_params();
   std::vector<std::string> joints = parameters.joints;
   if (joints.empty()) {joints.assign(kJointNames.begin(), kJointNames.end());}
@@ -187,7 +208,7 @@ CallbackReturn FlexibleFeedForwardController::on_configure(const rclcpp_lifecycl
       RCLCPP_ERROR(
         get_node()->get_logger(), "joints: \"%s\" is no joint of %s, or occurs twice",
         joint.c_str(), kRobot);
-      return CallbackReturn::ERROR;
+      return CallbackReturn::FAILURE;
     }
     columns_.push_back(column);
   }
@@ -198,9 +219,12 @@ CallbackReturn FlexibleFeedForwardController::on_configure(const rclcpp_lifecycl
     new_settings_.write(settings_of(parameters));
   } catch (const std::invalid_argument & error) {
     RCLCPP_ERROR(get_node()->get_logger(), "%s", error.what());
-    return CallbackReturn::ERROR;
+    return CallbackReturn::FAILURE;
   }
   reference_timeout_ = parameters.reference_timeout;
+  deactivated_at_ = Clock::time_point{};
+  checks_ = get_node()->add_on_set_parameters_callback(
+    [this](const std::vector<rclcpp::Parameter> & changes) {return check(changes);});
   // Parameters and reports are handled outside the real-time thread.
   timer_ = get_node()->create_wall_timer(
     std::chrono::milliseconds(50), [this]() {take_parameters(); report();});
@@ -210,17 +234,36 @@ CallbackReturn FlexibleFeedForwardController::on_configure(const rclcpp_lifecycl
   return CallbackReturn::SUCCESS;
 }
 
+CallbackReturn FlexibleFeedForwardController::on_cleanup(const rclcpp_lifecycle::State &)
+{
+  timer_.reset();
+  subscription_.reset();
+  checks_.reset();
+  return CallbackReturn::SUCCESS;
+}
+
+rcl_interfaces::msg::SetParametersResult FlexibleFeedForwardController::check(
+  const std::vector<rclcpp::Parameter> & changes) const
+{
+  rcl_interfaces::msg::SetParametersResult result;
+  result.successful = true;
+  try {
+    Parameters parameters = listener_->get_params();
+    for (const rclcpp::Parameter & change : changes) {put(change, parameters);}
+    (void)settings_of(parameters);
+  } catch (const std::exception & error) {
+    result.successful = false;
+    result.reason = error.what();
+  }
+  return result;
+}
+
 void FlexibleFeedForwardController::take_parameters()
 {
   if (!listener_->is_old(listened_)) {return;}
   listened_ = listener_->get_params();
-  try {
-    new_settings_.write(settings_of(listened_));
-    reference_timeout_ = listened_.reference_timeout;
-  } catch (const std::invalid_argument & error) {
-    RCLCPP_ERROR(
-      get_node()->get_logger(), "%s; the previous parameters stay in force", error.what());
-  }
+  new_settings_.write(settings_of(listened_));
+  reference_timeout_ = listened_.reference_timeout;
 }
 
 void FlexibleFeedForwardController::take_reference(
@@ -284,15 +327,20 @@ CallbackReturn FlexibleFeedForwardController::on_activate(const rclcpp_lifecycle
     return CallbackReturn::ERROR;
   }
   if (const ControllerSettings * settings = new_settings_.read()) {controller_.set(*settings);}
-  controller_.begin();
+  if (Clock::now() - deactivated_at_ < kRestart) {
+    write_torque();
+  } else {
+    controller_.begin();
+    now_ = 0.0;
+  }
   forget_references();
-  now_ = 0.0;
   return CallbackReturn::SUCCESS;
 }
 
 CallbackReturn FlexibleFeedForwardController::on_deactivate(const rclcpp_lifecycle::State &)
 {
   for (auto & interface : command_interfaces_) {(void)interface.set_value(0.0);}
+  if (cycle_ != Cycle::kSilent) {deactivated_at_ = Clock::now();}
   cycle_ = Cycle::kSilent;
   return CallbackReturn::SUCCESS;
 }
@@ -396,6 +444,13 @@ bool FlexibleFeedForwardController::read_state(MeasuredState & state) const
   return true;
 }
 
+void FlexibleFeedForwardController::write_torque()
+{
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    (void)command_interfaces_[k].set_value(torque_[columns_[k]]);
+  }
+}
+
 return_type FlexibleFeedForwardController::update_reference_from_subscribers(
   const rclcpp::Time &, const rclcpp::Duration & period)
 {
@@ -418,13 +473,9 @@ return_type FlexibleFeedForwardController::update_and_write_commands(
   if (is_in_chained_mode()) {read_references();}
   MeasuredState state;
   const bool measured = read_state(state);
-  JointVector torque{};
-  const Cycle cycle = controller_.update(now_, measured ? &state : nullptr, reference_, torque);
+  const Cycle cycle = controller_.update(now_, measured ? &state : nullptr, reference_, torque_);
   cycle_ = cycle;
-  if (cycle == Cycle::kSilent) {return return_type::OK;}
-  for (std::size_t k = 0; k < columns_.size(); ++k) {
-    (void)command_interfaces_[k].set_value(torque[columns_[k]]);
-  }
+  if (cycle != Cycle::kSilent) {write_torque();}
   return return_type::OK;
 }
 

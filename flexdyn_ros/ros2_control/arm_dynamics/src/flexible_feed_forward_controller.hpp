@@ -4,6 +4,7 @@
 #define FLEXIBLE_FEED_FORWARD_CONTROLLER_HPP_
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include "arm_dynamics/exchange.hpp"
 #include "arm_dynamics/arm_dynamics_parameters.hpp"
 #include "controller_interface/chainable_controller_interface.hpp"
+#include "rcl_interfaces/msg/set_parameters_result.hpp"
 #include "rclcpp/rclcpp.hpp"
 #include "trajectory_msgs/msg/joint_trajectory.hpp"
 
@@ -35,6 +37,7 @@ public:
   controller_interface::CallbackReturn on_configure(const rclcpp_lifecycle::State &) override;
   controller_interface::CallbackReturn on_activate(const rclcpp_lifecycle::State &) override;
   controller_interface::CallbackReturn on_deactivate(const rclcpp_lifecycle::State &) override;
+  controller_interface::CallbackReturn on_cleanup(const rclcpp_lifecycle::State &) override;
   controller_interface::InterfaceConfiguration command_interface_configuration() const override;
   controller_interface::InterfaceConfiguration state_interface_configuration() const override;
 
@@ -53,10 +56,15 @@ protected:
   bool on_set_chained_mode(bool chained) override;
 
 private:
+  using Clock = std::chrono::steady_clock;
+
   ControllerSettings settings_of(const Parameters & parameters) const;
+  rcl_interfaces::msg::SetParametersResult check(
+    const std::vector<rclcpp::Parameter> & changes) const;
   void take_parameters();
   void take_reference(const trajectory_msgs::msg::JointTrajectory & message);
   bool read_state(MeasuredState & state) const;
+  void write_torque();
   Reference at_rest() const;
   void read_references();
   void forget_references();
@@ -64,6 +72,7 @@ private:
 
   std::shared_ptr<ParameterListener> listener_;
   Parameters listened_;
+  rclcpp::node_interfaces::OnSetParametersCallbackHandle::SharedPtr checks_;
   rclcpp::TimerBase::SharedPtr timer_;
   rclcpp::Subscription<trajectory_msgs::msg::JointTrajectory>::SharedPtr subscription_;
 
@@ -76,6 +85,8 @@ private:
   Exchange<ControllerSettings> new_settings_;
   Exchange<Reference> new_reference_;
   Reference reference_;
+  JointVector torque_{};  // last commanded
+  Clock::time_point deactivated_at_;
   double received_at_ = 0.0;  // time of the cycle that took the topic's reference [s]
   std::atomic<Cycle> cycle_{Cycle::kSilent};
   Cycle reported_ = Cycle::kSilent;
