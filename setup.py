@@ -27,6 +27,7 @@ EXTRAS = {
     'solids': ['scikit-fem', 'meshio', 'trimesh', 'gmsh', 'matplotlib'],
     'modal-tests': ['pyuff'],
     'oracles': ['example-robot-data', 'mujoco', 'pin'],
+    'docs': ['myst-parser', 'sphinx', 'sphinx-rtd-theme'],
     'test': ['hypothesis', 'matplotlib', 'psutil', 'pycparser', 'pytest', 'pytest-timeout'],
 }
 

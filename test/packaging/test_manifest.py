@@ -156,7 +156,7 @@ def test_constraints_cover_the_requirements(version):
         }
 
     constraints = names(f'constraints-py{version}.txt')
-    required = {**names('run.txt'), **names('test.txt')}
+    required = {**names('run.txt'), **names('docs.txt'), **names('test.txt')}
     assert len(required) > 40
     assert set(required) <= set(constraints)
     assert all('==' in line for line in constraints.values())
