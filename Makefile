@@ -89,6 +89,9 @@ docs: setup-docs ## the site of documents into build/docs; warnings and broken i
 docs-links: setup-docs ## check the links of the documents to other sites (needs the network)
 	@$(ENV) python -m sphinx -q -b linkcheck docs build/docs-links
 
+pictures: setup-test ## the pictures of the examples, into docs/pictures (minutes)
+	@mkdir -p build && $(ENV) python scripts/pictures.py
+
 lines: ## lines of code of what is installed, by folder
 	@python3 scripts/count_lines.py
 

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from flexdyn_ros.robot_dynamics import Dynamics as Dynamics
     from flexdyn_ros.simulation import simulate as simulate, Trajectory as Trajectory
 
-__version__ = '0.1.0'
+__version__ = '1.0.0rc1'
 
 # Each name is imported when it is first used (PEP 562), so that the command line starts quickly.
 _MODULES = {

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Check the English of documents and docstrings: `scripts/env.sh python scripts/prose.py [FILE ...]`.
+
+The subject is a component and the verb the field's. A sentence has at most 25 words. Code, tables,
+pictures and quotations are left out.
+"""
+
+import ast
+from pathlib import Path
+import re
+import sys
+from typing import Iterator
+
+ROOT = Path(__file__).resolve().parents[1]
+MOST_WORDS = 25
+BANNED = re.compile(
+    r"\b(tells?|told|says?|said|saying|knows?|counts? for nothing|goe?s by|whose turn|nothing is"
+    r"|nobody|somebody|to be rid of|what is not|has it that|who(?:ever)? has|the one before)\b",
+    re.IGNORECASE,
+)
+"""Words that make a speaker of a component, or a noun of a clause."""
+WRITTEN = ('docs/validation.md', 'docs/counts.md', 'docs/benchmarks.md')
+"""Pages of tables that programs write."""
+IN_WORK = ()
+"""Files that are excepted for a time, each with its reason."""
+
+
+def sentences(text: str) -> Iterator[tuple[int, str]]:
+    """Yield line and words of each sentence of a text in Markdown, RST or of a docstring."""
+    lines = ['' if re.match(r'(\s*([|#>]|!\[|\.\. |[-=~^]{3,})|    )', line) else line
+             for line in re.sub(r'```.*?```|<!--.*?-->', _blank, text, flags=re.DOTALL).split('\n')]
+    # Items of lists end a sentence, as an empty line does.
+    body = '\n'.join(re.sub(r'^\s*([-*]|\d+\.)\s+', '\0', line) or '\0' for line in lines)
+    for found in re.finditer(r'[^\0.!?]+(?:[.!?](?!\s)[^\0.!?]+)*', body):
+        yield body.count('\n', 0, found.start()) + 1, found.group()
+
+
+_SECTION = re.compile(r'^(Args|Attributes|Raises|Returns|Yields):$', re.MULTILINE)
+
+
+def _blank(found: re.Match) -> str:
+    return '\n' * found.group().count('\n')
+
+
+def faults(text: str) -> Iterator[tuple[int, str]]:
+    """Yield line and fault of each sentence that breaks a rule."""
+    plain = re.sub(r'`[^`]*`|\[[^]\[]*\](?=\s|$)|"[^"\n]*"', 'X', text)
+    for line, sentence in sentences(re.sub(r'\]\([^)]*\)', ']', plain)):
+        words = re.findall(r"(?<![\w^*/])(?:[Aa]|[A-Za-z][a-z'-]+)(?![\w^*/(])", sentence)
+        if len(words) > MOST_WORDS:
+            yield line, f'{len(words)} words: {" ".join(words[:6])} ...'
+    for found in BANNED.finditer(plain):
+        yield plain.count('\n', 0, found.start()) + 1, f'"{found.group()}"'
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield first line and text of a document, or of each docstring of a module."""
+    source = path.read_text(encoding='utf-8')
+    if path.suffix != '.py':
+        yield 1, source
+        return
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            text = ast.get_docstring(node)
+            if text:
+                # What is indented in a section is prose, elsewhere it is code.
+                prose, header, sections = text.partition(_SECTION.search(text)[0])                     if _SECTION.search(text) else (text, '', '')
+                yield node.body[0].lineno, prose + header + re.sub(
+                    r'^ +(\*{0,2}[\w, ]+: )?', lambda m: '- ' if m[1] else '', sections, flags=re.M)
+
+
+def main() -> int:
+    """Print the faults of the files named, or of all; return 1 where there are any."""
+    paths = [Path(word).resolve() for word in sys.argv[1:]] or [
+        *ROOT.glob('*.md'), ROOT / 'CHANGELOG.rst', *(ROOT / 'docs').rglob('*.md'),
+        *(ROOT / 'flexdyn_ros').rglob('*.py'), *(ROOT / 'examples').glob('*.py'),
+    ]
+    count = 0
+    for path in sorted(paths):
+        name = str(path.relative_to(ROOT))
+        if name not in WRITTEN and name not in IN_WORK:
+            for first, text in texts(path):
+                for line, fault in faults(text):
+                    count += 1
+                    print(f'{name}:{first + line - 1}: {fault}')
+    return int(count > 0)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
