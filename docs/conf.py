@@ -23,6 +23,7 @@ extensions = [
 ]
 exclude_patterns = ['_build']
 html_theme = 'sphinx_rtd_theme'
+myst_enable_extensions = ['dollarmath']
 myst_heading_anchors = 4
 # Docstrings put code in single backquotes, and types stand in the signatures.
 default_role = 'code'
