@@ -37,7 +37,7 @@ suppress_warnings = ['misc.highlighting_failure']
 
 def contract() -> str:
     """Return the page of the public contract, from the groups of the package's docstring."""
-    lines = ['# Python API', '', 'The names of `import flexdyn_ros as fd`, as `help(fd)` lists them.']
+    lines = ['# Python API', '', 'The names of `flexdyn_ros`, in the groups of `help(flexdyn_ros)`.']
     for title, names in groups():
         lines += ['', f'## {title}', '', '```{eval-rst}']
         for name in names:

@@ -3,8 +3,8 @@
 """
 Poles of the flexible Canadarm under a joint PD, from its linear state space.
 
-With soft gains the joints give way to the bending links and damp them; with stiff ones the arm
-bends as if its brakes were on, and nothing damps it.
+With soft gains the joints give way to the bending links and damp them. With stiff ones the arm
+bends as if its brakes were on, without damping.
 Run: python3 poles_under_joint_control.py [PICTURE.png]
 """
 

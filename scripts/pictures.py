@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the picture of each example into docs/pictures: `scripts/env.sh python scripts/pictures.py`."""
+"""Write the picture of each example into docs/pictures, as `make pictures` does."""
 
 import os
 from pathlib import Path
@@ -39,7 +39,8 @@ def keep(folder: Path) -> None:
     for path in folder.glob('*.png'):
         with Image.open(path) as image:
             size = (WIDTH, round(image.height * WIDTH / image.width))
-            image.convert('RGB').resize(size).quantize(64).save(PICTURES / path.name, optimize=True)
+            small = image.convert('RGB').resize(size).quantize(64)
+            small.save(PICTURES / path.name, optimize=True)
 
 
 def main() -> None:

@@ -15,8 +15,8 @@ from typing import Iterator
 ROOT = Path(__file__).resolve().parents[1]
 MOST_WORDS = 25
 BANNED = re.compile(
-    r"\b(tells?|told|says?|said|saying|knows?|counts? for nothing|goe?s by|whose turn|nothing is"
-    r"|nobody|somebody|to be rid of|what is not|has it that|who(?:ever)? has|the one before)\b",
+    r'\b(tells?|told|says?|said|saying|knows?|counts? for nothing|goe?s by|whose turn|nothing is'
+    r'|nobody|somebody|to be rid of|what is not|has it that|who(?:ever)? has)\b',
     re.IGNORECASE,
 )
 """Words that make a speaker of a component, or a noun of a clause."""
@@ -28,24 +28,25 @@ IN_WORK = ()
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:
     """Yield line and words of each sentence of a text in Markdown, RST or of a docstring."""
-    lines = ['' if re.match(r'(\s*([|#>]|!\[|\.\. |[-=~^]{3,})|    )', line) else line
-             for line in re.sub(r'```.*?```|<!--.*?-->', _blank, text, flags=re.DOTALL).split('\n')]
+    prose = re.sub(r'```.*?```|<!--.*?-->', _blank, text, flags=re.DOTALL)
+    lines = ['' if _NO_PROSE.match(line) else line for line in prose.split('\n')]
     # Items of lists end a sentence, as an empty line does.
     body = '\n'.join(re.sub(r'^\s*([-*]|\d+\.)\s+', '\0', line) or '\0' for line in lines)
     for found in re.finditer(r'[^\0.!?]+(?:[.!?](?!\s)[^\0.!?]+)*', body):
         yield body.count('\n', 0, found.start()) + 1, found.group()
 
 
-_SECTION = re.compile(r'^(Args|Attributes|Raises|Returns|Yields):$', re.MULTILINE)
+_NO_PROSE = re.compile(r'\s*([|#>]|!\[|\.\. |[-=~^]{3,})|    ')
+_SECTION = re.compile(r'^(?=(?:Args|Attributes|Raises|Returns|Yields):$)', re.MULTILINE)
 
 
 def _blank(found: re.Match) -> str:
-    return '\n' * found.group().count('\n')
+    return 'X' + '\n' * found.group().count('\n')
 
 
 def faults(text: str) -> Iterator[tuple[int, str]]:
     """Yield line and fault of each sentence that breaks a rule."""
-    plain = re.sub(r'`[^`]*`|\[[^]\[]*\](?=\s|$)|"[^"\n]*"', 'X', text)
+    plain = re.sub(r'`[^`]+`|\[[^]\[]*\](?=\s|$)|"[^"\n]*"', _blank, text)
     for line, sentence in sentences(re.sub(r'\]\([^)]*\)', ']', plain)):
         words = re.findall(r"(?<![\w^*/])(?:[Aa]|[A-Za-z][a-z'-]+)(?![\w^*/(])", sentence)
         if len(words) > MOST_WORDS:
@@ -62,12 +63,16 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
         return
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
-            text = ast.get_docstring(node)
-            if text:
-                # What is indented in a section is prose, elsewhere it is code.
-                prose, header, sections = text.partition(_SECTION.search(text)[0])                     if _SECTION.search(text) else (text, '', '')
-                yield node.body[0].lineno, prose + header + re.sub(
-                    r'^ +(\*{0,2}[\w, ]+: )?', lambda m: '- ' if m[1] else '', sections, flags=re.M)
+            text = (ast.get_docstring(node) or '').partition('Examples:\n')[0]
+            # What is indented in a section is prose, elsewhere it is code.
+            prose, *sections = _SECTION.split(text, maxsplit=1)
+            if prose:
+                yield node.body[0].lineno, prose + ''.join(map(_items, sections))
+
+
+def _items(section: str) -> str:
+    """Return a section of a docstring as a list with an item an argument."""
+    return re.sub(r'^ +((?:\*{0,2}[\w, ]+: )?)', lambda m: '- ' * bool(m[1]), section, flags=re.M)
 
 
 def main() -> int:

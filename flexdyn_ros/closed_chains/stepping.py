@@ -88,7 +88,7 @@ class PrescribedErrors:
         self._end = self._stages.pop()
 
     def at(self, stage: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return errors and their rates at a stage, (n,) each; zero if nothing is prescribed."""
+        """Return errors and their rates at a stage, (n,) each; zero without prescribed motion."""
         return self._stages[stage] if self._stages else (self.offset, self.rate)
 
     def end_step(self) -> None:
@@ -140,7 +140,7 @@ class LoopMotion:
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing is given about the loops and no gains hold them."""
+        """Whether the loops have neither inputs nor gains that hold them."""
         given = self._accelerations is not None or self._forces is not None
         return self._gains is None and not given
 

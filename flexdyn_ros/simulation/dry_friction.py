@@ -61,7 +61,7 @@ def friction_impulses(
     """
     Return impulses and velocities that meet the set-valued law, one for each joint.
 
-    The velocities are v = free + mobility P. It is the minimum of a convex function over a box; a
+    The velocities are v = free + mobility P. It is the minimum of a convex function over a box. A
     primal-dual active set finds it (Hintermueller, Ito and Kunisch, SIAM Journal on Optimization
     13, 2002), or else Gauss-Seidel sweeps, which always converge.
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python and shell blocks of each document run, in their order, in one folder a document."""
 
+import json
 import os
 from pathlib import Path
 import re
@@ -17,7 +18,7 @@ PAGES = {
     for path in sorted([*ROOT.glob('*.md'), *(ROOT / 'docs').rglob('*.md')])
     if path.name not in SIGNATURES
 }
-RUNNER = '''
+RUNNER = """
 import json, subprocess, sys
 names = {}
 for language, block in json.load(open('blocks.json')):
@@ -25,18 +26,16 @@ for language, block in json.load(open('blocks.json')):
         exec(compile(block, block, 'exec'), names)
     else:
         subprocess.run(['bash', '-euo', 'pipefail', '-c', block], check=True)
-'''
+"""
 # Where ROS 2 is not installed, its launch files run by the stand-in of the tests.
-ROS2 = '''#!/usr/bin/env bash
+ROS2 = """#!/usr/bin/env bash
 file=$(find -L "$FLEXDYN_ROOT/launch" "$FLEXDYN_ROOT/examples" -name "$3")
 exec python -m launch_stand_in "$file" "${@:4}"
-'''
+"""
 
 
 @pytest.mark.parametrize('page', [name for name, blocks in PAGES.items() if blocks])
 def test_the_blocks_of_a_document_run(page, tmp_path):
-    import json
-
     (tmp_path / 'blocks.json').write_text(json.dumps(PAGES[page]))
     (tmp_path / 'runner.py').write_text(RUNNER)
     done = run_forked(COMMANDS, [tmp_path / 'runner.py'], tmp_path, environment(tmp_path))

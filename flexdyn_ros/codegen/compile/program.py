@@ -3,7 +3,7 @@
 Any traced program as compiled code: built once, kept on disk, ready to be called.
 
 A key names a program: all that its trace depends on besides the version of this package. Where the
-cache has it, nothing is traced, generated or compiled.
+cache has it, it is neither traced, generated nor compiled.
 """
 
 from __future__ import annotations

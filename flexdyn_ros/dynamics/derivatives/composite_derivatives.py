@@ -8,10 +8,10 @@ accelerations by the composite inertia, to angular velocity as in motion_variati
 a force, d tau_i / d(motion), is carried inward, as the transpose of the way that motions go
 outward. Where x is further outward, it changes the wrench on its own body, one column that is
 carried inward as wrenches are. Both halves meet at the body itself. Composite bodies are those of
-Walker and Orin 1982; that rows and columns of the derivatives can share them is the idea of
+Walker and Orin 1982. That rows and columns of the derivatives can share them is the idea of
 Carpentier and Mansard, Analytical derivatives of rigid body dynamics algorithms, 2018, and of
 Singh, Russell and Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial
-vector algebra, 2022; here in body axes, without the velocity of origins, and with flexible bodies.
+vector algebra, 2022. Here in body axes, without the velocity of origins, and with flexible bodies.
 How motions and wrenches depend on the coordinates of one body is found by differentiation of
 scalars, by the calculus of their kind.
 """

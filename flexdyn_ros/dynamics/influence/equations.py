@@ -6,7 +6,7 @@ The method of P. L. Graves (Dynamical Modeling of Serial Manipulators with Flexi
 Joints Using the Method of Kinematic Influence; the program V-Sim), for trees of bodies and exact:
 the mass matrix is sum J^T Pi J over the links (24), with the inertia Pi of the deflected link in
 place of (25); nonlinear accelerations follow (27), completed by the terms that the print leaves
-out; all forces reach joint-and-mode space by J^T (13). It shares no recursion with newton_euler,
+out. All forces reach joint-and-mode space by J^T (13). It shares no recursion with newton_euler,
 mass_matrix and articulated_body. The paper's approximations are in
 model.py; none is made unless it is asked for.
 """

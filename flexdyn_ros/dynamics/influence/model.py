@@ -7,7 +7,7 @@ springs, losses and outside wrenches stay exact.
 
 - "undeformed_inertia", eq. 25: "variations due to the flexibility" of a link's own inertia are
   left out. In every integral over a link, of the mass matrix and of the nonlinear loads, each mass
-  element counts at its undeformed place; what the link carries still hangs on its deflected ends.
+  element counts at its undeformed place. What the link carries still hangs on its deflected ends.
 - "lumped_mass", the equation after (27): nonlinear loads are those of one rigid body for each
   link, with the link's mass and its inertia about the undeformed centre of mass, which rides on
   the cross-section there.

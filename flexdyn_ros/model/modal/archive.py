@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-NumPy archives (`.npz`): headers are checked before any number is read, and nothing is unpickled.
+NumPy archives (`.npz`): headers are checked before numbers are read, without unpickling.
 
 An archive is a zip file of `.npy` members (numpy.lib.format). Whatever is wrong with it, a
 ValueError names it, with a text that continues `file="path"`. While a file is read, memory stays

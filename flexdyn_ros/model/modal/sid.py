@@ -15,8 +15,8 @@ and P_kl = int phi_k phi_l^T dm, and ~ the matrix of the cross product, the bloc
 - Oe_k = int phi_k^T w~ w~ r dm as factors of wx^2 wy^2 wz^2 wxwy wywz wxwz, of first order the
   same with P_kl for W_k; note that the products are in another order than in J.
 
-A block lists what is not zero. Its structure is 0 zero, 1 diagonal, 2 symmetric, 3 full or
-4 the identity matrix, of which nothing is listed.
+A block lists the entries that differ from zero. Its structure is 0 zero, 1 diagonal, 2 symmetric, 3 full or
+4 the identity matrix, without a list.
 """
 
 from __future__ import annotations
