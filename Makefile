@@ -38,10 +38,11 @@ test-all: setup-test ## every test: also the slow ones, as pip, colcon and the d
 test-faults: setup-test ## apply the seeded faults of test/faults one by one: each must fail its tests (half an hour)
 	@$(ENV) python scripts/seeded_faults.py --jobs $(WORKERS)
 
-lint: setup-test ## ruff, mypy and the import contracts of .importlinter (10 seconds)
+lint: setup-test ## ruff, mypy, import contracts of .importlinter, English of documents (20 seconds)
 	@$(ENV) ruff check .
 	@$(ENV) mypy
 	@$(ENV) lint-imports --no-logo
+	@$(ENV) python scripts/prose.py
 
 test-oldest: ## tests without ROS on numpy 1.21.5, scipy 1.8.0 and Python 3.10
 	@$(ENV) scripts/test_oldest.sh

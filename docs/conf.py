@@ -37,7 +37,7 @@ suppress_warnings = ['misc.highlighting_failure']
 
 def contract() -> str:
     """Return the page of the public contract, from the groups of the package's docstring."""
-    lines = ['# Python API', '', 'The names of `flexdyn_ros`, in the groups of `help(flexdyn_ros)`.']
+    lines = ['# Python API', '', 'The public names in the groups of `help(flexdyn_ros)`.']
     for title, names in groups():
         lines += ['', f'## {title}', '', '```{eval-rst}']
         for name in names:
@@ -77,16 +77,16 @@ def from_outside(name: str) -> str:
 
 
 PAGES = {
-    'reference/api.md': contract,
-    'reference/command_line.md': commands,
-    'reference/robots.md': lambda: from_outside('urdf/README.md'),
-    'reference/changes.rst': lambda: (ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8'),
-    'how_to/contributing.md': lambda: from_outside('CONTRIBUTING.md'),
+    'api.md': contract,
+    'command_line.md': commands,
+    'robots.md': lambda: from_outside('urdf/README.md'),
+    'changes.rst': lambda: (ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8'),
+    'contributing.md': lambda: from_outside('CONTRIBUTING.md'),
 }
-"""Pages that are written before Sphinx looks for pages, and not kept in the repository."""
+"""Pages in generated/, written before Sphinx looks for pages, and not kept in the repository."""
 MOVED = {
-    '](../CONTRIBUTING.md': '](/how_to/contributing.md',
-    '](../urdf/README.md': '](/reference/robots.md',
+    '](../CONTRIBUTING.md': '](/generated/contributing.md',
+    '](../urdf/README.md': '](/generated/robots.md',
     '](../README.md': '](/index.md',
 }
 """Links that lead outside of docs/ in the repository, and their pages in the site."""
@@ -94,8 +94,10 @@ MOVED = {
 
 def write_pages(app: object, config: object) -> None:
     """Write the generated pages."""
+    folder = Path(app.srcdir) / 'generated'
+    folder.mkdir(exist_ok=True)
     for name, page in PAGES.items():
-        (Path(app.srcdir) / name).write_text(page(), encoding='utf-8')
+        (folder / name).write_text(page(), encoding='utf-8')
 
 
 def move_links(app: object, name: str, source: list[str]) -> None:

@@ -16,7 +16,7 @@ SIGNATURES = {'identification.md'}
 PAGES = {
     str(path.relative_to(ROOT)): BLOCK.findall(path.read_text(encoding='utf-8'))
     for path in sorted([*ROOT.glob('*.md'), *(ROOT / 'docs').rglob('*.md')])
-    if path.name not in SIGNATURES
+    if path.name not in SIGNATURES and path.parent.name != 'generated'
 }
 RUNNER = """
 import json, subprocess, sys

@@ -33,7 +33,7 @@ def picture(tmp_path):
 def check_picture(path):
     """Check that a picture shows something."""
     with Image.open(path) as image:
-        assert min(image.size) > 200
+        assert min(image.size) > 100
         assert len(image.convert('RGB').getcolors(1 << 24)) > 10
 
 

@@ -4,8 +4,8 @@ Generated sources and compiled libraries kept on disk between processes.
 
 They lie in $FLEXDYN_CACHE_DIR, or else in flexdyn_ros below $XDG_CACHE_HOME or ~/.cache. Since
 they are executed, neither a file nor a folder on the way to it that other users could have
-written is used. A key holds the model, the function and the version of the generator (for
-libraries the compiler, its flags and the processor too), so entries never become stale. An entry
+written is used. A key holds the model, the function and the version of the generator. For
+libraries it holds the compiler, its flags and the processor too: entries are never stale. An entry
 ends with a digest of itself: one that was cut off or damaged counts as none. It is written under
 another name and then renamed, so that processes side by side see it whole or not at all.
 """

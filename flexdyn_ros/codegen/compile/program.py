@@ -117,8 +117,8 @@ class CompiledProgram:
         """
         Return the compiled function of one sample.
 
-        It takes vectors and gives arrays (a float for an energy), in a tuple where there are
-        several; an ArithmeticError means that they are not finite, or that a pivot is in doubt.
+        It takes vectors and returns arrays (a float for an energy), in a tuple where there are
+        several. An ArithmeticError means results that are not finite, or a doubtful pivot.
 
         Raises:
             NoCompiler, CompilationFailed: If it cannot be compiled.

@@ -4,8 +4,8 @@ NumPy archives (`.npz`): headers are checked before numbers are read, without un
 
 An archive is a zip file of `.npy` members (numpy.lib.format). Whatever is wrong with it, a
 ValueError names it, with a text that continues `file="path"`. While a file is read, memory stays
-below twice the largest size allowed: so much all arrays take at most, as 64-bit numbers and as
-they are stored, and no array is in memory twice.
+below twice the largest size allowed. All arrays take so much at most, as 64-bit numbers and as
+they are stored. No array is in memory twice.
 """
 
 from __future__ import annotations
