@@ -39,7 +39,7 @@ def generate_launch_description():
         ExecuteProcess(
             cmd=[
                 sys.executable, PathJoinSubstitution([ThisLaunchFileDir(), 'draw_topics.py']),
-                LaunchConfiguration('picture'), LaunchConfiguration('duration'),
+                LaunchConfiguration('picture'), LaunchConfiguration('duration'), '6',
             ],
             output='screen',
             on_exit=Shutdown(),
