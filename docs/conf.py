@@ -87,7 +87,7 @@ PAGES = {
 MOVED = {
     '](../CONTRIBUTING.md': '](/generated/contributing.md',
     '](../urdf/README.md': '](/generated/robots.md',
-    '](../README.md': '](/index.md',
+    '](../README.md': '](/index.rst',
 }
 """Links that lead outside of docs/ in the repository, and their pages in the site."""
 
