@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: bench bench-codegen bench-simulation soak lines bounds counts studies validate help setup setup-test setup-validate demo test test-all test-faults lint test-arm64 test-oldest build colcon-test clean
+.PHONY: docs docs-links pictures bench bench-codegen bench-simulation soak lines bounds counts studies validate help setup setup-docs setup-test setup-validate demo test test-all test-faults lint test-arm64 test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
@@ -15,6 +15,9 @@ help: ## show this list
 
 setup: ## make .venv with what the demo and the nodes need (under 600 MB)
 	@$(ENV) scripts/setup.sh run
+
+setup-docs:
+	@$(ENV) scripts/setup.sh docs
 
 setup-test:
 	@$(ENV) scripts/setup.sh test
@@ -35,10 +38,11 @@ test-all: setup-test ## every test: also the slow ones, as pip, colcon and the d
 test-faults: setup-test ## apply the seeded faults of test/faults one by one: each must fail its tests (half an hour)
 	@$(ENV) python scripts/seeded_faults.py --jobs $(WORKERS)
 
-lint: setup-test ## ruff, mypy and the import contracts of .importlinter (10 seconds)
+lint: setup-test ## ruff, mypy, import contracts of .importlinter, English of documents (20 seconds)
 	@$(ENV) ruff check .
 	@$(ENV) mypy
 	@$(ENV) lint-imports --no-logo
+	@$(ENV) python scripts/prose.py
 
 test-oldest: ## tests without ROS on numpy 1.21.5, scipy 1.8.0 and Python 3.10
 	@$(ENV) scripts/test_oldest.sh
@@ -80,6 +84,15 @@ bench: setup ## rate of the inverse dynamics node (minutes)
 
 soak: setup ## ten minutes of the inverse dynamics node at 500 Hz: its memory stays flat
 	@$(ENV) python -m benchmarks.soak
+
+docs: setup-docs ## the site of documents into build/docs; warnings and broken internal links are errors
+	@$(ENV) python -m sphinx -q -W --keep-going -b html docs build/docs
+
+docs-links: setup-docs ## check the links of the documents to other sites (needs the network)
+	@$(ENV) python -m sphinx -q -b linkcheck docs build/docs-links
+
+pictures: setup-test ## the pictures of the examples, into docs/pictures (minutes)
+	@mkdir -p build && $(ENV) python scripts/pictures.py
 
 lines: ## lines of code of what is installed, by folder
 	@python3 scripts/count_lines.py

@@ -3,6 +3,7 @@
 
 import hashlib
 from pathlib import Path
+import re
 import sysconfig
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ from setuptools import Extension, find_packages, setup
 PACKAGE = 'flexdyn_ros'
 SHARED = {
     'launch': ('*.launch.py',),
+    'examples': ('*.py',),
     'config': ('*.yaml', '*.xml'),
     'rviz': ('*.rviz',),
     'urdf': ('*.xacro', '*.urdf', '*.xml', '*.yaml', '*.npz'),
@@ -28,6 +30,7 @@ EXTRAS = {
     'modal-tests': ['pyuff'],
     'studies': ['clarabel', 'cvxpy-base', 'figaroh', 'matplotlib'],
     'oracles': ['example-robot-data', 'mujoco', 'pin'],
+    'docs': ['myst-parser', 'sphinx', 'sphinx-rtd-theme'],
     'test': ['hypothesis', 'matplotlib', 'psutil', 'pycparser', 'pytest', 'pytest-timeout'],
 }
 
@@ -77,10 +80,13 @@ def extensions():
 
 
 manifest = ElementTree.parse('package.xml').getroot()
+# The one place of the version; package.xml has no room for the "rc1" of a candidate.
+VERSION = re.search(
+    "__version__ = '(.+)'", Path(PACKAGE, '__init__.py').read_text(encoding='utf-8'))
 
 setup(
     name=PACKAGE,
-    version=manifest.findtext('version'),
+    version=VERSION.group(1),
     description=' '.join(manifest.findtext('description').split()),
     license=manifest.findtext('license'),
     maintainer=manifest.findtext('maintainer'),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Modes of finite elements, written to a file (docs/modal_files.md) and loaded: [FILE.npz]."""
+"""Modes of finite elements in a file (docs/modal_files.md): [FILE.npz [PICTURE.png]]."""
 
 from pathlib import Path
 import sys
@@ -8,6 +8,7 @@ import tempfile
 
 import flexdyn_ros as fd
 from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
+from flexdyn_ros.simulation.mode_pictures import save_mode_shapes
 import numpy as np
 
 LENGTH, MASS, RIGIDITY, ELEMENTS, MODES = 1.0, 0.5, 203.5752, 24, 3  # [m, kg, N m^2]
@@ -51,6 +52,8 @@ def main():
     stiffness = stiffness_matrix(dyn, np.zeros(MODES))
     rates, _ = natural_modes(dyn.mass_matrix(np.zeros(MODES)), stiffness)
     print('frequencies [Hz]', rates / (2 * np.pi))
+    if len(sys.argv) > 2:
+        save_mode_shapes(dyn.robot, sys.argv[2])
 
 
 if __name__ == '__main__':

@@ -3,11 +3,13 @@
 """
 Poles of the flexible Canadarm under a joint PD, from its linear state space.
 
-With soft gains the joints give way to the bending links and damp them; with stiff ones the arm
-bends as if its brakes were on, and nothing damps it. Run: python3 poles_under_joint_control.py
+With soft gains the joints give way to the bending links and damp them. With stiff ones the arm
+bends as if its brakes were on, without damping.
+Run: python3 poles_under_joint_control.py [PICTURE.png]
 """
 
 from pathlib import Path
+import sys
 
 import flexdyn_ros as fd
 import numpy as np
@@ -24,17 +26,26 @@ def main():
     n, nv = robot.n_joints, robot.nv
     inertia = np.diag(dyn.mass_matrix(q))[:n]
     print(f'{robot}\nlowest bending frequencies [Hz] and their damping ratios:')
+    found = {}
     for stiffness in GAINS:
         # u = -kp q - kd qd, critically damped for the stiff arm.
         gains = np.zeros((n, 2 * nv))
         gains[:, :n] = stiffness * np.eye(n)
         gains[:, nv : nv + n] = np.diag(2.0 * np.sqrt(stiffness * inertia))
         poles = np.linalg.eigvals(a - b @ gains)
-        poles = sorted(poles[poles.imag > 1e-3], key=abs)[:4]
+        found[stiffness] = poles = sorted(poles[poles.imag > 1e-3], key=abs)[:4]
         shown = '  '.join(
             f'{abs(pole) / (2 * np.pi):.4g} ({-pole.real / abs(pole):.4f})' for pole in poles
         )
         print(f'kp = {stiffness:.0e}: {shown}')
+    if len(sys.argv) > 1:
+        import matplotlib.pyplot as plt
+
+        for stiffness, poles in found.items():
+            plt.plot(np.real(poles), np.imag(poles), 'x', ms=9, label=f'kp = {stiffness:.0e}')
+        plt.gca().set(xlabel='real part [1/s]', ylabel='imaginary part [1/s]', title='Poles')
+        plt.legend()
+        plt.savefig(sys.argv[1])
 
 
 if __name__ == '__main__':

@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One swing of a flexible two-link arm by the exact equations and by each reduced form."""
+"""
+One swing of a flexible two-link arm by the exact equations and by each reduced form.
+
+Run: python3 reduced_forms.py [PICTURE.png]
+"""
 
 from pathlib import Path
+import sys
 
 import flexdyn_ros as fd
 import numpy as np
@@ -34,6 +39,16 @@ def main():
         off = np.linalg.norm(tip - tips['exact'])
         print(f'{form}: tip at {tip[0]:.4f} {tip[1]:.4f} m, {1e3 * off:.3g} mm off; '
               f'{len(swings[form])} samples by {swings[form].method}')
+    if len(sys.argv) > 1:
+        import matplotlib.pyplot as plt
+
+        exact = swings['exact']
+        for form, swing in list(swings.items())[1:]:
+            same = np.interp(swing.t, exact.t, exact.q[:, 2])
+            plt.plot(swing.t, 1e3 * (swing.q[:, 2] - same), label=form.replace('_', ' '))
+        plt.gca().set(xlabel='time [s]', ylabel='error of the first deflection [mm]')
+        plt.legend()
+        plt.savefig(sys.argv[1])
 
 
 if __name__ == '__main__':

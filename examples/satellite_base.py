@@ -3,10 +3,12 @@
 """
 A flexible arm on a satellite that floats, and on one that is moved.
 
-The floating one turns against its arm; the other takes a wrench. Run: python3 satellite_base.py
+The floating one turns against its arm; the other takes a wrench.
+Run: python3 satellite_base.py [PICTURE.png]
 """
 
 from pathlib import Path
+import sys
 
 import flexdyn_ros as fd
 import numpy as np
@@ -41,11 +43,17 @@ def main():
 
     start, rest = robot.neutral_configuration(), np.zeros(robot.nv)
     moved = fd.simulate(
-        fd.Dynamics(robot), start, rest, None, 1.0, 2e-3, base_acceleration=shaken
-    )
+        fd.Dynamics(robot), start, rest, None, 1.0, 2e-3, base_acceleration=shaken)
     print(f'largest force along z: {np.max(np.abs(moved.tau[:, 2])):.3f} N')
-    rigid = 0.1 * robot.total_mass
-    print(f'of all links without joints: {rigid:.3f} N')
+    print(f'of all links without joints: {0.1 * robot.total_mass:.3f} N')
+    if len(sys.argv) > 1:
+        import matplotlib.pyplot as plt
+
+        turn = 2.0 * np.arctan2(free.q[:, 5], free.q[:, 6])
+        plt.plot(free.t, free.coordinate('yaw'), free.t, turn)
+        plt.legend(['yaw of the arm', 'satellite'])
+        plt.gca().set(xlabel='time [s]', ylabel='angle [rad]', title='A satellite that floats')
+        plt.savefig(sys.argv[1])
 
 
 if __name__ == '__main__':

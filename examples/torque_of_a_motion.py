@@ -3,19 +3,18 @@
 """
 Torque for a motion of the flexible Canadarm: with stiff links, and with links that bend.
 
-The joints follow the manoeuvre of Mohan and Saha. The modes answer it freely; they are integrated
-along the motion, so that each torque belongs to the bent arm. The links lag at first (the slowest
-mode takes 6 s), so the torque builds up late. Run: python3 torque_of_a_motion.py
+The joints follow the manoeuvre of Mohan and Saha, and the modes are integrated along it. The
+slowest takes 6 s, so that torque builds up late. Run: torque_of_a_motion.py [PICTURE.png]
 """
 
 from pathlib import Path
+import sys
 
 import flexdyn_ros as fd
 import numpy as np
 
 URDF = Path(__file__).resolve().parents[1] / 'urdf' / 'canadarm.urdf.xacro'
-RATE = np.array([0.075, 0.05, 0.1])  # [rad/s], Mohan and Saha
-PERIOD = np.array([10.0, 5.0, 5.0])  # [s], Mohan and Saha
+RATE, PERIOD = np.array([[0.075, 0.05, 0.1], [10.0, 5.0, 5.0]])  # [rad/s], [s], Mohan and Saha
 STEP = 0.002  # [s], a ninth of the period of the fastest mode (55 Hz)
 
 
@@ -33,21 +32,28 @@ def main():
     robot = fd.load_robot(URDF)
     dyn = fd.Dynamics(robot)
     n = robot.n_joints
-    still = np.zeros(robot.n_modes)
-    modes, rates = still.copy(), still.copy()
+    modes = rates = still = np.zeros(robot.n_modes)
+    samples = []
     print(robot)
-    print(' time [s]   torque with stiff links [N m]        torque with flexible links [N m]')
+    print(' time [s]   torque with stiff links [N m]        with flexible links [N m]')
     for step in range(1251):
         q, qd, qdd = motion(step * STEP)
-        flexible, accelerations = dyn.hybrid_dynamics(
-            np.concatenate([q, modes]), np.concatenate([qd, rates]), qdd
-        )
+        flexible, accelerations = dyn.hybrid_dynamics([*q, *modes], [*qd, *rates], qdd)
+        stiff = dyn.inverse_dynamics(*([*part, *still] for part in (q, qd, qdd)))
+        samples.append([step * STEP, *stiff[:n], *flexible])
         if step % 250 == 0:
-            stiff = dyn.inverse_dynamics(*(np.concatenate([part, still]) for part in (q, qd, qdd)))
-            columns = ' '.join(f'{value:11.3f}' for value in [*stiff[:n], *flexible])
-            print(f'{step * STEP:8.2f} {columns}')
+            print(f'{step * STEP:8.2f}', *(f'{value:11.3f}' for value in samples[-1][1:]))
         rates = rates + STEP * accelerations  # semi-implicit Euler: rates first, then modes
         modes = modes + STEP * rates
+    if len(sys.argv) > 1:
+        import matplotlib.pyplot as plt
+
+        time, *torques = np.transpose(samples)
+        for k, name in enumerate(robot.joint_names):
+            plt.plot(time, torques[k], f'C{k}--', time, torques[n + k], f'C{k}', label=name)
+        plt.gca().set(xlabel='time [s]', ylabel='torque [N m]', title='Dashed: stiff links')
+        plt.legend()
+        plt.savefig(sys.argv[1])
 
 
 if __name__ == '__main__':

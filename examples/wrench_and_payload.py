@@ -3,10 +3,12 @@
 """
 Torques that hold an arm: alone, with a payload, and with the payload's weight as a wrench instead.
 
-The last two agree, since a payload at rest is its weight. Run: python3 wrench_and_payload.py
+The last two agree, since a payload at rest is its weight.
+Run: python3 wrench_and_payload.py [PICTURE.png]
 """
 
 from pathlib import Path
+import sys
 
 import flexdyn_ros as fd
 import numpy as np
@@ -36,6 +38,16 @@ def main():
         print(f'{name:8s} {alone[k]:8.3f} {with_payload[k]:8.3f} {with_wrench[k]:8.3f}')
     print(f'largest difference: {np.max(np.abs(with_payload - with_wrench)):.1e}')
     print(f'cleared payload leaves no trace: {np.array_equal(alone, again)}')
+    if len(sys.argv) > 1:
+        import matplotlib.pyplot as plt
+
+        places = np.arange(robot.n_joints)
+        for k, (name, tau) in enumerate((('arm alone', alone), ('with 2 kg', with_payload))):
+            plt.bar(places + 0.4 * k, tau[:robot.n_joints], 0.4, label=name)
+        plt.xticks(places + 0.2, robot.joint_names, rotation=30)
+        plt.ylabel('torque that holds the arm [N m]')
+        plt.legend()
+        plt.savefig(sys.argv[1])
 
 
 if __name__ == '__main__':

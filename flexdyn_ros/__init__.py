@@ -1,5 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamics of robot arms whose links and joints bend: the public contract."""
+"""
+Dynamics of robot arms whose links and joints bend: the public contract in groups.
+
+Units are SI. Vectors hold joints first, then modes. `help(flexdyn_ros.NAME)` describes a name.
+
+Model:
+    load_robot, Robot, reduced
+Dynamics of a robot:
+    Dynamics, Dynamics.backend, Dynamics.formulation, Dynamics.compile, Dynamics.batch
+Torques and motion:
+    Dynamics.inverse_dynamics, Dynamics.forward_dynamics, Dynamics.hybrid_dynamics,
+    Dynamics.quasi_static_torque, Dynamics.hybrid_step, QuasiStatic
+Terms of the equations of motion:
+    Dynamics.mass_matrix, Dynamics.bias_vector, Dynamics.gravity_vector,
+    Dynamics.coriolis_vector, Dynamics.friction_vector, Dynamics.elastic_vector,
+    Dynamics.inertia_vector, Dynamics.external_force_vector
+Frames and energy:
+    Dynamics.frame_pose, Dynamics.jacobian, Dynamics.jacobian_rate_qd,
+    Dynamics.kinetic_energy, Dynamics.potential_energy, Dynamics.dissipated_power
+Derivatives:
+    linearise, Dynamics.inverse_dynamics_derivatives, Dynamics.forward_dynamics_derivatives,
+    Dynamics.inverse_dynamics_parameter_derivatives,
+    Dynamics.forward_dynamics_parameter_derivatives
+Payload and gravity:
+    Dynamics.set_payload, Dynamics.clear_payload, Dynamics.set_gravity
+Closed chains:
+    Dynamics.project, Dynamics.constraint_forces, Dynamics.actuated_forces, Dynamics.loop_gaps,
+    Dynamics.loop_jacobian, Dynamics.loop_bias, Dynamics.loop_report, Dynamics.loop_tolerance,
+    Dynamics.closed_chains, Dynamics.operational_space_inertia
+Simulation:
+    simulate, simulate_quasi_static, Trajectory
+Generated code:
+    generate, Dynamics.native, Dynamics.equations
+Identification:
+    identify, identify_modes, Identification, Motion
+Errors:
+    FlexdynError
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -29,7 +66,7 @@ if TYPE_CHECKING:
         TipTrajectory as TipTrajectory,
     )
 
-__version__ = '0.1.0'
+__version__ = '1.0.0rc1'
 
 # Each name is imported when it is first used (PEP 562), so that the command line starts quickly.
 _MODULES = {

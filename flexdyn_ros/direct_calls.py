@@ -26,7 +26,7 @@ class Fallback:
     """
     A method as it is written, bound to its object weakly: a cycle would keep robots alive.
 
-    Where somebody keeps the compiled call alone, an equal object answers.
+    Where a caller keeps the compiled call alone, an equal object answers.
 
     Attributes:
         state: What an equal object is made of.

@@ -2,9 +2,9 @@
 """
 Run ROS programs apart from every other ROS on the machine and on the network.
 
-`make demo` and `make test` must neither reach a robot nearby nor pick up libraries of another
-ROS that the shell has sourced. This module removes what such a shell exports, and then sets, never
-inherits, what keeps DDS traffic on this machine and in a domain that no parallel run uses.
+`make demo` and `make test` must neither reach a robot nearby nor pick up libraries of another ROS
+that the shell has sourced. This module removes the variables of such a shell. It then sets, never
+inherits, those that keep DDS traffic on this machine and in a domain that no parallel run uses.
 
 It imports the standard library alone, so that it also works before any environment is there.
 """
@@ -116,9 +116,9 @@ class DomainClaim:
     """
     A DDS domain id that is this run's alone, as long as the process that claimed it lives.
 
-    The claim is a socket in Linux's abstract namespace: it reaches exactly as far as DDS on this
-    machine does (the network namespace), needs no file, and ends with the process however that
-    ends. Ids on whose discovery port some participant already listens are passed over.
+    The claim is a socket in Linux's abstract namespace. It reaches exactly as far as DDS on this
+    machine does (the network namespace). It needs no file, and ends with the process. Ids on whose
+    discovery port some participant already listens are passed over.
 
     Attributes:
         domain_id: The id claimed.

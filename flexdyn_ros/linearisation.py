@@ -3,9 +3,9 @@
 Linear state space of a robot about a state.
 
 The state is x = (displacement of the configuration, velocity), 2 nv numbers. A displacement is
-a change of q itself, but of a quaternion it is a rotation vector, and of a floating joint's
+a change of q itself. Of a quaternion it is a rotation vector, and of a floating joint's
 position a translation, both in body axes (the tangent space at q). There its rate is not the
-change of velocity alone: with the velocity v and the spin w of the body, the rotation vector r
+change of velocity alone. With the velocity v and the spin w of the body, the rotation vector r
 and the translation d obey r' = dw - w x r and d' = dv - w x d - v x r (the adjoint of the twist;
 Sola, Deray and Atchuthan, A micro Lie theory for state estimation in robotics, 2018, appendix D).
 About rest that vanishes.
@@ -27,7 +27,7 @@ def linearise(
     Return A and B of dx/dt = A x + B u for small departures from a state of the robot.
 
     x is the displacement of the configuration, then the change of velocity, (2 nv,), in joints and
-    modes; u is the change of the joint torques [N m | N], (n_joints,), in the order of
+    modes. u is the change of the joint torques [N m | N], (n_joints,), in the order of
     `robot.joint_names`. Modes have no input: outside forces on them are zero or stay as they are.
     Of a base that moves, free or prescribed, the first six inputs are the wrench on it.
     The state need not be an equilibrium; then x is the departure from the motion through it.

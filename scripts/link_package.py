@@ -13,7 +13,7 @@ import shutil
 import sys
 
 PACKAGE = 'flexdyn_ros'
-FOLDERS = ('launch', 'config', 'rviz', 'urdf')
+FOLDERS = ('launch', 'examples', 'config', 'rviz', 'urdf')
 ROOT = Path(__file__).resolve().parents[1]
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/setup.sh run|test|validate: make .venv with what the demo, or also the tests, or also the
-# comparison with other codes need.
+# scripts/setup.sh run|docs|test|validate: make .venv with what the demo needs; docs adds the site of
+# documents, test the tests, validate also the comparison with other codes.
 # A second call with nothing changed returns at once.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -10,11 +10,12 @@ venv=$PWD/.venv
 
 requirements=(-r requirements/run.txt)
 options=(--no-cache-dir)  # the demo leaves nothing outside this folder
-if [ "$level" != run ]; then
-  requirements+=(-r requirements/test.txt)
-  options=()
-fi
-if [ "$level" = validate ]; then requirements+=(-r requirements/validate.txt); fi
+if [ "$level" != run ]; then options=(); fi
+case $level in
+  docs) requirements+=(-r requirements/docs.txt) ;;
+  test) requirements+=(-r requirements/test.txt) ;;
+  validate) requirements+=(-r requirements/test.txt -r requirements/validate.txt) ;;
+esac
 
 wanted=$({ echo "$PWD"; cat requirements/*.txt package.xml pyproject.toml setup.py setup.cfg \
   scripts/setup.sh scripts/link_package.py; } | sha256sum | cut -d' ' -f1)
@@ -23,9 +24,9 @@ minor() { "$1" -I -S -c 'import sys; print("%d%d" % sys.version_info[:2])' 2>/de
 # PYTHON=... rebuilds an environment that another Python made.
 same_python() { [ -z "${PYTHON:-}" ] || [ "$(minor "$PYTHON")" = "$(minor "$venv/bin/python")" ]; }
 
-# Each level holds all of those before it.
+# Levels that hold all of this one.
 case $level in
-  run) enough='run test validate' ;;
+  run) enough='run docs test validate' ;;
   test) enough='test validate' ;;
   *) enough=$level ;;
 esac

@@ -2,6 +2,8 @@
 """The package's public names, which are imported when they are first used."""
 
 from pathlib import Path
+import pydoc
+import re
 import subprocess
 import sys
 
@@ -20,6 +22,19 @@ def test_every_public_name_is_there_and_listed():
     for name in flexdyn_ros.__all__[1:]:
         assert getattr(flexdyn_ros, name).__name__ == name
         assert getattr(flexdyn_ros, name).__module__.startswith('flexdyn_ros.')
+
+
+def test_help_lists_every_public_name_in_a_group():
+    """The docstring of the package is the head of help(), and the page of the Python API."""
+    groups = re.findall(r'^(\w[\w ]*):\n((?:    .*\n)+)', flexdyn_ros.__doc__, re.MULTILINE)
+    listed = [name for _, names in groups for name in re.findall(r'[\w.]+', names)]
+    assert len(groups) > 8
+    assert len(listed) == len(set(listed))
+    methods = {name for name in dir(flexdyn_ros.Dynamics) if not name.startswith('_')}
+    assert set(listed) == {
+        *flexdyn_ros.__all__[1:], *(f'Dynamics.{name}' for name in methods),
+    }
+    assert pydoc.render_doc(flexdyn_ros).index('Closed chains:') < 5000
 
 
 def test_a_name_is_the_one_of_its_module():

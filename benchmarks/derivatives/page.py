@@ -21,9 +21,14 @@ INTRODUCTION = """\
 # Derivatives
 
 ```python
+import flexdyn_ros as fd
+
+robot = fd.load_robot('package://flexdyn_ros/urdf/two_link_arm.urdf.xacro')
+dyn = fd.Dynamics(robot)
+q = qd = qdd = tau = [0.0] * robot.nv
 by_q, by_qd, mass = dyn.inverse_dynamics_derivatives(q, qd, qdd)      # of the torques
 by_q, by_qd, by_tau = dyn.forward_dynamics_derivatives(q, qd, tau)    # of the accelerations
-by_mass = dyn.inverse_dynamics_parameter_derivatives(q, qd, qdd, ['forearm/mass'])
+by_mass = dyn.inverse_dynamics_parameter_derivatives(q, qd, qdd, ['tip/mass'])
 a, b = fd.linearise(dyn, q, qd, tau)                                  # dx/dt = A x + B u
 ```
 

@@ -6,11 +6,11 @@ Write a <flexdyn> element that lets one link bend by a beam. The beam takes its 
 <inertial>, so that the rigid link is unchanged. It ends at the child joint farthest away, or at
 --tip. The stiffness is one of
 
-  --first-frequency F  the lowest bending frequency [Hz] of the link as `flexdyn modes` lists it:
-                       root held, without load; a massless beam with what it carries
-  --tip-stiffness K    a force at the tip over its deflection, root held [N/m]
-  --tube D T           a tube of diameter D and wall T [m] of --material
-  --box W H T          a box of width W along y, height H along z and wall T [m] of --material
+    --first-frequency F  the lowest bending frequency [Hz] of the link as `flexdyn modes` lists
+                         it: root held, without load; a massless beam with what it carries
+    --tip-stiffness K    a force at the tip over its deflection, root held [N/m]
+    --tube D T           a tube of diameter D and wall T [m] of --material
+    --box W H T          a box of width W along y, height H along z and wall T [m] of --material
 
 The element goes to stdout, or to a file; `--extension FILE` of all commands reads it.
 

@@ -20,8 +20,10 @@ The stiffness is that of modes and joint springs. It excludes the stiffness from
 hanging or bent arm. Nonlinear springs have their slope at the configuration.
 
 Participation of a locked mode x, scaled so that x' M x = 1 over the modal coordinates f:
-  in joint j             (M_jf x)^2 / M_jj
-  in base translation k  (L_kf x)^2 / (total mass)
+
+    in joint j             (M_jf x)^2 / M_jj
+    in base translation k  (L_kf x)^2 / (total mass)
+
 Here M is the mass matrix and L_kf the modal forces that hold the arm while its base accelerates
 by 1 m/s^2 along root axis k. It is the mode's share (0 to 1) of the inertia at the joint or the
 base. Source: effective modal mass, Wijker, Mechanical Vibrations in Spacecraft Design, 2004.

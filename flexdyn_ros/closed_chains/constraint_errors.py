@@ -15,9 +15,9 @@ def constraint_errors(loops: Sequence[Loop], poses: Sequence[Sequence[float]]) -
     """
     Return the constraint errors, one a constrained direction, (n_constraints,) [m | rad].
 
-    The place of frame1's origin in frame2, and of its rotation: with three or one constrained
-    rotations the rotation vector, with two the turn that takes the axis of the third one to
-    where it belongs. To first order each changes as the constraint's velocity.
+    The errors are the place of frame1's origin in frame2, and a rotation. With three or one
+    constrained rotations it is the rotation vector. With two it is the turn that takes the axis
+    of the third one to its place. To first order each changes as the constraint's velocity.
 
     Args:
         loops: The loops.

@@ -26,10 +26,10 @@ class ClosedChainMethods(CheckedArguments, ABC):
     The methods of `Dynamics` for loops.
 
     Where they are taken, `loop_accelerations` maps a loop's name to accelerations of frame1
-    against frame2 in its constrained directions [rad/s^2 | m/s^2], zero where none are given, and
-    `loop_forces` to forces on frame1 in its free directions [N m | N], of which frame2 gets the
-    opposite, or to a matrix that gives these forces from the loop's constraint forces. All are in
-    axes of frame2.
+    against frame2 in its constrained directions [rad/s^2 | m/s^2]. Other loops have zero.
+    `loop_forces` maps it to forces on frame1 in its free directions [N m | N]. Frame2 gets the
+    opposite. A matrix in their place gives these forces from the loop's constraint forces. All
+    are in axes of frame2.
     """
 
     _backend: Any

@@ -5,9 +5,9 @@ The nearest configuration and velocity that meet all loops.
 Loops are closed by damped Gauss-Newton steps, the damping shrinking with the constraint errors so
 that repeated constraints do no harm (Levenberg and Marquardt; N. Yamashita and M. Fukushima, On
 the rate of convergence of the Levenberg-Marquardt method, 2001). Then the configuration is moved
-within the closed ones, against the part of its offset from the start that the loops leave free,
-and closed again, until no such part is left: the offset then stands across all allowed motions,
-which is what nearest means.
+within the closed ones, against the part of its offset from the start that the loops leave free.
+It is closed again, and this repeats until no such part remains. The offset then stands across all
+allowed motions, as at the nearest configuration.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ Loops along a simulated motion: accelerations that meet them, and what holds the
 Integration leaves the constraints, which are met in accelerations only. Three ways hold them:
 
 - "projection" brings the state of every step back to the nearest one that meets the loops;
-- "force" pushes frame1 back with f = -kp error - kd rate, beside the constraint forces, which take
-  no account of it (van der Merwe, Multi-body dynamics of robotic structures, 1995, eq. 5.75; it
+- "force" pushes frame1 back with f = -kp error - kd rate, beside the constraint forces (van der
+Merwe, Multi-body dynamics of robotic structures, 1995, eq. 5.75; it
   acts on the tip, so that it counts against the force that the tip exerts);
 - "baumgarte" asks for relative accelerations of -kp error - kd rate (J. Baumgarte, Stabilization
   of constraints and integrals of motion in dynamical systems, 1972).
@@ -50,8 +50,8 @@ class PrescribedErrors:
     """
     Constraint errors and their rates that prescribed accelerations of loops ask for.
 
-    They are the double integral of these accelerations, taken by the same Runge-Kutta method as
-    the motion, so that what holds the drift does not spoil the method's order.
+    They are the double integral of these accelerations by the Runge-Kutta method of the motion.
+    The gains that hold the drift therefore keep the method's order.
 
     Attributes:
         offset: Errors at the start of the step, or after `end_step` at its end, (n,) [m | rad].
@@ -88,7 +88,7 @@ class PrescribedErrors:
         self._end = self._stages.pop()
 
     def at(self, stage: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return errors and their rates at a stage, (n,) each; zero if nothing is prescribed."""
+        """Return errors and their rates at a stage, (n,) each; zero without prescribed motion."""
         return self._stages[stage] if self._stages else (self.offset, self.rate)
 
     def end_step(self) -> None:
@@ -140,7 +140,7 @@ class LoopMotion:
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing is given about the loops and no gains hold them."""
+        """Whether the loops have neither inputs nor gains that hold them."""
         given = self._accelerations is not None or self._forces is not None
         return self._gains is None and not given
 
@@ -198,8 +198,8 @@ class LoopMotion:
         """
         Return qdd, (nv,), at a stage of a step, counted from 0.
 
-        The rank is found at the step's first stage, a closed state, and kept: states inside a
-        step are a little open, which makes repeated constraints look independent.
+        The rank is found at the step's first stage, a closed state, and kept. States inside a
+        step are a little open, and repeated constraints look independent there.
         """
         inputs, backend = self._inputs[stage if len(self._inputs) > 1 else 0], self._dyn.equations
         state = q.tolist(), qd.tolist()

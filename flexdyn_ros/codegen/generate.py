@@ -111,11 +111,11 @@ def generate(
         rotation_tolerance: Distance from 0, 1 and -1 within which entries of rotations are
             rounded, so that right angles written with ten digits cost nothing; 0 for none. When
             None it is 1e-9, and 1e-14 for "quick".
-        method: One of equivalent formulations; the cheapest one when None. Accelerations are
-            solved for by "articulated bodies" or "mass matrix and LDL^T"; a mass matrix is
+        method: One of equivalent formulations. The cheapest one when None. Accelerations are
+            solved for by "articulated bodies" or "mass matrix and LDL^T". A mass matrix is
             found by "inverse dynamics", "outer links" or "composite bodies" (the default),
-            Walker and Orin's methods 1 to 3, or "composite bodies and inverse dynamics";
-            derivatives by "rows and columns" of composite bodies or by "directions"
+            Walker and Orin's methods 1 to 3, or "composite bodies and inverse dynamics".
+            Derivatives by "rows and columns" of composite bodies or by "directions"
             (docs/derivatives.md); a rigid arm of few joints has "closed form" and "closed form in
             multiple angles" too.
 

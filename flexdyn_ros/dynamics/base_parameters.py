@@ -2,16 +2,16 @@
 """
 Base parameters: a tree of bodies with the same equations and fewer inertial numbers.
 
-A mass distribution that a joint leaves in place may as well belong to the parent: about a
-revolute axis the mass, the first moment along the axis and the second moment along it; of a
-prismatic joint's body the whole second moment; of an axisymmetric body all but the angular
-momentum about its axis (Khalil and Dombre, Modeling, Identification and Control of Robots, 2002,
-section 9.4, in second moments). What reaches the root, which does not move, is gone.
+A mass distribution that a joint leaves in place may as well belong to the parent. About a revolute
+axis these are the mass, the first moment along the axis and the second moment along it. Of a
+prismatic joint's body it is the whole second moment. Of an axisymmetric body it is all but the
+angular momentum about its axis (Khalil and Dombre, Modeling, Identification and Control of Robots,
+2002, section 9.4, in second moments). What reaches the root, which does not move, is gone.
 
 What cancels leaves rounding errors, which become zero. They are found by running error analysis
 (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, 2002, section 3.3): each
-number carries a bound on its error. A fixed share of the largest moment would not do: beside a
-child far away it drops what the body itself has, and a badly conditioned mass matrix needs that.
+number carries a bound on its error. A fixed share of the largest moment is no substitute. Beside a
+child far away it drops the body's own moments, which a badly conditioned mass matrix needs.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Small displacements of a configuration, one a velocity coordinate.
 
 A displacement moves the robot as a unit velocity of the coordinate would for a unit of time, to
-first order: q changes by the coordinate itself but for quaternions, which turn by a rotation
-vector in body axes, and for the position of a floating joint, which moves in body axes (the
+first order. q changes by the coordinate itself, with two exceptions. Quaternions turn by a
+rotation vector in body axes. The position of a floating joint moves in body axes (the
 tangent space at q; Sola, Deray and Atchuthan, A micro Lie theory for state estimation in
 robotics, 2018, section II).
 """

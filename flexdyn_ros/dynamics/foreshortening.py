@@ -5,7 +5,7 @@ What a bent beam's points drawn in along its axis add to a body's inertia and to
 The displacement gains s e, s = sum_j f_j a_j, with e the direction of the beam, f_j its axial
 shapes and a_j amplitudes that are quadratic in the modes (model/modal/foreshortening.py):
 a_j = delta^T C_j delta / 2. So a_j' = D_j . delta' and a_j'' = D_j . delta'' + b_j with the
-gradient D_j = C_j delta and the bias b_j = delta'^T C_j delta'. Nothing is dropped.
+gradient D_j = C_j delta and the bias b_j = delta'^T C_j delta'. No term is dropped.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Closed chains: how frame1 of each loop moves against frame2, in the axes of fram
 
 The relative motion has six directions, rx ry rz tx ty tz: angular velocity, then the velocity of
 frame1's origin as frame2 sees it. Its rows of the constraint Jacobian A and the acceleration
-gamma that velocities alone give make A qdd + gamma, what a loop keeps at zero (the operational
+gamma of velocities alone give A qdd + gamma, which a loop keeps at zero (the operational
 form of van der Merwe, Multi-body dynamics of robotic structures, 1995, eqs. 5.15 and 5.22, with
 the bias acceleration taken from the forward recursion).
 

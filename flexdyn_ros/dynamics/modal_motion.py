@@ -51,7 +51,7 @@ def quasi_static_torque(
     The deflection delta balances springs and loads, f_mode(q, q', q'', delta, 0, 0) = 0, f the
     inverse dynamics (Siciliano and Book, A singular perturbation approach to control of
     lightweight flexible manipulators, 1988, zeroth order). STATIC_ITERATIONS steps of Newton's
-    method find it, springs with their slope at each step, loads with theirs at delta = 0
+    method find it. Springs have their slope at each step, loads have theirs at delta = 0
     (Kantorovich's modified method).
 
     Args:
@@ -136,9 +136,9 @@ def alpha_step(
     """
     Return the state after one step of the generalised-alpha method.
 
-    It is stable at any step size and of second order, and damps vibrations too fast for the step
-    by the spectral radius rho (Chung and Hulbert 1993, equations 17, 20 and 25: alpha_m =
-    (2 rho - 1) / (rho + 1), alpha_f = rho / (rho + 1)). The form of Arnold and Bruels (2007) meets
+    It is stable at any step size and of second order. It damps vibrations too fast for the step by
+    the spectral radius rho, with alpha_m = (2 rho - 1) / (rho + 1) and alpha_f = rho / (rho + 1)
+    (Chung and Hulbert 1993, equations 17, 20 and 25). The form of Arnold and Bruels (2007) meets
     the equations of motion at the end of every step.
 
     Args:

@@ -2,8 +2,8 @@
 """
 Where each body stands on its parent, and how motion and forces pass between them.
 
-A body hangs on its parent in two steps: from the parent's frame to the cross-section (node)
-that carries it, which moves with the parent's modes, and from there over the joint to the body.
+A body hangs on its parent in two steps. One leads from the parent's frame to the cross-section
+(node) that carries it, which moves with the parent's modes. The other leads over the joint.
 On a rigid parent the first step is missing.
 """
 

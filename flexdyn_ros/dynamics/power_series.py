@@ -2,8 +2,8 @@
 """
 Power series in one small number e, cut off beyond e^2: a_0 + a_1 e + a_2 e^2.
 
-The coefficients are scalars of any kind, so that algorithms that run on a series are expanded to
-second order without any formula of an expansion but those of the functions of one scalar below
+The coefficients are scalars of any kind. Algorithms that run on a series are so expanded to
+second order. Only the functions of one scalar below have formulas of an expansion
 (Taylor arithmetic: Griewank and Walther, Evaluating Derivatives, 2008, chapter 13).
 """
 

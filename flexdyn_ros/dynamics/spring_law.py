@@ -5,8 +5,7 @@ Nonlinear springs on one coordinate: a force and the energy that it is the deriv
 Between its points a table is the monotone cubic interpolant of Fritsch and Carlson (Monotone
 piecewise cubic interpolation, SIAM J. Numer. Anal. 17, 1980) with the slopes of Fritsch and
 Butland (A method for constructing local monotone piecewise cubic interpolants, SIAM J. Sci.
-Stat. Comput. 5, 1984), as scipy has it: it never overshoots, and where two neighbours are equal
-it is constant.
+Stat. Comput. 5, 1984), as in scipy. It never overshoots, and is constant between equal neighbours.
 Beyond its ends it is a straight line. Energies are exact integrals, slopes exact derivatives.
 """
 

@@ -74,7 +74,7 @@ def identify(
         gains: Whether gains of drives are unknown, as factors on the torques of the motions. It
             takes a motion with a known load (`Motion.load`) beside one without.
         fixed: Parameters that keep the value of the description, or names with values; names may
-            have wildcards, as "*/viscous".
+            have wildcards, as `*/viscous`.
         bounds: Least and greatest value of parameters by name.
         physical: Whether inertias are those of real bodies, and losses not negative.
         weight: Of the description beside the data: 1 takes a parameter of it to be right within

@@ -122,7 +122,7 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _finite(value: Any) -> Any:
-    """Return a record in which what is not finite is null."""
+    """Return a record with null in the place of numbers that are not finite."""
     if isinstance(value, dict):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, list):

@@ -4,8 +4,8 @@ From the samples of a motion to even samples of position, velocity, acceleration
 
 Positions pass a Butterworth filter forwards and backwards, which shifts nothing in time, and are
 differentiated as quintic splines. Torques and the columns of the regressor pass one and the same
-filter and are taken at twice its cut-off ("parallel decimation": Gautier, 1997), where noise that
-was white is nearly white again.
+filter and are taken at twice its cut-off ("parallel decimation": Gautier, 1997). White noise is
+nearly white again there.
 """
 
 from __future__ import annotations

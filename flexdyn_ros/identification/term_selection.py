@@ -3,8 +3,8 @@
 Which terms of friction each joint has, by cross validation.
 
 From the plain law on, terms are tried from the simplest to the richest. One stays where it lowers
-the residual of its joint on data that the fit leaves out: one motion after the other, or blocks of
-a single one.
+the residual of its joint on data that the fit leaves out. These are one motion after the other, or
+blocks of a single one.
 """
 
 from __future__ import annotations

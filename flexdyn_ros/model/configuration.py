@@ -3,7 +3,7 @@
 The configurations of a robot as places that velocities lead away from.
 
 Where a joint has a unit quaternion x, y, z, w (child axes to parent axes), its velocity is the
-angular velocity in body axes, and a floating joint's linear velocity is in body axes too.
+angular velocity in body axes. A floating joint's linear velocity is in body axes too.
 """
 
 from __future__ import annotations

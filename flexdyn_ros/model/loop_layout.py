@@ -21,8 +21,8 @@ class LoopLayout:
         modes: Modal coordinates.
         groups: All coordinates in the order in which inverse dynamics keeps forces off them:
             passive joints, a free base, modes, actuated joints, a prescribed base.
-        lengths: What a constraint error is measured by, (n_constraints,): 1 rad, or the loop's
-            length [m], that of the way along it over the origins of its joints and frames.
+        lengths: Scales of the constraint errors, (n_constraints,): 1 rad, or the loop's length
+            [m]. It is that of the way along the loop over the origins of its joints and frames.
     """
 
     def __init__(self, robot: Robot):

@@ -196,7 +196,7 @@ class ForwardDynamicsNode(RobotNode):
 
     def _renew_stamp(self) -> None:
         """
-        Stamp the state as one that nobody has seen.
+        Stamp the state as a new one.
 
         A simulation that falls behind real time stamps by its own time: positions then change
         from stamp to stamp by the velocity.

@@ -2,8 +2,8 @@
 """
 The dynamics of a robot's joints, its modes following statically.
 
-With springs that are stiff against the motion, stiffness being of order 1 / e^2, deflections are
-of order e^2 and, vibrations having decayed, vary as slowly as the joints: to leading order their
+With springs that are stiff against the motion, of order 1 / e^2, deflections are of order e^2.
+After vibrations have decayed, they vary as slowly as the joints. To leading order their
 rates and accelerations drop out, delta' = delta'' = 0 (singular perturbation, zeroth order:
 Siciliano and Book, A singular perturbation approach to control of lightweight flexible
 manipulators, 1988; Kokotovic, Khalil and O'Reilly, Singular Perturbation Methods in Control,
@@ -119,8 +119,8 @@ class QuasiStatic:
         """
         Return the joint accelerations, (n_joints,), and the deflection with them, (n_modes,).
 
-        Both solve the equations of the module together: for a deflection, the joints' rows give
-        their accelerations by the joints' block of the mass matrix, and the modes' rows are left.
+        Both solve the equations of the module together. For a deflection, the joints' rows give
+        their accelerations by the joints' block of the mass matrix. The modes' rows remain.
 
         Args:
             q: Joint positions, (n_positions,).

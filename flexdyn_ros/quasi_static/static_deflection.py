@@ -3,7 +3,7 @@
 The deflection at which modal forces vanish: a chord Newton iteration on the exact equations.
 
 The elastic stiffness stands for the derivative of all forces, which is close to it as long as
-loads are far from those of buckling; where that contracts slowly, the full derivative is taken.
+loads are far from those of buckling. Where that contracts slowly, the full derivative is taken.
 """
 
 from __future__ import annotations

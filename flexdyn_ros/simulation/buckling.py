@@ -2,8 +2,8 @@
 """
 How near the weight of a robot is to buckling its flexible links and joints.
 
-About a configuration the modes feel K + K_g: the stiffness of modes and springs, and what gravity
-adds or takes, the derivative of its forces by the modes. At the load that buckles it is singular.
+About a configuration the modes feel K + K_g. K is the stiffness of modes and springs, and K_g the
+derivative of the forces of gravity by the modes. At the load that buckles it is singular.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 """
 The velocities that a prescribed base and loops leave, in a step of the implicit method.
 
-Loops act in the middle of a step, by forces J(q_m)^T f, and hold its end, J(q_1) v_1 = 0: the
-projected midpoint rule, of second order as the exact motion meets J v = 0 at every time (Hairer,
-Lubich and Wanner, Geometric Numerical Integration, 2006, section VII.1). With bases N of the free
-motions there, the velocity at the end that a matrix A and a force take is
+Loops act in the middle of a step, by forces J(q_m)^T f, and hold its end, J(q_1) v_1 = 0. This is
+the projected midpoint rule. It is of second order, as the exact motion always meets J v = 0
+(Hairer, Lubich and Wanner, Geometric Numerical Integration, 2006, section VII.1). With bases N of
+the free motions there, the velocity at the end that a matrix A and a force take is
 
     v_1 = N(q_1) [N(q_m)^T A N(q_1)]^-1 N(q_m)^T (A v + force).
 """

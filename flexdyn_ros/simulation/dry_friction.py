@@ -8,7 +8,7 @@ A joint at rest carries any friction up to its level, and a moving one all of it
     P_j = -h L_j sign(v_j)  where v_j is not zero,    |P_j| <= h L_j  where it is.
 
 `forward_dynamics` and `friction_vector` smooth the sign (tanh), so that inverse dynamics can be
-undone; a smoothed law lets a loaded joint creep, and the set-valued one lets it stand.
+undone. A smoothed law lets a loaded joint creep, and the set-valued one lets it stand.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def friction_impulses(
     """
     Return impulses and velocities that meet the set-valued law, one for each joint.
 
-    The velocities are v = free + mobility P. It is the minimum of a convex function over a box; a
+    The velocities are v = free + mobility P. It is the minimum of a convex function over a box. A
     primal-dual active set finds it (Hintermueller, Ito and Kunisch, SIAM Journal on Optimization
     13, 2002), or else Gauss-Seidel sweeps, which always converge.
 

@@ -2,8 +2,8 @@
 """
 Where impulses of dry friction and of joint stops act, in one box-constrained problem.
 
-A stop at a limit of the URDF is a unilateral constraint with restitution 0: its impulse P pushes
-away from it, and only where the joint ends the step at it and at rest there,
+A stop at a limit of the URDF is a unilateral constraint with restitution 0. Its impulse P pushes
+away from it, and only where the joint ends the step at rest at the stop,
 
     0 <= P,  0 <= v,  P v = 0
 
@@ -12,8 +12,8 @@ and F. A. Potra, Formulating dynamic multi-rigid-body contact problems with fric
 linear complementarity problems, Nonlinear Dynamics 14, 1997). Friction and a stop of one joint are
 one impulse, whose box is open to one side.
 
-A step that would pass a stop ends there, at the time of the impact; the impact changes
-velocities alone, by M (v+ - v-) = G^T P under the same law, and another step completes it. So the
+A step that would pass a stop ends there, at the time of the impact. The impact changes
+velocities alone, by M (v+ - v-) = G^T P under the same law. Another step completes it. So the
 method keeps its order through impacts.
 """
 

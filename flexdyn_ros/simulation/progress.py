@@ -31,7 +31,7 @@ class ProgressBar:
         Choose where progress goes.
 
         Args:
-            progress: None draws on a terminal only, True draws always, False never; a callable is
+            progress: None draws on a terminal only, True draws always, False never. A callable is
                 called with the fraction done instead, at most ten times a second and at the end.
             stream: Where to draw; stderr when None.
             label: What goes on.

@@ -25,8 +25,8 @@ class Run(SampledRun):
     """
     A run from its first step to its last.
 
-    A step that the compiled loop cannot do, since a number is not finite or a pivot is in doubt,
-    is done in Python, which decides or raises.
+    The compiled loop leaves a step out where a number is not finite or a pivot is in doubt. That
+    step is done in Python, which decides or raises.
     """
 
     def __init__(

@@ -2,9 +2,9 @@
 """
 Small undamped vibrations of a robot about a configuration at rest, and who feels them.
 
-Participation of a mode x with joints locked, scaled so that x' M x = 1 over the modal coordinates
-f, is its share (0 to 1) of the inertia that a joint or the base feels, the effective modal mass of
-Wijker, Mechanical Vibrations in Spacecraft Design, 2004:
+Participation of a mode x with joints locked is its share (0 to 1) of the inertia that a joint or
+the base feels. x is scaled so that x' M x = 1 over the modal coordinates f. It is the effective
+modal mass of Wijker, Mechanical Vibrations in Spacecraft Design, 2004:
 
     in joint j             (M_jf x)^2 / M_jj
     in base translation k  (L_kf x)^2 / (total mass)

@@ -4,8 +4,8 @@ Exact derivatives on the graph, along directions.
 
 A derivative along a direction goes through the nodes once, operands first (the forward mode of
 Griewank and Walther, Evaluating Derivatives, 2008, chapter 3). The results are nodes of the same
-graph, so that whatever the function and its derivatives share is computed once, and what does
-not depend on the direction is exactly zero and costs nothing.
+graph, so that common parts of the function and its derivatives are computed once. Derivatives of
+parts that do not depend on the direction are exactly zero and cost no operation.
 """
 
 from __future__ import annotations

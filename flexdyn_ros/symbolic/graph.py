@@ -2,7 +2,7 @@
 """
 A hash-consed expression graph: equal expressions are one node, whatever order they were built in.
 
-Building a node applies the rules of El-Rayyes 1990, tables 3.2 and 3.3: zeros and ones vanish,
+Building a node applies the rules of El-Rayyes 1990, tables 3.2 and 3.3. Zeros and ones vanish,
 constants fold, signs move outward (x - y and y - x are one node), like terms cancel. Numbers that
 differ by rounding are one number (`rounding.py`). A node behaves like a float, so that the
 algorithms of `flexdyn_ros.dynamics` run on it unchanged.

@@ -26,7 +26,7 @@ class NumberTable:
     """The numbers of one program."""
 
     def __init__(self) -> None:
-        """Know zero and one."""
+        """Start with zero and one."""
         self._exact = {0.0: 0.0}
         self._near: dict[int, float] = {}
         self.of(1.0)

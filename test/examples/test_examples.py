@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every example runs as a stranger would run it, and prints the figures of its source."""
+"""Every example runs as a stranger would run it, prints figures of its source, and draws."""
 
 import os
 from pathlib import Path
 import re
 
 from fork_server import COMMANDS, run_forked
+from PIL import Image
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,6 +20,21 @@ def run(name, *arguments, status=0):
     if status == 0:
         assert not done.stderr
     return done.stdout if status == 0 else done.stderr
+
+
+@pytest.fixture
+def picture(tmp_path):
+    """Return where an example writes its picture, which is checked at the end."""
+    path = tmp_path / 'picture.png'
+    yield path
+    check_picture(path)
+
+
+def check_picture(path):
+    """Check that a picture shows something."""
+    with Image.open(path) as image:
+        assert min(image.size) > 100
+        assert len(image.convert('RGB').getcolors(1 << 24)) > 10
 
 
 def numbers(text):
@@ -35,13 +51,34 @@ def line(output, start):
 
 def test_every_example_is_tested():
     tested = re.findall(r"run\(\s*'(\w+\.py)'", Path(__file__).read_text())
-    assert set(tested) == {path.name for path in EXAMPLES.glob('*.py')}
+    scripts = {path for path in EXAMPLES.glob('*.py') if not path.name.endswith('.launch.py')}
+    # The launch files run draw_topics.py: test_example_launch_files.py.
+    assert set(tested) == {path.name for path in scripts} - {'draw_topics.py'}
+    assert len(tested) >= 10
     for path in EXAMPLES.glob('*.py'):
         assert len(path.read_text().splitlines()) <= 60
 
 
-def test_torque_of_a_motion():
-    output = run('torque_of_a_motion.py')
+def test_the_gallery_shows_every_example_and_its_picture():
+    page = (ROOT / 'docs' / 'examples.md').read_text()
+    for path in EXAMPLES.glob('*.py'):
+        assert path.name in page
+        if path.name != 'draw_topics.py':
+            stem = path.name.partition('.')[0]
+            (shown,) = re.findall(rf'\((pictures/{stem}\.\w+)\)', page)
+            check_picture(ROOT / 'docs' / shown)
+
+
+def test_animate_a_swing(tmp_path):
+    output = run('animate_a_swing.py', tmp_path / 'swing.gif')
+    assert 30.0 < line(output, 'largest deflection of a link:')[0] < 90.0
+    with Image.open(tmp_path / 'swing.gif') as image:
+        assert image.n_frames == 60
+    check_picture(tmp_path / 'swing.gif')
+
+
+def test_torque_of_a_motion(picture):
+    output = run('torque_of_a_motion.py', picture)
     # Rigid torques of Mohan and Saha's manoeuvre, from the equations of three slender rods.
     assert line(output, '1.00 ')[:3] == pytest.approx([512.349, 268.532, 29.211], abs=1e-3)
     row = line(output, '2.50 ')
@@ -64,18 +101,19 @@ def test_simulate_a_swing(tmp_path):
     assert drift < 1e-6 * abs(total)
     header = (tmp_path / 'out' / 'swing.csv').read_text().splitlines()[0]
     assert 'link1/bending_y1' in header
+    check_picture(tmp_path / 'out' / 'tip_deflection.png')
 
 
-def test_modes_from_a_file(tmp_path):
-    output = run('modes_from_a_file.py', tmp_path / 'rod.npz')
+def test_modes_from_a_file(tmp_path, picture):
+    output = run('modes_from_a_file.py', tmp_path / 'rod.npz', picture)
     # El-Rayyes's case 1: the clamped-free beam of his table 4.8, and a lumped mass matrix.
     found = line(output, 'frequencies [Hz]')
     assert found == pytest.approx([11.291414, 70.762082, 198.135877], rel=5e-3)
     assert "'rod/mode3'" in output and (tmp_path / 'rod.npz').exists()
 
 
-def test_vendor_urdf_with_extension():
-    output = run('vendor_urdf_with_extension.py')
+def test_vendor_urdf_with_extension(picture):
+    output = run('vendor_urdf_with_extension.py', picture)
     assert 'shoulder_lift_joint/elastic' in output
     assert 'upper_arm_link/bending_z1' in output
     assert 0.5 < line(output, 'the tool sags by')[0] < 20.0
@@ -86,8 +124,8 @@ def test_vendor_urdf_that_is_missing(tmp_path):
     assert 'none.urdf is missing' in message and 'Traceback' not in message
 
 
-def test_wrench_and_payload():
-    output = run('wrench_and_payload.py')
+def test_wrench_and_payload(picture):
+    output = run('wrench_and_payload.py', picture)
     assert line(output, 'largest difference:')[0] < 1e-10
     assert 'cleared payload leaves no trace: True' in output
     _, alone, payload, wrench = numbers(
@@ -95,8 +133,8 @@ def test_wrench_and_payload():
     assert payload == wrench and abs(payload - alone) > 1.0
 
 
-def test_modes_of_an_arm():
-    output = run('modes_of_an_arm.py')
+def test_modes_of_an_arm(picture):
+    output = run('modes_of_an_arm.py', picture)
     # Mohan and Saha's arm, two modes a link, stretched: independent beam model.
     locked = [0.1555, 1.179, 3.468, 7.960, 14.02, 55.25]
     free = [3.232, 4.891, 19.16, 24.20, 36.53, 164.7]
@@ -104,8 +142,8 @@ def test_modes_of_an_arm():
     assert line(output, 'joints free:') == pytest.approx(free, rel=5e-4)
 
 
-def test_poles_under_joint_control():
-    output = run('poles_under_joint_control.py')
+def test_poles_under_joint_control(picture):
+    output = run('poles_under_joint_control.py', picture)
     # Stiff joints: the locked frequencies of the example above, without damping.
     stiff = line(output, 'kp = 1e+10:')
     assert stiff[0::2] == pytest.approx([0.1555, 1.179, 3.468, 7.960], rel=5e-4)
@@ -114,8 +152,8 @@ def test_poles_under_joint_control():
     assert soft[0] < 0.7 * stiff[0] and soft[1] > 0.4
 
 
-def test_satellite_base():
-    output = run('satellite_base.py')
+def test_satellite_base(picture):
+    output = run('satellite_base.py', picture)
     yaw, satellite, _ = numbers(
         next(row for row in output.splitlines() if row.startswith('yaw')))
     assert yaw > 0.01 > 0.0 > satellite > -yaw
@@ -127,8 +165,8 @@ def test_satellite_base():
     assert 0.9 * whole < force < whole
 
 
-def test_reduced_forms():
-    output = run('reduced_forms.py')
+def test_reduced_forms(picture):
+    output = run('reduced_forms.py', picture)
     off = {
         form: line(output, f'{form}:')[2]
         for form in ('exact', 'linearised', 'undeformed_kinetic_energy', 'first_order_rotations',

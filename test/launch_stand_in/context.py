@@ -27,6 +27,7 @@ class NodeProcess:
         output: 'screen' or 'log'.
         environment: Variables that are set on top of the caller's.
         lifecycle: Whether it was declared as a LifecycleNode.
+        ends_all: Whether its end stops all other processes.
     """
 
     package: str
@@ -39,6 +40,7 @@ class NodeProcess:
     output: str = 'screen'
     environment: dict[str, str] = field(default_factory=dict)
     lifecycle: bool = False
+    ends_all: bool = False
 
 
 @dataclass(frozen=True)

@@ -157,6 +157,32 @@ class Node(Action):
         return tuple(values), files
 
 
+class Shutdown:
+    """Stops all processes."""
+
+
+class ExecuteProcess(Action):
+    """A process without a node's arguments."""
+
+    def __init__(
+        self, *, cmd: Sequence[Any], output: Any = 'log', on_exit: Optional[Shutdown] = None,
+        condition: Optional[Condition] = None,
+    ):
+        super().__init__(condition=condition)
+        self.cmd = list(cmd)
+        self.output = output
+        self.on_exit = on_exit
+
+    def execute(self, context: LaunchContext) -> None:
+        """Add the process to those of the context."""
+        command = tuple(perform(word, context) for word in self.cmd)
+        context.processes.append(NodeProcess(
+            '', os.path.basename(command[0]), '', '', (), (), command,
+            perform(self.output, context), dict(context.environment),
+            ends_all=self.on_exit is not None,
+        ))
+
+
 class LifecycleNode(Node):
     """A process with a lifecycle node in it."""
 

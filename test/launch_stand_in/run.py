@@ -31,7 +31,7 @@ def run_stand_in(file: str, arguments: dict[str, str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.set())
     resolved = stand_in.resolve(file, arguments)
-    group = ProcessGroup()
+    group, last = ProcessGroup(), []
     try:
         for item in resolved:
             name = item.name or item.executable
@@ -40,8 +40,9 @@ def run_stand_in(file: str, arguments: dict[str, str]) -> int:
                 member = group.start(
                     name, item.command, environment, standard_input=nothing
                 )
+            last += [member] if item.ends_all else []
             print(f'[{name}] process started with pid [{member.process.pid}]', flush=True)
-        group.wait(stopping.is_set)
+        group.wait(lambda: stopping.is_set() or any(m.code is not None for m in last))
     finally:
         group.stop()
         _remove_parameter_files(resolved)

@@ -3,10 +3,10 @@
 Resolves launch files where the packages launch and launch_ros are not installed.
 
 They are on no Python package index. Here stands a replacement for the part of them that thin
-launch files use: arguments, conditions, substitutions, groups, includes, and nodes. Names that
-are not replaced cannot be imported, and unknown keywords are errors, so that a launch file which
-needs more fails loudly instead of being half understood. Event handlers and life cycle events are
-left out: a node that starts by itself needs none.
+launch files use: arguments, conditions, substitutions, groups, includes, processes, and nodes.
+Names that are not replaced cannot be imported, and unknown keywords are errors, so that a launch
+file which needs more fails loudly instead of being half understood. Event handlers are left out,
+apart from the shutdown at the end of a process, and so are life cycle events.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def _pick(module: ModuleType, *names: str) -> dict[str, object]:
 
 MODULES: dict[str, dict[str, object]] = {
     'launch': {'LaunchContext': LaunchContext, **_pick(actions, 'LaunchDescription')},
-    'launch.actions': _pick(actions, *_ACTIONS),
+    'launch.actions': {
+        **_pick(actions, *_ACTIONS), **_pick(nodes, 'ExecuteProcess', 'Shutdown'),
+    },
     'launch.conditions': _pick(substitutions, *_CONDITIONS),
     'launch.launch_description_sources': _pick(actions, 'PythonLaunchDescriptionSource'),
     'launch.substitutions': _pick(substitutions, *_SUBSTITUTIONS),

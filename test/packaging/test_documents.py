@@ -11,14 +11,18 @@ import pytest
 
 WIDTH = 99
 ARCHITECTURE = ROOT / 'docs' / 'architecture.md'
-DOCUMENTS = sorted((ROOT / 'docs').glob('*.md'))
-PROSE = [ROOT / name for name in ('README.md', 'CONTRIBUTING.md', 'CHANGELOG.rst')] + DOCUMENTS
-# A component computes, returns, raises or ignores. These words make a speaker of it.
-PRIVATE = re.compile(
-    r'\b(tells?|told|says?|said|knows|counts for nothing|goe?s by|whose turn|nothing is'
-    r'|nobody|somebody|to be rid of|what is not)\b',
-    re.IGNORECASE,
-)
+DOCUMENTS = [p for p in sorted((ROOT / 'docs').rglob('*.md')) if p.parent.name != 'generated']
+
+
+def script(name):
+    """Return a script as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / 'scripts' / f'{name}.py')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+prose = script('prose')
 LOG_CALLS = {'debug', 'info', 'warning', 'warn', 'error', 'exception', 'fatal', 'critical'}
 
 
@@ -34,7 +38,7 @@ def lines_of_prose(path):
 
 def private_words(text):
     """Return the private words of a text, apart from code in backquotes."""
-    return [found.group() for found in PRIVATE.finditer(re.sub(r'`[^`]*`', '', text))]
+    return [found.group() for found in prose.BANNED.finditer(re.sub(r'`[^`]*`', '', text))]
 
 
 def strings(node):
@@ -70,27 +74,31 @@ def test_the_architecture_is_short():
 
 
 def test_the_picture_of_the_architecture_is_current():
-    path = ROOT / 'scripts' / 'architecture_picture.py'
-    spec = importlib.util.spec_from_file_location('architecture_picture', path)
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    drawn = script.PICTURE.read_text(encoding='utf-8')
-    assert drawn == script.picture(), 'run scripts/env.sh python scripts/architecture_picture.py'
+    picture = script('architecture_picture')
+    drawn = picture.PICTURE.read_text(encoding='utf-8')
+    assert drawn == picture.picture(), 'run scripts/env.sh python scripts/architecture_picture.py'
     assert drawn.count('<rect') > 15
 
 
-@pytest.mark.parametrize('path', DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize('path', DOCUMENTS, ids=lambda path: f'{path.parent.name}/{path.name}')
 def test_lines_of_documents_are_at_most_99_columns(path):
     found = [(number, line) for number, line in lines_of_prose(path) if len(line) > WIDTH]
     assert not found
 
 
-@pytest.mark.parametrize('path', PROSE, ids=lambda path: path.name)
-def test_documents_have_no_private_words(path):
-    lines = list(lines_of_prose(path))
-    assert len(lines) > 5
-    # Phrases run over the ends of lines.
-    assert not private_words(' '.join(line for _, line in lines))
+def test_the_english_of_documents_and_docstrings(monkeypatch, capsys):
+    monkeypatch.setattr('sys.argv', ['prose.py'])
+    assert prose.main() == 0, capsys.readouterr().out
+
+
+def test_faults_of_english_are_found():
+    long = 'The node ' + 'computes the torque of the arm and ' * 4 + 'ends.'
+    assert [fault for _, fault in prose.faults(f'Short.\n\n{long}\n')] == [
+        '31 words: The node computes the torque of ...']
+    assert [line for line, _ in prose.faults('One.\n\nThe node tells it.')] == [3]
+    assert not list(prose.faults(f'`{long}`\n\n| {long} |\n\n    {long}\n'))
+    excepted = [ROOT / name for name in prose.IN_WORK]
+    assert all(path.is_file() for path in excepted)
 
 
 def test_help_of_the_commands_has_no_private_words():

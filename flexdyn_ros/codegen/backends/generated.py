@@ -58,7 +58,7 @@ class GeneratedBackend:
         digest: str = '',
     ):
         """
-        Prepare; nothing is generated before it is used.
+        Prepare; code is generated at its first use.
 
         Args:
             robot: The robot.

@@ -4,8 +4,8 @@ Generated sources and compiled libraries kept on disk between processes.
 
 They lie in $FLEXDYN_CACHE_DIR, or else in flexdyn_ros below $XDG_CACHE_HOME or ~/.cache. Since
 they are executed, neither a file nor a folder on the way to it that other users could have
-written is used. A key holds the model, the function and the version of the generator (for
-libraries the compiler, its flags and the processor too), so entries never become stale. An entry
+written is used. A key holds the model, the function and the version of the generator. For
+libraries it holds the compiler, its flags and the processor too: entries are never stale. An entry
 ends with a digest of itself: one that was cut off or damaged counts as none. It is written under
 another name and then renamed, so that processes side by side see it whole or not at all.
 """
@@ -190,7 +190,7 @@ def _prune(folder: Path) -> None:
 
 
 def _trusted_folder(create: bool) -> Optional[Path]:
-    """Return the cache where nobody else can write to it or put another in its place."""
+    """Return the cache where no other user can write to it or replace it."""
     folder = cache_folder()
     if create:
         for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
@@ -211,14 +211,14 @@ def _trusted_folder(create: bool) -> Optional[Path]:
 
 
 def _is_ours(state: os.stat_result) -> bool:
-    """Whether nobody else could have written it."""
+    """Whether no other user could have written it."""
     if not hasattr(os, 'getuid'):
         return True
     return state.st_uid == os.getuid() and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _is_safe_parent(state: os.stat_result) -> bool:
-    """Whether nobody but us and root can replace what lies in a folder."""
+    """Whether this user and root alone can replace the files of a folder."""
     if not hasattr(os, 'getuid'):
         return True
     writable = state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

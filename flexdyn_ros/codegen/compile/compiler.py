@@ -196,8 +196,8 @@ def load_library(
     """
     Return what `load` makes of a library, built first where the cache does not have it.
 
-    Where the cache cannot be used, or the loader does not accept files there (as on a file
-    system mounted noexec), the library is loaded from a private folder, which is then removed.
+    The cache may be unusable, or on a file system mounted noexec. The library is then loaded
+    from a private folder, which is removed afterwards.
 
     Args:
         entry: Its name in the cache.

@@ -3,7 +3,7 @@
 Any traced program as compiled code: built once, kept on disk, ready to be called.
 
 A key names a program: all that its trace depends on besides the version of this package. Where the
-cache has it, nothing is traced, generated or compiled.
+cache has it, it is neither traced, generated nor compiled.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class CompiledProgram:
         """
         Return the compiled function of one sample.
 
-        It takes vectors and gives arrays (a float for an energy), in a tuple where there are
-        several; an ArithmeticError means that they are not finite, or that a pivot is in doubt.
+        It takes vectors and returns arrays (a float for an energy), in a tuple where there are
+        several. An ArithmeticError means results that are not finite, or a doubtful pivot.
 
         Raises:
             NoCompiler, CompilationFailed: If it cannot be compiled.

@@ -5,7 +5,7 @@ C99 of a program: what `generate` returns, and what the backend "c" compiles.
 A function in one translation unit, without macros, loops or dependencies but <math.h>. Sines and
 cosines of angles that need no other call stand in one function, `sines_and_cosines`. Compiled
 code replaces that function by a vectorised one, and the type of a number by vectors of samples
-(`CFlavour`); all other statements, and their order, are the same. The C++ guard is in the header
+(`CFlavour`). All other statements, and their order, are the same. The C++ guard is in the header
 that `c_files` writes.
 """
 

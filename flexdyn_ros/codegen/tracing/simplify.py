@@ -176,8 +176,8 @@ def search_cheaper(program: Program, effort: int = 1) -> Program:
     """
     Return a program after a search for a cheaper one.
 
-    Small programs are worth more effort for each operation: up to a size they are refined until
-    nothing has been gained for long, which takes most of the time that their code is made in.
+    Small programs are worth more effort for each operation. Up to a size they are refined until
+    no gain comes for long. This takes most of the time in which their code is made.
 
     Args:
         program: The program after the passes.

@@ -2,11 +2,11 @@
 """
 Derivatives of traced dynamics.
 
-Those of inverse dynamics are found in one of two ways: direction by direction over the whole
-graph, or by rows and columns of composite bodies (composite_derivatives.py). Those of forward
-dynamics follow from them: M qdd + h = tau gives d qdd / dx = -M^-1 d ID / dx at these qdd, so
-that nothing is differentiated through the solution, and one factorisation serves all (Carpentier
-and Mansard, Analytical derivatives of rigid body dynamics algorithms, 2018, section III).
+Those of inverse dynamics are found in one of two ways. One goes direction by direction over the
+whole graph, the other by rows and columns of composite bodies (composite_derivatives.py). Those of
+forward dynamics follow from them: M qdd + h = tau gives d qdd / dx = -M^-1 d ID / dx at these qdd.
+The solution is not differentiated, and one factorisation serves all (Carpentier and Mansard,
+Analytical derivatives of rigid body dynamics algorithms, 2018, section III).
 """
 
 from __future__ import annotations

@@ -3,17 +3,17 @@
 Derivatives of inverse dynamics by composite bodies: O(n d) for n coordinates in a tree d deep.
 
 The force on coordinate i depends on a coordinate x in two ways. Where x is further inward, it
-changes the motion of the body of i, and all that this body carries responds as one: to
-accelerations by the composite inertia, to angular velocity as in motion_variation.py. So one row
-a force, d tau_i / d(motion), is carried inward, as the transpose of the way that motions go
-outward. Where x is further outward, it changes the wrench on its own body, one column that is
-carried inward as wrenches are. Both halves meet at the body itself. Composite bodies are those of
-Walker and Orin 1982; that rows and columns of the derivatives can share them is the idea of
-Carpentier and Mansard, Analytical derivatives of rigid body dynamics algorithms, 2018, and of
-Singh, Russell and Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial
-vector algebra, 2022; here in body axes, without the velocity of origins, and with flexible bodies.
-How motions and wrenches depend on the coordinates of one body is found by differentiation of
-scalars, by the calculus of their kind.
+changes the motion of the body of i. All that this body carries responds as one: to accelerations
+by the composite inertia, to angular velocity as in motion_variation.py. So one row a force, d
+tau_i / d(motion), is carried inward, as the transpose of the way that motions go outward. Where x
+is further outward, it changes the wrench on its own body, one column that is carried inward as
+wrenches are. Both halves meet at the body itself. Composite bodies are those of Walker and Orin
+1982. Rows and columns of the derivatives share them (Carpentier and Mansard, Analytical
+derivatives of rigid body dynamics algorithms, 2018; Singh, Russell and Wensing, Efficient
+analytical derivatives of rigid-body dynamics using spatial vector algebra, 2022). Here they are in
+body axes, without the velocity of origins, and with flexible bodies. How motions and wrenches
+depend on the coordinates of one body is found by differentiation of scalars, by the calculus of
+their kind.
 """
 
 from __future__ import annotations

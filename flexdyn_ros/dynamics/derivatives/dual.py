@@ -4,8 +4,8 @@ Dual numbers: scalars that carry their derivatives along several directions.
 
 (a + a' e)(b + b' e) = a b + (a b' + a' b) e with e^2 = 0 (Clifford, Preliminary sketch of
 biquaternions, 1871; Griewank and Walther, Evaluating Derivatives, 2008, chapter 3). The
-algorithms of this folder run on them unchanged, which gives exact derivatives without any
-formula of a derivative but those of the functions of one scalar.
+algorithms of this folder run on them unchanged, which gives exact derivatives. Only the functions
+of one scalar have formulas of derivatives.
 
 Positions are displaced as in displacement.py. The derivatives of forward dynamics go through
 its own recursion, not through those of inverse dynamics, so that each checks the other.

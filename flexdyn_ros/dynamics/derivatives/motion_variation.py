@@ -5,14 +5,14 @@ Variations of motion, carried from a parent's frame to a body's, and how wrenche
 A variation is (dw, db, da): of the angular velocity w, of the angular acceleration and of the
 origin's acceleration, where db = d(alpha) + w x dw. A point at r that moves with r' = w x r + its
 own velocity changes its acceleration alpha x r + w x (w x r) + ... by db x r + 2 dw x r', by
-Jacobi's identity. In this form a variation passes any joint unchanged but for the place: a frame
-at p that moves with p' gets da + db x p + dw x 2 p', and the same dw and db, all turned into its
-axes.
+Jacobi's identity. In this form a variation passes any joint unchanged but for the place. A frame
+at p that moves with p' gets da + db x p + dw x 2 p', and the same dw and db. All are turned into
+its axes.
 
 A set of bodies responds to dw, at given db and da, with the Coriolis accelerations 2 dw x r' of
-its points, so that the force is dw x 2 s', s' = int r' dm, and the moment D dw with
-D = 2 (tr C - C), C = int r' r^T dm, whatever moves inside the set. Seen from another frame, s' and
-D change by what carries them along.
+its points. The force is dw x 2 s' with s' = int r' dm. The moment is D dw with D = 2 (tr C - C), C
+= int r' r^T dm. Both hold for any motion inside the set. Seen from another frame, s' and D change
+by what carries them along.
 """
 
 from __future__ import annotations

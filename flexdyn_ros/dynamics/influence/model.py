@@ -7,14 +7,14 @@ springs, losses and outside wrenches stay exact.
 
 - "undeformed_inertia", eq. 25: "variations due to the flexibility" of a link's own inertia are
   left out. In every integral over a link, of the mass matrix and of the nonlinear loads, each mass
-  element counts at its undeformed place; what the link carries still hangs on its deflected ends.
-- "lumped_mass", the equation after (27): nonlinear loads are those of one rigid body for each
-  link, with the link's mass and its inertia about the undeformed centre of mass, which rides on
-  the cross-section there.
+  element counts at its undeformed place. What the link carries still hangs on its deflected ends.
+- "lumped_mass", the equation after (27). Nonlinear loads are those of one rigid body for each
+  link, with the link's mass and its inertia about the undeformed centre of mass. The body rides
+  on the cross-section there.
 - "printed_recursion", eq. 27 to the letter: the nonlinear acceleration grows from link to link by
-  w_a x v_b and w_a x w_b, with the velocities of b against a. Left out are alpha_a x r, half of
-  the Coriolis accelerations of sliding joints and of modes, and what the modes' and the joint's
-  rotations at one end make of each other.
+  w_a x v_b and w_a x w_b, with the velocities of b against a. Left out are alpha_a x r, and half
+  of the Coriolis accelerations of sliding joints and of modes. So are products of the modes' and
+  the joint's rotations at one end.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """
 The share of `<inertial>` that a beam without a mass of its own takes.
 
-With J the pseudo-inertia of the link and B that of the beam at the link's mass, a remainder
+J is the pseudo-inertia of the link and B that of the beam at the link's mass. A remainder
 J - s B is a real body exactly where it is positive semidefinite (Wensing, Kim and Slotine 2018,
 "Linear matrix inequalities for physically consistent inertial parameter identification"). With
 J = C C^T that is E - s C^-1 B C^-T >= 0, so that the largest share is
@@ -39,8 +39,8 @@ def largest_share(inertial: Inertia, beam: Beam) -> float:
     """
     Return the largest share of a link's mass that leaves a real body without the beam.
 
-    The formula is that of the module. An `<inertial>` that is physical only within the digits it
-    is printed with leaves a remainder that is as close to a real body as it is itself.
+    The formula is that of the module. An `<inertial>` may be physical only within its printed
+    digits. The remainder is then as close to a real body as the `<inertial>` itself.
 
     Args:
         inertial: Inertia of the whole undeformed link, in link axes.

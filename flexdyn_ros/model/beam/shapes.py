@@ -9,9 +9,9 @@ phi = cosh bx - cos bx - s (sinh bx - sin bx), s = (sinh b - sin b) / (cosh b + 
 stretch: the clamped-free rod, sin((2k - 1) pi x / 2) (El-Rayyes 1990, case 2).
 
 Trial shapes come from polynomial strains between knots. Curvature (or twist, or stretch), and with
-Timoshenko's beam the shear angle, is a Legendre polynomial between two knots and zero elsewhere;
-deflections are its integrals from the root on. So the clamped root and the joints between pieces
-need no conditions, strains may jump where the section does, and the stiffness matrix is nearly
+Timoshenko's beam the shear angle, is a Legendre polynomial between two knots and zero elsewhere.
+Deflections are its integrals from the root on. So the clamped root and the joints between pieces
+need no conditions, and strains may jump where the section does. The stiffness matrix is nearly
 diagonal, which keeps the lowest frequencies exact to rounding (integrated Legendre functions:
 Szabo and Babuska, Finite Element Analysis, 1991, section 2.2).
 """

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-NumPy archives (`.npz`): headers are checked before any number is read, and nothing is unpickled.
+NumPy archives (`.npz`): headers are checked before numbers are read, without unpickling.
 
 An archive is a zip file of `.npy` members (numpy.lib.format). Whatever is wrong with it, a
 ValueError names it, with a text that continues `file="path"`. While a file is read, memory stays
-below twice the largest size allowed: so much all arrays take at most, as 64-bit numbers and as
-they are stored, and no array is in memory twice.
+below twice the largest size allowed. All arrays take so much at most, as 64-bit numbers and as
+they are stored. No array is in memory twice.
 """
 
 from __future__ import annotations

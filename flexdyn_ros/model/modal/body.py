@@ -2,11 +2,11 @@
 """
 A flexible body: its modes, its shape at any point, and the inertia integrals of its modes.
 
-With the displacement field u(r) = sum_k phi_k(r) delta_k over the undeformed body, every
-quantity of the exact equations of motion is a polynomial in delta whose coefficients are the
-integrals kept here (Shabana, Dynamics of Multibody Systems, section 5.5; second moments in
-place of inertia tensors). All vectors are in the link's axes, about the link frame's origin.
-A beam with geometric stiffening moves along its axis besides, see foreshortening.py.
+The displacement field over the undeformed body is u(r) = sum_k phi_k(r) delta_k. Every quantity of
+the exact equations of motion is then a polynomial in delta. Its coefficients are the integrals
+kept here (Shabana, Dynamics of Multibody Systems, section 5.5). Second moments stand in place of
+inertia tensors. All vectors are in the link's axes, about the link frame's origin. A beam with
+geometric stiffening moves along its axis besides, see foreshortening.py.
 """
 
 from __future__ import annotations

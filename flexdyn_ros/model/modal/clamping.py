@@ -3,8 +3,8 @@
 Shapes of a free body made relative to the node at its parent joint, and their inertia integrals.
 
 With a_k and b_k the translation and rotation of that node in mode k, the relative shapes are
-phi_k - a_k - b_k x r and psi_k - b_k. Rigid motion enters the integrals linearly, so that those of
-the relative shapes follow from the file's without the mass distribution (Shabana, Dynamics of
+phi_k - a_k - b_k x r and psi_k - b_k. Rigid motion enters the integrals linearly. Those of the
+relative shapes so follow from the file's without the mass distribution (Shabana, Dynamics of
 Multibody Systems, section 5.3, on reference conditions). The stiffness is unchanged.
 """
 

@@ -11,7 +11,7 @@ with both bending planes in w = sum_k phi_k delta_k (Kane, Ryan and Banerjee, Dy
 Cantilever Beam Attached to a Moving Base, 1987; von Karman's strain set to zero). Torsion
 and stretching draw in nothing. Loads along the beam do work on s, and so stiffen or soften it.
 
-The integrals of slopes span a few axial shapes f_j(x); with amplitudes a_j that are quadratic in
+The integrals of slopes span a few axial shapes f_j(x). With amplitudes a_j that are quadratic in
 delta, s = sum_j f_j a_j, so that everything else is an integral of f_j computed once. Where both
 planes bend in equal shapes, they share them.
 """

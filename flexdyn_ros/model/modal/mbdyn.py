@@ -2,9 +2,10 @@
 """
 Modes of a link in MBDyn's `.fem` text: numbered groups of numbers, with lumped masses at nodes.
 
-MBDyn input manual, section "Modal joint", and its program femgen: group 1 holds the numbers of
-nodes and modes, 2 the nodes' numbers, 5 to 7 their x, y and z, 8 the shapes (six numbers a node,
-mode by mode), 9 and 10 modal mass and stiffness, 11 six lumped masses a node, 13 damping. Lines
+Sources are the MBDyn input manual, section "Modal joint", and its program femgen. Group 1 holds
+the numbers of nodes and modes, 2 the nodes' numbers, 5 to 7 their x, y and z. Group 8 holds the
+shapes (six numbers a node, mode by mode), 9 and 10 modal mass and stiffness. Group 11 holds six
+lumped masses a node, 13 damping. Lines
 that start with ** are comments, but for the headings of groups.
 """
 

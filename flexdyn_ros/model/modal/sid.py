@@ -15,8 +15,8 @@ and P_kl = int phi_k phi_l^T dm, and ~ the matrix of the cross product, the bloc
 - Oe_k = int phi_k^T w~ w~ r dm as factors of wx^2 wy^2 wz^2 wxwy wywz wxwz, of first order the
   same with P_kl for W_k; note that the products are in another order than in J.
 
-A block lists what is not zero. Its structure is 0 zero, 1 diagonal, 2 symmetric, 3 full or
-4 the identity matrix, of which nothing is listed.
+A block lists the entries that differ from zero. Its structure is 0 zero, 1 diagonal,
+2 symmetric, 3 full or 4 the identity matrix, without a list.
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ class _Modes:
         Return geometric stiffening along a line, and the products of displacements without it.
 
         With u = phi q + 1/2 q f q d, Ct of order 1 is int f_kl dm d and phi of order 1 is f_kl d.
-        Oe holds int x f_kl dm d d^T beside the products: their difference to those of Gr, or
-        all of their entry along d, as bending does not move the line along itself.
+        Oe holds int x f_kl dm d d^T beside the products. It is their difference to those of Gr,
+        or all of their entry along d, as bending does not move the line along itself.
 
         Args:
             moments: Ct of order 1, (m, m, 3), or None.

@@ -2,11 +2,11 @@
 """
 Links and joints of a URDF, as frozen records of what urdf_parser_py reads.
 
-The parser prints a line for what is unknown to it, stops at some of it (URDF 1.2, capsules,
-transmissions of ROS 2), and takes numbers that are not finite and elements that occur twice. So it
-gets a copy with the elements and attributes that dynamics needs and no others, every value checked
-while a mistake still has its element and name. What belongs to other programs (visual, gazebo,
-ros2_control, transmission, elements with a namespace prefix, any extra attribute) is ignored.
+The parser prints a line for unknown elements, and stops at some (URDF 1.2, capsules, transmissions
+of ROS 2). It takes numbers that are not finite and elements that occur twice. So it gets a copy
+with the elements and attributes that dynamics needs and no others. Every value is checked while a
+mistake still has its element and name. Data of other programs (visual, gazebo, ros2_control,
+transmission, elements with a namespace prefix, any extra attribute) are ignored.
 """
 
 from __future__ import annotations

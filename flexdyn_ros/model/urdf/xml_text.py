@@ -83,8 +83,8 @@ def declare_prefixes(text: Union[str, bytes]) -> Optional[Union[str, bytes]]:
         text: XML.
 
     Returns:
-        The XML, text where it was text or in UTF-16; None where all prefixes are declared, the
-        XML is not sound otherwise, or such a prefix is (nearly) flexdyn or xacro.
+        The XML, text where it was text or in UTF-16. It is None where all prefixes are declared,
+        the XML is not sound otherwise, or such a prefix is (nearly) flexdyn or xacro.
     """
     if isinstance(text, bytes) and text[:2] in (b'\xff\xfe', b'\xfe\xff'):
         text = text.decode('utf-16', errors='replace')

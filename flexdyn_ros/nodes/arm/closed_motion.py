@@ -46,8 +46,8 @@ class ClosedMotion:
     What follows the actuated joints of a robot with loops; used in the place of a FreeBase.
 
     Values of actuated joints stay as they are, unless there are more actuated joints than degrees
-    of freedom: then the nearest closed state is taken. Values of passive joints only tell where to
-    begin; those that are NaN begin where the last state left them.
+    of freedom: then the nearest closed state is taken. Values of passive joints start the
+    iteration. Those that are NaN begin where the last state left them.
 
     Attributes:
         names: Further coordinates that no force acts on, such as those of a floating base.

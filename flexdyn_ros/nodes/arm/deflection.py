@@ -37,7 +37,7 @@ class RigidArm:
         return self._zero
 
     def reset(self) -> None:
-        """Nothing is remembered."""
+        """Do nothing: it has no memory."""
 
 
 class ModalEquations:

@@ -28,7 +28,7 @@ class MeasuredState(JointStateCache):
         plausible: Plausible = ANY,
     ):
         """
-        Know nothing yet.
+        Start without a state.
 
         Args:
             coordinates: The coordinates of the robot.
@@ -134,7 +134,7 @@ class MeasuredState(JointStateCache):
 
     @property
     def positions(self) -> np.ndarray:
-        """Last valid joint positions, shape (n_positions,); what is not known is NaN."""
+        """Last valid joint positions, shape (n_positions,); NaN where unknown."""
         if not self._multi_dof:
             return super().positions
         q = np.full(self._coordinates.n_positions, np.nan)
@@ -146,7 +146,7 @@ class MeasuredState(JointStateCache):
 
     @property
     def velocities(self) -> np.ndarray:
-        """Last valid joint velocities, shape (n_joints,); what is not known is NaN."""
+        """Last valid joint velocities, shape (n_joints,); NaN where unknown."""
         if not self._multi_dof:
             return super().velocities
         qd = np.full(self._coordinates.n_joints, np.nan)

@@ -82,9 +82,9 @@ class ArmSimulator:
             stops: Whether joints stop at their limits, as there.
 
         Raises:
-            FlexdynError: A joint is unknown, the method does not run the robot, the number of
-                positions does not fit, or a coordinate shall be controlled that has no position
-                of its own.
+            FlexdynError: A joint is unknown, the method does not run the robot, or the number of
+                positions does not fit. It is also raised for the control of a coordinate without
+                a position of its own.
         """
         self.coordinates = ArmCoordinates(dyn.robot)
         self._dyn = dyn

@@ -2,9 +2,9 @@
 """
 Common products and sums, also inside longer ones.
 
-Single-use nesting is flattened, then the pair of factors (or of terms, up to a common sign)
-that stands in the most products (sums) becomes a node of its own, again and again: the rule of
-CLEAR (El-Rayyes 1990, section 3.2.4) for products and sums alike.
+Single-use nesting is flattened. Then the pair of factors (or of terms, up to a common sign) that
+stands in the most products (sums) becomes a node. This repeats while there are such. This is the
+rule of CLEAR (El-Rayyes 1990, section 3.2.4) for products and sums alike.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def rewrite_single_use(program: Program, opened: tuple[int, ...]) -> Program:
     Return the program with each sum's own parts in their cheapest form found.
 
     The parts of a sum that nothing else uses are multiplied out, like terms are gathered, and
-    the result is factored; it is kept where it takes fewer operations.
+    the result is factored. It is kept where it takes fewer operations.
 
     Args:
         program: The program.

@@ -6,8 +6,8 @@ x sin^2 a + x cos^2 a = x, and the sums of parallel axes, x cos a cos b - x sin 
 x cos(a + b) and its like (CLEAR's second pass, El-Rayyes 1990, section 3.2.2). The factors of
 a term are looked up through products, so that shared products do not hide an identity.
 
-c_k(u) = 1/k! - u c_(k+2)(u), so that of all orders of an argument only the highest even and the
-highest odd one are calls: the others cost one multiplication and one addition instead of a
+As c_k(u) = 1/k! - u c_(k+2)(u), only the highest even and the highest odd order of an argument
+are calls. The others cost one multiplication and one addition instead of a
 series (Stiefel and Scheifele, Linear and Regular Celestial Mechanics, 1971, section 11).
 """
 

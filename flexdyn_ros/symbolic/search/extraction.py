@@ -4,8 +4,8 @@ Taking common divisors out of a network of polynomials, and searching for a chea
 
 What products and sums share up to a multiple is computed once. Products are taken apart, whoever
 shares them, and what one node uses alone is multiplied out. Of all pairs of factors, and of all
-pairs of terms in any multiple, the one that saves most is made a node, again and again:
-x y + 2 x z and 3 a y + 6 a z are multiples of y + 2 z.
+pairs of terms in any multiple, the one that saves most becomes a node, repeatedly. For
+example x y + 2 x z and 3 a y + 6 a z are multiples of y + 2 z.
 """
 
 from __future__ import annotations

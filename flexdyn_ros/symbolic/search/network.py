@@ -2,11 +2,11 @@
 """
 A program as a network of polynomials over one another, with its exact cost.
 
-Each polynomial is a node that several others use, or a result; its monomials are products of
-symbols, calls and other polynomials. So all that can be shared is in sight at once, products,
-sums and multiples of them, and each rewriting changes a few polynomials, whose operations are
-counted exactly: the Boolean networks of R. K. Brayton and C. McMullen, The decomposition and
-factorization of Boolean expressions, 1982, over numbers.
+Each polynomial is a node that several others use, or a result. Its monomials are products of
+symbols, calls and other polynomials. So all that can be shared is in sight at once: products,
+sums and multiples of them. Each rewriting changes a few polynomials, whose operations are
+counted exactly. These are Boolean networks (R. K. Brayton and C. McMullen, The decomposition and
+factorization of Boolean expressions, 1982) over numbers.
 """
 
 from __future__ import annotations
