@@ -14,7 +14,10 @@ Torques and motion:
 Terms of the equations of motion:
     Dynamics.mass_matrix, Dynamics.bias_vector, Dynamics.gravity_vector,
     Dynamics.coriolis_vector, Dynamics.friction_vector, Dynamics.elastic_vector,
-    Dynamics.inertia_vector, Dynamics.external_force_vector
+    Dynamics.inertia_vector, Dynamics.external_force_vector, Dynamics.coriolis_matrix
+Inertia of parts and factors:
+    Dynamics.composite_inertia, Dynamics.articulated_inertia, Dynamics.mass_matrix_factors,
+    Dynamics.factor_order
 Frames and energy:
     Dynamics.frame_pose, Dynamics.jacobian, Dynamics.jacobian_rate_qd,
     Dynamics.kinetic_energy, Dynamics.potential_energy, Dynamics.dissipated_power
@@ -30,6 +33,8 @@ Closed chains:
     Dynamics.closed_chains, Dynamics.operational_space_inertia
 Simulation:
     simulate, simulate_quasi_static, Trajectory
+Paths of the tip:
+    TipPath, stable_inversion, TipTrajectory
 Generated code:
     generate, Dynamics.native, Dynamics.equations
 Identification:
