@@ -37,8 +37,8 @@ class BatchDynamics:
     frame, `wrenches`, `out`, and `method` for forward dynamics. Vectors have one row a sample;
     results have one entry a sample: (N, nv), matrices (N, nv, nv), energies (N,). A wrench is one
     for all samples, (6,), or one for each, (N, 6). Payloads and gravity are those of the Dynamics.
-    Compiled code takes several samples at once and shares them among threads ($FLEXDYN_THREADS,
-    by default one for each processor) while other Python threads run; the other backends go
+    Compiled code takes several samples at once and shares them among threads ($FLEXDYN_THREADS, by
+    default one for each processor). Other Python threads run meanwhile. The other backends go
     through the samples one by one.
     """
 

@@ -56,7 +56,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         formulation: Name of the formulation in use.
         batch: The same functions over many samples at once, see `BatchDynamics`.
         loop_tolerance: How far a configuration may leave a loop open, as a fraction of the loop's
-            length, or an angle [rad]; beyond it dynamics raise ArgumentError, and beyond a
+            length, or an angle [rad]. Beyond it dynamics raise ArgumentError, and beyond a
             thousandth of it they warn once. The length is that of the way along the loop over the
             origins of its joints and frames.
     """
@@ -184,7 +184,7 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return joint torques [N m | N], then modal forces, for a motion, (nv,).
 
-        With loops the constraint forces take their part: passive joints get none, and where the
+        With loops the constraint forces take their part: passive joints get none. Where the
         actuated ones can share the rest in many ways, they get the smallest forces.
 
         Args:
@@ -373,10 +373,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return U, unit upper triangular (nv, nv), and the diagonal of D, (nv,).
 
-        U diag(D) U^T is the mass matrix with rows and columns in `factor_order`: the reverse
-        Gaussian elimination of the DeNOC form, coordinate by coordinate from the tips (Mohan and
-        Saha, eqs. 34 to 38). D is the inertia that each coordinate meets while all outside it
-        move freely [kg m^2 | kg]; modes have the unit of their generalised mass.
+        U diag(D) U^T is the mass matrix with rows and columns in `factor_order`. U and D come from
+        the reverse Gaussian elimination of the DeNOC form, coordinate by coordinate from the tips
+        (Mohan and Saha, eqs. 34 to 38). D is the inertia that each coordinate meets while all
+        outside it move freely [kg m^2 | kg]; modes have the unit of their generalised mass.
 
         Raises:
             ArgumentError: If the robot has mimic joints.
@@ -389,9 +389,9 @@ class Dynamics(Evaluation, ClosedChainMethods):
         Return the inertia of a frame's body and all that it carries, held stiff, (6, 6).
 
         It takes the twist [m/s, rad/s] of the frame, linear rows first, to momentum [kg m/s,
-        kg m^2/s], all at the frame's origin in its axes: blocks in kg, kg m and kg m^2. The body
-        is all that fixed joints join to the frame's link. Deflections count and are held (the
-        composite body of Walker and Orin, 1982, and of Mohan and Saha, eq. 31). Rotors do not
+        kg m^2/s], all at the frame's origin in its axes. Its blocks are in kg, kg m and kg m^2.
+        The body is all that fixed joints join to the frame's link. Deflections count and are held
+        (the composite body of Walker and Orin, 1982, and of Mohan and Saha, eq. 31). Rotors do not
         count.
 
         Raises:
@@ -404,9 +404,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return the inertia of a frame's body and all that it carries, moving freely, (6, 6).
 
-        As `composite_inertia`, but the joints outside the body and the modes of all of them, its
-        own included, accelerate without forces (Featherstone's articulated body; Mohan and Saha,
-        eq. 38). Rotors of the joints outside count. The body's own joint has no part in it.
+        It differs from `composite_inertia`: the joints outside the body and the modes from
+        the body outward, its own included, accelerate without forces. It is Featherstone's
+        articulated body (Mohan and Saha, eq. 38). Rotors of the joints outside count. The body's
+        own joint has no part in it.
 
         Raises:
             UnknownName: If there is no such frame.
@@ -522,10 +523,10 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Return d tau / dq, d tau / d qd and d tau / d qdd, the mass matrix, (nv, nv) each.
 
-        Column k of the first is for a displacement of velocity coordinate k: of q itself, but
-        of a quaternion a rotation vector, and of a floating joint's position a translation, both
-        in body axes. With loops, derivatives hold for displacements and changes of velocity that
-        keep the loops closed, where their rank does not change.
+        Column k of the first is for a displacement of velocity coordinate k. That is one of q
+        itself, but of a quaternion a rotation vector, and of a floating joint's position a
+        translation, both in body axes. With loops, derivatives hold for displacements and changes
+        of velocity that keep the loops closed, where their rank does not change.
         """
         return self._evaluate(
             'inverse_dynamics_derivatives', (q, qd, qdd), wrenches=wrenches, out=out
@@ -601,8 +602,8 @@ class Dynamics(Evaluation, ClosedChainMethods):
         """
         Put a rigid body on a link; it replaces the one that is there.
 
-        On a flexible link it rides on the cross-section, or the segment, at its centre of mass; on
-        a link of several beams on the nearest one.
+        On a flexible link it rides on the cross-section, or the segment, at its centre of mass. On
+        a link of several beams it rides on the nearest one.
 
         Args:
             link: Name of the link.

@@ -124,7 +124,7 @@ def _xacro_arguments(words: Sequence[str]) -> dict[str, str]:
 
 
 def print_json(value: Any) -> None:
-    """Print JSON; what is not finite becomes null, as JSON has no other word for it."""
+    """Print JSON; a number that is not finite becomes null, as JSON has no word for it."""
     print(json.dumps(_finite(value), indent=2, allow_nan=False))
 
 

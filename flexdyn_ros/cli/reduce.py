@@ -10,11 +10,11 @@ root nodes are clamped; the origin of the link frame is in their middle, its axe
 nodes. Formats by suffix: MatrixMarket and Abaqus .mtx, CalculiX .sti .mas, MATLAB .mat, Nastran
 .op4 .pch (with pyNastran).
 
-With --tube, --box or --mesh the matrices are those of the solid itself, of quadratic elements
-(with scikit-fem; meshes also need meshio, surfaces trimesh and gmsh). A tube or box is clamped at
-the origin; node 1 is its root, node 2 its end. In a mesh --root-at and --interface-at name places
-and radii: what lies on the surface within moves as a rigid body with that frame. Node 1 is the
-root, 2, 3, ... the interfaces. A second mesh shows how far the lowest frequency has converged.
+With --tube, --box or --mesh the matrices are those of the solid itself, of quadratic elements.
+They need scikit-fem; meshes also need meshio, surfaces trimesh and gmsh. A tube or box is clamped
+at the origin; node 1 is its root, node 2 its end. In a mesh --root-at and --interface-at name
+places and radii: what lies on the surface within moves as a rigid body with that frame. Node 1 is
+the root, 2, 3, ... the interfaces. A second mesh shows how far the lowest frequency has converged.
 
 With --modal FILE the modes of an SID, .fem (MBDyn) or .npz file are written in the other format.
 

@@ -3,13 +3,14 @@
 `flexdyn update-modes`: stiffness and damping adjusted to measured modes.
 
 The joints are held, as in the test, in the configuration of --at. Frequencies, damping ratios,
-shapes at sensor points and static stiffnesses come from --measured: YAML or JSON, or a universal
-file (.uff, .unv; with pyuff) whose nodes lie on --link. Or they are identified from recorded
-signals: CSV with a column t [s], or bags of joint states or of an IMU. Without --inputs signals
-are free decays. Sensors of a YAML file have the names of signals. docs/modal_files.md describes
-all. Least squares with bounds adjust the second moments of beams and segments, springs of joints
-and the modes of files. The adjusted description and its files of modes are written; tables compare
-measured, given and adjusted modes, and their shapes by the modal assurance criterion (MAC).
+shapes at sensor points and static stiffnesses come from --measured. That is YAML or JSON, or a
+universal file (.uff, .unv; with pyuff) whose nodes lie on --link. Or they are identified from
+recorded signals: CSV with a column t [s], or bags of joint states or of an IMU. Without --inputs
+signals are free decays. Sensors of a YAML file have the names of signals. docs/modal_files.md
+describes all. Least squares with bounds adjust the second moments of beams and segments, springs
+of joints and the modes of files. The adjusted description and its files of modes are written;
+tables compare measured, given and adjusted modes, and their shapes by the modal assurance
+criterion (MAC).
 
 Examples:
   flexdyn update-modes arm.urdf --measured bench.yaml --at elbow=1.57 -o updated.urdf

@@ -35,7 +35,7 @@ class ClosedChains(ClosedMotions):
         parameters: Any = None,
     ) -> Any:
         """
-        Return what a function gives, by compiled code where it solves it and nothing is given.
+        Return a function's result, by compiled code where that solves it and no input is given.
 
         Args:
             backend: Evaluates the equations.

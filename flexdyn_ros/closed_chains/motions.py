@@ -209,9 +209,9 @@ class ClosedMotions(ClosedStates):
         """
         Return the generalised forces of a motion, (nv,), of which the loops take their part.
 
-        Nothing is left on passive joints; then as little as possible on a free base, on modes,
-        and then on the actuated joints, in the norm over N m and N. A prescribed base takes the
-        rest.
+        Forces on passive joints are zero. Forces on a free base, then on modes, and then on the
+        actuated joints are as small as possible, in the norm over N m and N. A prescribed base
+        takes the rest.
 
         Args:
             backend: Evaluates the Jacobian.

@@ -2,10 +2,10 @@
 """
 Recursive O(n) solution of M qdd = forces with flexible bodies, in all or some coordinates.
 
-The reverse Gaussian elimination of the DeNOC form (Mohan and Saha, eqs. 34 to 42, as
-corrected: Psi_i = Psihat_i Ihat_i^-1, phihat_i = phi_i - P_i^T etabar_i). Body by body from
-the tips, the block of a body's own coordinates is factorised and eliminated; what remains is
-the articulated inertia that its parent feels. The mass matrix is never formed.
+The reverse Gaussian elimination of the DeNOC form (Mohan and Saha, eqs. 34 to 42, as corrected:
+Psi_i = Psihat_i Ihat_i^-1, phihat_i = phi_i - P_i^T etabar_i). Body by body from the tips, the
+block of a body's own coordinates is factorised and eliminated. What remains is the articulated
+inertia that its parent feels. The mass matrix is never formed.
 
 The same steps give the factors U and D of the mass matrix, M = U D U^T (eqs. 34 to 38, as
 corrected: U_ij = P_i^T A_ji^T Psi_j). Each body's block Ihat is factorised too, so that U is unit
@@ -265,8 +265,8 @@ def factor_order(tree: Multibody) -> list[int]:
     """
     Return the order of the coordinates in U and D, as places in qd.
 
-    Body by body from the root; within a body its modes from the last to the first, then its
-    joint coordinates from the last to the first: the order of elimination, backwards.
+    It is the order of elimination backwards, body by body from the root. Within a body its modes
+    come from the last to the first, then its joint coordinates likewise.
     """
     order: list[int] = []
     for body in tree.bodies:

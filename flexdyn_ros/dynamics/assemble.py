@@ -60,8 +60,8 @@ def assemble(
 
     Args:
         robot: The robot.
-        payloads: Inertia in link axes by link name; its numbers may be scalars of any kind,
-            but for the centre of mass on a flexible link, which chooses the cross-section.
+        payloads: Inertia in link axes by link name. Its numbers may be scalars of any kind. On a
+            flexible link the centre of mass may not: it chooses the cross-section.
         places: For payloads on links in segments, a point that chooses the segment, in place of
             the centre of mass.
     """
@@ -295,8 +295,9 @@ def planar_axes(normal: Vector) -> tuple[Vector, Vector]:
     """
     Return the in-plane axes of a planar joint with a unit normal, right-handed about it.
 
-    The first is the frame axis that follows the normal's largest component in the order x, y,
-    z, x, projected on the plane: x and y for the normal z, y and z for the normal x.
+    The first is a frame axis projected on the plane, the one that follows the normal's largest
+    component in the order x, y, z, x. The axes are x and y for the normal z, y and z for the
+    normal x.
     """
     n = np.array(normal)
     first = np.eye(3)[(int(np.argmax(np.abs(n))) + 1) % 3]

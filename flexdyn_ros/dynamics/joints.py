@@ -2,16 +2,16 @@
 """
 Joint kinematics: what drives a joint, the pose of a body against its joint frame, motion columns.
 
-A column is the pair (linear, angular) of the relative velocity for a unit joint velocity, in
-the body's own axes at its origin; None stands for a part that is always zero.
+A column is the pair (linear, angular) of the relative velocity for a unit joint velocity, in the
+body's own axes at its origin. None stands for a part that is always zero.
 
 A multi-axis joint has axes without links between them: turns, slides and screws in any direction
-and place, each as the motion before it has left it. The child's frame is a product of their
+and place. Each is as the motion before it has left it. The child's frame is a product of their
 exponentials (Brockett, Robotic manipulators and the product of exponentials formula, 1984). With
 turns about the child's x, y and z axis, and then slides along them, this is the gimbal of van der
-Merwe (Multi-body dynamics of robotic structures, Rand Afrikaans University, 1995, section 2.6.2),
-whose rotations map the other way: R = Rx Ry Rz, position R d in the joint frame. With a quaternion
-R is the quaternion's and the rates are the angular velocity in body axes. The columns, his phi
+Merwe (Multi-body dynamics of robotic structures, Rand Afrikaans University, 1995, section 2.6.2).
+His rotations map the other way: R = Rx Ry Rz, position R d in the joint frame. With a quaternion R
+is the quaternion's and the rates are the angular velocity in body axes. The columns, his phi
 (section 2.6.4), change with the joint's own motion, which the corrected bias acceleration
 contains. Forces are phi^T f; the wrenches psi that they stand for differ from phi in direction
 where axes are oblique (eqs. 2.11 to 2.16). A screw joint is one with a single axis.

@@ -3,8 +3,8 @@
 The robot as the algorithms see it: a tree of bodies, and what acts between them.
 
 A body is where it hangs, its inertia, and the integrals of its modes. Links behind fixed joints
-are merged into the body that carries them; a fixed link on a bending cross-section stays a body
-of its own, without joint coordinates, as do the point masses and payloads of a flexible link. So
+are merged into the body that carries them. A fixed link on a bending cross-section stays a body of
+its own, without joint coordinates. So do the point masses and payloads of a flexible link. So
 every algorithm has one kind of body and one way for it to hang on its parent.
 """
 
@@ -292,7 +292,8 @@ class Multibody:
         """
         Whether accelerations can be found body by body.
 
-        A coordinate that moves several bodies breaks the recursion; and what a body does on its
-        parent is a fraction, which does not end with the degree that the mass matrix ends with.
+        A coordinate that moves several bodies breaks the recursion. So do linearised deflections.
+        What a body does on its parent is a fraction then, which does not end with the degree that
+        the mass matrix ends with.
         """
         return not self.shares_coordinates and not self.linearised

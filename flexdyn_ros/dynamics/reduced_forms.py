@@ -5,35 +5,35 @@ Reduced forms of the equations: linearised deflections, and the kinetic energy o
 **Linearised small deflections.** Let e count the modal coordinates delta of the links asked for,
 their rates and accelerations.
 Kinetic energy, the potential of gravity and the places of frames are expanded in e and cut off
-beyond e^2; elastic energy, springs and losses stay whole. Lagrange's equations of what is left
-are linear in delta, delta' and delta'' in the rows of these modes, and of second order in the
-rows of all other coordinates, where the motion of the joints stays as large as it is:
+beyond e^2; elastic energy, springs and losses stay whole. Lagrange's equations of what is left are
+linear in delta, delta' and delta'' in the rows of these modes. In the rows of all other
+coordinates they are of second order, and the motion of the joints stays as large as it is:
 
     L = L_0 + L_1 + L_2;    tau_joint = Q_0 + Q_1 + Q_2,    tau_mode = Q_0 + Q_1,
 
 Q_n the part of degree n of the exact generalised force. For d/dt dL/d(delta') - dL/d(delta) takes
 one degree off, and what belongs to a joint takes none. So the mass matrix keeps degree 2 between
-joints, degree 1 between a joint and a mode, degree 0 between modes; it is symmetric, forces are
-the derivatives of an energy, and M qdd + bias = tau to the letter. To second order a bent beam is
-drawn in along its axis, and its sections turn by 1 + [theta]x + [theta]x^2 / 2: both are kept, as
-they must be for a consistent linearisation (Kane, Ryan and Banerjee, Dynamics of a cantilever
-beam attached to a moving base, 1987; Likins, Mathematical modeling of spinning elastic bodies for
-modal analysis, 1973; Book, Recursive Lagrangian dynamics of flexible manipulator arms, 1984,
-drops the same degrees but for the drawing in and keeps first-order rotations).
+joints, degree 1 between a joint and a mode, degree 0 between modes. It is symmetric, forces are
+the derivatives of an energy, and M qdd + bias = tau holds exactly. To second order a bent beam is
+drawn in along its axis, and its sections turn by 1 + [theta]x + [theta]x^2 / 2. Both are kept, as
+they must be for a consistent linearisation (Kane, Ryan and Banerjee, Dynamics of a cantilever beam
+attached to a moving base, 1987; Likins, Mathematical modeling of spinning elastic bodies for modal
+analysis, 1973; Book, Recursive Lagrangian dynamics of flexible manipulator arms, 1984, drops the
+same degrees but for the drawing in and keeps first-order rotations).
 
 **Undeformed kinetic energy.** The mass matrix does not depend on deflections:
-T = v^T M(q, 0) v / 2, the modal coordinates of the links asked for set to zero, their rates not;
-the potential energy of gravity and elasticity, places of frames, and with them wrenches stay exact
-(De Luca and Siciliano, Closed-form dynamic model of planar multilink lightweight robots, 1991; De
-Luca and Book, Robots with flexible elements, in Springer Handbook of Robotics, 2nd edition, 2016,
-section 11.2.2). Lagrange's equations of that energy are, with p = M(q, 0) v,
+T = v^T M(q, 0) v / 2. The modal coordinates of the links asked for are set to zero, their rates
+are not. The potential energy of gravity and elasticity, places of frames, and with them wrenches
+stay exact (De Luca and Siciliano, Closed-form dynamic model of planar multilink lightweight
+robots, 1991; De Luca and Book, Robots with flexible elements, in Springer Handbook of Robotics,
+2nd edition, 2016, section 11.2.2). Lagrange's equations of that energy are, with p = M(q, 0) v,
 
     mode:    tau = dp/dt + dV/d(delta),               dp/dt along q' alone,
     others:  tau = F(q, 0, v, v') - (dM/d(delta) delta') v + dV/dq,
 
-F the exact forces of inertia: Lagrange's equations of the exact T hold the rate of M by the
-deflections, which M(q, 0) does not have, and the gradient of T by the deflections in the rows of
-the modes, which is left out with it. So no force of Coriolis or of rotation depends on a
+F are the exact forces of inertia. Lagrange's equations of the exact T hold the rate of M by the
+deflections, which M(q, 0) does not have. In the rows of the modes they hold the gradient of T by
+the deflections, which is left out with it. So no force of Coriolis or of rotation depends on a
 deflection, the mass matrix is positive definite at any, and energy is conserved. Both rates are
 coefficients of power series (power_series.py), so that no formula of a derivative is needed.
 """

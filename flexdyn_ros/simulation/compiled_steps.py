@@ -49,9 +49,9 @@ def compiled_steps(
     """
     Return the compiled loop of a run, or None where it takes Python.
 
-    Python it takes for loops that are driven, loaded or held by gains, for accelerations of a base
-    that are a function, modes that follow statically, torque functions evaluated at every stage,
-    and other backends than "c".
+    A run takes Python for loops that are driven, loaded or held by gains, and for accelerations of
+    a base that are a function. It does so too for modes that follow statically, torque functions
+    evaluated at every stage, and other backends than "c".
     """
     loops = equations.loops
     plain = type(equations) is EquationsOfMotion and (loops is None or loops.is_plain)

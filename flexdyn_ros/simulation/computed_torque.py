@@ -12,7 +12,7 @@ in place of the state, tau = ID(q_ref, qd_ref, qdd_ref) + PID (W. Khalil and E. 
 Identification and Control of Robots, 2002, chapter 14).
 
 A model with modes takes their motion from the state: ID is then hybrid dynamics, in which modes
-are free, and the joints of a flexible arm follow as if its links were rigid. With loops the
+are free. The joints of a flexible arm then follow as if its links were rigid. With loops the
 actuated joints follow, and passive ones are free.
 """
 

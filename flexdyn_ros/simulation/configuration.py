@@ -2,8 +2,8 @@
 """
 The configuration q of a robot beside its velocity v: names, units and the mapping from v to dq/dt.
 
-The two differ where a joint has a unit quaternion x, y, z, w (child axes to parent axes): its rate
-is the angular velocity in body axes, and a floating joint's linear velocity is in body axes too.
+The two differ where a joint has a unit quaternion x, y, z, w (child axes to parent axes). Its rate
+is the angular velocity in body axes. A floating joint's linear velocity is in body axes too.
 """
 
 from __future__ import annotations

@@ -80,16 +80,16 @@ def simulate(
 
     Samples lie dt apart, one a step; the last step is shortened so that the run ends at t_end
     exactly. Motion passes through joint limits, unless `stops` is given. On the backend "c" the
-    steps of a fixed length run without Python, unless a function is evaluated at every stage, or
-    loops are driven, loaded or held by gains.
+    steps of a fixed length run without Python. Exceptions are a function evaluated at every stage,
+    and loops that are driven, loaded or held by gains.
 
     Args:
         dyn: The `Dynamics` of the robot.
         q0: Initial configuration, (nq,) [rad, m]; a floating joint's quaternion is x y z w.
         qd0: Initial velocities, (nv,) [rad/s, m/s]; a floating joint's in its body axes.
-        torque: Generalised forces, (nv,) [N m, N], held constant; or a callable(t, q, qd) that
+        torque: Generalised forces, (nv,) [N m, N], held constant. Or a callable(t, q, qd) that
             returns them and is evaluated at every stage of every step (its q and qd are
-            read-only); a `TorqueTable`, `TrackingTorque` or `ComputedTorque`; or None for none.
+            read-only). Or a `TorqueTable`, `TrackingTorque` or `ComputedTorque`; or None for none.
         t_end: Duration [s].
         dt: Time step [s], below `stability.step_limit`: for rk4 2.8 / (2 pi times the highest
             natural frequency [Hz]), less where dampers or friction are stiff. None starts with a
@@ -99,17 +99,17 @@ def simulate(
             damping or spring of a joint, or `stops` are given, and otherwise "rk4". "implicit" is
             the midpoint rule (order 2, at any step) with set-valued dry friction, see
             `implicit_midpoint.py`; it runs loops under drift="projection" alone. The others are
-            explicit, with friction smoothed as in `forward_dynamics`: "rk2" (midpoint, order 2;
-            undamped vibrations grow with it), "rk4" (classical, order 4) or "rk10" (Hairer 1978,
-            order 10 with 17 stages, for errors near rounding; its step must stay below 1.1 / (2 pi
-            times the highest natural frequency)). "RK45", "DOP853", "Radau", "BDF" and "LSODA", in
-            letters of any case, are scipy's: they choose their steps by rtol and atol, with
-            smoothed friction, and dt is the distance of samples alone (a millisecond for None);
-            loops they run as "implicit" does; see `adaptive.py`.
+            explicit, with friction smoothed as in `forward_dynamics`. "rk2" is the midpoint rule
+            (order 2; undamped vibrations grow with it), "rk4" the classical one (order 4). "rk10"
+            (Hairer 1978) has order 10 with 17 stages, for errors near rounding. Its step must stay
+            below 1.1 / (2 pi times the highest natural frequency). "RK45", "DOP853", "Radau",
+            "BDF" and "LSODA", in letters of any case, are scipy's: they choose their steps by rtol
+            and atol, with smoothed friction. There dt is the distance of samples alone (a
+            millisecond for None). They run loops as "implicit" does; see `adaptive.py`.
         progress: None draws a bar on stderr on runs beyond two seconds on a terminal, True draws
-            it on any stderr, False never; a callable receives the fraction done.
+            it on any stderr, False never. A callable receives the fraction done.
         base_acceleration: Of a base with <base motion="prescribed"/>: rates of its six velocity
-            coordinates, linear, then angular, in its own axes, (6,) [m/s^2, rad/s^2], or a
+            coordinates, linear, then angular, in its own axes, (6,) [m/s^2, rad/s^2]. Or a
             callable(t, q, qd) that returns them; None keeps these velocities constant. `torque`
             must be zero there.
         drift: How a robot's loops are kept closed: "projection" (after every step), "force" or
@@ -119,8 +119,8 @@ def simulate(
             constrained directions, or a callable(t) that returns them; rotations stay small or
             about one axis.
         loop_forces: By loop, forces on frame1 in the free directions.
-        torque_period: How long what a torque function returns is held [s], a multiple of dt, as
-            by a controller of that period; None evaluates it at every stage.
+        torque_period: How long what a torque function returns is held [s], a multiple of dt, as by
+            a controller of that period. None evaluates it at every stage.
         sample_every: Steps a sample; the first and the last state are always kept.
         wrenches: Constant wrenches of the environment by frame, six numbers in root axes [N, N m];
             see `Dynamics`.
@@ -140,13 +140,13 @@ def simulate(
             method. An elastic joint's stop is on the link side.
 
     Returns:
-        The motion, with the torque and the total energy at each sample; for a prescribed base the
+        The motion, with the torque and the total energy at each sample. For a prescribed base the
         torque's first six entries are the wrench that moves it, in its axes [N, N m].
 
     Raises:
         ArgumentError: An argument has the wrong shape, type or range.
-        StepTooLarge: dt is beyond the method's limit at the start, there are no loops, and
-            `force` is not given; the error names the mode, spring, damper or friction.
+        StepTooLarge: dt is beyond the method's limit at the start, there are no loops, and `force`
+            is not given. The error names the mode, spring, damper or friction.
         SimulationDiverged: The state stopped being finite; the error keeps the motion so far.
         SingularMassMatrix: Some motion of the robot meets no inertia.
         Exception: What the torque raises. This error, and KeyboardInterrupt, get an attribute

@@ -39,12 +39,12 @@ class Trajectory:
         kinetic: Kinetic energy, (T,) [J].
         potential: Energy of gravity (zero at the root frame's origin) and of deflection, (T,) [J].
         work: Work of tau, of wrenches and of what moves a prescribed base or loops since the
-            start, (T,) [J], integrated by the method's stages; for quasi-static modes not a
-            number.
+            start, (T,) [J]. It is integrated by the method's stages; for quasi-static modes it is
+            not a number.
         dissipated: Energy that friction and damping took since the start, (T,) [J], likewise.
-        tips: Tip deflections of flexible links in beam axes, (T, n_tips) [m, rad]: the sum of a
-            family's modal coordinates, as each has unit deflection at the tip; of links in
-            segments the true one.
+        tips: Tip deflections of flexible links in beam axes, (T, n_tips) [m, rad]. Each is the sum
+            of a family's modal coordinates, as each of them has unit deflection at the tip. Of
+            links in segments it is the true one.
         names: Names of the configuration coordinates, (nq,).
         units: Their units, (nq,).
         velocity_names: Names of the velocity coordinates, (nv,).

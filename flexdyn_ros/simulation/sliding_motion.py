@@ -71,7 +71,7 @@ class SlidingMotion:
         self._free[self._at[self._signs == 0.0]] = False
 
     def begin_step(self, t: float, h: float, tableau: Any) -> None:
-        """Nothing is to be prepared."""
+        """Do nothing, as a step needs no preparation."""
 
     def torque(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Return the generalised forces, (nv,)."""

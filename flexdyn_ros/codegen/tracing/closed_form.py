@@ -2,14 +2,14 @@
 """
 The equations of motion in closed form: mass matrix, Christoffel symbols, gravity.
 
-For arms of few joints this takes fewer operations than the recursive form, which is why
-ARM (Neuman and Murray 1987) writes it out for the first three joints of an arm. From the
-mass matrix M, the forces of Coriolis are sum_jk c_ijk qd_j qd_k with
+For arms of few joints this takes fewer operations than the recursive form. ARM (Neuman and Murray
+1987) therefore writes it out for the first three joints of an arm. From the mass matrix M, the
+forces of Coriolis are sum_jk c_ijk qd_j qd_k with
 c_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2.
 
 In multiple angles, polynomials in sines and cosines become sums of sines and cosines of sums of
-angles: cos a cos b = (cos(a - b) + cos(a + b)) / 2 and its like, until no product is left. The
-entries of the mass matrix need fewer operations so, and their derivatives fewer still, at the
+angles. Rules such as cos a cos b = (cos(a - b) + cos(a + b)) / 2 apply until no product is left.
+The entries of the mass matrix need fewer operations so, and their derivatives fewer still, at the
 price of more calls of sine and cosine.
 """
 

@@ -3,11 +3,11 @@
 What stays an argument of a generated function besides positions, rates and forces.
 
 - "gravity": acceleration of gravity in the root frame, 3 numbers.
-- "payload" or "payload:<link>": a rigid body on a link (by default the last link of the deepest
-  chain), in place of the one that the description declares there: mass, centre of mass x y z,
-  ixx iyy izz ixy ixz iyz about it, in link axes, 10 numbers. On a flexible link it rides on the
+- "payload" or "payload:<link>": a rigid body on a link, by default the last link of the deepest
+  chain. It replaces the one that the description declares there. Its 10 numbers are mass, centre
+  of mass x y z, ixx iyy izz ixy ixz iyz about it, in link axes. On a flexible link it rides on the
   cross-section at the beam's tip, in segments on the last one.
-- "wrench:<frame>": force and moment on the robot at the frame's origin, root axes, 6 numbers;
+- "wrench:<frame>": force and moment on the robot at the frame's origin, root axes, 6 numbers.
   "wrench:<frame>@<axes>": the same in the axes of a second frame, such as the frame itself.
 - the name of a parameter, see `parameters.py`.
 """
@@ -55,8 +55,9 @@ class Loads:
     Attributes:
         gravity: Whether gravity does.
         payloads: Links whose payload does.
-        sections: For payloads on flexible links, the point [m] that chooses the cross-section, and
-            stays the centre of mass, or the segment; the beam's tip where a link is missing.
+        sections: For payloads on flexible links, the point [m] that chooses the cross-section or
+            the segment; the beam's tip where a link is missing. On a cross-section the point stays
+            the centre of mass.
         wrenches: Frames that a wrench acts on.
         axes: Frame whose axes a frame's wrench is given in, where they are not the root's.
         parameters: Parameters of the model.

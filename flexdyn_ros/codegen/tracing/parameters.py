@@ -2,9 +2,9 @@
 """
 Parameters of a model that can stay arguments of a generated function.
 
-- `<link>/mass` [kg], `<link>/com` (3) [m], `<link>/inertia` (6: xx yy zz xy xz yz about the
-  centre of mass, link axes) [kg m^2] of links with an <inertial>; of a beam's hub where the link
-  is flexible;
+- `<link>/mass` [kg], `<link>/com` (3) [m], `<link>/inertia` (6: xx yy zz xy xz yz about the centre
+  of mass, link axes) [kg m^2] of links with an <inertial>. Of a flexible link they are those of
+  the beam's hub;
 - `<joint>/viscous` [N m s/rad | N s/m] and `<joint>/coulomb` [N m | N] of every driven joint,
   which has one axis, and its `<joint>/rotor_inertia` [kg m^2 | kg], before the gear;
 - `<joint>/stiffness` [N m/rad | N/m] and `<joint>/damping` [N m s/rad | N s/m] of the spring of

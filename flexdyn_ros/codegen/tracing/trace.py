@@ -3,8 +3,8 @@
 From a robot and the name of a function to a program: the algorithms run on symbols.
 
 Before that, entries of rotations next to 0, 1 and -1 become exact. Descriptions write right angles
-with ten digits (1.57079632679), so that rotation matrices hold entries of some 1e-12 where zero is
-meant; each would cost operations in generated code. Forces change by about as much, relative to
+with ten digits (1.57079632679). Rotation matrices then hold entries of some 1e-12 where zero is
+meant. Each would cost operations in generated code. Forces change by about as much, relative to
 their size, and accelerations by up to that times the condition number of the mass matrix.
 
 Equivalent formulations of a function come first: which ones suit a robot, and which are compared.

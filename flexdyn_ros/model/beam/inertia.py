@@ -4,7 +4,7 @@ Inertia of links: with their beam, what is left without it, and what a beam's se
 
 Loaded modes carry point masses, the link's payload, and all that its child joints move as one
 rigid body, every joint and mode at zero. Each family sees of a body what moves with it in its own
-direction: a centre of mass beside the axis couples bending with torsion in the equations of
+direction. A centre of mass beside the axis couples bending with torsion in the equations of
 motion, but not in the shapes.
 """
 

@@ -3,9 +3,9 @@
 Beams that start away from the link's frame, and several in a row: the pieces of a link.
 
 Each piece is a link of its own behind a fixed joint, at the start of its beam and parallel to the
-link's frame. It rides on the last cross-section of the piece before it, so that a chain of
-straight beams with exact rotations follows a bent or curved centre line. What hangs on the link
-hangs on the piece that is nearest to it. A row's rigid remainder of <inertial> stays in the link.
+link's frame. It rides on the last cross-section of the piece before it. A chain of straight beams
+with exact rotations thus follows a bent or curved centre line. What hangs on the link hangs on the
+piece that is nearest to it. A row's rigid remainder of <inertial> stays in the link.
 """
 
 from __future__ import annotations

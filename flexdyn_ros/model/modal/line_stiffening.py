@@ -6,7 +6,7 @@ A line that does not stretch shortens its projection: its points move along it b
 1/2 sum_kl f_kl delta_k delta_l with f_kl(x) = -int_0^x phi_k' . phi_l' dx, slopes across the line
 (foreshortening.py). For nodes on the line the slopes are their rotations, of plane cross-sections,
 or else the derivatives of cubic splines through their displacements. For nodes beside it, as those
-of a solid, they are the derivatives of cubic splines w(x) that fit the displacements
+of a solid, they are the derivatives of cubic splines w(x). These fit the displacements
 w(x) + theta(x) d x r across the line best, with the twist theta along d.
 """
 

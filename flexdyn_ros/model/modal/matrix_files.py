@@ -81,9 +81,9 @@ def read_finite_elements(
         mass: File of the mass matrix.
         nodes: Text with number, x, y and z of each node; of an Abaqus or CalculiX input file the
             first *NODE block.
-        rows: Text with node and direction (1 to 6, `12.1` or `12 1`) of each row; needed where the
-            matrices do not name them, nor have 3 or 6 rows a node in the nodes' order. Rows beyond
-            6 a node are generalised coordinates of a superelement.
+        rows: Text with node and direction (1 to 6, `12.1` or `12 1`) of each row. It is needed
+            where the matrices do not name them, nor have 3 or 6 rows a node in the nodes' order.
+            Rows beyond 6 a node are generalised coordinates of a superelement.
         units: A key of UNITS.
 
     Raises:

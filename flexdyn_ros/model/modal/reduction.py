@@ -7,10 +7,10 @@ modes with these held (Craig and Bampton 1968, "Coupling of substructures for dy
 without modes: Guyan 1965) span the displacements. The natural modes within that span are returned,
 from the lowest frequency up, at unit modal mass.
 
-With R the six rigid motions at all nodes, R^T M R holds mass, first moment and inertia, and
-R^T M Phi the couplings of rigid motion and modes: exact for the matrices. int r phi^T dm is the
-work of the inertia forces M Phi on r, of translations alone. int phi_k phi_l^T dm takes the
-entries of M between equal directions. Both are exact for solid elements and lumped masses.
+With R the six rigid motions at all nodes, R^T M R holds mass, first moment and inertia. R^T M Phi
+holds the couplings of rigid motion and modes. Both are exact for the matrices. int r phi^T dm is
+the work of the inertia forces M Phi on r, of translations alone. int phi_k phi_l^T dm takes the
+entries of M between equal directions. These two are exact for solid elements and lumped masses.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ class JointDynamics(Record):
             as a balancing spring [N m/rad | N/m].
         parallel_damping: Passive damper beside that spring [N m s/rad | N s/m].
         rest_position: Position of the link side at which that spring is at rest [rad | m].
-        bearing: Directions in which the bearing gives way: between the parent and the joint's own
+        bearing: Directions in which the bearing gives way. Between the parent and the joint's own
             motion the joint frame rotates about its x, y and z axis, then slides along them.
     """
 

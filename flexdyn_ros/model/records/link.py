@@ -45,13 +45,13 @@ class Link(Record):
         beam: The beam that the link bends as, or None.
         rotation: How node rotations are built from modes: "exact" (exponential) or "linear"
             (King's first-order form).
-        geometric_stiffening: Whether bending draws the points of the beam in along its axis, so
-            that axial loads stiffen or soften it; King's equations have none of that.
+        geometric_stiffening: Whether bending draws the points of the beam in along its axis. Axial
+            loads then stiffen or soften it. King's equations have none of that.
         segments: The pseudo-rigid segments that the link is cut into, or None.
         mode_springs: Nonlinear springs of its modes.
         modal: Modes from a file, or None.
-        tip_inertia: A rigid body at the tip of the beam, which rides on its last cross-section,
-            undeformed in link axes about the link frame; None where there is none.
+        tip_inertia: A rigid body at the tip of the beam, which rides on its last cross-section;
+            None where there is none. It is given undeformed, in link axes about the link frame.
         deflection: "exact"; "linearised" for the small-deflection model, in which the equations
             are expanded in the link's modes; or "undeformed_kinetic_energy", whose inertia does
             not depend on them. See docs/reduced_forms.md.

@@ -6,8 +6,8 @@ The reference's placement (Martins and Machado 1997) cuts the beam into `count` 
 length s, the first one rigid with the link; each joint carries the stiffness EI / s (GJ / s in
 torsion). The static deflection of the tip under a force is then (2 n^2 - 3 n + 1) / (2 n^2) of the
 beam's, n the count: an error of first order in 1/n. The centred placement has bodies of half
-length at both ends, so that each spring stands in the middle of the length s that it stands for;
-the ratio is 1 - 1 / (4 (n - 1)^2), of second order.
+length at both ends. Each spring thus stands in the middle of the length s that it stands for. The
+ratio is 1 - 1 / (4 (n - 1)^2), of second order.
 """
 
 from __future__ import annotations

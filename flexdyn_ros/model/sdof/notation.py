@@ -2,11 +2,12 @@
 """
 The SDOF notation of a serial chain of rigid links.
 
-A link has six numbers gamma: gimbal rotations of its frame against the frame before, about x, the
-turned y, the twice turned z [rad], and the displacement of the next frame's origin, in axes of its
-own frame [m]. `axes` are the numbers, 0 to 5, of those that its joint moves: q replaces them. A
-link slides through its gimbal: a displacement that the joint moves carries it along (van der
-Merwe, Multi-body dynamics of robotic structures, Rand Afrikaans University, 1995, section 2.6).
+A link has six numbers gamma. Three are gimbal rotations of its frame against the frame before,
+about x, the turned y, the twice turned z [rad]. Three are the displacement of the next frame's
+origin, in axes of its own frame [m]. `axes` are the numbers, 0 to 5, of those that its joint
+moves: q replaces them. A link slides through its gimbal: a displacement that the joint moves
+carries it along (van der Merwe, Multi-body dynamics of robotic structures, Rand Afrikaans
+University, 1995, section 2.6).
 
 A file is YAML text:
 

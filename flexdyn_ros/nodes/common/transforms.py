@@ -47,7 +47,7 @@ class TransformTree:
     """Collects transforms, and returns the one between two frames."""
 
     def __init__(self):
-        """Know nothing yet."""
+        """Hold no transforms yet."""
         self._transforms: dict[str, FrameTransform] = {}
 
     def take(self, message: Any, received: Optional[float]) -> None:

@@ -190,7 +190,7 @@ class SimulationOutput:
     Publishes the state of a simulator.
 
     joint_states carry link sides, then motor sides, and multi_dof_joint_states the joints that a
-    transform tells.
+    transform describes.
     """
 
     def __init__(self, node: LifecycleNode, frame_prefix: str, publish_clock: bool):

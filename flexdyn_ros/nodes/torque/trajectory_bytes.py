@@ -3,8 +3,8 @@
 The bytes of a trajectory_msgs/JointTrajectory, read and written a point at a time.
 
 The conversion of rclpy holds Python's interpreter from the first point to the last, 10 us a point
-and direction. Here others run between two points. The bytes are CDR as all middlewares of ROS
-send it (OMG DDSI-RTPS 2.5, section 10): 4 bytes for the order of bytes, then numbers, each at a
+and direction. Here others run between two points. The bytes are CDR as all middlewares of ROS send
+it (OMG DDSI-RTPS 2.5, section 10). That is 4 bytes for the order of bytes, then numbers, each at a
 multiple of its size from there on.
 """
 

@@ -23,7 +23,7 @@ class TrajectoryService:
     Republishes ~/trajectory_in as ~/trajectory_out with efforts filled.
 
     A long trajectory is read, worked off and written in stretches of a millisecond, or of
-    compute_budget where that is less, so that torques keep coming meanwhile. A newer trajectory
+    compute_budget where that is less. Torques thus keep coming meanwhile. A newer trajectory
     replaces one that is not finished.
 
     Attributes:

@@ -40,8 +40,8 @@ class WrenchInput:
     Keeps the newest wrench of each link, and puts them where the torque is computed.
 
     A message holds the wrench of the environment on the robot, at the origin and in axes of its
-    frame_id: a link that wrenches act on, one that fixed joints hold to it, or a frame of TF
-    below it.
+    frame_id. That is a link that wrenches act on, one that fixed joints hold to it, or a frame of
+    TF below it.
 
     Attributes:
         refused: Number of messages that were refused.
