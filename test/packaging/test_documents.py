@@ -97,8 +97,6 @@ def test_faults_of_english_are_found():
         '31 words: The node computes the torque of ...']
     assert [line for line, _ in prose.faults('One.\n\nThe node tells it.')] == [3]
     assert not list(prose.faults(f'`{long}`\n\n| {long} |\n\n    {long}\n'))
-    excepted = [ROOT / name for name in prose.IN_WORK]
-    assert all(path.is_file() for path in excepted)
 
 
 def test_help_of_the_commands_has_no_private_words():
