@@ -8,7 +8,9 @@ With --stiffness, --mass and --nodes the modes are those of Craig and Bampton: s
 the interface nodes and natural modes with these held. --normal-modes 0 is Guyan's reduction. The
 root nodes are clamped; the origin of the link frame is in their middle, its axes are those of the
 nodes. Formats by suffix: MatrixMarket and Abaqus .mtx, CalculiX .sti .mas, MATLAB .mat, Nastran
-.op4 .pch (with pyNastran).
+.op4 .pch (with pyNastran). With --preload, geometric stiffening follows from the stiffness
+matrices of a slender link under loads along it, away from its root: an acceleration field,
+rotation about the root, and a force at each interface node.
 
 With --tube, --box or --mesh the matrices are those of the solid itself, of quadratic elements
 (with scikit-fem; meshes also need meshio, surfaces trimesh and gmsh). A tube or box is clamped at
@@ -26,6 +28,9 @@ Examples:
 --interface 24 -o forearm.npz
   flexdyn reduce --stiffness a.sti --mass a.mas --nodes a.inp --rows a.dof --root 1 2 3 \
 --interface 90 --keep 8 -o forearm.npz
+  flexdyn reduce --stiffness k.mtx --mass m.mtx --nodes nodes.csv --units m-kg-s --root 1 \
+--interface 24 --preload acceleration 9.81 kg.mtx --preload rotation 10 kw.mtx \
+--preload force:24 100 kf.mtx -o blade.npz
   flexdyn reduce --modal forearm.SID_FEM -o forearm.npz
 """
 
@@ -77,6 +82,9 @@ def add_parser(subparsers: Any) -> None:
                         help='modes to keep, from the lowest frequency up (default: all)')
     parser.add_argument('--stiffening', action='store_true',
                         help='add geometric stiffening; the nodes must lie on a line')
+    parser.add_argument('--preload', metavar=('LOAD', 'AMOUNT', 'FILE'), nargs=3, default=[],
+                        action='append', help='stiffness matrix under a load: acceleration '
+                        '[m/s^2], rotation [rad/s] or force:NODE [N]')
     add_geometry(parser)
     parser.add_argument('--modal', metavar='FILE', type=Path, help='file of modes to convert')
     parser.add_argument('--plot', metavar='FILE', help='picture of the modes, PNG')
@@ -148,7 +156,8 @@ def _reduced(call: argparse.Namespace, convergence: dict[str, Any]) -> 'ModalArr
             convergence.update(found)
             return modal_arrays(given)
         model = read_finite_elements(
-            call.stiffness, call.mass, call.nodes, call.rows, call.units
+            call.stiffness, call.mass, call.nodes, call.rows, call.units,
+            [(load, amount, Path(file)) for load, amount, file in call.preload],
         )
         known = model.positions[np.isin(model.node_ids, call.root)]
         origin = known.mean(axis=0) if call.origin is None and len(known) else call.origin

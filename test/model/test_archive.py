@@ -2,7 +2,6 @@
 """Modal files that are damaged, absurd or large: a clear error each, before data are read."""
 
 from io import BytesIO
-import random
 import struct
 import tracemalloc
 import zipfile
@@ -159,28 +158,6 @@ def test_a_list_of_very_many_members(path):
             file.writestr(f'a{number}.npy', b'')
     with pytest.raises(ValueError, match='no NumPy'):
         read_modal_file(path)
-
-
-@pytest.mark.parametrize('method', [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_damaged_files_give_an_error_or_a_model(path, method):
-    """Bytes changed, cut out and inserted at random: no other error, and no warning."""
-    whole = write(path, members(arrays()), method).read_bytes()
-    chance, errors = random.Random(5), 0
-    for _ in range(400):
-        content = bytearray(whole)
-        for _ in range(chance.choice((1, 1, 2, 8))):
-            at = chance.randrange(len(content))
-            length = chance.choice((1, 1, 4, 300))
-            content[at : at + length] = chance.choice((
-                chance.randbytes(min(length, len(content) - at)), b'', chance.randbytes(2),
-            ))
-        path.write_bytes(content)
-        try:
-            read_modal_file(path)
-        except ValueError as error:
-            errors += 1
-            assert str(error).startswith(('is ', 'holds ', 'does ', 'has ')), error
-    assert errors > 200
 
 
 @pytest.mark.parametrize(('m', 'n', 'lumped'), [

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Matrices in MATLAB and Nastran files, read by scipy and pyNastran in a process of its own.
+
+These readers do not survive all damaged files, nor check sizes before they take memory. Run as a
+script, this module reads one matrix within a limit of memory and writes it to stdout.
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+import os
+import subprocess
+import sys
+from typing import Any, Optional
+
+# Bytes of memory of the process.
+LARGEST = 2**30
+# Seconds that it may take.
+LONGEST = 120
+
+
+def foreign_matrix(path: str, name: str) -> tuple[Any, Optional[Any]]:
+    """
+    Return a sparse matrix, and the node and direction (1 to 6, or 0) of its rows or None.
+
+    Args:
+        path: The file, .mat, .op4 or .pch.
+        name: K or M, with which the matrix starts where the file holds several.
+
+    Raises:
+        ValueError: The file cannot be read; the text continues its name.
+    """
+    import numpy as np
+    from scipy import sparse
+
+    environment = {**os.environ, 'OPENBLAS_NUM_THREADS': '1'}
+    try:
+        done = subprocess.run(
+            [sys.executable, __file__, path, name], capture_output=True, env=environment,
+            timeout=LONGEST, check=False)
+    except subprocess.TimeoutExpired:
+        raise ValueError(f'takes more than {LONGEST} s to read') from None
+    if done.returncode:
+        words = done.stderr.decode(errors='replace').strip().splitlines()
+        raise ValueError(words[-1] if done.returncode == 1 and words else 'is damaged')
+    with np.load(BytesIO(done.stdout), allow_pickle=False) as found:
+        row, column, value = found['table']
+        matrix = sparse.csr_matrix((value, (row.astype(int), column.astype(int))), found['size'])
+        return matrix, found['labels'] if len(found['labels']) else None
+
+
+def _main(path: str, name: str) -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_DATA, (LARGEST, LARGEST))
+    try:
+        _write(*(_matlab(path, name) if path.lower().endswith('.mat') else _nastran(path, name)))
+    except MemoryError:
+        sys.exit(f'needs more than {LARGEST} bytes of memory')
+    except NotImplementedError:
+        sys.exit('is of MATLAB version 7.3; save it with -v7')
+    except Exception:  # of many kinds, in both libraries
+        sys.exit('is damaged, or not what its suffix stands for')
+
+
+def _write(matrix: Any, labels: Any) -> None:
+    import numpy as np
+    from scipy import sparse
+
+    found = sparse.coo_matrix(matrix)
+    if np.iscomplexobj(found.data):
+        sys.exit('holds complex numbers')
+    if not np.isfinite(found.data).all():
+        sys.exit('holds numbers that are not finite')
+    np.savez(sys.stdout.buffer, size=np.array(found.shape), labels=np.array(labels, dtype=int),
+             table=np.vstack([found.row, found.col, found.data]).astype(float))
+
+
+def _chosen(known: list[str], name: str) -> str:
+    """Return the only matrix, or the only one of that initial."""
+    wanted = [n for n in known if n.upper().startswith(name)] or known
+    if len(wanted) != 1:
+        sys.exit(f'holds the square matrices {sorted(known)}; one must start with {name}')
+    return wanted[0]
+
+
+def _matlab(path: str, name: str) -> tuple[Any, Any]:
+    from scipy.io import loadmat, whosmat
+
+    known = [n for n, shape, kind in whosmat(path) if kind in ('double', 'single', 'sparse')
+             and len(shape) == 2 and shape[0] == shape[1] > 1]
+    wanted = _chosen(known, name)
+    return loadmat(path, variable_names=[wanted])[wanted], []
+
+
+def _nastran(path: str, name: str) -> tuple[Any, Any]:
+    """Return a matrix of OUTPUT4, or of DMIG with its labels."""
+    binary = path.lower().endswith('.op4')
+    try:
+        if binary:
+            from pyNastran.op4.op4 import read_op4 as read  # type: ignore[import-not-found]
+        else:
+            from pyNastran.bdf.bdf import read_bdf as read  # type: ignore[import-not-found]
+    except ImportError:
+        sys.exit('needs pyNastran: pip install pyNastran')
+    except Exception as error:  # of versions of NumPy that it does not support
+        sys.exit(f'needs a pyNastran that can be imported; this one fails with: {error}')
+    if binary:
+        found = read(path)
+        matrix = found[_chosen(list(found), name)]
+        return getattr(matrix, 'data', matrix), []
+    found = read(path, punch=True, xref=False, debug=None).dmig
+    values, rows, _ = found[_chosen(list(found), name)].get_matrix(
+        is_sparse=True, apply_symmetry=True)
+    return values, [[int(node), int(way)] for node, way in (rows[k] for k in sorted(rows))]
+
+
+if __name__ == '__main__':
+    del sys.path[0]  # its own folder, whose modules are none of the libraries'
+    _main(*sys.argv[1:])
