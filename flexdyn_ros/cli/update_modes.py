@@ -20,7 +20,7 @@ import argparse
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import load, named_values, positive, print_json
+from flexdyn_ros.cli.options import description_folder, load, named_values, positive, print_json
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.terminal import heading, table
 
@@ -70,9 +70,7 @@ def run(call: argparse.Namespace) -> int:
         tuple(mode for each in tests for mode in each.modes),
         with_sensors[0].sensors if with_sensors else (),
         tuple(push for each in tests for push in each.stiffness))
-    folder = Path(call.base_dir) if call.base_dir else (
-        Path(call.urdf).parent if Path(call.urdf).is_file() else None)
-    model = AdjustableModel(robot, folder)
+    model = AdjustableModel(robot, description_folder(call))
     found = update_modes(model, test, q, call.bound, call.fixed)
     files = model.written(found.robot, call.output)
     if call.json:

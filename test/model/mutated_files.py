@@ -23,7 +23,7 @@ import zipfile
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.modal_testing.measured_modes import ModalTest, read_modal_test
-from flexdyn_ros.model.modal import foreign_matrices
+from flexdyn_ros.model.modal import foreign_files
 from flexdyn_ros.model.modal.body import file_body
 from flexdyn_ros.model.modal.files import modal_arrays, read_modal_file, write_arrays
 from flexdyn_ros.model.modal.matrix_files import read_finite_elements
@@ -120,6 +120,22 @@ def _nastran(suffix, folder):
     return {path: partial(_matrices, [*paths, nodes], 10, 20) for path in paths}
 
 
+def _surface(folder):
+    import trimesh
+
+    box = trimesh.creation.box((0.4, 0.05, 0.04))
+    for suffix in ('stl', 'obj', 'ply', 'off', 'glb'):
+        box.export(folder / f'a.{suffix}')
+
+    def read(path):
+        found = foreign_files.foreign_arrays(str(path), 'surface')
+        if not len(found['corners']):
+            raise ValueError('holds no closed surface')  # as read_mesh does
+        return found
+
+    return {path: partial(read, path) for path in folder.iterdir()}
+
+
 def _measured(folder):
     sensors = [{'link': 'boom', 'at': [x, 0, 0], 'direction': [0, 1, 0]} for x in (0.8, 1.5)]
     given = {'sensors': sensors, 'modes': [
@@ -171,9 +187,11 @@ READERS = {
     'superelement': _superelement, 'matlab': _matlab,
     **{suffix[1:]: partial(_nastran, suffix) for suffix in ('.op4', '.pch')},
     'measured': _measured, 'universal': _universal, 'mesh': _mesh,
+    'surface': _surface,
 }
 # What readers need beyond scipy.
-NEEDS = {'op4': 'pyNastran', 'pch': 'pyNastran.bdf.bdf', 'universal': 'pyuff', 'mesh': 'meshio'}
+NEEDS = {'op4': 'pyNastran', 'pch': 'pyNastran.bdf.bdf', 'universal': 'pyuff', 'mesh': 'meshio',
+         'surface': 'trimesh'}
 
 
 def mutated(chance, content):
@@ -232,12 +250,14 @@ def assert_valid(found):
             assert mode.shape is None or np.isfinite(mode.shape).all()
         for sensor in found.sensors:
             assert np.isfinite([sensor.at, sensor.direction]).all()
+    elif isinstance(found, dict):
+        assert found['corners'].shape[1] == 3 and len(found['points'])
     else:
         assert np.isfinite(found.p).all() and found.t.shape[1] > 0
 
 
 def _forked(command, **_):
-    """Run the process of foreign_matrices.py as a fork, which spares its imports."""
+    """Run the process of foreign_files.py as a fork, which spares its imports."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
         if not child:
@@ -246,7 +266,7 @@ def _forked(command, **_):
             sys.stdout, sys.stderr = (open(fd, 'w', closefd=False) for fd in (1, 2))
             code = 0
             try:
-                foreign_matrices._main(*command[2:])
+                foreign_files._main(*command[2:])
             except SystemExit as error:
                 print(error, file=sys.stderr)
                 code = 1
@@ -279,7 +299,7 @@ def _run(name, count, folder):
     """Return the figures of a reader on `count` changed files; raise where it fails."""
     warnings.simplefilter('ignore')
     if count > MANY:
-        foreign_matrices.subprocess.run = _forked
+        foreign_files.subprocess.run = _forked
     chance = random.Random(f'{name} 7')
     reads = READERS[name](folder)
     whole = {path: path.read_bytes() for path in reads}
@@ -290,6 +310,8 @@ def _run(name, count, folder):
         path = chance.choice(list(reads))
         content = mutated_file(chance, whole[path])
         path.write_bytes(content)
+        kept = Path(tempfile.gettempdir()) / f'unread_{name}{path.suffix}'
+        kept.write_bytes(content)
         signal.alarm(60)  # of a hang, ends this process
         began = _cpu()
         try:
@@ -299,13 +321,12 @@ def _run(name, count, folder):
             text = re.sub(rf'^\S*{re.escape(str(folder))}\S*[:"] ', '', str(error))
             assert text.startswith(STARTS) or name not in ('sid', 'npz', 'fem'), text
         except Exception as error:
-            kept = Path(tempfile.gettempdir()) / f'unread{path.suffix}'
-            kept.write_bytes(content)
             raise AssertionError(f'{name}: {kept}: {error!r}') from error
         finally:
             signal.alarm(0)
         slowest = max(slowest, _cpu() - began)
         path.write_bytes(whole[path])
+        kept.unlink()
     used = [end - begin for begin, end in zip(start, _peak())]
     used[1] = _peak()[1]
     return {'reader': name, 'files': count, 'models': count - errors, 'errors': errors,

@@ -19,7 +19,7 @@ from pathlib import Path
 import re
 from typing import Any, Callable, NamedTuple, Optional, Sequence
 
-from flexdyn_ros.model.modal.foreign_matrices import foreign_matrix
+from flexdyn_ros.model.modal.foreign_files import foreign_matrix
 from flexdyn_ros.model.modal.preloads import parsed_load, Preload
 from flexdyn_ros.model.modal.reduction import FiniteElements, GENERALISED
 import numpy as np
