@@ -112,13 +112,14 @@ def run(call: argparse.Namespace) -> int:
         print_json(record)
         return 0
     rows = list(zip(record['mode_numbers'], record['frequencies_hz']))
-    print(f'{heading(call.output)}: {len(rows)} modes at {record["nodes"]} nodes')
+    count = f'{len(rows)} mode{"s" * (len(rows) != 1)}'
+    print(f'{heading(call.output)}: {count} at {record["nodes"]} nodes')
     print(f'  mass {record["mass_kg"]:.6g} kg, centre of mass '
           f'{" ".join(f"{x:.6g}" for x in record["com_m"])} m')
     print(table(('mode', 'frequency [Hz]'), rows))
     if convergence:
         print(convergence_line(convergence))
-    for note in arrays.notes:
+    for note in record['notes']:
         print(f'  note: {note}')
     return 0
 
@@ -136,6 +137,7 @@ def _converted(path: Path) -> 'ModalArrays':
 def _reduced(call: argparse.Namespace, convergence: dict[str, Any]) -> 'ModalArrays':
     from flexdyn_ros.model.modal.files import modal_arrays
     from flexdyn_ros.model.modal.matrix_files import read_finite_elements
+    from flexdyn_ros.model.modal.preloads import parsed_load
     from flexdyn_ros.model.modal.reduction import reduced_modes
     import numpy as np
 
@@ -147,6 +149,11 @@ def _reduced(call: argparse.Namespace, convergence: dict[str, Any]) -> 'ModalArr
         if not getattr(call, name):
             raise ArgumentError(f'--{name}', 'is missing. --tube, --box or --mesh reduces a '
                                 'solid, --modal converts a file of modes')
+    for load, amount, _ in call.preload:
+        try:
+            parsed_load(load, amount)
+        except ValueError as error:
+            raise ArgumentError('--preload', f'is wrong: {error}') from None
     for name, least in (('normal_modes', 0), ('keep', 0)):
         if getattr(call, name) < least:
             raise ArgumentError(f'--{name.replace("_", "-")}', 'must not be negative')
@@ -175,13 +182,18 @@ def _reduced(call: argparse.Namespace, convergence: dict[str, Any]) -> 'ModalArr
 
 
 def _record(arrays: 'ModalArrays', output: str) -> dict[str, Any]:
+    from flexdyn_ros.model.check_plausible import HEAVY, LIGHT
     import numpy as np
 
     rates = np.linalg.eigvals(np.linalg.solve(arrays.modal_mass, arrays.stiffness)).real
+    size = np.linalg.norm(arrays.node_positions, axis=1).max()
+    notes = list(arrays.notes)
+    if not LIGHT * size < arrays.mass < HEAVY * size:
+        notes.append(f'{arrays.mass:.4g} kg over {size:.4g} m are of no link: check the units')
     return {
         'file': output, 'nodes': len(arrays.node_ids), 'mass_kg': arrays.mass,
-        'com_m': (arrays.first_moment / arrays.mass).tolist(),
+        'com_m': (np.round(arrays.first_moment / arrays.mass, 12) + 0.0).tolist(),
         'mode_numbers': arrays.mode_numbers.tolist(),
         'frequencies_hz': (np.sqrt(np.sort(np.abs(rates))) / (2.0 * np.pi)).tolist(),
-        'notes': list(arrays.notes),
+        'notes': notes,
     }

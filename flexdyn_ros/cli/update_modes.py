@@ -124,4 +124,7 @@ def _text(test: 'ModalTest', found: 'ModalUpdate', files: list[Path]) -> str:
             ('measured [Hz]', *(f'{f:.4g} Hz' for f in found.after.frequencies[:count])),
             [(mode.frequency, *(f'{value:.3f}' for value in row[:count]))
              for mode, row in zip(test.modes, found.mac)])]
+    if found.at_bound:
+        lines += ['', f'At the bound: {", ".join(found.at_bound)}. Check what was measured, and '
+                  'masses; or raise --bound.']
     return '\n'.join([*lines, '', f'Written: {", ".join(map(str, files))}'])

@@ -17,7 +17,7 @@ from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
 
 # Mass over reach of machines, from a desk-top arm to an excavator [kg/m].
-_LIGHT, _HEAVY = 0.01, 10000.0
+LIGHT, HEAVY = 0.01, 10000.0
 # Reach [m] beyond which origins are more probably in millimetres; space stations stay below.
 _LONG = 150.0
 # A joint limit beyond four turns [rad] that is no more than a degree count of two turns.
@@ -63,10 +63,10 @@ def _of_robot(robot: Robot) -> Iterator[Remark]:
     units = (
         (size > _LONG, f'it reaches {size:.4g} m',
          f'origins in metres: {size:.4g} mm are {1e-3 * size:.4g} m'),
-        (mass > _HEAVY * size > 0.0,
+        (mass > HEAVY * size > 0.0,
          f'its mass of {mass:.4g} kg is large for a reach of {size:.3g} m',
          f'<mass> in kg: {mass:.4g} g are {1e-3 * mass:.4g} kg'),
-        (0.0 < mass < _LIGHT * size,
+        (0.0 < mass < LIGHT * size,
          f'its mass of {mass:.4g} kg is small for a reach of {size:.3g} m',
          f'<mass> in kg: {mass:.4g} t are {1e3 * mass:.4g} kg'),
     )

@@ -42,8 +42,13 @@ def test_matrices_to_a_robot(rod):
         [*words[:-6], '-o', 'x.npz', '--root', '1'], [*words, '-o', 'x.npz', '--rows', 'k.mtx'],
         [*words, '-o', 'x.npz', '--normal-modes', '-1'],
         ['reduce', '--modal', 'nodes.csv', '-o', 'x.npz'],
+        [word.replace('mm-t-s', 'm-kg-s') for word in words] + ['-o', 'x.npz'],
+        [*words, '-o', 'x.npz', '--preload', 'torque', '1', 'k.mtx'],
+        [*words, '-o', 'x.npz', '--preload', 'rotation', '1', 'k.mtx'],
     ], rod)
-    assert [answer[0] for answer in answers] == [0, 0, 2, 1, 2, 1], answers
+    assert [answer[0] for answer in answers] == [0, 0, 2, 1, 2, 1, 0, 2, 1], answers
+    assert 'check the units' in answers[6][1]
+    assert 'none of acceleration' in answers[7][2] and 'rotation' in answers[8][2]
     record = json.loads(answers[0][1])
     assert record['mass_kg'] == pytest.approx(0.5)
     assert record['com_m'] == pytest.approx([0.2, 0.0, 0.0])
