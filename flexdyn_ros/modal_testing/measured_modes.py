@@ -131,8 +131,9 @@ def checked(test: ModalTest) -> ModalTest:
     if not test.modes and not test.stiffness:
         raise ValueError('holds neither modes nor stiffness')
     shapes = [mode.shape for mode in test.modes if mode.shape is not None]
-    ratios = [mode.damping_ratio or 0.0 for mode in test.modes]
-    if not all(np.isfinite(v).all() for v in (*shapes, ratios, *(s.at for s in test.sensors))):
+    ratios = np.array([mode.damping_ratio or 0.0 for mode in test.modes])
+    places = [sensor.at for sensor in test.sensors]
+    if not all(np.isfinite(values).all() for values in (*shapes, ratios, *places)):
         raise ValueError('holds numbers that are not finite')
     if not all(np.any(shape) for shape in shapes):
         raise ValueError('holds a shape of zeros')

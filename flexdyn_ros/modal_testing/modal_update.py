@@ -127,7 +127,7 @@ def update_modes(
     def residuals(logs: np.ndarray) -> np.ndarray:
         robot = model.changed(dict(zip(names, np.exp(logs))), {})
         held = held_modes(robot, q, test)
-        same = reference.followed(held)[list(pairs)]  # frequencies may cross
+        same = reference.followed(held)[list(pairs)].tolist()  # frequencies may cross
         return np.concatenate([_residuals(test, held, same), logs / _FACTOR])
 
     for _ in range(_ROUNDS):

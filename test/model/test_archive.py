@@ -72,6 +72,28 @@ def test_numbers_read_as_they_were_written(path, method, kind):
     assert read.mass == pytest.approx(1.0)
 
 
+def test_rigid_modes_are_separated(path):
+    """Beside others they are left out; modes of a free body that they couple with are refused."""
+    plain, given = arrays(), arrays()
+    given['translation'] = np.concatenate([np.zeros((1, 3, 3)), plain['translation']])
+    given['translation'][0, :, 2] = 1.0
+    given['rotation'] = np.zeros((3, 3, 3))
+    for name in ('modal_mass', 'stiffness'):
+        given[name] = np.zeros((3, 3))
+        given[name][1:, 1:] = plain[name]
+    given['modal_mass'][0, 0], given['stiffness'][0, 0] = 1.0, 1e-12
+    given['frequencies'] = np.array([2e-7, 10.0, 10.0]) / (2.0 * np.pi)
+    found = read_modal_file(write(path, members(given)))
+    assert found.mode_numbers.tolist() == [2, 3]
+    assert found.notes[0] == 'its modes 1 are rigid motions and are left out'
+    assert np.allclose(found.translation, plain['translation'])
+    assert np.allclose(found.modal_product, read_modal_file(
+        write(path, members(plain))).modal_product)
+    given['modal_mass'][0, 1] = given['modal_mass'][1, 0] = 0.01
+    with pytest.raises(ValueError, match='rigid-body modes'):
+        read_modal_file(write(path, members(given)))
+
+
 ABSURD = {
     'its shape (1000000000000,) needs 8000000000000': header((10**12,)),
     'and its shape (1099511627776, 1099511627776, 3)': header((2**40, 2**40, 3)),

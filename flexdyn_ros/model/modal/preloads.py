@@ -91,9 +91,9 @@ def preload_stiffening(
         size = load.amount**2 if load.kind == 'rotation' else load.amount
         change = -0.5 * (change + change.T) / size
         values = np.linalg.eigvalsh(change)
-        if values[-1] > -_SOFTER * values[0]:
+        if not values[0] < 0.0 or values[-1] > -_SOFTER * values[0]:
             raise ValueError(
-                f'grows softer by the preload "{load.name}". Give amounts that pull at the link '
+                f'does not grow stiffer by the preload "{load.name}". Give amounts that pull at the link '
                 'as positive, and stiffness by stress alone, without spin softening')
         if load.name in found:
             raise ValueError(f'has the preload "{load.name}" twice')

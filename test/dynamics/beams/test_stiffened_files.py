@@ -247,8 +247,9 @@ def test_preloads_that_are_none(tmp_path):
         with pytest.raises(ValueError, match=words):
             read_finite_elements(*paths, preloads=[(name, amount, paths[0])])
     for change, words in (
-        ([('force:4', '-40', preloads[2][2])], 'grows softer by the preload "force:4"'),
-        ([('force:4', '40', paths[0]), *preloads], 'has the preload "force:4" twice'),
+        ([('force:4', '-40', preloads[2][2])], 'not grow stiffer by the preload "force:4"'),
+        ([('force:4', '40', paths[0])], 'not grow stiffer by the preload "force:4"'),
+        ([('force:4', '40', preloads[2][2]), *preloads], 'has the preload "force:4" twice'),
         ([*preloads, ('force:9', '40', preloads[2][2])], 'has no node 9'),
     ):
         model = read_finite_elements(*paths, preloads=change)
