@@ -17,13 +17,14 @@ from typing import Any, Callable, Collection, Optional, Sequence, Union
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.modal.archive import read_archive
 from flexdyn_ros.model.modal.body import ModalBody, ModalNode
+from flexdyn_ros.model.modal.clamping import without_rigid_modes
 from flexdyn_ros.model.modal.integrals import (
     doubtful_integrals,
     inertia_integrals,
     INTEGRALS,
     LUMPED,
 )
-from flexdyn_ros.model.modal.matrices import check_matrices, damping_of_file, RIGID, symmetric_part
+from flexdyn_ros.model.modal.matrices import check_matrices, damping_of_file, symmetric_part
 from flexdyn_ros.model.modal.mbdyn import read_fem
 from flexdyn_ros.model.modal.sid import read_sid
 from flexdyn_ros.model.modal.sid_blocks import LARGEST_NUMBER
@@ -110,7 +111,7 @@ def modal_arrays(given: dict[str, Any]) -> ModalArrays:
     comment, notes = str(given.pop('comment', '')), tuple(given.pop('notes', ()))
     for name, values in given.items():
         _check_range(name, values)
-    given, separated = _without_rigid_modes(given)
+    given, separated = without_rigid_modes(given, KNOWN)
     numbers = given.get('mode_numbers', np.arange(1, len(given['translation']) + 1))
     for name, values in (('node_ids', given['node_ids']), ('mode_numbers', numbers)):
         if len(np.unique(values)) != len(values) or np.any(values % 1):
@@ -141,37 +142,6 @@ def modal_arrays(given: dict[str, Any]) -> ModalArrays:
         raise ValueError(
             'holds numbers that are too large, too small or too far apart for the computation'
         ) from None
-
-
-def _without_rigid_modes(given: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return arrays without modes of rigid motion, and a note; those coupled with others stay."""
-    size = np.sqrt(np.abs(np.diag(given['modal_mass'])))
-    scale = np.outer(size, size)
-    rates = np.abs(given['stiffness']).max(axis=1) / np.maximum(size * size.max(), 1e-300)
-    rigid = rates <= RIGID * rates.max()
-    between = np.abs(given['modal_mass']) > 1e-6 * scale
-    if not rigid.any() or rigid.all() or between[np.ix_(rigid, ~rigid)].any():
-        return given, ()
-    place, axes = given['node_positions'], np.eye(3)[:, None]
-    along = np.broadcast_to(axes, (3, *place.shape))
-    whole = np.concatenate([  # shifts, then turns: translations and rotations of the nodes
-        np.concatenate([along, 0.0 * along], axis=2),
-        np.concatenate([np.cross(axes, place[None]), along], axis=2)])
-    moves = np.concatenate([given['translation'][rigid], given['rotation'][rigid]], axis=2)
-    columns, motions = (each.reshape(len(each), -1).T for each in (moves, whole))
-    rest = columns - motions @ np.linalg.lstsq(motions, columns, rcond=None)[0]
-    if np.abs(rest).max() > 1e-3 * np.abs(columns).max():
-        return given, ()
-    numbers = given.get('mode_numbers', np.arange(1, len(rigid) + 1))
-    kept = {**given, 'mode_numbers': numbers}
-    if 'frequencies' in kept:  # the lowest, in whatever order
-        kept['frequencies'] = np.sort(kept['frequencies'])[np.argsort(np.argsort(~rigid))]
-    for name, letters in KNOWN.items():
-        for axis, letter in enumerate(letters if name in kept else ''):
-            if letter == 'm':
-                kept[name] = kept[name].compress(~rigid, axis=axis)
-    found = ' '.join(str(int(number)) for number in numbers[rigid])
-    return kept, (f'its modes {found} are rigid motions and are left out',)
 
 
 def _stiffening(given: dict[str, Any]) -> Optional[Stiffening]:

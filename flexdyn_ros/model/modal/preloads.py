@@ -93,8 +93,8 @@ def preload_stiffening(
         values = np.linalg.eigvalsh(change)
         if not values[0] < 0.0 or values[-1] > -_SOFTER * values[0]:
             raise ValueError(
-                f'does not grow stiffer by the preload "{load.name}". Give amounts that pull at the link '
-                'as positive, and stiffness by stress alone, without spin softening')
+                f'does not grow stiffer by the preload "{load.name}". Give amounts that pull at '
+                'the link as positive, and stiffness by stress alone, without spin softening')
         if load.name in found:
             raise ValueError(f'has the preload "{load.name}" twice')
         found[load.name] = change
