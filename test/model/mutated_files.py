@@ -7,6 +7,7 @@ Readers on files changed at random: each gives an error of its own or a valid mo
 
 import argparse
 from functools import partial
+from importlib import import_module
 import io
 import json
 import os
@@ -101,6 +102,7 @@ def _matlab(folder):
 
 
 def _nastran(suffix, folder):
+    import_module(NEEDS[suffix[1:]])  # before the forks
     model = beam(1)
     nodes = written(folder, model, 'matrix_market')[2]
     paths = [folder / f'{name}{suffix}' for name in 'km']
