@@ -11,6 +11,8 @@ Joints: joints that move no mass, limits without effort. Beams: beams too short 
 links or springs that buckle under the weight at zero configuration. Loops: loops that do not close
 near the zero configuration. Notes give the share of <inertial> that beams without a mass take.
 
+Sizes: mass and radius of gyration against the geometry of a link, or against its length where
+there is none. Meshes are read by trimesh, where it is installed.
 Units: masses in grams, moments in kg mm^2 or g mm^2, origins in millimetres, limits in degrees,
 densities and frequencies that no arm has. <transmission> data that is not used, and what urdfdom
 refuses.
@@ -29,7 +31,7 @@ import argparse
 from dataclasses import asdict, replace
 from typing import Any, Iterator, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import load, print_json, with_units
+from flexdyn_ros.cli.options import description_folder, load, print_json, with_units
 from flexdyn_ros.terminal import heading, paint, table
 
 if TYPE_CHECKING:
@@ -60,7 +62,8 @@ def run(call: argparse.Namespace) -> int:
     report = check_robot(robot)
     from flexdyn_ros.model.check_plausible import implausible_findings
 
-    findings = [*report.findings, *implausible_findings(robot), *_motion_findings(robot)]
+    findings = [*report.findings, *implausible_findings(robot, description_folder(call)),
+                *_motion_findings(robot)]
     findings.sort(key=lambda finding: list(_COLOURS).index(finding.severity))
     report = replace(report, findings=tuple(findings))
     wrong = ('error', 'warning') if call.strict else ('error',)

@@ -6,10 +6,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from pathlib import Path
 import re
 import sys
 from types import ModuleType
-from typing import Any, Mapping, Sequence, TYPE_CHECKING
+from typing import Any, Mapping, Optional, Sequence, TYPE_CHECKING
 
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.urdf.values import number
@@ -111,6 +112,13 @@ def load(call: argparse.Namespace) -> 'Robot':
         return robot if call.form is None else reduced(robot, call.form)
     except ArgumentError as error:
         raise ArgumentError(_OPTIONS.get(error.argument, error.argument), error.problem) from error
+
+
+def description_folder(call: argparse.Namespace) -> Optional[Path]:
+    """Return the folder that relative file names of a call's description start from, or None."""
+    if call.base_dir:
+        return Path(call.base_dir)
+    return Path(call.urdf).parent if Path(call.urdf).is_file() else None
 
 
 def _xacro_arguments(words: Sequence[str]) -> dict[str, str]:

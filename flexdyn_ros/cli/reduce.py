@@ -8,7 +8,9 @@ With --stiffness, --mass and --nodes the modes are those of Craig and Bampton: s
 the interface nodes and natural modes with these held. --normal-modes 0 is Guyan's reduction. The
 root nodes are clamped; the origin of the link frame is in their middle, its axes are those of the
 nodes. Formats by suffix: MatrixMarket and Abaqus .mtx, CalculiX .sti .mas, MATLAB .mat, Nastran
-.op4 .pch (with pyNastran).
+.op4 .pch (with pyNastran). With --preload, geometric stiffening follows from the stiffness
+matrices of a slender link under loads along it, away from its root. These are an acceleration
+field, rotation about the root, and a force at each interface node.
 
 With --tube, --box or --mesh the matrices are those of the solid itself, of quadratic elements.
 They need scikit-fem; meshes also need meshio, surfaces trimesh and gmsh. A tube or box is clamped
@@ -26,6 +28,9 @@ Examples:
 --interface 24 -o forearm.npz
   flexdyn reduce --stiffness a.sti --mass a.mas --nodes a.inp --rows a.dof --root 1 2 3 \
 --interface 90 --keep 8 -o forearm.npz
+  flexdyn reduce --stiffness k.mtx --mass m.mtx --nodes nodes.csv --units m-kg-s --root 1 \
+--interface 24 --preload acceleration 9.81 kg.mtx --preload rotation 10 kw.mtx \
+--preload force:24 100 kf.mtx -o blade.npz
   flexdyn reduce --modal forearm.SID_FEM -o forearm.npz
 """
 
@@ -77,6 +82,9 @@ def add_parser(subparsers: Any) -> None:
                         help='modes to keep, from the lowest frequency up (default: all)')
     parser.add_argument('--stiffening', action='store_true',
                         help='add geometric stiffening; the nodes must lie on a line')
+    parser.add_argument('--preload', metavar=('LOAD', 'AMOUNT', 'FILE'), nargs=3, default=[],
+                        action='append', help='stiffness matrix under a load: acceleration '
+                        '[m/s^2], rotation [rad/s] or force:NODE [N]')
     add_geometry(parser)
     parser.add_argument('--modal', metavar='FILE', type=Path, help='file of modes to convert')
     parser.add_argument('--plot', metavar='FILE', help='picture of the modes, PNG')
@@ -104,13 +112,14 @@ def run(call: argparse.Namespace) -> int:
         print_json(record)
         return 0
     rows = list(zip(record['mode_numbers'], record['frequencies_hz']))
-    print(f'{heading(call.output)}: {len(rows)} modes at {record["nodes"]} nodes')
+    count = f'{len(rows)} mode{"s" * (len(rows) != 1)}'
+    print(f'{heading(call.output)}: {count} at {record["nodes"]} nodes')
     print(f'  mass {record["mass_kg"]:.6g} kg, centre of mass '
           f'{" ".join(f"{x:.6g}" for x in record["com_m"])} m')
     print(table(('mode', 'frequency [Hz]'), rows))
     if convergence:
         print(convergence_line(convergence))
-    for note in arrays.notes:
+    for note in record['notes']:
         print(f'  note: {note}')
     return 0
 
@@ -128,6 +137,7 @@ def _converted(path: Path) -> 'ModalArrays':
 def _reduced(call: argparse.Namespace, convergence: dict[str, Any]) -> 'ModalArrays':
     from flexdyn_ros.model.modal.files import modal_arrays
     from flexdyn_ros.model.modal.matrix_files import read_finite_elements
+    from flexdyn_ros.model.modal.preloads import parsed_load
     from flexdyn_ros.model.modal.reduction import reduced_modes
     import numpy as np
 
@@ -139,6 +149,11 @@ def _reduced(call: argparse.Namespace, convergence: dict[str, Any]) -> 'ModalArr
         if not getattr(call, name):
             raise ArgumentError(f'--{name}', 'is missing. --tube, --box or --mesh reduces a '
                                 'solid, --modal converts a file of modes')
+    for load, amount, _ in call.preload:
+        try:
+            parsed_load(load, amount)
+        except ValueError as error:
+            raise ArgumentError('--preload', f'is wrong: {error}') from None
     for name, least in (('normal_modes', 0), ('keep', 0)):
         if getattr(call, name) < least:
             raise ArgumentError(f'--{name.replace("_", "-")}', 'must not be negative')
@@ -148,7 +163,8 @@ def _reduced(call: argparse.Namespace, convergence: dict[str, Any]) -> 'ModalArr
             convergence.update(found)
             return modal_arrays(given)
         model = read_finite_elements(
-            call.stiffness, call.mass, call.nodes, call.rows, call.units
+            call.stiffness, call.mass, call.nodes, call.rows, call.units,
+            [(load, amount, Path(file)) for load, amount, file in call.preload],
         )
         known = model.positions[np.isin(model.node_ids, call.root)]
         origin = known.mean(axis=0) if call.origin is None and len(known) else call.origin
@@ -166,13 +182,18 @@ def _reduced(call: argparse.Namespace, convergence: dict[str, Any]) -> 'ModalArr
 
 
 def _record(arrays: 'ModalArrays', output: str) -> dict[str, Any]:
+    from flexdyn_ros.model.check_plausible import HEAVY, LIGHT
     import numpy as np
 
     rates = np.linalg.eigvals(np.linalg.solve(arrays.modal_mass, arrays.stiffness)).real
+    size = np.linalg.norm(arrays.node_positions, axis=1).max()
+    notes = list(arrays.notes)
+    if not LIGHT * size < arrays.mass < HEAVY * size:
+        notes.append(f'{arrays.mass:.4g} kg over {size:.4g} m are of no link: check the units')
     return {
         'file': output, 'nodes': len(arrays.node_ids), 'mass_kg': arrays.mass,
-        'com_m': (arrays.first_moment / arrays.mass).tolist(),
+        'com_m': (np.round(arrays.first_moment / arrays.mass, 12) + 0.0).tolist(),
         'mode_numbers': arrays.mode_numbers.tolist(),
         'frequencies_hz': (np.sqrt(np.sort(np.abs(rates))) / (2.0 * np.pi)).tolist(),
-        'notes': list(arrays.notes),
+        'notes': notes,
     }

@@ -75,7 +75,10 @@ def reduced_solid(call: argparse.Namespace) -> tuple[dict[str, Any], dict[str, A
         if not call.units:
             raise ArgumentError('--units', 'is missing')
         scale = UNITS[call.units][0]
-        fine = read_mesh(call.mesh, scale, call.element)
+        try:
+            fine = read_mesh(call.mesh, scale, call.element)
+        except ValueError as error:
+            raise ValueError(f'{call.mesh} {error}') from None
         unknowns = 3 * (fine.nvertices + fine.nedges)
         other = fine.refined() if 8 * unknowns <= LARGEST else None
     given, positions = _modes(call, fine, material, frames)

@@ -25,7 +25,7 @@ import argparse
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import load, named_values, positive, print_json
+from flexdyn_ros.cli.options import description_folder, load, named_values, positive, print_json
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.terminal import heading, table
 
@@ -78,9 +78,7 @@ def run(call: argparse.Namespace) -> int:
     q = configuration.checked(
         named_values(call.at, configuration.names, robot.neutral_configuration(), '--at'), '--at')
     test = _measured(call)
-    folder = Path(call.base_dir) if call.base_dir else (
-        Path(call.urdf).parent if Path(call.urdf).is_file() else None)
-    model = AdjustableModel(robot, folder)
+    model = AdjustableModel(robot, description_folder(call))
     found = update_modes(model, test, q, call.bound, call.fixed)
     files = model.written(found.robot, call.output)
     if call.json:
@@ -157,4 +155,7 @@ def _text(test: 'ModalTest', found: 'ModalUpdate', files: list[Path]) -> str:
             ('measured [Hz]', *(f'{f:.4g} Hz' for f in found.after.frequencies[:count])),
             [(mode.frequency, *(f'{value:.3f}' for value in row[:count]))
              for mode, row in zip(test.modes, found.mac)])]
+    if found.at_bound:
+        lines += ['', f'At the bound: {", ".join(found.at_bound)}. Check what was measured, and '
+                  'masses; or raise --bound.']
     return '\n'.join([*lines, '', f'Written: {", ".join(map(str, files))}'])

@@ -97,7 +97,8 @@ def read_modal_test(path: Path, link: Optional[str] = None) -> ModalTest:
         if link is None:
             raise ValueError('needs --link, the link that carries its nodes')
         return _universal(path, link)
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, ArithmeticError,
+            np.linalg.LinAlgError) as error:
         text = f'lacks {error}' if isinstance(error, KeyError) else str(error)
         raise ModelError(f'"{path}" {text}', advice='docs/modal_files.md describes the file'
                          ) from None
@@ -131,7 +132,12 @@ def checked(test: ModalTest) -> ModalTest:
     """Return a test that has something to fit, or sensors; raise ValueError for another."""
     if not test.modes and not test.stiffness and not test.sensors:
         raise ValueError('holds neither modes nor stiffness nor sensors')
-    if any(mode.shape is not None and not np.any(mode.shape) for mode in test.modes):
+    shapes = [mode.shape for mode in test.modes if mode.shape is not None]
+    ratios = np.array([mode.damping_ratio or 0.0 for mode in test.modes])
+    places = [sensor.at for sensor in test.sensors]
+    if not all(np.isfinite(values).all() for values in (*shapes, ratios, *places)):
+        raise ValueError('holds numbers that are not finite')
+    if not all(np.any(shape) for shape in shapes):
         raise ValueError('holds a shape of zeros')
     return test
 

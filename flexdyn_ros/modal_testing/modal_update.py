@@ -9,8 +9,9 @@ of shapes scaled to fit (10 percent). Modes are paired by the modal assurance cr
 
     MAC = (x . y)^2 / ((x . x) (y . y))
 
-and by frequency, anew until the pairs stay. Damping follows by bounded linear least squares from
-x_k^T D x_k = 2 z_k w_k, at unit modal mass. The stiffness from gravity is not included.
+and by frequency, anew until the pairs stay. Between, modes are followed by their shapes. Damping
+follows by bounded linear least squares from x_k^T D x_k = 2 z_k w_k, at unit modal mass. The
+stiffness from gravity is not included.
 """
 
 from __future__ import annotations
@@ -42,12 +43,22 @@ class HeldModes:
         damping_ratios: Shape (m,).
         shapes: Displacement at the sensors, shape (m, sensors).
         stiffness: Force over deflection at the places of the test [N/m].
+        vectors: In modal coordinates, at unit modal mass, shape (m, m).
+        momenta: Their generalised momenta, the mass matrix times vectors, shape (m, m).
     """
 
     frequencies: np.ndarray
     damping_ratios: np.ndarray
     shapes: np.ndarray
     stiffness: np.ndarray
+    vectors: np.ndarray
+    momenta: np.ndarray
+
+    def followed(self, other: HeldModes) -> np.ndarray:
+        """Return which mode of another model is the most like each of these, shape (m,)."""
+        from scipy.optimize import linear_sum_assignment
+
+        return linear_sum_assignment(-(self.momenta.T @ other.vectors)**2)[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,22 +121,24 @@ def update_modes(
         raise ArgumentError('measured', f'holds {len(test.modes)} modes; the model has '
                             f'{model.robot.n_modes}. Give links more modes')
     before = held_modes(model.robot, q, test)
-    logs, pairs = np.zeros(len(names)), _paired(test, before)
+    logs, pairs, reference = np.zeros(len(names)), _paired(test, before), before
     start = pairs
 
     def residuals(logs: np.ndarray) -> np.ndarray:
         robot = model.changed(dict(zip(names, np.exp(logs))), {})
-        return np.concatenate([
-            _residuals(test, held_modes(robot, q, test), pairs), logs / _FACTOR])
+        held = held_modes(robot, q, test)
+        same = reference.followed(held)[list(pairs)].tolist()  # frequencies may cross
+        return np.concatenate([_residuals(test, held, same), logs / _FACTOR])
 
     for _ in range(_ROUNDS):
         limit = np.log(bound)
         found = least_squares(residuals, np.clip(logs, -0.99 * limit, 0.99 * limit),
                               bounds=(-limit, limit), diff_step=1e-5, x_scale='jac')
-        logs, last = found.x, pairs
-        factors = dict(zip(names, np.exp(logs).tolist()))
-        pairs = _paired(test, held_modes(model.changed(factors, {}), q, test))
-        if pairs == last:
+        factors = dict(zip(names, np.exp(found.x).tolist()))
+        held = held_modes(model.changed(factors, {}), q, test)
+        last = reference.followed(held)[list(pairs)].tolist()
+        logs, pairs, reference = found.x, _paired(test, held), held
+        if list(pairs) == last:
             break
     damping = _damping(model, test, q, factors, pairs)
     robot = model.changed(factors, damping)
@@ -146,7 +159,8 @@ def held_modes(robot: Robot, q: np.ndarray, test: ModalTest) -> HeldModes:
     dyn = Dynamics(robot, backend='reference')
     moving = slice(robot.nv - robot.n_modes, None)
     stiffness = stiffness_matrix(dyn, q)[moving, moving]
-    rates, shapes = natural_modes(dyn.mass_matrix(q)[moving, moving], stiffness)
+    mass = dyn.mass_matrix(q)[moving, moving]
+    rates, shapes = natural_modes(mass, stiffness)
     if not rates[0] > 0.0:
         raise ArgumentError('robot', 'has modes without stiffness with its joints held')
     damping = damping_matrix(dyn, q)[moving, moving]
@@ -156,7 +170,7 @@ def held_modes(robot: Robot, q: np.ndarray, test: ModalTest) -> HeldModes:
     return HeldModes(
         rates / (2.0 * np.pi), np.einsum('ik,ij,jk->k', shapes, damping, shapes) / (2.0 * rates),
         (rows @ shapes).T if len(rows) else np.zeros((len(rates), 0)),
-        1.0 / np.maximum(compliance, 1e-300),
+        1.0 / np.maximum(compliance, 1e-300), shapes, mass @ shapes,
     )
 
 

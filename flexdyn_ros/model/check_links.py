@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import math
 from typing import Iterator, Optional
 
-from flexdyn_ros.model.beam.inertia import link_moments
+from flexdyn_ros.model.beam.inertia import composite_moments, link_moments
 from flexdyn_ros.model.check_joints import Remark, spring_remarks
 from flexdyn_ros.model.records.beam import Beam, ModeFamily
 from flexdyn_ros.model.records.inertia import ADVICE, failed_tests, failure, principal_moments
@@ -37,6 +37,8 @@ DENSEST = 22600.0
 ORDINARY = 7850.0
 # Elastic moduli of materials, from soft rubber to diamond [Pa].
 SOFTEST, STIFFEST = 1e6, 1.3e12
+# Mass of a uniform cantilever that counts at its tip, as it bends under a force there.
+_OF_BEAM = 33.0 / 140.0
 # Fraction of the length from which on a thing stands at the tip.
 _AT_TIP = 0.99
 
@@ -105,7 +107,7 @@ def link_remarks(link: Link, report: LinkReport, robot: Robot, size: float) -> I
     yield from _segment_remarks(link)
     yield from _mode_spring_remarks(link)
     yield from _boundary_remarks(link, robot)
-    yield from _share_remarks(link)
+    yield from _share_remarks(link, robot)
 
 
 def reach(robot: Robot) -> float:
@@ -135,7 +137,7 @@ def _inertia_remarks(report: LinkReport, size: float) -> Iterator[Remark]:
         )
     if report.mass > 0.0 and any(moments) and not report.failed:
         radius = (sum(moments) / (2.0 * report.mass)) ** 0.5
-        units = _explaining_units(report.mass, sum(moments), size)
+        units = explaining_units(report.mass, sum(moments), size)
         if _is_too_dense(report.mass, sum(moments)):
             yield (
                 'warning', f'a mass of {report.mass:.4g} kg with principal moments '
@@ -158,7 +160,7 @@ def _is_too_dense(mass: float, moments: float, density: float = DENSEST) -> bool
     return moments < 1.2 * mass * ball**2
 
 
-def _explaining_units(mass: float, moments: float, size: float) -> str:
+def explaining_units(mass: float, moments: float, size: float) -> str:
     """Return the units with which an inertia is that of a link of the robot, as advice."""
     for units, mass_factor, factor in _UNITS:
         own, sum_of_moments = mass_factor * mass, factor * moments
@@ -269,8 +271,13 @@ def _boundary_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
             )
 
 
-def _share_remarks(link: Link) -> Iterator[Remark]:
-    """Yield the share of `<inertial>` that a link's beam takes."""
+def _share_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
+    """
+    Yield the share of `<inertial>` that a link's beam takes, and what it costs.
+
+    A cantilever of mass m with M at its tip has w^2 = k / (M + 33 m / 140), by its static shape
+    (Rayleigh). The rest of <inertial> counts at the tip or not at all.
+    """
     beam = link.undeformed_beam
     if beam is None or beam.share is None:
         return
@@ -282,11 +289,20 @@ def _share_remarks(link: Link) -> Iterator[Remark]:
             'Its modes move what hangs on it; write mass="..." and inertial="hub" where '
             '<inertial> is the rigid part alone',
         )
-    else:
-        yield (
-            'note', f'the beam takes {share} of the mass of <inertial>, {beam.mass:.4g} kg',
-            'The rest is a rigid body at the root; write mass="..." to choose another share',
-        )
+        return
+    at_tip = 0.0 if link.tip_inertia is None else link.tip_inertia.mass
+    carried = composite_moments(robot)
+    beyond = sum(carried[j.name].mass for j in robot.joints if j.parent == link.name)
+    whole = beyond + _OF_BEAM * beam.mass / beam.share
+    change = math.sqrt(whole / (beyond + _OF_BEAM * beam.mass + at_tip)) - 1.0
+    place = 'the root' if link.tip_inertia is None else (
+        'the tip' if link.inertia is None else 'root and tip')
+    yield (
+        'note', f'the beam takes {share} of the mass of <inertial>, {beam.mass:.4g} kg; this '
+        f'changes its first frequency by about {100.0 * change:+.2g} percent, as it carries '
+        f'{beyond:.4g} kg',
+        f'The rest is a rigid body at {place}; write mass="..." to choose another share',
+    )
 
 
 def _at_tip(link: Link, robot: Robot) -> list[str]:

@@ -141,3 +141,20 @@ def test_a_column_that_buckles_under_its_weight_is_a_warning(folder, mass, buckl
         assert '"column/bending_z1" first' in message
         hanging = upright(mass).replace('0 0 -10', '0 0 10')
         assert findings(check(folder, hanging)[1], 'warning') == []
+
+
+@pytest.mark.parametrize(('second', 'words'), [
+    (1e-8, None), (1e-17, 'has a frequency of'), (1e10, 'has a frequency of'),
+])
+def test_frequencies_that_no_arm_has(folder, second, words):
+    """Below 0.1 Hz and above 100 kHz; of 1 kg and 1 m, 1.8751^2 sqrt(EI) / 2 pi."""
+    text = upright(1.0).replace('0 0 -10', '0 0 0').replace('1e-8', f'{second:g}').replace(
+        '2e-8', f'{second:g}').replace('modes="3"', 'modes="1"')
+    report = check(folder, text)[1]
+    found = [f for f in report['findings'] if 'frequency of' in f['message']]
+    assert len(found) == (2 if words else 0)
+    rate = 1.8751**2 * (1e8 * second)**0.5 / (2.0 * np.pi)
+    for finding in found:
+        assert finding['severity'] == 'warning' and 'm^4' in finding['advice']
+        shown = float(finding['message'].split('frequency of ')[1].split()[0])
+        assert shown == pytest.approx(rate, rel=0.01)

@@ -107,6 +107,26 @@ def test_known_changes_are_found_again():
         update_modes(model, ModalTest(modes, SENSORS), q, fixed=['fore'])
 
 
+def test_modes_that_cross_are_followed():
+    """The softer plane of the model is measured as the stiffer one; shapes tell them apart."""
+    robot, line = load_robot(BEAM), MASS / LENGTH
+    factors = {'boom/bending_y': 2.6, 'boom/bending_z': 0.6}
+    tip = np.array([LENGTH, 0.0, 0.0])
+    sensors = tuple(Sensor('boom', tip, axis) for axis in np.eye(3)[1:])
+    modes = tuple(
+        MeasuredMode(1.8751040687**2 / LENGTH**2 * np.sqrt(factor * rigidity / line)
+                     / (2.0 * np.pi), None, shape)
+        for factor, rigidity, shape in zip(factors.values(), (700.0, 1400.0), np.eye(2)))
+    assert modes[0].frequency > modes[1].frequency
+    for sensed in (modes, (modes[0], MeasuredMode(modes[1].frequency))):
+        found = update_modes(AdjustableModel(robot, None), ModalTest(sensed, sensors),
+                             np.zeros(robot.nq))
+        for name, factor in factors.items():
+            assert found.factors[name] == pytest.approx(factor, rel=1e-3)
+        ours = [found.after.frequencies[new] for _, new in found.pairs]
+        assert ours == pytest.approx([mode.frequency for mode in modes], rel=1e-3)
+
+
 def test_modes_of_a_file_change_one_by_one(tmp_path):
     body = link_body(load_robot(BEAM).link('boom'))
     write_modal_file(tmp_path / 'boom.npz', body, [[x, 0, 0] for x in np.linspace(0, LENGTH, 9)])

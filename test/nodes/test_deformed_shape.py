@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shapes of bent links as they are drawn."""
 
+import re
+
 from arms import flexible_arm, rigid_arm
 import flexdyn_ros as fd
+from flexdyn_ros.model.beam.body import link_body
+from flexdyn_ros.model.modal.files import write_modal_file
+from flexdyn_ros.nodes.markers.deformed_messages import marker_array
 from flexdyn_ros.nodes.markers.deformed_shape import (
     colour,
     link_shapes,
@@ -12,6 +17,8 @@ from flexdyn_ros.nodes.markers.deformed_shape import (
 )
 import numpy as np
 import pytest
+from std_msgs.msg import Header
+from visualization_msgs.msg import Marker
 
 SEGMENTED = rigid_arm().replace('</robot>', """
   <flexdyn version="1.0"><flexible_link link="upper" inertial="hub">
@@ -49,6 +56,30 @@ def test_a_drawn_chain_of_segments_ends_where_the_next_link_begins():
     assert np.all(steps <= 1.0 / 8 + 1e-12)
     # The chain is not drawn as a rigid line as well.
     assert len(rigid_segments(dyn.robot, poses)) == 2
+
+
+def test_a_link_from_a_file_is_drawn_by_its_nodes(tmp_path):
+    """The nodes of a beam's modes lie on the drawn beam, geometric stiffening included."""
+    described = flexible_arm().replace('stiffening="false"', 'stiffening="true"')
+    beam = fd.load_robot(described)
+    upper = beam.link('upper')
+    places = [x * np.array(upper.beam.axes)[:, 0] * upper.beam.length
+              for x in np.linspace(0.0, 1.0, 9)]
+    write_modal_file(tmp_path / 'upper.npz', link_body(upper), places)
+    text = re.sub(r'<beam.*</beam>', '<modal file="upper.npz" format="npz"/>', described,
+                  flags=re.DOTALL)
+    robot = fd.load_robot(text, base_dir=tmp_path)
+    pose = fd.Dynamics(beam, backend='reference').frame_pose([0.3, 0.0, 0.0, 0.0], 'upper')
+    modes = np.array([0.15, -0.05])
+    for factor in (1.0, 2.0):
+        drawn, nodes = (link_shapes(each, 9, 0.02)[0].deformed(pose, modes, factor)
+                        for each in (beam, robot))
+        assert np.allclose(nodes.line, drawn.line, atol=1e-9)
+        assert np.allclose(nodes.deflection, drawn.deflection, atol=1e-9)
+        assert nodes.rings.shape == (9, 0, 3)
+    markers = marker_array(Header(), [nodes], np.zeros((0, 3)), 0.1).markers
+    assert [(m.ns, m.type, len(m.points), len(m.colors)) for m in markers] == [
+        ('nodes', Marker.POINTS, 9, 9)]
 
 
 def test_exaggeration_scales_the_line_and_not_the_reported_deflection():

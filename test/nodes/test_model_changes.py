@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters that are set while the node works: acted on, or refused with advice."""
 
+import re
 import time
 from types import SimpleNamespace
 
@@ -173,3 +174,14 @@ def test_descriptors_carry_ranges_and_allowed_values(torque_node):
     assert describe('modes.step').additional_constraints.startswith('From 0.0001 to 1.')
     for name, value in (('payload__mass', 1e300), ('gravity', [0.0, 0.0, -1e80])):
         assert not made.set(**{name: value})[0].successful
+
+
+def test_a_description_without_inertials_is_a_warning_once(torque_node):
+    """The node loads it, as kinematics is all that it can compute."""
+    warnings = []
+    for text in (re.sub(r'<inertial>.*?</inertial>', '', ROBOT, flags=re.DOTALL), ROBOT):
+        made = torque_node({'robot_description': text}, activate=False)
+        made.node.get_logger().warning = warnings.append
+        made.node.trigger_configure()
+        assert made.node.robot is not None
+    assert len([words for words in warnings if 'no link has a mass' in words]) == 1

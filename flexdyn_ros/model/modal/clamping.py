@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Shapes of a free body made relative to the node at its parent joint, and their inertia integrals.
+Shapes of a free body: rigid modes separated, the others relative to the node at its parent joint.
 
 With a_k and b_k the translation and rotation of that node in mode k, the relative shapes are
 phi_k - a_k - b_k x r and psi_k - b_k. Rigid motion enters the integrals linearly. Those of the
@@ -11,8 +11,9 @@ Multibody Systems, section 5.3, on reference conditions). The stiffness is uncha
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, Mapping
 
-from flexdyn_ros.model.modal.matrices import symmetric_part
+from flexdyn_ros.model.modal.matrices import RIGID, symmetric_part
 from flexdyn_ros.model.records.modal import ModalArrays
 import numpy as np
 
@@ -62,6 +63,45 @@ def clamped_at(arrays: ModalArrays, node: int) -> ModalArrays:
         modal_mass=modal_mass,
         stiffening=None,
     )
+
+
+def without_rigid_modes(
+    given: dict[str, Any], axes_of: Mapping[str, str]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """
+    Return arrays without modes of rigid motion, and a note; those coupled with others stay.
+
+    Args:
+        given: The arrays of docs/modal_files.md by name.
+        axes_of: A letter for each axis of an array, m for modes.
+    """
+    size = np.sqrt(np.abs(np.diag(given['modal_mass'])))
+    scale = np.outer(size, size)
+    rates = np.abs(given['stiffness']).max(axis=1) / np.maximum(size * size.max(), 1e-300)
+    rigid = rates <= RIGID * rates.max()
+    between = np.abs(given['modal_mass']) > 1e-6 * scale
+    if not rigid.any() or rigid.all() or between[np.ix_(rigid, ~rigid)].any():
+        return given, ()
+    place, axes = given['node_positions'], np.eye(3)[:, None]
+    along = np.broadcast_to(axes, (3, *place.shape))
+    whole = np.concatenate([  # shifts, then turns: translations and rotations of the nodes
+        np.concatenate([along, 0.0 * along], axis=2),
+        np.concatenate([np.cross(axes, place[None]), along], axis=2)])
+    moves = np.concatenate([given['translation'][rigid], given['rotation'][rigid]], axis=2)
+    columns, motions = (each.reshape(len(each), -1).T for each in (moves, whole))
+    rest = columns - motions @ np.linalg.lstsq(motions, columns, rcond=None)[0]
+    if np.abs(rest).max() > 1e-3 * np.abs(columns).max():
+        return given, ()
+    numbers = given.get('mode_numbers', np.arange(1, len(rigid) + 1))
+    kept = {**given, 'mode_numbers': numbers}
+    if 'frequencies' in kept:  # the lowest, in whatever order
+        kept['frequencies'] = np.sort(kept['frequencies'])[np.argsort(np.argsort(~rigid))]
+    for name, letters in axes_of.items():
+        for axis, letter in enumerate(letters if name in kept else ''):
+            if letter == 'm':
+                kept[name] = kept[name].compress(~rigid, axis=axis)
+    found = ' '.join(str(int(number)) for number in numbers[rigid])
+    return kept, (f'its modes {found} are rigid motions and are left out',)
 
 
 def _axial(each: np.ndarray) -> np.ndarray:

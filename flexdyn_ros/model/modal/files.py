@@ -17,6 +17,7 @@ from typing import Any, Callable, Collection, Optional, Sequence, Union
 from flexdyn_ros.errors import did_you_mean
 from flexdyn_ros.model.modal.archive import read_archive
 from flexdyn_ros.model.modal.body import ModalBody, ModalNode
+from flexdyn_ros.model.modal.clamping import without_rigid_modes
 from flexdyn_ros.model.modal.integrals import (
     doubtful_integrals,
     inertia_integrals,
@@ -47,6 +48,7 @@ STIFFENING = {
     'stiffening_direction': '3', 'stiffening_first': 'mm', 'stiffening_second': 'mm',
     'stiffening_nodes': 'nmm',
 }  # fmt: skip
+KNOWN = {**REQUIRED, **INTEGRALS, **LUMPED, **OPTIONAL, **STIFFENING}
 # Characters of a comment that are kept.
 MOST_TEXT = 400
 
@@ -109,6 +111,7 @@ def modal_arrays(given: dict[str, Any]) -> ModalArrays:
     comment, notes = str(given.pop('comment', '')), tuple(given.pop('notes', ()))
     for name, values in given.items():
         _check_range(name, values)
+    given, separated = without_rigid_modes(given, KNOWN)
     numbers = given.get('mode_numbers', np.arange(1, len(given['translation']) + 1))
     for name, values in (('node_ids', given['node_ids']), ('mode_numbers', numbers)):
         if len(np.unique(values)) != len(values) or np.any(values % 1):
@@ -132,7 +135,7 @@ def modal_arrays(given: dict[str, Any]) -> ModalArrays:
                 mass=float(integrals.pop('mass')),
                 stiffening=_stiffening(given),
                 comment=comment[:MOST_TEXT],
-                notes=notes + doubt,
+                notes=notes + separated + doubt,
                 **integrals,  # type: ignore[arg-type]
             )
     except (ArithmeticError, np.linalg.LinAlgError):
@@ -222,10 +225,9 @@ def write_arrays(path: Union[str, os.PathLike], arrays: ModalArrays) -> None:
 
 def check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
     """Refuse unknown, missing and contradicting arrays, and shapes that do not go together."""
-    known = {**REQUIRED, **INTEGRALS, **LUMPED, **OPTIONAL, **STIFFENING}
     for name in shapes:
-        if name not in known:
-            raise ValueError(f'holds an unknown array "{name}". {did_you_mean(name, known)}')
+        if name not in KNOWN:
+            raise ValueError(f'holds an unknown array "{name}". {did_you_mean(name, KNOWN)}')
     for name in REQUIRED:
         if name not in shapes:
             raise ValueError(f'does not hold the array "{name}"')
@@ -237,7 +239,7 @@ def check_arrays(shapes: dict[str, tuple[int, ...]]) -> None:
     if not size['m'] or not size['n']:
         raise ValueError('holds no modes' if size['n'] else 'holds no nodes')
     bytes_needed = 0
-    for name, letters in known.items():
+    for name, letters in KNOWN.items():
         expected = tuple(int(c) if c.isdigit() else size[c] for c in letters)
         if shapes.get(name, expected) != expected:
             raise ValueError(

@@ -46,21 +46,9 @@ def line_stiffening(
         ValueError: The nodes are too few, or not on a line from the origin; the text continues
             "the model".
     """
-    tip = positions[int(np.argmax(np.linalg.norm(positions, axis=1)))]
-    ends = positions[positions @ tip > 0.98 * tip @ tip]
-    if len(ends) > 2:  # the middle of a face
-        tip = 0.5 * (ends.min(axis=0) + ends.max(axis=0))
-    length = float(np.linalg.norm(tip))
-    direction = tip / length
+    direction, length = line_of(positions)
     along = positions @ direction
-    across = positions - along[:, None] * direction
-    beside = np.linalg.norm(across, axis=1).max()
-    section = np.clip(along / length * _PIECES, 0.0, _PIECES - 1.0).astype(int)
-    middles = [across[section == k].mean(axis=0) for k in np.unique(section)]
-    if (along.min() < -_STRAIGHT * length or beside > _SLENDER * length
-            or np.linalg.norm(middles, axis=1).max() > _CENTRED * length):
-        raise ValueError('has nodes or sections beside a line from the origin, or behind it, '
-                         'so that it cannot be stiffened')
+    beside = np.linalg.norm(positions - along[:, None] * direction, axis=1).max()
     x = np.unique(np.round(along / (_STRAIGHT * length))) * _STRAIGHT * length
     if len(x) < FEWEST or x[0] > _STRAIGHT * length:
         raise ValueError(f'has no {FEWEST} different nodes on the line from its root, so that it '
@@ -75,6 +63,34 @@ def line_stiffening(
         'stiffening_second': np.einsum('n,n,nkl->kl', masses, along, nodes),
         'stiffening_nodes': nodes,
     }
+
+
+def line_of(positions: np.ndarray) -> tuple[np.ndarray, float]:
+    """
+    Return the unit vector along a slender link, (3,), and its length [m].
+
+    Args:
+        positions: Of the nodes, shape (n, 3) [m].
+
+    Raises:
+        ValueError: The nodes are not on a line from the origin; the text continues "the model".
+    """
+    tip = positions[int(np.argmax(np.linalg.norm(positions, axis=1)))]
+    ends = positions[positions @ tip > 0.98 * tip @ tip]
+    if len(ends) > 2:  # the middle of a face
+        tip = 0.5 * (ends.min(axis=0) + ends.max(axis=0))
+    length = float(np.linalg.norm(tip))
+    direction = tip / max(length, 1e-300)
+    along = positions @ direction
+    across = positions - along[:, None] * direction
+    beside = np.linalg.norm(across, axis=1).max()
+    section = np.clip(along / length * _PIECES, 0.0, _PIECES - 1.0).astype(int)
+    middles = [across[section == k].mean(axis=0) for k in np.unique(section)]
+    if (along.min() < -_STRAIGHT * length or beside > _SLENDER * length
+            or np.linalg.norm(middles, axis=1).max() > _CENTRED * length):
+        raise ValueError('has nodes or sections beside a line from the origin, or behind it, '
+                         'so that it cannot be stiffened')
+    return direction, length
 
 
 def _of_nodes(

@@ -21,6 +21,8 @@ import numpy as np
 
 # Relative to the largest entry: asymmetry that is rounding.
 ROUNDING = 1e-8
+# Squares of frequencies, relative to the largest: a motion without stiffness.
+RIGID = 1e-9
 
 
 def symmetric_part(matrix: np.ndarray) -> np.ndarray:
@@ -101,7 +103,7 @@ def check_matrices(given: dict[str, np.ndarray]) -> None:
     squares, _, _ = reduced_eigenproblem(
         symmetric_part(given['stiffness']), symmetric_part(given['modal_mass'])
     )
-    if squares[0] < 1e-9 * squares[-1] or squares[-1] <= 0.0:
+    if squares[0] < RIGID * squares[-1] or squares[-1] <= 0.0:
         raise ValueError(
             'holds modes without stiffness (rigid-body modes); remove them and give shapes '
             'relative to the parent joint'

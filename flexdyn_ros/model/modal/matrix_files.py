@@ -14,14 +14,13 @@ Mass and stiffness matrices of finite-element programs, with their nodes and uni
 from __future__ import annotations
 
 from functools import partial
-from io import BytesIO, StringIO
-import os
+from io import StringIO
 from pathlib import Path
 import re
-import subprocess
-import sys
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional, Sequence
 
+from flexdyn_ros.model.modal.foreign_files import foreign_matrix
+from flexdyn_ros.model.modal.preloads import parsed_load, Preload
 from flexdyn_ros.model.modal.reduction import FiniteElements, GENERALISED
 import numpy as np
 
@@ -32,29 +31,6 @@ UNITS = {
     'm-kg-s': (1.0, 1.0, 1.0), 'mm-t-s': (1e-3, 1e3, 1.0), 'mm-kg-ms': (1e-3, 1.0, 1e-3),
     'mm-kg-s': (1e-3, 1.0, 1.0), 'in-lbf-s': (0.0254, 175.12683524647636, 1.0),
 }
-# loadmat of scipy does not survive all damaged files, nor limit what it inflates.
-_READ_MATLAB = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (3 * 2**29, 3 * 2**29))
-import numpy as np
-from scipy import sparse
-from scipy.io import loadmat, whosmat
-path, name = sys.argv[1:]
-try:
-    known = [n for n, shape, kind in whosmat(path) if kind in ('double', 'single', 'sparse')
-             and len(shape) == 2 and shape[0] == shape[1] > 1]
-    wanted = [n for n in known if n.upper().startswith(name)] or known
-    if len(wanted) != 1:
-        sys.exit(f'holds the square matrices {sorted(known)}; one must start with {name}')
-    found = sparse.coo_matrix(loadmat(path, variable_names=wanted)[wanted[0]])
-except NotImplementedError:
-    sys.exit('is of MATLAB version 7.3; save it with -v7')
-except Exception:
-    sys.exit('is damaged, or no MATLAB file')
-head = np.array([[found.shape[0]], [found.shape[1]], [0]])
-table = np.vstack([found.row, found.col, found.data]).astype(float)
-np.save(sys.stdout.buffer, np.hstack([head, table]))
-"""
 # Rows by node number and direction.
 Labels = Optional[list[tuple[int, int]]]
 
@@ -72,6 +48,7 @@ def read_finite_elements(
     nodes: Path,
     rows: Optional[Path] = None,
     units: str = 'm-kg-s',
+    preloads: Sequence[tuple[str, str, Path]] = (),
 ) -> FiniteElements:
     """
     Return the matrices and nodes of a link in SI units.
@@ -85,21 +62,29 @@ def read_finite_elements(
             where the matrices do not name them, nor have 3 or 6 rows a node in the nodes' order.
             Rows beyond 6 a node are generalised coordinates of a superelement.
         units: A key of UNITS.
+        preloads: Load (`acceleration`, `rotation`, `force:NODE`), its amount in SI units and the
+            file of the stiffness matrix under it.
 
     Raises:
         ValueError: A file is wrong, or the files do not go together; the text starts with its
             name.
     """
-    given = {}
-    for path, name in ((stiffness, 'K'), (mass, 'M')):
-        given[name] = _named(path, partial(read_matrix, path, name))
+    from scipy import sparse
+
+    loads = [parsed_load(*words[:2]) for words in preloads]
+    files = [(stiffness, 'K'), (mass, 'M'), *((path, 'K') for *_, path in preloads)]
+    given = [_named(path, partial(read_matrix, path, name)) for path, name in files]
     numbers, places = _named(nodes, partial(_read_nodes, nodes))
-    labels = given['K'].labels
+    labels = given[0].labels
     if rows is not None:
         labels = _named(rows, partial(_read_rows, rows))
-    matrices = [given['K'].values, _ordered(given['M'], labels, mass)]
+    matrices = [each.values if k == 0 else _ordered(each, labels, files[k][0])
+                for k, each in enumerate(given)]
     if labels is None:
         labels = _usual_order(numbers, matrices[0].shape[0])
+    for matrix, (path, _) in zip(matrices, files):
+        if matrix.shape != (len(labels), len(labels)):
+            raise ValueError(f'{path}: holds {matrix.shape[0]} rows; the nodes have {len(labels)}')
     index = {number: k for k, number in enumerate(numbers.tolist())}
     missing = [node for node, way in labels if way != GENERALISED and node not in index]
     if missing:
@@ -107,9 +92,15 @@ def read_finite_elements(
     length, kilograms, seconds = UNITS[units]
     where = np.array([index.get(node, 0) for node, _ in labels], dtype=int)
     ways = np.array([way for _, way in labels], dtype=int)
-    model = FiniteElements(numbers, length * places, where, ways, *matrices[::-1])
-    turns = np.where((ways >= 3) & (ways < GENERALISED), length, 1.0)
-    return _scaled(model, turns, kilograms, kilograms / seconds**2)
+    # A force a length is mass / time^2; a moment an angle has two lengths more.
+    turns = sparse.diags(np.where((ways >= 3) & (ways < GENERALISED), length, 1.0))
+    force = kilograms / seconds**2
+    weighed, *stiff = [factor * (turns @ matrix @ turns) for factor, matrix in zip(
+        (kilograms, *[force] * len(given)), (matrices[1], matrices[0], *matrices[2:]))]
+    return FiniteElements(
+        numbers, length * places, where, ways, weighed, stiff[0],
+        preloads=[Preload(kind, amount, matrix, node)
+                  for (kind, amount, node), matrix in zip(loads, stiff[1:])])
 
 
 def _named(path: Path, reader: Callable[[], Any]) -> Any:
@@ -117,19 +108,8 @@ def _named(path: Path, reader: Callable[[], Any]) -> Any:
         if not path.is_file() or path.stat().st_size > LARGEST:
             raise ValueError(f'is no file of at most {LARGEST} bytes')
         return reader()
-    except (ValueError, OSError, MemoryError, subprocess.TimeoutExpired) as error:
+    except (ValueError, OSError, MemoryError) as error:
         raise ValueError(f'{path}: {error}') from None
-
-
-def _scaled(model: FiniteElements, turns: np.ndarray, mass: float, force: float) -> FiniteElements:
-    from scipy import sparse
-
-    # A force a length is mass / time^2; a moment an angle has two lengths more.
-    scale = sparse.diags(turns)
-    return FiniteElements(
-        model.node_ids, model.positions, model.nodes, model.directions,
-        mass * (scale @ model.mass @ scale), force * (scale @ model.stiffness @ scale),
-    )
 
 
 def _ordered(matrix: Matrix, labels: Labels, path: Path) -> Any:
@@ -170,10 +150,9 @@ def read_matrix(path: Path, name: str) -> Matrix:
         ValueError: The file cannot be read.
     """
     suffix = path.suffix.lower()
-    if suffix == '.mat':
-        return Matrix(_matlab(path, name), None)
-    if suffix in ('.op4', '.pch'):
-        return _nastran(path, name)
+    if suffix in ('.mat', '.op4', '.pch'):
+        values, labels = foreign_matrix(str(path), name)
+        return Matrix(values, None if labels is None else [_label(*pair) for pair in labels])
     if suffix not in ('.mtx', '.sti', '.mas', '.txt'):
         raise ValueError(f'has the suffix "{suffix}"; known are .mtx .sti .mas .txt .mat .op4 '
                          '.pch. Export one of these, or shapes as SID (.npz, .fem)')
@@ -231,54 +210,6 @@ def _labelled(table: np.ndarray) -> Matrix:
     return Matrix(values, [(int(node), int(way) - 1) for node, way in labels])
 
 
-def _matlab(path: Path, name: str) -> Any:
-    """Return a matrix of a MATLAB file, which a process of its own reads within 1.5 GiB."""
-    command = [sys.executable, '-c', _READ_MATLAB, str(path), name]
-    environment = {**os.environ, 'OPENBLAS_NUM_THREADS': '1'}
-    done = subprocess.run(command, capture_output=True, env=environment, timeout=120, check=False)
-    if done.returncode:
-        words = done.stderr.decode(errors='replace').strip().splitlines()
-        raise ValueError(words[-1] if done.returncode == 1 and words else 'is damaged')
-    table = np.load(BytesIO(done.stdout), allow_pickle=False)
-    row, column, value = table[:, 1:]
-    from scipy import sparse
-
-    return sparse.csr_matrix((value, (row.astype(int), column.astype(int))),
-                             tuple(table[:2, 0].astype(int)))
-
-
-def _nastran(path: Path, name: str) -> Matrix:
-    try:
-        from pyNastran.bdf.bdf import read_bdf  # type: ignore[import-not-found]
-        from pyNastran.op4.op4 import read_op4  # type: ignore[import-not-found]
-    except ImportError:
-        raise ValueError('needs pyNastran: pip install pyNastran') from None
-    try:
-        data = _nastran_matrices(path, read_op4, read_bdf)
-    except Exception as error:  # pyNastran raises many kinds
-        raise ValueError(f'cannot be read by pyNastran: {error}') from None
-    wanted = [n for n in data if n.upper().startswith(name)] or list(data)
-    if len(wanted) != 1:
-        raise ValueError(f'holds the matrices {sorted(data)}; one must start with {name}')
-    return data[wanted[0]]
-
-
-def _nastran_matrices(path: Path, read_op4: Any, read_bdf: Any) -> dict[str, Matrix]:
-    from scipy import sparse
-
-    data = {}
-    if path.suffix.lower() == '.op4':
-        for n, matrix in read_op4(str(path)).items():
-            data[n] = Matrix(sparse.csr_matrix(getattr(matrix, 'data', matrix)), None)
-    else:
-        for n, each in read_bdf(str(path), punch=True, xref=False, debug=None).dmig.items():
-            values, rows, _ = each.get_matrix(is_sparse=True, apply_symmetry=True)
-            labels = [(int(rows[k][0]), int(rows[k][1]) - 1) for k in sorted(rows)]
-            data[n] = Matrix(sparse.csr_matrix(values),
-                             [(n, w if 0 <= w < 6 else GENERALISED) for n, w in labels])
-    return data
-
-
 def _read_nodes(path: Path) -> tuple[np.ndarray, np.ndarray]:
     lines = path.read_text(encoding='latin-1').replace(',', ' ').splitlines()
     heads = [k for k, line in enumerate(lines) if line.upper().startswith('*NODE')]
@@ -301,4 +232,8 @@ def _read_rows(path: Path) -> list[tuple[int, int]]:
         table = np.stack([node, np.rint(10.0 * (table[:, 0] - node))], axis=1)
     if table.shape[1] != 2 or table[:, 1].min() < 0 or table[:, 1].max() > 6:
         raise ValueError('does not hold node and direction 1 to 6 (0: generalised) of each row')
-    return [(int(n), int(w) - 1 if w else GENERALISED) for n, w in table]
+    return [_label(*pair) for pair in table]
+
+
+def _label(node: float, way: float) -> tuple[int, int]:
+    return int(node), int(way) - 1 if 1 <= way <= 6 else GENERALISED

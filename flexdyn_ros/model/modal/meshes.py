@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.model.modal.foreign_files import foreign_arrays
 import numpy as np
 
 _SURFACES = ('.stl', '.obj', '.ply', '.off', '.glb', '.3mf')
@@ -124,11 +125,17 @@ def read_mesh(path: Path, scale: float, element: Optional[float]) -> Any:
     if path.stat().st_size > LARGEST:
         raise ValueError(f'is larger than {LARGEST} bytes')
     surface = path.suffix.lower() in _SURFACES
-    points, cells = (_filled(path, scale, element) if surface else _tetrahedra(path, scale))
-    if not len(cells):
-        raise ValueError('holds no tetrahedra; write a mesh of the volume')
+    library('trimesh' if surface else 'meshio')
+    found = foreign_arrays(str(path), 'surface' if surface else 'volume')
+    points, cells = scale * found['points'], found['corners']
     if not np.all(np.isfinite(points)):
         raise ValueError('holds points that are not finite')
+    if len(cells) and (cells.min() < 0 or cells.max() >= len(points)):
+        raise ValueError('holds elements with points that it lacks')
+    if surface:
+        points, cells = _filled(points, cells, element)
+    if not len(cells):
+        raise ValueError('holds no tetrahedra; write a mesh of the volume')
     used, numbers = np.unique(cells, return_inverse=True)
     points, cells = points[used].T, numbers.reshape(np.shape(cells)).T
     a, b, c, d = (points[:, row].T for row in cells)
@@ -139,30 +146,13 @@ def read_mesh(path: Path, scale: float, element: Optional[float]) -> Any:
     return fem.MeshTet(np.ascontiguousarray(points), np.ascontiguousarray(cells))
 
 
-def _tetrahedra(path: Path, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return points (n, 3) [m] and corners of tetrahedra (t, 4) that meshio reads."""
-    meshio = library('meshio')
-    try:
-        found = meshio.read(path)
-    except (Exception, SystemExit):  # meshio raises what its many formats happen to
-        raise ValueError(f'is no mesh that meshio reads, nor a surface '
-                         f'({" ".join(_SURFACES)})') from None
-    cells = [block.data[:, :4] for block in found.cells if block.type in ('tetra', 'tetra10')]
-    corners = np.concatenate(cells) if cells else np.zeros((0, 4), dtype=int)
-    return scale * np.asarray(found.points, dtype=float), corners
-
-
-def _filled(path: Path, scale: float, element: Optional[float]) -> tuple[np.ndarray, np.ndarray]:
+def _filled(
+    points: np.ndarray, faces: np.ndarray, element: Optional[float]
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the tetrahedra inside a closed surface."""
-    trimesh = library('trimesh')
-    gmsh = library('gmsh')
-    try:
-        surface = trimesh.load(path, force='mesh')
-    except Exception:  # of its many readers
-        raise ValueError('is no surface that trimesh reads') from None
-    if not len(getattr(surface, 'faces', ())) or not surface.is_watertight:
+    if not len(faces):
         raise ValueError('holds no closed surface; repair it, or write a mesh of the volume')
-    points = scale * np.asarray(surface.vertices, dtype=float)
+    gmsh = library('gmsh')
     size = element or float(np.linalg.norm(np.ptp(points, axis=0))) / 20.0
     gmsh.initialize(interruptible=False)
     try:
@@ -172,8 +162,7 @@ def _filled(path: Path, scale: float, element: Optional[float]) -> tuple[np.ndar
         gmsh.model.add('surface')
         sheet = gmsh.model.addDiscreteEntity(2)
         gmsh.model.mesh.addNodes(2, sheet, np.arange(1, len(points) + 1), points.ravel())
-        gmsh.model.mesh.addElementsByType(
-            sheet, 2, [], 1 + np.asarray(surface.faces, dtype=int).ravel())
+        gmsh.model.mesh.addElementsByType(sheet, 2, [], 1 + faces.ravel())
         gmsh.model.mesh.classifySurfaces(math.radians(40.0), True, True)
         gmsh.model.mesh.createGeometry()
         loop = gmsh.model.geo.addSurfaceLoop([tag for _, tag in gmsh.model.getEntities(2)])

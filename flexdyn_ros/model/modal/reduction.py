@@ -18,7 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence
 
-from flexdyn_ros.model.modal.line_stiffening import line_stiffening
+from flexdyn_ros.model.modal.line_stiffening import line_of, line_stiffening
+from flexdyn_ros.model.modal.preloads import Preload, preload_stiffening
 from flexdyn_ros.model.modal.sid_blocks import LARGEST_NUMBER
 import numpy as np
 
@@ -46,6 +47,7 @@ class FiniteElements:
         ties: All displacements by those that are free, sparse, shape (N, N), for nodes that
             follow others; None where all are free.
         shown: Which nodes the file of modes holds, shape (n,); None for all.
+        preloads: Stiffness matrices under loads, for geometric stiffening.
     """
 
     node_ids: np.ndarray
@@ -56,6 +58,7 @@ class FiniteElements:
     stiffness: Any
     ties: Any = None
     shown: Optional[np.ndarray] = None
+    preloads: Sequence[Preload] = ()
 
 
 def reduced_modes(
@@ -75,7 +78,8 @@ def reduced_modes(
         interface: Numbers of the nodes that carry child joints and loads.
         normal_modes: How many modes with the interface held; 0 is Guyan's reduction.
         keep: How many of all modes are kept, from the lowest up; 0 for all.
-        stiffening: Whether to add geometric stiffening; the nodes must lie on a line.
+        stiffening: Whether to add geometric stiffening by foreshortening, along a line of nodes.
+            With preloads it is added by these.
 
     Raises:
         ValueError: The matrices are not those of an elastic body that is held at its root; the
@@ -116,20 +120,46 @@ def reduced_modes(
         given_rotation = rotation[:, fixed]
         rotation = derived_rotations(model.positions, translation)
         rotation[:, fixed] = given_rotation
-    if stiffening:
-        masses = sum(_node_matrix(model, mass, a).sum(axis=1) for a in range(3)) / 3.0
-        given.update(line_stiffening(
-            model.positions, translation, rotation, np.asarray(masses).ravel(), turns
-        ))
     squares = squares[: keep or None]
-    kept = slice(None) if model.shown is None else model.shown
-    if 'stiffening_nodes' in given:
+    kept = np.ones(len(model.node_ids), bool) if model.shown is None else model.shown
+    if stiffening or model.preloads:
+        arrays, held_for = _stiffening(
+            model, mass, stiffness, shapes, (translation, rotation, turns), root, interface)
+        given.update(arrays)
+        kept = kept & held_for
         given['stiffening_nodes'] = given['stiffening_nodes'][kept]
     return {
         'node_ids': model.node_ids[kept], 'node_positions': model.positions[kept],
         'translation': translation[:, kept], 'rotation': rotation[:, kept],
         'modal_mass': np.eye(len(squares)), 'stiffness': np.diag(squares), **given,
     }
+
+
+def _stiffening(
+    model: FiniteElements, mass: Any, stiffness: Any, shapes: np.ndarray,
+    moves: tuple[np.ndarray, np.ndarray, bool], root: Sequence[int], interface: Sequence[int],
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return the arrays `stiffening_...`, and the nodes that they hold for, (n,)."""
+    arrays: dict[str, np.ndarray] = {}
+    known = np.zeros(len(model.node_ids), bool)
+    if model.preloads:
+        if np.any(model.directions == GENERALISED):
+            raise ValueError('is a superelement, whose shapes are not those under a preload; give '
+                             'the matrices before their reduction')
+        arrays, known = preload_stiffening(
+            model.preloads, stiffness, shapes, line_of(model.positions)[0],
+            model.node_ids.tolist(), [node for node in interface if node not in root])
+    masses = sum(_node_matrix(model, mass, a).sum(axis=1) for a in range(3)) / 3.0
+    try:
+        line = line_stiffening(
+            model.positions, *moves[:2], np.asarray(masses).ravel(), moves[2])
+    except ValueError:
+        if not model.preloads:
+            raise
+        return arrays, known | np.isin(model.node_ids, root)
+    if model.preloads:  # other nodes, by foreshortening
+        arrays['stiffening_nodes'][~known] = line['stiffening_nodes'][~known]
+    return arrays or line, np.ones_like(known)
 
 
 def _indices(model: FiniteElements, numbers: Sequence[int]) -> list[int]:
@@ -196,6 +226,8 @@ def _natural(stiffness: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.nd
     """Return squares of rates and shapes at unit modal mass; shapes without mass are dropped."""
     from scipy.linalg import eigh
 
+    if not np.diag(stiffness).min() > 0.0:
+        raise ValueError('holds shapes without stiffness')
     scale = 1.0 / np.sqrt(np.diag(stiffness))  # unit stiffness, so that M alone has a spectrum
     inverse, vectors = eigh(mass * np.outer(scale, scale), stiffness * np.outer(scale, scale))
     inverse, vectors = inverse[::-1], scale[:, None] * vectors[:, ::-1]

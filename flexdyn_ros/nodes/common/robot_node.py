@@ -13,6 +13,7 @@ from typing import Any, Callable, Optional
 from builtin_interfaces.msg import Time
 import flexdyn_ros
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.model.check_plausible import NO_MASS
 from flexdyn_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from flexdyn_ros.nodes.common.guarded_callbacks import GuardedCallbacks, spin
 from flexdyn_ros.nodes.common.node_parameters import NodeParameters
@@ -170,6 +171,8 @@ class RobotNode(GuardedCallbacks, ABC):
             self._loaded_text = ''
             return self._refuse_for(error)
         self._loaded_text = text
+        if self.robot.coordinate_names and not self.robot.total_mass:
+            self.get_logger().warning('. '.join(NO_MASS))
         for note in self.robot.notes:
             self.get_logger().info(note)
         self.get_logger().info(f'The dynamics run on the backend "{self.dyn.backend}"; '

@@ -38,7 +38,7 @@ def marker_array(
     lifetime: float = 0.0,
 ) -> MarkerArray:
     """
-    Return centre lines and tubes of the flexible links, and lines of the rigid ones.
+    Return centre lines and tubes of the flexible links, or their nodes, and lines of the others.
 
     Args:
         header: Stamp and root frame.
@@ -50,6 +50,12 @@ def marker_array(
     """
     markers: list[Marker] = []
     for number, link in enumerate(links):
+        if not link.rings.size:
+            nodes = _marker(header, 'nodes', number, Marker.POINTS, LINE_WIDTH)
+            nodes.points = points_message(link.line)
+            nodes.colors = deflection_colours(link.deflection, largest, 1.0)
+            markers.append(nodes)
+            continue
         line = _marker(header, 'centre_line', number, Marker.LINE_STRIP, LINE_WIDTH)
         line.points = points_message(link.line)
         line.colors = deflection_colours(link.deflection, largest, 1.0)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shape of a bent arm: centre lines, tubes and deflections of its links."""
+"""The shape of a bent arm: centre lines and tubes of its beams, nodes of its files of modes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 import math
+from typing import Union
 
 from flexdyn_ros.model.beam.body import beam_field, link_axial_shapes
 from flexdyn_ros.model.modal.foreshortening import axial_displacement
@@ -16,6 +17,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 SIDES = 10  # of a tube's cross-section
+MOST_NODES = 2000  # of a file, that are drawn
 SLENDERNESS = 60.0  # length over radius where the beam gives no area
 
 
@@ -26,9 +28,9 @@ class DeformedLink:
 
     Attributes:
         name: Name of the link.
-        line: Points of the centre line, shape (n, 3) [m].
-        rings: Points around it, shape (n, SIDES, 3) [m].
-        deflection: True distance of each point from the undeformed beam, shape (n,) [m].
+        line: Points of the centre line, or nodes of a file of modes, shape (n, 3) [m].
+        rings: Points around a centre line, shape (n, SIDES, 3) [m]; (n, 0, 3) for nodes.
+        deflection: True distance of each point from its undeformed place, shape (n,) [m].
     """
 
     name: str
@@ -102,12 +104,50 @@ class LinkShape:
         )
 
 
-def link_shapes(robot: Robot, points: int, radius: float) -> list[LinkShape]:
-    """Return the sampled links that bend along a beam, depth first; see LinkShape."""
-    return [
-        LinkShape(link, robot.mode_names.index(link.mode_names[0]), points, radius)
-        for link in robot.links if link.mode_names and link.undeformed_beam is not None
-    ]
+class NodeShape:
+    """A link whose modes come from a file, as the cloud of its nodes."""
+
+    def __init__(self, link: Link, first_mode: int):
+        """
+        Take the nodes, of very many a part.
+
+        Args:
+            link: A link with modes from a file.
+            first_mode: Index of its first mode among the robot's modes.
+        """
+        assert link.modal is not None and link.modal.arrays is not None
+        self.link, arrays = link.name, link.modal.arrays
+        self._modes = slice(first_mode, first_mode + len(link.mode_names))
+        part = slice(None, None, 1 + len(arrays.node_ids) // MOST_NODES)
+        self._places, self._moves = arrays.node_positions[part], arrays.translation[:, part]
+        self._drawn = arrays.stiffening if link.stiffens else None
+        self._part = part
+
+    def _moved(self, modes: np.ndarray) -> np.ndarray:
+        found = np.einsum('k,kna->na', modes, self._moves)
+        if self._drawn is not None:
+            along = np.einsum('nkl,k,l->n', self._drawn.nodes[self._part], modes, modes)
+            found += 0.5 * np.outer(along, self._drawn.direction)
+        return found
+
+    def deformed(self, pose: np.ndarray, modes: np.ndarray, exaggeration: float) -> DeformedLink:
+        """Return the link as drawn, as LinkShape does."""
+        own = modes[self._modes]
+        points = (self._places + self._moved(exaggeration * own)) @ pose[:3, :3].T + pose[:3, 3]
+        return DeformedLink(self.link, points, np.zeros((len(points), 0, 3)),
+                            np.linalg.norm(self._moved(own), axis=1))
+
+
+def link_shapes(robot: Robot, points: int, radius: float) -> list[Union[LinkShape, NodeShape]]:
+    """Return the links that bend, depth first, sampled along their beams or at their nodes."""
+    found: list[Union[LinkShape, NodeShape]] = []
+    for link in robot.links:
+        first = robot.mode_names.index(link.mode_names[0]) if link.mode_names else 0
+        if link.mode_names and link.undeformed_beam is not None:
+            found.append(LinkShape(link, first, points, radius))
+        elif link.mode_names:
+            found.append(NodeShape(link, first))
+    return found
 
 
 def rigid_segments(robot: Robot, poses: dict[str, np.ndarray]) -> np.ndarray:

@@ -10,9 +10,11 @@ from flexdyn_ros.model.modal.files import (
     read_modal_file,
     write_arrays,
 )
+from flexdyn_ros.model.modal.matrix_files import read_finite_elements
 from flexdyn_ros.model.modal.reduction import FiniteElements, reduced_modes
 import numpy as np
 from oracles.compare import assert_agree, reference_dynamics
+from oracles.finite_elements import written
 import pytest
 from scipy.linalg import eigh
 
@@ -126,12 +128,18 @@ def test_fewer_modes_and_no_stiffening(folder):
                       base_dir=folder)
 
 
-@pytest.mark.parametrize('rotations', [True, False])
-def test_finite_elements_along_a_line(tmp_path, rotations):
-    """Modes of 32 elements stiffen as the beam does, to 1 percent, with the body at the end."""
-    n, h, line = 33, 1.3 / 32, 0.7 / 1.3
+def blade_elements(elements, tension=None):
+    """
+    Return matrices of the blade of beam elements, masses lumped at its nodes.
+
+    Args:
+        elements: Their number.
+        tension: Force in each, for its geometric stiffness (Przemieniecki, Theory of Matrix
+            Structural Analysis, 1968, section 15.2).
+    """
+    n, h, line = elements + 1, 1.3 / elements, 0.7 / 1.3
     k, m = np.zeros((6 * n, 6 * n)), np.zeros((6 * n, 6 * n))
-    for e in range(n - 1):
+    for e in range(elements):
         for at, stiff in ((0, 7e6), (3, 65.0)):
             pair = np.ix_([6 * e + at, 6 * e + 6 + at], [6 * e + at, 6 * e + 6 + at])
             k[pair] += stiff / h * np.array([[1, -1], [-1, 1]])
@@ -141,38 +149,112 @@ def test_finite_elements_along_a_line(tmp_path, rotations):
             k[np.ix_(at, at)] += stiff / h**3 * s @ np.array([
                 [12, 6 * h, -12, 6 * h], [6 * h, 4 * h * h, -6 * h, 2 * h * h],
                 [-12, -6 * h, 12, -6 * h], [6 * h, 2 * h * h, -6 * h, 4 * h * h]]) @ s
+            if tension is not None:
+                k[np.ix_(at, at)] += tension[e] / (30.0 * h) * s @ np.array([
+                    [36, 3 * h, -36, 3 * h], [3 * h, 4 * h * h, -3 * h, -h * h],
+                    [-36, -3 * h, 36, -3 * h], [3 * h, -h * h, -3 * h, 4 * h * h]]) @ s
         for node in (e, e + 1):
             m[6 * node:6 * node + 6, 6 * node:6 * node + 6] += np.diag(
                 0.5 * line * h * np.array([1, 1, 1, 2.5e-5, 0, 0]))
     axes = np.array([[1.2, -0.5, 0.0], [0.5, 1.2, 0.0], [0.0, 0.0, 1.3]]) / 1.3
     spread = np.kron(np.eye(2 * n), axes)
-    keep = slice(None)
-    k, m = spread @ k @ spread.T, spread @ m @ spread.T
-    nodes, ways = np.repeat(np.arange(n), 6), np.tile(np.arange(6), n)
-    if not rotations:  # condensed, with torsion held
-        move, turn = ways < 3, (ways >= 3) & (nodes > 0)
-        k[turn, turn] += 1e-6
-        static = -np.linalg.solve(k[np.ix_(turn, turn)], k[np.ix_(turn, move)])
-        k = k[np.ix_(move, move)] + k[np.ix_(move, turn)] @ static
-        m, nodes, ways = m[np.ix_(move, move)], nodes[move], ways[move]
-        keep = slice(0, 3)
-    place = np.outer(np.linspace(0, 1, n), TIP)
-    model = FiniteElements(np.arange(n), place, nodes, ways, m, k)
-    given = reduced_modes(model, [0], [n - 1], 6, stiffening=True)
-    write_arrays(tmp_path / 'fe.npz', modal_arrays(given))
-    found = reference_dynamics(fd.load_robot(urdf(modal('fe.npz')), base_dir=tmp_path))
+    return FiniteElements(
+        np.arange(n), np.outer(np.linspace(0, 1, n), TIP), np.repeat(np.arange(n), 6),
+        np.tile(np.arange(6), n), spread @ m @ spread.T, spread @ k @ spread.T)
+
+
+def assert_stiffens_as_the_beam(given, folder, keep=slice(None)):
+    """Compare a blade of some arrays with the beam, spinning, hanging and free, to 1 percent."""
+    write_arrays(folder / 'fe.npz', modal_arrays(given))
+    found = reference_dynamics(fd.load_robot(urdf(modal('fe.npz')), base_dir=folder))
     many = BEAM.replace('modes="2"', 'modes="6"').replace('<torsion modes="1"',
                                                           '<torsion modes="3"')
     beam = reference_dynamics(fd.load_robot(urdf(many)))
     for rate, gravity in ((30.0, (0, 0, 0)), (0.0, (9.0, 3.75, 0.0)), (0.0, (0, 0, 0))):
         exact, ours = (frequencies(each, rate, gravity)[keep] for each in (beam, found))
         assert ours == pytest.approx(exact, rel=1e-2)
+
+
+@pytest.mark.parametrize('rotations', [True, False])
+def test_finite_elements_along_a_line(tmp_path, rotations):
+    """Modes of 32 elements stiffen as the beam does, to 1 percent, with the body at the end."""
+    model, keep = blade_elements(32), slice(None)
+    if not rotations:  # condensed, with torsion held
+        k, m, nodes, ways = model.stiffness, model.mass, model.nodes, model.directions
+        move, turn = ways < 3, (ways >= 3) & (nodes > 0)
+        k[turn, turn] += 1e-6
+        static = -np.linalg.solve(k[np.ix_(turn, turn)], k[np.ix_(turn, move)])
+        k = k[np.ix_(move, move)] + k[np.ix_(move, turn)] @ static
+        model = FiniteElements(model.node_ids, model.positions, nodes[move], ways[move],
+                               m[np.ix_(move, move)], k)
+        keep = slice(0, 3)
+    assert_stiffens_as_the_beam(reduced_modes(model, [0], [32], 6, stiffening=True), tmp_path,
+                                keep)
+    place = model.positions
     with pytest.raises(ValueError, match='beside a line'):
         reduced_modes(FiniteElements(**{**vars(model), 'positions': place + [[0, 0, 0.1]]}),
                       [0], stiffening=True)
     with pytest.raises(ValueError, match='no 17 different nodes'):
         reduced_modes(FiniteElements(**{**vars(model), 'positions': 0.0 * place + TIP}), [0],
                       stiffening=True)
+
+
+def written_pairs(folder, elements, loads):
+    """Write the blade without and with loads in mm, t and s; return the paths and preloads."""
+    plain, units = blade_elements(elements), (1e-3, 1e3, 1.0)
+    masses = np.diag(plain.mass)[::6]
+    away = np.linalg.norm(plain.positions, axis=1)
+    pulls = {
+        'acceleration': masses, 'rotation': masses * away,
+        **{f'force:{n}': np.eye(elements + 1)[n] for n in range(elements + 1)}}
+    preloads = []
+    for name, amount in loads:
+        size = amount**2 if name == 'rotation' else amount
+        tension = size * np.cumsum(pulls[name][::-1])[::-1][1:]
+        folder.joinpath(name).mkdir()
+        under, *_ = written(folder / name, blade_elements(elements, tension), 'abaqus', units)
+        preloads.append((name, str(amount), under))
+    return written(folder, plain, 'abaqus', units), preloads
+
+
+@pytest.mark.parametrize('elements', [8, 32])
+def test_pairs_of_stiffness_matrices(tmp_path, elements):
+    """With and without loads; of few nodes, those without a load of their own are left out."""
+    loads = [('acceleration', 9.0), ('rotation', 12.0), (f'force:{elements}', 40.0)]
+    paths, preloads = written_pairs(tmp_path, elements, loads)
+    model = read_finite_elements(*paths, units='mm-t-s', preloads=preloads)
+    given = reduced_modes(model, [0], [elements], 6)
+    assert given['node_ids'].tolist() == ([0, 8] if elements == 8 else list(range(33)))
+    assert_stiffens_as_the_beam(given, tmp_path)
+    line = reduced_modes(blade_elements(32), [0], [32], 6, stiffening=True)
+    for name in ('first', 'second'):
+        ours, theirs = (np.linalg.eigvalsh(each[f'stiffening_{name}']) for each in (given, line))
+        assert ours[0] == pytest.approx(theirs[0], rel=0.05)
+    for left in range(3):
+        with pytest.raises(ValueError, match=f'lacks the preload "{loads[left][0]}"'):
+            reduced_modes(FiniteElements(**{
+                **vars(model), 'preloads': model.preloads[:left] + model.preloads[left + 1:]}),
+                [0], [elements], 6)
+
+
+def test_preloads_that_are_none(tmp_path):
+    loads = [('acceleration', 9.0), ('rotation', 12.0), ('force:4', 40.0)]
+    paths, preloads = written_pairs(tmp_path, 4, loads)
+    for name, amount, words in (
+        ('torque:4', '1', 'none of acceleration'), ('force', '1', 'none of acceleration'),
+        ('rotation', '0', 'other than zero'), ('rotation', 'fast', 'other than zero'),
+    ):
+        with pytest.raises(ValueError, match=words):
+            read_finite_elements(*paths, preloads=[(name, amount, paths[0])])
+    for change, words in (
+        ([('force:4', '-40', preloads[2][2])], 'not grow stiffer by the preload "force:4"'),
+        ([('force:4', '40', paths[0])], 'not grow stiffer by the preload "force:4"'),
+        ([('force:4', '40', preloads[2][2]), *preloads], 'has the preload "force:4" twice'),
+        ([*preloads, ('force:9', '40', preloads[2][2])], 'has no node 9'),
+    ):
+        model = read_finite_elements(*paths, preloads=change)
+        with pytest.raises(ValueError, match=words):
+            reduced_modes(model, [0], [4], 6)
 
 
 def test_wrong_stiffening_in_an_archive(folder, tmp_path):

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mass and inertia of links against the size of their geometry, or against their length."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Iterator, Optional
+from xml.etree.ElementTree import Element, fromstring
+
+from flexdyn_ros.model.check_joints import Remark
+from flexdyn_ros.model.check_links import DENSEST, explaining_units, FAR, link_report, reach
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.model.urdf.document import resolve_file
+from flexdyn_ros.model.urdf.reader import rotation_from_rpy
+from flexdyn_ros.model.urdf.values import numbers, vector3
+import numpy as np
+
+# Bytes of a mesh that is read.
+LARGEST = 2**23
+# Mass [kg] and sizes of hulls and lengths [m] below which vendors place stand-ins.
+_LEAST, _SMALL, _SHORT = 0.01, 0.02, 0.1
+# Radius of gyration over half the diagonal of a hull, which no body in it exceeds; geometry for
+# collisions may be smaller than its link.
+_WIDE = 1.5
+# Density of the lightest foam [kg/m^3].
+LIGHTEST = 10.0
+
+
+def size_remarks(robot: Robot, base_dir: Optional[Path]) -> Iterator[tuple[str, Remark]]:
+    """
+    Yield names of links, and what does not go with the size of their geometry or their length.
+
+    Args:
+        robot: As it was read from a description.
+        base_dir: Folder that relative file names start from.
+    """
+    hulls = {name: size for name, *size in link_hulls(robot, base_dir)}
+    far = FAR * max(reach(robot), 1.0)  # reported by check_links.py
+    for link in robot.links:
+        report = link_report(link)
+        mass, moments = report.mass, sum(report.principal_moments)
+        radius = (max(moments, 0.0) / (2.0 * mass)) ** 0.5 if mass > _LEAST else 0.0
+        if not radius or report.failed or radius > far:
+            continue
+        across, volume = hulls.get(link.name, (0.0, 0.0))
+        if across > _SMALL:
+            wide, what = 0.5 * _WIDE * across, f'a geometry {across:.3g} m across'
+            density = mass / volume
+        else:
+            ends = [j.origin.position for j in robot.joints if j.parent == link.name]
+            ends += [] if link.inertia is None else [link.inertia.com]
+            across = max((float(np.linalg.norm(end)) for end in ends), default=0.0)
+            if across < _SHORT:
+                continue
+            wide, what = FAR * across, f'a link {across:.3g} m long'
+            density = max(mass / (2.0 * across)**3, LIGHTEST)  # it may reach beyond its joints
+        if radius > wide:
+            yield link.name, (
+                'warning', f'a radius of gyration of {radius:.3g} m is too large for {what}',
+                explaining_units(mass, moments, across) or
+                'Write its <inertia> about the centre of mass in kg m^2')
+        if not LIGHTEST <= density < DENSEST:
+            factor, unit = (1e-3, 'g') if density > DENSEST else (1e3, 't')
+            yield link.name, (
+                'warning', f'a mass of {mass:.4g} kg in {what} gives a density of '
+                f'{density:.3g} kg/m^3, which no material has',
+                f'Write <mass> in kg: {mass:.4g} {unit} are {factor * mass:.4g} kg; and '
+                'geometry in m')
+
+
+def link_hulls(robot: Robot, base_dir: Optional[Path]) -> Iterator[tuple[str, float, float]]:
+    """
+    Yield names of links with what their geometry spans: diagonal [m] and volume of its hull [m^3].
+
+    Boxes, cylinders and spheres count by the boxes about them; meshes where trimesh and the file
+    are found. Geometry of collisions goes before that of visuals.
+
+    Args:
+        robot: As it was read from a description.
+        base_dir: Folder that relative file names start from.
+    """
+    from scipy.spatial import ConvexHull, QhullError
+
+    for link in fromstring(robot.descriptions[0]).iter('link') if robot.descriptions else ():
+        for tag in ('collision', 'visual'):
+            found = [_points(element, base_dir) for element in link.findall(tag)]
+            points = [each for each in found if each is not None]
+            if points and len(points) == len(found):
+                whole = np.concatenate(points)
+                with suppress(QhullError, ValueError):  # flat
+                    yield (link.get('name', ''), float(np.linalg.norm(np.ptp(whole, axis=0))),
+                           float(ConvexHull(whole).volume))
+                break
+
+
+def _points(element: Element, base_dir: Optional[Path]) -> Optional[np.ndarray]:
+    """Return points around a <collision> or <visual> in link axes, (n, 3) [m], or None."""
+    for shape in element.find('geometry') if element.find('geometry') is not None else ():
+        with suppress(ValueError, KeyError):
+            own = _mesh(shape, base_dir) if shape.tag == 'mesh' else _box(shape)
+            origin = element.find('origin')
+            place = {} if origin is None else origin.attrib
+            turn = rotation_from_rpy(vector3(place.get('rpy', '0 0 0')))
+            return own @ np.transpose(turn) + vector3(place.get('xyz', '0 0 0'))
+    return None
+
+
+def _box(shape: Element) -> np.ndarray:
+    if shape.tag == 'box':
+        size = np.array(vector3(shape.attrib['size']))
+    else:
+        across = 2.0 * numbers(shape.attrib['radius'], 1)[0]
+        along = numbers(shape.attrib['length'], 1)[0] if shape.tag != 'sphere' else across
+        size = np.array([across, across, along])
+    return 0.5 * size * (2.0 * np.indices((2, 2, 2)).reshape(3, 8).T - 1.0)
+
+
+def _mesh(shape: Element, base_dir: Optional[Path]) -> np.ndarray:
+    """Return the vertices of a mesh; raise ValueError where it cannot be read."""
+    path = resolve_file(shape.attrib['filename'], base_dir)
+    if path.stat().st_size > LARGEST:
+        raise ValueError('is too large')
+    try:
+        import trimesh
+
+        mesh: Any = trimesh.load(path, force='mesh')
+        vertices = np.array(mesh.vertices)
+    except Exception:  # of its many readers, or it is not installed
+        raise ValueError('cannot be read') from None
+    if not len(vertices) or not np.isfinite(vertices).all():
+        raise ValueError('has no vertices')
+    return vertices * np.array(vector3(shape.get('scale', '1 1 1')))
