@@ -18,6 +18,7 @@ from typing import Any, Callable, Optional, Sequence
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.linearisation import linearise
+from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation import simulate, TrackingTorque, Trajectory
 from flexdyn_ros.tip_tracking.input_shaping import KINDS, Shaper
 from flexdyn_ros.tip_tracking.inversion import stable_inversion, TipTrajectory
@@ -101,7 +102,7 @@ class MethodComparison:
         inversion: The motion by stable inversion, where it was computed.
     """
 
-    def __init__(self, model: Any, path: TipPath, kp: ArrayLike, kd: ArrayLike):
+    def __init__(self, model: Dynamics, path: TipPath, kp: ArrayLike, kd: ArrayLike):
         """
         Take what the references are computed with.
 
@@ -234,7 +235,7 @@ class MethodComparison:
         return complex(vibrating[np.argmin(np.abs(vibrating))])
 
     def run(
-        self, reference: JointReference, plant: Any, method: str = '',
+        self, reference: JointReference, plant: Dynamics, method: str = '',
         window: Optional[float] = None, dt: Optional[float] = None,
     ) -> Result:
         """
@@ -292,9 +293,9 @@ class MethodComparison:
 
 
 def compare(
-    model: Any, path: TipPath, kp: ArrayLike, kd: ArrayLike,
-    methods: Sequence[str] = METHODS, plant: Any = None, window: Optional[float] = None,
-    dt: float = 1e-3, progress: Optional[Callable[[float], None]] = None,
+    model: Dynamics, path: TipPath, kp: ArrayLike, kd: ArrayLike,
+    methods: Sequence[str] = METHODS, plant: Optional[Dynamics] = None,
+    window: Optional[float] = None, dt: float = 1e-3, progress: Optional[Callable[[float], None]] = None,
 ) -> tuple[Result, ...]:
     """
     Return how feed-forward methods move the tip along a path; see `MethodComparison`.

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
 from flexdyn_ros.errors import ArgumentError, FlexdynError
-from flexdyn_ros.robot_dynamics import require_dynamics
+from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
 from flexdyn_ros.tip_tracking.collocation_spline import CollocationSpline
 from flexdyn_ros.tip_tracking.elastic_joints import ElasticJoints
 from flexdyn_ros.tip_tracking.static_tracking import static_configurations, unforced_coordinates
@@ -84,7 +84,7 @@ class TipTrajectory:
 
 
 def stable_inversion(
-    dyn: Any, path: TipPath, dt: float = 1e-3, tolerance: float = 1e-7,
+    dyn: Dynamics, path: TipPath, dt: float = 1e-3, tolerance: float = 1e-7,
     progress: Optional[Callable[[float], None]] = None,
 ) -> TipTrajectory:
     """
@@ -121,7 +121,7 @@ class InversionFailed(FlexdynError):
 class _Problem:
     """The boundary value problem of one path, in joints and modes with elastic joints locked."""
 
-    def __init__(self, dyn: Any, path: TipPath):
+    def __init__(self, dyn: Dynamics, path: TipPath):
         robot = dyn.robot
         _require_supported(robot, path)
         self._dyn, self._path = dyn, path

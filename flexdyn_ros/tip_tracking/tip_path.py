@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from math import comb, factorial
-from typing import Any, Mapping, Optional, Sequence
+from typing import Mapping, Optional, Sequence
 
 from flexdyn_ros.arguments import real_matrix
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.tip_tracking.static_tracking import equilibrium
 from flexdyn_ros.tip_tracking.tip_outputs import COMPONENTS, Outputs
 import numpy as np
@@ -58,7 +59,7 @@ class TipPath:
 
     @classmethod
     def between(
-        cls, dyn: Any, frame: str, start: ArrayLike, end: ArrayLike, duration: float,
+        cls, dyn: Dynamics, frame: str, start: ArrayLike, end: ArrayLike, duration: float,
         outputs: Optional[Sequence[str]] = None, smoothness: int = 4,
     ) -> TipPath:
         """

@@ -11,7 +11,7 @@ import pytest
 PACKAGE = ROOT / 'flexdyn_ros'
 ORDER = {
     '': ('model', 'dynamics', 'symbolic', 'codegen'),
-    'model': ('records', 'urdf', 'modal', 'beam', 'extension'),
+    'model': ('records', 'urdf', 'modal', 'beam', 'extension', 'sdof'),
     'codegen': ('tracing', 'export', 'compile', 'backends'),
 }
 

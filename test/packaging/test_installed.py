@@ -5,13 +5,12 @@ import os
 from pathlib import Path
 import subprocess
 import sys
-from xml.etree import ElementTree
 
 from clean_environment import ROOT
+import flexdyn_ros
 from flexdyn_ros.isolation import without_foreign
 import pytest
 
-VERSION = ElementTree.parse(ROOT / 'package.xml').findtext('version')
 NODES = (
     'inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node',
     'identification_node',
@@ -52,7 +51,7 @@ def output_of(*command, **options):
 def test_command_line_in_the_environment(folder, tmp_path):
     """Users call .venv/bin/flexdyn; `ros2 run` and launch look in lib/flexdyn_ros."""
     program = PREFIX / folder / 'flexdyn'
-    assert output_of(program, '--version', cwd=tmp_path).split()[-1] == VERSION
+    assert output_of(program, '--version', cwd=tmp_path).split()[-1] == flexdyn_ros.__version__
 
 
 @in_own_environment
@@ -109,7 +108,7 @@ def test_colcon_build(tmp_path):
         f'python -c "{RESOLVE_INSTALLED}"',
         env=environment,
     ).splitlines()
-    assert lines[0].split()[-1] == VERSION
+    assert lines[0].split()[-1] == flexdyn_ros.__version__
     assert len(lines) == 2 + len(NODES)
     assert all(Path(line).is_relative_to(installed) for line in lines[1:])
 

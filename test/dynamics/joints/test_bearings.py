@@ -104,7 +104,7 @@ def test_agrees_with_passive_joints(directions, joint, backend):
 
 def test_the_explicit_joints_move_as_pinocchio_s_do():
     """The rigid part of the same motion by Pinocchio, springs and dampers beside it."""
-    pytest.importorskip('pinocchio')
+    pytest.importorskip('pinocchio', reason='pinocchio is not installed')
     from oracles.pinocchio_oracle import pin, PinocchioOracle
 
     directions = ('rx', 'rz', 'tx', 'tz')
