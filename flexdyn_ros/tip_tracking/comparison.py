@@ -295,7 +295,8 @@ class MethodComparison:
 def compare(
     model: Dynamics, path: TipPath, kp: ArrayLike, kd: ArrayLike,
     methods: Sequence[str] = METHODS, plant: Optional[Dynamics] = None,
-    window: Optional[float] = None, dt: float = 1e-3, progress: Optional[Callable[[float], None]] = None,
+    window: Optional[float] = None, dt: float = 1e-3,
+    progress: Optional[Callable[[float], None]] = None,
 ) -> tuple[Result, ...]:
     """
     Return how feed-forward methods move the tip along a path; see `MethodComparison`.

@@ -28,7 +28,7 @@ OTHER_CODES = {'exudyn', 'mujoco', 'netgen', 'ngsolve', 'pinocchio'}
 """Programs that the validation compares with where they are installed."""
 
 
-OPTIONAL = {'rosbags', 'pyNastran', 'pyuff'}
+OPTIONAL = {'rosbags', 'meshio', 'pyNastran', 'pyuff', 'trimesh'}
 """Libraries of an extra in setup.py, which rosdep does not have."""
 
 
