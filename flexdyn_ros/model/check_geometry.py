@@ -80,13 +80,14 @@ def link_hulls(robot: Robot, base_dir: Optional[Path]) -> Iterator[tuple[str, fl
         robot: As it was read from a description.
         base_dir: Folder that relative file names start from.
     """
-    from scipy.spatial import ConvexHull, QhullError
-
     for link in fromstring(robot.descriptions[0]).iter('link') if robot.descriptions else ():
         for tag in ('collision', 'visual'):
             found = [_points(element, base_dir) for element in link.findall(tag)]
             points = [each for each in found if each is not None]
             if points and len(points) == len(found):
+                # Imported when first needed: descriptions without geometry are checked quickly.
+                from scipy.spatial import ConvexHull, QhullError
+
                 whole = np.concatenate(points)
                 with suppress(QhullError, ValueError):  # flat
                     yield (link.get('name', ''), float(np.linalg.norm(np.ptp(whole, axis=0))),
