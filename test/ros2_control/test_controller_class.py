@@ -72,7 +72,7 @@ def controller(package, dyn, tmp_path_factory):
     folder = tmp_path_factory.mktemp('harness')
     library = folder / 'harness.so'
     run(
-        cxx, '-std=c++17', *CXX_FLAGS, '-shared', '-I', package / 'include', HERE / 'harness.cpp',
+        *cxx, '-std=c++17', *CXX_FLAGS, '-shared', '-I', package / 'include', HERE / 'harness.cpp',
         *objects(package, c, folder), '-o', library)
     return Controller(library, dyn.robot.n_joints)
 

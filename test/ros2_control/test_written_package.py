@@ -12,7 +12,17 @@ from flexdyn_ros.ros2_control import control_package
 from launch_stand_in import stand_in
 import numpy as np
 import pytest
-from written_package import compilers, CXX_FLAGS, HERE, need, objects, run, STANDARDS, write
+from written_package import (
+    arm64_compilers,
+    compilers,
+    CXX_FLAGS,
+    HERE,
+    need,
+    objects,
+    run,
+    STANDARDS,
+    write,
+)
 import yaml
 
 LONG, SHORT = 1_000_000, 20_000
@@ -43,8 +53,9 @@ def test_torques_and_a_million_cycles(package, tmp_path, record_property, kind, 
     parts = objects(package, c, tmp_path)
     for name in ('torques', 'cycles'):
         run(
-            cxx, f'-std={standard}', *CXX_FLAGS, '-I', package / 'include', '-I', package / 'test',
-            package / 'test' / f'test_{name}.cpp', *parts, '-ldl', '-o', tmp_path / name)
+            *cxx, f'-std={standard}', *CXX_FLAGS, '-I', package / 'include',
+            '-I', package / 'test', package / 'test' / f'test_{name}.cpp', *parts, '-ldl', '-o',
+            tmp_path / name)
     printed = run(tmp_path / 'torques')
     assert printed.count('ok') == 16
     # Every combination runs; a million cycles take seconds, so that one does all of them.
@@ -73,7 +84,7 @@ def test_the_tests_of_the_package_can_fail(package, tmp_path):
     for name in ('torques', 'cycles'):
         # Without optimisation no compiler removes the allocation.
         run(
-            cxx, '-std=c++17', '-O0', '-I', wrong, '-I', package / 'test',
+            *cxx, '-std=c++17', '-O0', '-I', wrong, '-I', package / 'test',
             package / 'test' / f'test_{name}.cpp', *parts, '-ldl', '-o', tmp_path / name)
         assert subprocess.run(
             [tmp_path / name, '20000'], capture_output=True, timeout=100).returncode == 1
@@ -120,13 +131,14 @@ def test_arm64(dyn, package, tmp_path, function):
     assert error <= 1e-12 * np.abs(torque).max()
 
 
+@pytest.mark.slow
 def test_the_class_on_arm64(package, tmp_path):
     """The class in C++ under QEMU gives the torques of Dynamics."""
-    need('aarch64-linux-gnu-g++')
+    c, cxx = arm64_compilers()
     need('qemu-aarch64')
-    parts = objects(package, 'aarch64-linux-gnu-gcc', tmp_path)
+    parts = objects(package, c, tmp_path)
     run(
-        'aarch64-linux-gnu-g++', '-std=c++17', *CXX_FLAGS, '-static', '-I', package / 'include',
+        *cxx, '-std=c++17', *CXX_FLAGS, '-static', '-I', package / 'include',
         package / 'test' / 'test_torques.cpp', *parts, '-lm', '-o', tmp_path / 'torques')
     assert run('qemu-aarch64', tmp_path / 'torques').count('ok') == 16
 

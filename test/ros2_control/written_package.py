@@ -4,6 +4,7 @@
 from pathlib import Path
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -11,7 +12,9 @@ HERE = Path(__file__).parent
 WARNINGS = ('-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Wshadow', '-Werror')
 C_FLAGS = ('-std=c99', '-O2', '-ffp-contract=off', '-fPIC', *WARNINGS)
 CXX_FLAGS = ('-O2', '-ffp-contract=off', '-fPIC', '-Wold-style-cast', *WARNINGS)
-COMPILERS = {'gcc': ('gcc', 'g++'), 'clang': ('clang', 'clang++')}
+# The clang of ziglang, a wheel, where the system has none.
+ZIG = (sys.executable, '-m', 'ziglang')
+ARM64 = ('-target', 'aarch64-linux-musl')
 STANDARDS = ('c++17', 'gnu++20')
 
 
@@ -25,10 +28,22 @@ def write(folder, files):
 
 
 def compilers(kind):
-    """Return the compilers of C and C++; skip the test where one is missing."""
-    for program in COMPILERS[kind]:
+    """Return the commands of the compilers of C and C++; skip the test where one is missing."""
+    if kind == 'clang' and shutil.which('clang++') is None:
+        pytest.importorskip('ziglang', reason='NO clang: what it compiles is not tested')
+        return (*ZIG, 'cc'), (*ZIG, 'c++')
+    found = {'gcc': ('gcc', 'g++'), 'clang': ('clang', 'clang++')}[kind]
+    for program in found:
         need(program)
-    return COMPILERS[kind]
+    return tuple((program,) for program in found)
+
+
+def arm64_compilers():
+    """Return the commands of the cross compilers of C and C++; see `compilers`."""
+    if shutil.which('aarch64-linux-gnu-g++') is None:
+        pytest.importorskip('ziglang', reason='NO aarch64-linux-gnu-g++: ARM64 is not tested')
+        return (*ZIG, 'cc', *ARM64), (*ZIG, 'c++', *ARM64)
+    return ('aarch64-linux-gnu-gcc',), ('aarch64-linux-gnu-g++',)
 
 
 def need(program):
@@ -51,5 +66,5 @@ def objects(package, compiler, folder):
     found = []
     for source in sorted((package / 'src' / 'functions').glob('*.c')):
         found.append(folder / f'{source.stem}.o')
-        run(compiler, *C_FLAGS, '-c', source, '-I', package / 'include', '-o', found[-1])
+        run(*compiler, *C_FLAGS, '-c', source, '-I', package / 'include', '-o', found[-1])
     return found
