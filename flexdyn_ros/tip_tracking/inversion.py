@@ -48,6 +48,8 @@ LEAST_STEP = 1.0 / 64.0
 OUTPUT_ERROR = 1e-10  # [m | rad]
 NOT_CONVERGED = 'The inversion does not converge. Give the path more time.'
 REFINEMENTS = 4
+# Residual after the last refinement that is refused, of the tolerance.
+MOST_LEFT = 100.0
 
 
 @dataclass(frozen=True)
@@ -194,11 +196,16 @@ class _Problem:
             basis = [spline.matrix(spline.points, order) for order in range(3)]
             start = splu(csc_matrix(basis[0])).solve(values)
             found = spline, self._newton(spline, basis, start, 0.5 * tolerance * self._scale)
-            if self._residual(*found) <= tolerance:
+            residual = self._residual(*found)
+            if residual <= tolerance:
                 break
             shortest, longest = 0.25 * shortest, 0.5 * longest
             spline = CollocationSpline(ends, shortest, longest)
             values = found[0].matrix(spline.points, 0) @ found[1]
+        if residual > MOST_LEFT * tolerance:
+            raise InversionFailed(
+                f'Unforced forces of {residual:.2g} of the largest one remain between the finest '
+                'samples. Give the path more time or more smoothness.')
         progress(1.0)
         return self._motion(*found, dt)
 
