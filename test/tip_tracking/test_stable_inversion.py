@@ -60,6 +60,7 @@ def test_small_motions_are_those_of_the_frequency_domain():
     wanted = np.interp(found.t, t, tau)
     assert found.tau[:, 0] == pytest.approx(wanted, abs=2e-3 * np.abs(wanted).max())
     before = found.t < 0.0
+    assert abs(found.tau[0, 0]) < 1e-6 * np.abs(wanted).max()
     assert np.abs(found.tau[before, 0]).max() > 0.02 * np.abs(wanted).max()
 
 
@@ -112,6 +113,19 @@ def test_an_elastic_joint_has_the_closed_form(damping):
     assert found.q[:, 1] == pytest.approx(e, abs=2e-9)
     tau = rotor * (second - e2) + load
     assert found.tau[:, 0] == pytest.approx(tau, abs=1e-4 * np.abs(tau).max())
+
+
+def test_rates_of_a_nonlinear_spring_are_those_of_its_deflection():
+    """A table that is cubic where the load holds the joint."""
+    text = ELASTIC.replace('stiffness="800"', '').replace(
+        'damping="{damping}"/>', '><spring points="-0.1 -400, 0 0, 0.1 200"/></joint_dynamics>')
+    dyn = fd.Dynamics(fd.load_robot(text))
+    path = fd.TipPath.between(dyn, 'arm', [-1.0, 0.0], [0.4, 0.0], 3.0, ['rz'], 5)
+    found = fd.stable_inversion(dyn, path, 2e-3)
+    motion = make_interp_spline(found.t, found.q, k=5)
+    assert found.qd == pytest.approx(motion(found.t, 1), abs=1e-6)
+    assert found.qdd == pytest.approx(motion(found.t, 2), abs=2e-4)
+    assert found.residual < 1e-9
 
 
 def test_torques_alone_move_the_tip_along_the_path():
