@@ -107,8 +107,8 @@ def real_numbers(argument: str, value: Any, expected: str) -> np.ndarray:
     """Return numbers as a float array of any shape; `expected` names the right one in errors."""
     if isinstance(value, Mapping):
         raise ArgumentError(
-            argument, f'is a mapping, expected {expected}: numbers in the order of the robot\'s '
-            'coordinate_names')
+            argument, f'is a mapping, expected {expected}: numbers in the order of '
+            'robot.coordinate_names')
     try:
         found = np.asarray(value)
         if found.dtype.kind not in 'fiu' and found.size:

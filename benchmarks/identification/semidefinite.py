@@ -37,7 +37,7 @@ def solved_twice(identified: Callable[[], Any]) -> tuple[Any, Optional[str]]:
         return found, None
     least = [_total(problem, values) for values in (ours, theirs)]
     return found, (
-        f'Newton\'s method finds physical parameters with the objective {least[0]:.6f} in '
+        f'The method of Newton finds physical parameters with the objective {least[0]:.6f} in '
         f'{seconds:.2f} s.\nClarabel (`pip install cvxpy-base clarabel`) finds {least[1]:.6f} '
         f'in {own_seconds:.2f} s.')
 

@@ -69,14 +69,16 @@ def cases() -> tuple[ArmOnPath, ...]:
     vendor = Path(airo_models.get_urdf_path('ur5e')).read_text(encoding='utf-8')
     extension = (ROOT / 'urdf' / 'ur5e_extension.flexdyn.xml').read_text(encoding='utf-8')
     return (
-        ArmOnPath('Canadarm', arm.descriptions, 'tool', ('x', 'y', 'rz'),
-             ((0.3, -0.8, 0.4), (0.8, -1.2, 0.6)), 5.5, (2000.0, 1000.0, 100.0),
-             (3000.0, 1500.0, 150.0), (100.0, 10.0)),
-        ArmOnPath('UR5e with 5 kg', (vendor.replace('drake:', ''), extension), 'tool0',
-             ('x', 'y', 'z', 'rx', 'ry', 'rz'),
-             ((0.2, -1.4, 1.3, -1.2, -1.5, 0.1), (0.8, -1.0, 1.0, -1.4, -1.3, 0.4)), 1.0,
-             (600.0, 600.0, 400.0, 100.0, 100.0, 50.0), (60.0, 60.0, 40.0, 10.0, 10.0, 5.0),
-             (20.0, 4.5)),
+        ArmOnPath(
+            'Canadarm', arm.descriptions, 'tool', ('x', 'y', 'rz'),
+            ((0.3, -0.8, 0.4), (0.8, -1.2, 0.6)), 5.5, (2000.0, 1000.0, 100.0),
+            (3000.0, 1500.0, 150.0), (100.0, 10.0)),
+        ArmOnPath(
+            'UR5e with 5 kg', (vendor.replace('drake:', ''), extension), 'tool0',
+            ('x', 'y', 'z', 'rx', 'ry', 'rz'),
+            ((0.2, -1.4, 1.3, -1.2, -1.5, 0.1), (0.8, -1.0, 1.0, -1.4, -1.3, 0.4)), 1.0,
+            (600.0, 600.0, 400.0, 100.0, 100.0, 50.0), (60.0, 60.0, 40.0, 10.0, 10.0, 5.0),
+            (20.0, 4.5)),
     )
 
 

@@ -138,8 +138,9 @@ class MethodComparison:
         if method == 'inversion':
             found = self.inversion = stable_inversion(self._model, self._path, dt)
             chosen = self._driven
-            return JointReference(found.t, found.q[:, chosen], found.qd[:, chosen],
-                             found.tau[:, chosen], found.before)
+            return JointReference(
+                found.t, found.q[:, chosen], found.qd[:, chosen], found.tau[:, chosen],
+                found.before)
         t = np.linspace(0.0, self._path.duration, int(np.ceil(self._path.duration / dt)) + 1)
         if method in KINDS:
             return self._shaped(method, t)

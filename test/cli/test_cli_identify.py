@@ -170,8 +170,8 @@ def test_a_bag_gives_what_a_csv_file_gives(logs, tmp_path, capsys):
     table = table[np.isfinite(table).all(axis=1)]
     names = ['joint1', 'joint2', 'joint3']
     for plugin in rosbags.StoragePlugin:
-        with rosbags.Writer(
-            tmp_path / plugin.name, version=9, storage_plugin=plugin) as writer:
+        place = tmp_path / plugin.name
+        with rosbags.Writer(place, version=9, storage_plugin=plugin) as writer:
             connection = writer.add_connection(
                 '/joint_states', 'sensor_msgs/msg/JointState', typestore=store)
             for row in table:

@@ -189,8 +189,8 @@ def test_an_imu_in_a_bag(tmp_path):
     kind, none = 'sensor_msgs/msg/Imu', np.zeros(9)
     t = np.arange(0.0, 2.0, 0.01)
     wave = 3.0 * np.exp(-0.8 * t) * np.cos(40.0 * t)
-    with rosbags.Writer(
-        tmp_path / 'bag', version=9, storage_plugin=rosbags.StoragePlugin.MCAP) as writer:
+    storage = rosbags.StoragePlugin.MCAP
+    with rosbags.Writer(tmp_path / 'bag', version=9, storage_plugin=storage) as writer:
         connection = writer.add_connection('/tip/imu', kind, typestore=store)
         for when, value in zip(t, wave):
             stamp = round(when * 1e9) + 10**9

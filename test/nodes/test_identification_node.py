@@ -18,7 +18,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / 'identification'))
-from simulated_arms import described_arm  # noqa: E402
+from simulated_arms import described_arm  # noqa: E402, I100
 
 pytestmark = pytest.mark.ros
 

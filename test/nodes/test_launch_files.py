@@ -29,7 +29,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / 'test' / 'identification'))
-from simulated_arms import described_arm  # noqa: E402
+from simulated_arms import described_arm  # noqa: E402, I100
 
 pytestmark = pytest.mark.ros
 
