@@ -35,7 +35,14 @@ exec python -m launch_stand_in "$file" "${@:4}"
 """
 
 
-@pytest.mark.parametrize('page', [name for name, blocks in PAGES.items() if blocks])
+# Pages whose programs take long; `make test-all` runs them.
+LONG = ('docs/tutorials/feed_forward.md', 'docs/tutorials/identify.md')
+
+
+@pytest.mark.parametrize('page', [
+    pytest.param(name, marks=[pytest.mark.slow] if name in LONG else [])
+    for name, blocks in PAGES.items() if blocks
+])
 def test_the_blocks_of_a_document_run(page, tmp_path):
     (tmp_path / 'blocks.json').write_text(json.dumps(PAGES[page]))
     (tmp_path / 'runner.py').write_text(RUNNER)

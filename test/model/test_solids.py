@@ -57,6 +57,7 @@ def test_a_steel_tube_against_closed_forms(tube):
     assert drawn == pytest.approx(-1.1619 / LENGTH, rel=0.01)
 
 
+@pytest.mark.slow
 def test_the_same_span_by_dense_algebra():
     """A short box: Craig-Bampton with explicit ties and inverses."""
     bar = HollowBar(0.3, 0.05, 0.03, 0.004, taper=0.7)
