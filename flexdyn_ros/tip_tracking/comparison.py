@@ -20,8 +20,9 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.linearisation import linearise
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation import simulate, TrackingTorque, Trajectory
+from flexdyn_ros.tip_tracking.boundary_value_problem import TipTrajectory
 from flexdyn_ros.tip_tracking.input_shaping import KINDS, Shaper
-from flexdyn_ros.tip_tracking.inversion import stable_inversion, TipTrajectory
+from flexdyn_ros.tip_tracking.inversion import stable_inversion
 from flexdyn_ros.tip_tracking.static_tracking import (
     equilibrium,
     static_configurations,

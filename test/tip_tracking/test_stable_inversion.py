@@ -5,7 +5,7 @@ from functools import cache
 
 import flexdyn_ros as fd
 from flexdyn_ros.linearisation import linearise
-from flexdyn_ros.tip_tracking.inversion import InversionFailed
+from flexdyn_ros.tip_tracking.boundary_value_problem import InversionFailed
 from flexdyn_ros.tip_tracking.tip_zeros import NotInvertible
 import numpy as np
 import pytest
