@@ -7,6 +7,7 @@ import numpy as np
 import rclpy
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message, serialize_message
+from std_msgs.msg import Float64MultiArray
 
 
 def overrides(parameters):
@@ -38,7 +39,8 @@ class TorqueNode:
             context=self._context, parameter_overrides=overrides(given))
         output = self.node.cycle.output
         output._commands.get_subscription_count = lambda: 1
-        output._commands.publish = lambda message: self.commands.append(np.array(message.data))
+        output._commands.publish = lambda data: self.commands.append(
+            np.array(deserialize_message(data, Float64MultiArray).data))
         self.node.diagnostics._publisher.publish = self._note
         if activate:
             self.activate()
@@ -63,7 +65,7 @@ class TorqueNode:
 
     def state(self, message):
         """Hand over a message of joint_states."""
-        self.node.joint_states[1].callback(message)
+        self.node.joint_states[1].callback(serialize_message(message))
 
     def reference(self, message):
         """Hand over a message of ~/reference, as bytes where the node takes those."""

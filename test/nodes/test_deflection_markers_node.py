@@ -8,6 +8,7 @@ import flexdyn_ros as fd
 from node_processes import joint_state, key_values
 import numpy as np
 import pytest
+from rclpy.serialization import serialize_message
 from visualization_msgs.msg import Marker, MarkerArray
 
 pytestmark = pytest.mark.ros
@@ -167,7 +168,8 @@ def test_markers_expire_and_are_removed_at_the_end():
     node.markers.publish = drawn.append
     node.trigger_configure()
     node.trigger_activate()
-    node.joint_states[1].callback(joint_state(('shoulder', 'elbow'), (0.1, 0.2), (0.0, 0.0)))
+    node.joint_states[1].callback(
+        serialize_message(joint_state(('shoulder', 'elbow'), (0.1, 0.2), (0.0, 0.0))))
     node.timer.callback()
     assert {(m.lifetime.sec, m.lifetime.nanosec) for m in drawn[0].markers} == {(2, 500_000_000)}
     node.trigger_deactivate()

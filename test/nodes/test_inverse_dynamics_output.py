@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limits, message types and names of the torques of the inverse dynamics node."""
 
-from copy import deepcopy
 import time
 
 from arms import rigid_arm
 from inverse_dynamics_cases import COMMANDS, expected, NODE, ROBOT, sending, STATE
 import numpy as np
 import pytest
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 pytestmark = pytest.mark.ros
@@ -40,7 +40,7 @@ def test_the_effort_display_has_full_length_and_only_joints_with_limits(torque_n
     made = torque_node({'robot_description': rigid_arm(limits=False)})
     shown = []
     output = made.node.cycle.output
-    output._display.publish = lambda message: shown.append(deepcopy(message))
+    output._display.publish = lambda data: shown.append(deserialize_message(data, JointState))
     made.state(STATE)
     assert not shown  # nobody listens
     output._display.get_subscription_count = lambda: 1

@@ -7,6 +7,7 @@ from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
 import rclpy
+from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64MultiArray
 
 pytestmark = pytest.mark.ros
@@ -57,13 +58,13 @@ def test_the_markers_are_finite_or_not_drawn(active):
     for _ in range(150):
         names = [NAMES, ('elbow',), ('shoulder', 'shoulder'), ()][random.integers(4)]
         count = len(names)
-        node.joint_states[1].callback(
-            joint_state(names, numbers(random, count), numbers(random, count)))
+        node.joint_states[1].callback(serialize_message(
+            joint_state(names, numbers(random, count), numbers(random, count))))
         if random.random() < 0.5:
             node.modal_states.callback(joint_state(modes, numbers(random, 2), ()))
         node.timer.callback()
     good = joint_state(NAMES, (0.1, 0.2), (0.0, 0.0))
-    node.joint_states[1].callback(good)
+    node.joint_states[1].callback(serialize_message(good))
     node.modal_states.callback(joint_state(modes, (0.0, 0.0), ()))
     drawn.clear()
     node.timer.callback()

@@ -4,7 +4,8 @@
 import time
 
 from arms import flexible_arm
-from flexdyn_ros.nodes.torque.trajectory_bytes import TrajectoryBytes, TrajectoryUnreadable
+from flexdyn_ros.nodes.common.message_bytes import MessageUnreadable
+from flexdyn_ros.nodes.torque.trajectory_bytes import TrajectoryBytes
 from inverse_dynamics_cases import NAMES, ROBOT, STATE
 from node_processes import trajectory
 import numpy as np
@@ -67,7 +68,7 @@ def test_what_is_cut_off_or_changed_is_refused_or_read():
     *_, data = read(serialize_message(uneven())).write()  # serialize_message appends bytes
     random = np.random.default_rng(2)
     for end in range(len(data)):
-        with pytest.raises(TrajectoryUnreadable):
+        with pytest.raises(MessageUnreadable):
             read(data[:end])
     for _ in range(2000):
         wild = bytearray(data)
@@ -75,7 +76,7 @@ def test_what_is_cut_off_or_changed_is_refused_or_read():
             wild[place] = random.integers(256)
         try:
             read(bytes(wild))
-        except TrajectoryUnreadable:
+        except MessageUnreadable:
             pass
 
 

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import math
-from typing import Callable, Optional
+from typing import Callable, NamedTuple, Optional
 
 import numpy as np
 
 
-@dataclass(frozen=True)
-class JointSample:
+class JointSample(NamedTuple):
     """
     Joint motion at one time.
 
@@ -32,8 +30,7 @@ class JointSample:
 JointMotion = Callable[[float], JointSample]
 
 
-@dataclass(frozen=True)
-class ModalState:
+class ModalState(NamedTuple):
     """
     Modal state at one time.
 

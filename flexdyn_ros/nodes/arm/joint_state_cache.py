@@ -219,7 +219,7 @@ class JointStateCache:
                 self.faults[WRONG_LENGTH] += 1
                 return (f'{topic} dropped: {label} has {len(values)} elements for {len(names)} '
                         'names')
-        if len(set(names)) == len(names):
+        if names == self._order or len(set(names)) == len(names):
             return None
         self.faults[DUPLICATE_NAMES] += 1
         twice = sorted(name for name, count in Counter(names).items() if count > 1)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from time import time_ns
-from typing import Any, Hashable, Optional
+from typing import Any, Hashable, NamedTuple, Optional
 
 import numpy as np
 
@@ -65,8 +65,7 @@ STANDS_STILL, RUNS_BACK = 'stamp_stands_still', 'stamp_runs_back'
 IN_FUTURE, TOO_OLD = 'stamp_in_future', 'stamp_too_old'
 
 
-@dataclass(frozen=True)
-class NodeClock:
+class NodeClock(NamedTuple):
     """
     The clock of a node at one time.
 

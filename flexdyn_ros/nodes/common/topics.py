@@ -9,6 +9,7 @@ from typing import Any, Callable, Optional
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.measured_state import JOINT_STATES, MULTI_DOF
+from flexdyn_ros.nodes.common.message_bytes import JointStateReader
 from flexdyn_ros.nodes.common.transforms import TransformTree
 from rclpy.callback_groups import CallbackGroup
 from rclpy.event_handler import SubscriptionEventCallbacks
@@ -88,16 +89,21 @@ def subscribe_measured_states(
     """
     profile = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
+    read = JointStateReader().read
+
     def subscribe(kind: Any, topic: str, take: str) -> Any:
+        raw = kind is JointState
+
         def callback(message: Any) -> None:
             if node.measured is not None:
-                on_measured(message, getattr(node.measured, take))
+                on_measured(
+                    read(message) if raw else message, getattr(node.measured, take))
 
         options = QoSOverridingOptions.with_default_policies()
         events = None if lost is None else count_lost(lost, topic)
         return node.create_subscription(
             kind, topic, callback, profile, qos_overriding_options=options,
-            event_callbacks=events, callback_group=group)
+            event_callbacks=events, callback_group=group, raw=raw)
 
     return (
         subscribe(MultiDOFJointState, MULTI_DOF, 'take_multi_dof'),

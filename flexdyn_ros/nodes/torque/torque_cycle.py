@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from array import array
 from contextlib import suppress
+import math
+import struct
 import time
 from typing import Any, Optional, Sequence
 
@@ -16,10 +17,13 @@ from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 from flexdyn_ros.nodes.torque.torque_shaping import policy_in_force, StaleEpisode, TorqueShaping
 import numpy as np
 from rclpy.lifecycle import LifecycleNode
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 COUNT_PERIOD = 0.05  # between two counts of subscribers [s]
+# The stamp of a header that begins a message, after the four bytes of the encapsulation.
+STAMP, STAMP_AT = struct.Struct('=iI'), 4
 
 
 class TorqueOutput:
@@ -49,8 +53,7 @@ class TorqueOutput:
         self._limited: list[int] = []
         self._listened: tuple[bool, ...] = ()
         self._listened_at = -COUNT_PERIOD
-        # Filled anew and published, again and again.
-        self._numbers, self._state, self._shown = Float64MultiArray(), JointState(), JointState()
+        self._messages: tuple[SerializedMessage, ...] = ()
 
     def set_joints(self, robot: Robot, joints: Sequence[str]) -> None:
         """
@@ -64,8 +67,11 @@ class TorqueOutput:
         self._limited = [
             k for k, name in enumerate(joints) if declared_effort(robot, name) is not None
         ]
-        self._state.name = list(joints)
-        self._shown.name = [joints[k] for k in self._limited]
+        state = JointState(name=list(joints), effort=[1.0] * len(joints))
+        shown = JointState(
+            name=[joints[k] for k in self._limited], effort=[1.0] * len(self._limited))
+        command = state if self._as_state else Float64MultiArray(data=state.effort)
+        self._messages = tuple(map(SerializedMessage, (command, state, shown)))
         self._names.publish(JointState(name=list(joints)))
 
     def publish(self, torque: np.ndarray, stamp) -> None:
@@ -79,20 +85,17 @@ class TorqueOutput:
         Raises:
             ValueError: The vector has the wrong length or is not finite.
         """
-        if len(torque) != len(self._joints) or not np.isfinite(torque).all():
+        values = torque.tolist()
+        if len(values) != len(self._joints) or not all(map(math.isfinite, values)):
             raise ValueError(f'torque is not {len(self._joints)} finite numbers: {torque}')
-        state, values = self._state, _numbers(torque)
-        state.header.stamp, state.effort = stamp, values
-        self._numbers.data = values
+        command, state, shown = self._messages
         commands, torques, display = self._who_listens()
         if commands:
-            self._commands.publish(state if self._as_state else self._numbers)
+            self._commands.publish(command.with_values(values, stamp if self._as_state else None))
         if torques:
-            self._torques.publish(state)
+            self._torques.publish(state.with_values(values, stamp))
         if display and self._limited:
-            self._shown.header.stamp = stamp
-            self._shown.effort = _numbers(torque[self._limited])
-            self._display.publish(self._shown)
+            self._display.publish(shown.with_values([values[k] for k in self._limited], stamp))
 
     def _who_listens(self) -> tuple[bool, ...]:
         """Return which of the three topics are subscribed to, counted now and then."""
@@ -104,8 +107,32 @@ class TorqueOutput:
         return self._listened
 
 
-def _numbers(torque: np.ndarray) -> array:
-    return array('d', np.ascontiguousarray(torque, dtype=float).tobytes())
+class SerializedMessage:
+    """
+    The bytes of a message whose last field, a sequence of doubles, changes.
+
+    Converting a message of rclpy to bytes takes longer than what it carries takes to compute.
+    """
+
+    def __init__(self, message: Any):
+        """Serialize once; the last doubles, which must not be zero, are those that change."""
+        values = message.data if isinstance(message, Float64MultiArray) else message.effort
+        self._bytes = bytearray(serialize_message(message))
+        self._values = struct.Struct(f'={len(values)}d')
+        self._at = self._bytes.rindex(self._values.pack(*values))
+
+    def with_values(self, values: Sequence[float], stamp: Any = None) -> bytes:
+        """
+        Return the bytes with other values, and the header's stamp where one is given.
+
+        Args:
+            values: As many as at first.
+            stamp: The stamp; None leaves it as it is.
+        """
+        self._values.pack_into(self._bytes, self._at, *values)
+        if stamp is not None:
+            STAMP.pack_into(self._bytes, STAMP_AT, stamp.sec, stamp.nanosec)
+        return bytes(self._bytes)
 
 
 class TorqueNotFinite(FlexdynError):
@@ -148,7 +175,7 @@ class TorqueCycle:
             limits: Their effort limits.
         """
         self.feed_forward = feed_forward
-        self._columns = columns
+        self._columns = np.array(columns, dtype=int)
         self._limits = limits
 
     def apply(self, parameters: Any) -> None:
@@ -185,7 +212,7 @@ class TorqueCycle:
             TorqueNotFinite: It is not finite.
         """
         torque = torque[self._columns]
-        if not np.isfinite(torque).all():
+        if not all(map(math.isfinite, torque.tolist())):
             raise TorqueNotFinite('the computed torque is not finite')
         self._send(self.shaping.shaped(torque, now), stamp, now)
         self.episode.end()

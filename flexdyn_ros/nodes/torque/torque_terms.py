@@ -169,7 +169,7 @@ class QuietFriction:
         self.desired = np.zeros(robot.n_joints, dtype=bool)
         dry = coordinates_with_dry_friction(robot)
         self._dry = np.array([name in dry for name in robot.joint_names], dtype=bool)
-        self._limits = np.where(self._dry, 2.0 * dead_band, 0.0)
+        self._fading = [(k, 2.0 * dead_band) for k in np.flatnonzero(self._dry).tolist()]
 
     def velocities(self, qd: np.ndarray) -> np.ndarray:
         """
@@ -193,7 +193,7 @@ class QuietFriction:
             dyn: The dynamics.
             qd: Velocities, shape (nv,) [rad/s | m/s].
         """
-        slow = np.abs(qd[: self._n_joints]) < self._limits
-        if not slow.any() or not (slow & ~self.desired).any():
+        speeds, desired = qd.tolist(), self.desired
+        if not any(abs(speeds[k]) < limit and not desired[k] for k, limit in self._fading):
             return None
         return dyn.friction_vector(self.velocities(qd)) - dyn.friction_vector(qd)
