@@ -57,7 +57,7 @@ class ScenarioController:
             gravity.
         model: The `Dynamics` that the law or gravity evaluates; None for none.
         limits: Largest torques, (n,), infinite where there are none.
-        trajectory: The motion that it follows, or None.
+        trajectory: What it follows, or None.
     """
 
     def __init__(self, section: CheckedSection, setting: ControlSetting):
@@ -130,19 +130,24 @@ def _followed(
 ) -> tuple[PiecewisePolynomial, bool]:
     """Return what a controller follows, and whether its acceleration is continuous."""
     section, known = controller.section, setting.trajectories
-    name = section['trajectory']
-    if name is None and len(known) > 1:
+    name, smooth = section['trajectory'], True
+    if name is not None and section['setpoint'] is not None:
+        raise section.error('setpoint', 'is given beside a trajectory', 'Keep one of them.')
+    if name is None and section['setpoint'] is None and len(known) > 1:
         raise section.error(
             'trajectory', 'is missing, and the scenario has several',
             f'Write one of {", ".join(known)}.')
-    if name is None and not known:
-        row = np.array([[setting.start[joint] for joint in controller.names]])
-        return PiecewisePolynomial(np.array([0.0, 1.0]), row[np.newaxis]), True
-    if name is not None:
+    if section['setpoint'] is not None or (name is None and not known):
+        row = np.array([setting.start[joint] for joint in controller.names])
+        if section['setpoint'] is not None:
+            row = section.vector('setpoint', controller.names, 'joint', row)
+        followed = PiecewisePolynomial(np.array([0.0, 1.0]), row[np.newaxis, np.newaxis])
+    else:
+        name = next(iter(known)) if name is None else name
         section.known('trajectory', name, tuple(known), 'trajectory')
-    found = known[name] if name is not None else next(iter(known.values()))
-    controller.trajectory = found.of(controller.names, setting.start)
-    return controller.trajectory, found.smooth
+        followed, smooth = known[name].of(controller.names, setting.start), known[name].smooth
+    controller.trajectory = followed
+    return followed, smooth
 
 
 def _tracking(controller: ScenarioController, setting: ControlSetting) -> TrackingTorque:
