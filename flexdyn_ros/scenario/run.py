@@ -8,6 +8,7 @@ import copy
 from dataclasses import dataclass, replace
 import time
 from typing import Any, Optional
+import warnings
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.robot_dynamics import Dynamics
@@ -18,7 +19,9 @@ from flexdyn_ros.scenario.sampled_torque import ContinuousTorque, SampledTorque,
 from flexdyn_ros.scenario.stages import make_stages, RunStage
 from flexdyn_ros.scenario.start import driven_positions, initial_state
 from flexdyn_ros.scenario.trajectories import make_trajectory
-from flexdyn_ros.simulation.integrate import simulate
+from flexdyn_ros.simulation.adaptive import RTOL
+from flexdyn_ros.simulation.energy_balance import EnergyNotKept, find_imbalance
+from flexdyn_ros.simulation.integrate import ENERGY_TOLERANCE, simulate
 from flexdyn_ros.simulation.joint_motions import sampled, shifted
 from flexdyn_ros.simulation.method_choice import choose
 from flexdyn_ros.simulation.progress import Progress, ProgressBar
@@ -43,6 +46,7 @@ class ScenarioRun:
         limit: Largest stable step at the start [s], or None.
         wall_time: Duration of the computation [s].
         references: By joint, the wanted positions at the times of the motion, (T,) [rad | m].
+        frames: By link of outputs.frames, positions in the root frame, (T, 3) [m].
     """
 
     scenario: Scenario
@@ -51,6 +55,7 @@ class ScenarioRun:
     limit: Optional[float]
     wall_time: float
     references: dict[str, np.ndarray]
+    frames: dict[str, np.ndarray]
 
     def summary(self) -> dict[str, Any]:
         """Return figures of merit by name: errors of joints, torques, tips, the final state."""
@@ -130,14 +135,20 @@ class _ScenarioRunner:
         finally:
             self._bar.close(self._reached / self._stages[-1].end)
         motion = joined_motion(self._parts)
+        accuracy = self._simulation['rtol'] or RTOL if self._tableau.adaptive else self._step
+        found = find_imbalance(self._dyn, motion, self._tableau, accuracy, ENERGY_TOLERANCE)
+        if found is not None:
+            warnings.warn(str(found), EnergyNotKept, stacklevel=3)
         references: dict[str, np.ndarray] = {}
         for each in self._controllers:
             if each.trajectory is not None:
                 wanted = sampled(each.trajectory, motion.t)[0]
                 references.update(zip(each.names, wanted.T))
+        frames = {name: self._dyn.batch.frame_pose(motion.q, name)[:, :3, 3]
+                  for name in self._scenario.data['outputs']['frames']}
         return ScenarioRun(
             self._scenario, motion, self._step, self._limit, time.perf_counter() - begin,
-            references)
+            references, frames)
 
     @property
     def _reached(self) -> float:
@@ -153,7 +164,7 @@ class _ScenarioRunner:
                 choice = choose(
                     self._dyn, self._q, given['step'], given['method'], given['force'],
                     given['stops'], given['drift'] != 'projection')
-            found = min(found, choice.dt)
+            found, self._tableau = min(found, choice.dt), choice.tableau
             if not k and choice.limit is not None:
                 limit = choice.limit.step
         return found, limit
@@ -248,8 +259,8 @@ class _ScenarioRunner:
                 self._dyn, self._q, self._qd, torque, end - begin, step, given['method'],
                 progress=progress, base_acceleration=stage.base, drift=given['drift'],
                 torque_period=period, sample_every=self._scenario.data['outputs']['every'],
-                wrenches=stage.wrenches or None, force=True, rtol=given['rtol'],
-                atol=given['atol'], stops=given['stops'])
+                wrenches=stage.wrenches or None, energy_tolerance=None, force=True,
+                rtol=given['rtol'], atol=given['atol'], stops=given['stops'])
         self._end_law(part, begin)
         self._q, self._qd = part.q[-1].copy(), part.qd[-1].copy()
         self._keep(part)

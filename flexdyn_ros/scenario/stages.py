@@ -108,6 +108,8 @@ def _span(section: CheckedSection, first: str, last: str, end: float) -> tuple[f
 
 
 def _refuse_names(data: CheckedSection, robot: Any) -> None:
+    for name in data['outputs']['frames']:
+        data['outputs'].known('frames', name, robot.frame_names, 'link')
     for section in (*data['disturbances'].values(), *data['payload']):
         if 'link' in section:
             section.known('link', section['link'], robot.frame_names, 'link')
