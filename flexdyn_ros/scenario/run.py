@@ -12,13 +12,13 @@ import warnings
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.scenario.controllers import ControlSetting, ScenarioController
+from flexdyn_ros.scenario.controllers import ControlSetting, JUMP, ScenarioController
 from flexdyn_ros.scenario.document import CheckedSection
 from flexdyn_ros.scenario.load import Scenario
 from flexdyn_ros.scenario.sampled_torque import ContinuousTorque, SampledTorque, start_integral
-from flexdyn_ros.scenario.stages import make_stages, RunStage
+from flexdyn_ros.scenario.stages import make_stages, payload_windows, RunStage
 from flexdyn_ros.scenario.start import driven_positions, initial_state
-from flexdyn_ros.scenario.trajectories import make_trajectory
+from flexdyn_ros.scenario.trajectories import make_trajectory, MOST_JUMPS
 from flexdyn_ros.simulation.adaptive import RTOL
 from flexdyn_ros.simulation.energy_balance import EnergyNotKept, find_imbalance
 from flexdyn_ros.simulation.integrate import ENERGY_TOLERANCE, simulate
@@ -101,18 +101,21 @@ class _ScenarioRunner:
         data, robot = scenario.data, scenario.robot
         self._simulation: CheckedSection = data['simulation']
         self._dyn = Dynamics(robot)
-        self._stages = make_stages(data, robot)
-        self._stages[0].load(self._dyn)
         start = driven_positions(data, self._dyn)
         trajectories = {name: make_trajectory(each, start)
                         for name, each in data['trajectories'].items()}
+        jumps = [t for each in trajectories.values() for t in each.jumps]
+        jumps += [point['time'] for each in data['controllers'].values()
+                  for point in each.get('points', ())[:MOST_JUMPS]]
+        self._stages = make_stages(data, robot, jumps)
+        self._stages[0].load(self._dyn)
         self._q, self._qd, start = initial_state(data, self._dyn, trajectories, start)
         self._step, self._limit = self._chosen()
         first = slice(robot.nq - robot.n_modes, None), slice(robot.nv - robot.n_modes, None)
         setting = ControlSetting(
             robot, lambda: Dynamics(robot), start,
             np.append(self._q[first[0]], self._qd[first[1]]), trajectories,
-            [(stage.start, stage.end, stage.load) for stage in self._stages], self._step)
+            payload_windows(self._stages), self._step)
         self._controllers = [
             ScenarioController(each, setting) for each in data['controllers'].values()]
         self._torque = self._make_torque()
@@ -236,7 +239,7 @@ class _ScenarioRunner:
     def _simulate(self, stage: RunStage, begin: float, end: float, held: bool = False) -> None:
         given, torque, period = self._simulation, self._torque, None
         if isinstance(torque, TorqueLaw):
-            torque = self._law_from(torque, begin, stage.torque)
+            torque = self._law_from(torque, begin, end, stage.torque)
         elif torque is None:
             torque = stage.torque
         else:
@@ -265,7 +268,9 @@ class _ScenarioRunner:
         self._q, self._qd = part.q[-1].copy(), part.qd[-1].copy()
         self._keep(part)
 
-    def _law_from(self, law: TorqueLaw, begin: float, torque: np.ndarray) -> TorqueLaw:
+    def _law_from(
+        self, law: TorqueLaw, begin: float, end: float, torque: np.ndarray
+    ) -> TorqueLaw:
         """Return a law whose time starts later, with what acts beside it."""
         found = copy.copy(law)
         beside = torque.copy()
@@ -275,11 +280,10 @@ class _ScenarioRunner:
             beside[law.of_v] += law.ki * self._integral
         table = law.table or PiecewisePolynomial(
             np.array([0.0, 1.0]), np.zeros((1, 1, law.width)))
-        coefficients = table.coefficients.copy()
-        coefficients[:, -1] += beside
-        found.table = PiecewisePolynomial(table.at - begin, coefficients)
+        found.table = shifted(_within(table, begin, end), -begin)
+        found.table.coefficients[:, -1] += beside
         if law.reference is not None:
-            found.reference = shifted(law.reference, -begin)
+            found.reference = shifted(_within(law.reference, begin, end), -begin)
         self._acting = found
         return found
 
@@ -302,6 +306,14 @@ class _ScenarioRunner:
         self._parts.append(replace(
             part, t=part.t + self._begin, work=part.work + work,
             dissipated=part.dissipated + dissipated))
+
+
+def _within(values: PiecewisePolynomial, begin: float, end: float) -> PiecewisePolynomial:
+    """Return a copy of the part from begin to end [s], whose ends are on this side of jumps."""
+    at = values.at
+    first = int(np.clip(np.searchsorted(at, begin + 2.0 * JUMP, 'right') - 1, 0, len(at) - 2))
+    last = int(np.clip(np.searchsorted(at, end - 2.0 * JUMP, 'left'), first + 1, len(at) - 1))
+    return PiecewisePolynomial(at[first: last + 1], values.coefficients[first:last].copy())
 
 
 def joined_motion(parts: list[Trajectory]) -> Trajectory:
