@@ -29,6 +29,8 @@ from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
 import numpy as np
 
+# Keys of `simulation` that are arguments of `simulate`.
+_KEYS = {'dt': 'step', **{name: name for name in ('method', 'rtol', 'atol', 'stops', 'drift')}}
 # Arrays of a motion with one row a sample.
 _ROWS = ('t', 'q', 'qd', 'tau', 'energy', 'kinetic', 'potential', 'work', 'dissipated', 'tips')
 
@@ -163,7 +165,7 @@ class _ScenarioRunner:
         found, limit = np.inf, None
         for k, stage in enumerate(self._stages):
             stage.load(self._dyn)
-            with given.place.errors():
+            with given.place.errors(keys=_KEYS):
                 choice = choose(
                     self._dyn, self._q, given['step'], given['method'], given['force'],
                     given['stops'], given['drift'] != 'projection')
@@ -220,7 +222,8 @@ class _ScenarioRunner:
         Pick up bodies at rest: momentum of all free coordinates is kept.
 
         M qd+ = M_before qd- + A^T impulse, with the loops' A qd+ = 0. A base of given motion keeps
-        its velocity. The bodies bring no momentum.
+        its velocity. The bodies bring no momentum (Featherstone 2008, Rigid Body Dynamics
+        Algorithms, section 11.7).
         """
         dyn, nv = self._dyn, len(self._qd)
         after = dyn.mass_matrix(self._q)
@@ -257,7 +260,7 @@ class _ScenarioRunner:
             self._bar.update((begin + fraction * (end - begin)) / whole)
 
         self._begin = begin
-        with given.place.errors((ArgumentError,)):
+        with given.place.errors((ArgumentError,), _KEYS):
             part = simulate(
                 self._dyn, self._q, self._qd, torque, end - begin, step, given['method'],
                 progress=progress, base_acceleration=stage.base, drift=given['drift'],

@@ -79,7 +79,7 @@ def test_three_analyses_of_segments_swing_alike():
     expected, _ = row('mm_segments', 'angles')
     for name in ('segments_t1', 'segments_t2', 'segments_t3'):
         found = run(load(STUDIES / f'{name}.yaml', {
-            'simulation.duration': 1, 'simulation.step': 2e-4, 'outputs.every': 2500}), False)
+            'simulation.duration': 1, 'simulation.step': 1e-4, 'outputs.every': 5000}), False)
         degrees = np.degrees(found.motion.q[1:3, :2])
         assert degrees == pytest.approx(expected[:2], abs=2e-3)
 
