@@ -78,7 +78,7 @@ def _changes(call: argparse.Namespace) -> dict[str, Any]:
     for word in call.set:
         key, separator, text = word.partition('=')
         if not separator:
-            raise ArgumentError('--set', f'needs KEY=VALUE, not "{word}"')
+            raise ArgumentError('--set', f'needs KEY=YAML, not "{word}"')
         try:
             changes[key] = yaml.safe_load(text)
         except yaml.YAMLError:

@@ -37,7 +37,8 @@ class ScenarioError(FlexdynError):
         self.advice = advice
         place = f'{file}:{line}' if file and line else file
         sentence = ': '.join(filter(None, (place, key, problem.rstrip('.'))))
-        super().__init__(f'{sentence}. {advice}'.rstrip())
+        mark = '' if sentence.endswith('?') else '.'
+        super().__init__(f'{sentence}{mark} {advice}'.rstrip())
 
 
 @dataclass(frozen=True)

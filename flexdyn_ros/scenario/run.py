@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import time
 from typing import Any, Optional
 import warnings
@@ -15,6 +15,7 @@ from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.scenario.controllers import ControlSetting, JUMP, ScenarioController
 from flexdyn_ros.scenario.document import CheckedSection
 from flexdyn_ros.scenario.load import Scenario
+from flexdyn_ros.scenario.result import joined_motion, ScenarioRun
 from flexdyn_ros.scenario.sampled_torque import ContinuousTorque, SampledTorque, start_integral
 from flexdyn_ros.scenario.stages import make_stages, payload_windows, RunStage
 from flexdyn_ros.scenario.start import driven_positions, initial_state
@@ -31,48 +32,6 @@ import numpy as np
 
 # Keys of `simulation` that are arguments of `simulate`.
 _KEYS = {'dt': 'step', **{name: name for name in ('method', 'rtol', 'atol', 'stops', 'drift')}}
-# Arrays of a motion with one row a sample.
-_ROWS = ('t', 'q', 'qd', 'tau', 'energy', 'kinetic', 'potential', 'work', 'dissipated', 'tips')
-
-
-@dataclass(frozen=True)
-class ScenarioRun:
-    """
-    What a scenario gives.
-
-    Attributes:
-        scenario: The scenario.
-        motion: The motion. At a change of payload the energy that it brings or takes counts as
-            work.
-        step: Time step [s].
-        limit: Largest stable step at the start [s], or None.
-        wall_time: Duration of the computation [s].
-        references: By joint, the wanted positions at the times of the motion, (T,) [rad | m].
-        frames: By link of outputs.frames, positions in the root frame, (T, 3) [m].
-    """
-
-    scenario: Scenario
-    motion: Trajectory
-    step: float
-    limit: Optional[float]
-    wall_time: float
-    references: dict[str, np.ndarray]
-    frames: dict[str, np.ndarray]
-
-    def summary(self) -> dict[str, Any]:
-        """Return figures of merit by name: errors of joints, torques, tips, the final state."""
-        motion, tracking = self.motion, {}
-        for name, wanted in self.references.items():
-            error = motion.coordinate(name) - wanted
-            tracking[name] = {
-                'largest': float(np.abs(error).max()), 'final': float(error[-1]),
-                'rms': float(np.sqrt(np.mean(error**2)))}
-        peaks = np.abs(motion.tau).max(axis=0).tolist()
-        joints = len(motion.velocity_names) - len(motion.mode_names)
-        return {
-            'tracking_errors': tracking,
-            'largest_torques': dict(zip(motion.velocity_names[:joints], peaks)),
-        }
 
 
 def run(scenario: Scenario, progress: Progress = None) -> ScenarioRun:
@@ -163,8 +122,8 @@ class _ScenarioRunner:
         """Return the step that suits all payloads, and the limit at the start [s]."""
         given = self._simulation
         found, limit = np.inf, None
-        for k, stage in enumerate(self._stages):
-            stage.load(self._dyn)
+        for k, (_, _, load) in enumerate(payload_windows(self._stages)):
+            load(self._dyn)
             with given.place.errors(keys=_KEYS):
                 choice = choose(
                     self._dyn, self._q, given['step'], given['method'], given['force'],
@@ -317,16 +276,3 @@ def _within(values: PiecewisePolynomial, begin: float, end: float) -> PiecewiseP
     first = int(np.clip(np.searchsorted(at, begin + 2.0 * JUMP, 'right') - 1, 0, len(at) - 2))
     last = int(np.clip(np.searchsorted(at, end - 2.0 * JUMP, 'left'), first + 1, len(at) - 1))
     return PiecewisePolynomial(at[first: last + 1], values.coefficients[first:last].copy())
-
-
-def joined_motion(parts: list[Trajectory]) -> Trajectory:
-    """Return the parts as one motion; where two meet, the sample of the later one stays."""
-    if len(parts) == 1:
-        return parts[0]
-    found: dict[str, Any] = {
-        name: np.concatenate([
-            *(getattr(each, name)[:-1] for each in parts[:-1]), getattr(parts[-1], name)])
-        for name in _ROWS}
-    events = np.concatenate([each.events for each in parts])
-    methods = list(dict.fromkeys(each.method for each in parts))
-    return replace(parts[0], **found, events=events, method=', '.join(methods))

@@ -72,7 +72,7 @@ def test_set_changes_values_and_text_shows_errors(study):
 
 @pytest.mark.parametrize(('words', 'message'), [
     (('simulate', 'study.yaml', '--dt', '0.1'), '"--dt" is given beside a scenario'),
-    (('simulate', 'study.yaml', '--set', 'a'), 'needs KEY=VALUE'),
+    (('simulate', 'study.yaml', '--set', 'a'), 'needs KEY=YAML'),
     (('simulate', 'study.yaml', '--set', 'simulation.stop=1'), 'Did you mean'),
     (('simulate', 'arm.urdf', '--set', 'a=1'), 'needs a scenario'),
     (('simulate', 'none.yaml'), 'none.yaml: cannot be read'),

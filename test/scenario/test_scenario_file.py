@@ -61,6 +61,7 @@ WRONG = [
     ({'simulation.method': 'RK46'}, 'simulation.method', 'Did you mean "RK45"?'),
     ({'robot': 'none.urdf'}, ':1: robot', 'does not exist'),
     ({'robot': None}, 'robot', 'is missing'),
+    ({'arguments.mode': 1}, ':2: arguments', 'mode'),
     ({'controllers.motors.type': 'pod'}, ':11: controllers.motors.type', 'Did you mean "pd"?'),
     ({'controllers.motors.type': None}, 'controllers.motors', 'has no type'),
     ({'controllers.motors.kp': {'joint1': 1}}, 'controllers.motors.kp', 'joint "joint2"'),
