@@ -12,7 +12,7 @@ from setuptools import Extension, find_packages, setup
 PACKAGE = 'flexdyn_ros'
 SHARED = {
     'launch': ('*.launch.py',),
-    'examples': ('*.py',),
+    'examples': ('*.py', '*.yaml', '*.urdf'),
     'config': ('*.yaml', '*.xml'),
     'rviz': ('*.rviz',),
     'urdf': ('*.xacro', '*.urdf', '*.xml', '*.yaml', '*.npz'),
@@ -98,6 +98,7 @@ setup(
         f'{PACKAGE}.codegen.compile.runtime': ['*.c', '*.h'],
         f'{PACKAGE}.model.extension': ['*.yaml'],
         f'{PACKAGE}.nodes': ['*.yaml'],
+        f'{PACKAGE}.scenario': ['*.yaml'],
         f'{PACKAGE}.ros2_control': [f'arm_dynamics/{path}' for path in ('*', '*/*', '*/*/*')],
         f'{PACKAGE}.simulation': ['steps/*.[ch]'],
     },

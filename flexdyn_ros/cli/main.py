@@ -22,6 +22,7 @@ from flexdyn_ros.cli import (
     generate,
     identify,
     info,
+    inverse_dynamics,
     modes,
     reduce,
     replay,
@@ -39,8 +40,8 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _SUBCOMMANDS = (
-    check, info, modes, flex, simulate, generate, count, identify, excite, replay,
-    track_tip, update_modes, convert,
+    check, info, modes, flex, simulate, inverse_dynamics, generate, count, identify, excite,
+    replay, track_tip, update_modes, convert,
 )
 
 _EPILOG = """\
