@@ -12,6 +12,7 @@ import numpy as np
 # What the number that a row is compared with stands on.
 KINDS = {
     'printed': 'equal to what the source prints',
+    'approximate': 'near what the source prints, of which an input or a program is not printed',
     'bound': 'not beyond what the source prints, such as fewer operations',
     'polynomial': 'fewer operations than a polynomial that the source prints',
     'closed_form': 'closed form',
@@ -23,7 +24,8 @@ KINDS = {
 }
 # The same in a word.
 KIND_WORDS = {
-    'printed': 'printed', 'bound': 'printed bound', 'polynomial': 'printed polynomial',
+    'printed': 'printed', 'approximate': 'printed, near', 'bound': 'printed bound',
+    'polynomial': 'printed polynomial',
     'closed_form': 'closed form', 'second_formulation': 'model',
     'other_code': 'code', 'qualitative': 'statement', 'regression': 'own', 'source': 'source',
 }

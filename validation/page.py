@@ -42,6 +42,8 @@ The kind of a row names the origin of its expected value. Rows of the last three
 apart.
 
 - **printed** in the source, and ours is equal; or a **closed form**;
+- **printed, near**: ours is within the stated part of the printed number, of which an input or
+  the program is not printed;
 - **printed bound**: ours is not beyond the printed number, such as fewer operations;
 - **printed polynomial**: ours is below a polynomial of the source, evaluated for the case;
 - **model**: an independent model or a second formulation;

@@ -24,6 +24,7 @@ MODULES = (
     'beams_and_linkages.stiffening',
     'counts.cases',
     'el_rayyes.clamped_link',
+    'el_rayyes.formulations',
     'el_rayyes.pendulum',
     'el_rayyes.rigid_arms',
     'el_rayyes.symbols',

@@ -78,7 +78,7 @@ def test_the_listing_computes_the_torques(step):
     if step != 'source':
         listing = listing.without_unused()
     if step == 'trigonometry':
-        listing = listing.with_squares_to_one()
+        listing = listing.with_trigonometry()
     dyn = fd.Dynamics(stanford_arm(), backend='reference')
     expected = dyn.inverse_dynamics(STATE['TH'], STATE['QD'], STATE['QF'])
     np.testing.assert_allclose(_run(listing), expected, rtol=1e-12, atol=1e-12)
