@@ -74,7 +74,6 @@ def constants(progress: Progress) -> list[Row]:
     # Frames of the thesis stand at the far ends, turned about x by -90 and 90 degrees.
     first, second = (np.diag(np.array(body.matrix)) for body in bodies)
     return make_rows('er_stanford_constants', {
-        'mass': bodies[0].mass, 'com': bodies[0].com[1],
         'j11': first[0], 'j31': first[1], 'j32_j22': second[1] - second[2],
         'balance': reference(robot).gravity_vector(np.zeros(6))[1],
     })
