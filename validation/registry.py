@@ -45,6 +45,7 @@ MODULES = (
     'van_der_merwe.open_chains',
     'van_der_merwe.three_legs',
     'van_der_merwe.two_chains',
+    'martins_machado.four_terms',
     'martins_machado.integrators',
     'martins_machado.lumping',
     'martins_machado.segments',
