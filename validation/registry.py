@@ -32,6 +32,7 @@ MODULES = (
     'graves.agreement',
     'graves.approximations',
     'graves.base',
+    'graves.mechanism_modes',
     'graves.stiffening',
     'mohan_saha.canadarm_motion',
     'mohan_saha.canadarm_statics',

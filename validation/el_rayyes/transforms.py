@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any, Callable, Iterable, Sequence
+from typing import Any, Callable, Iterable, Optional, Sequence
 
 import numpy as np
 from validation.el_rayyes.flexible_programs import bending, ROOTS
@@ -163,10 +163,10 @@ class Arm:
 
 def rk4(
     accelerations: Callable[[np.ndarray, np.ndarray], np.ndarray], q: np.ndarray, dt: float,
-    t_end: float,
+    t_end: float, qd: Optional[np.ndarray] = None,
 ) -> np.ndarray:
-    """Return the coordinates (T, n) from rest."""
-    q, qd = np.array(q), np.zeros(len(q))
+    """Return the coordinates (T, n) of a run by RK4, from rest unless rates are given."""
+    q, qd = np.array(q), np.zeros(len(q)) if qd is None else np.array(qd)
     found = [q]
     for _ in range(round(t_end / dt)):
         slopes: list[tuple[np.ndarray, np.ndarray]] = []
