@@ -10,7 +10,7 @@ import numpy as np
 from validation.counts.dh_chain import DhRow
 from validation.counts.published_form import atom, Listing, ONE, Term, ZERO
 from validation.counts.robots import flexible_rows
-from validation.el_rayyes.king import King, Link, Mode, Numbers
+from validation.el_rayyes.king import King, KingLink, KingMode, Numbers
 
 GRAVITY = 9.81
 ROOTS = (1.8751040687, 4.6940911330, 7.8547574382, 10.9955407349)
@@ -41,7 +41,7 @@ def bending(number: int) -> tuple[float, float, float]:
 def links_of(
     rows: Sequence[DhRow], rotations: Sequence, states: Sequence[tuple], make: Make,
     multiply: Callable = mul,
-) -> list[Link]:
+) -> list[KingLink]:
     """
     Return the links of an arm.
 
@@ -73,14 +73,14 @@ def links_of(
             for pair in zip(names, (reach, com, moments))
         ]
         modes = [] if beam is None else _modes(row, modal, constant)
-        found.append(Link(
+        found.append(KingLink(
             rotation, vectors[0], vectors[1], constant('m', mass), vectors[2], modes, rate,
             acceleration,
         ))
     return found
 
 
-def _modes(row: DhRow, states: Sequence[tuple], constant: Callable) -> list[Mode]:
+def _modes(row: DhRow, states: Sequence[tuple], constant: Callable) -> list[KingMode]:
     """Return a beam's modes, whose coordinates are their tips' deflections."""
     beam, states = row.beam, list(states)
     assert beam is not None
@@ -103,7 +103,7 @@ def _modes(row: DhRow, states: Sequence[tuple], constant: Callable) -> list[Mode
                 field: constant(letter + tag, value)
                 for (field, letter), value in zip(_LETTERS.items(), values)
             }
-            modes.append(Mode(kind, state=states.pop(0), **own))
+            modes.append(KingMode(kind, state=states.pop(0), **own))
     return modes
 
 

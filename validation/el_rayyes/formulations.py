@@ -15,7 +15,7 @@ from validation.case_file import inputs, make_rows
 from validation.counts.published import published
 from validation.counts.robots import flexible_arm, flexible_rows
 from validation.el_rayyes import flexible_programs, two_links
-from validation.el_rayyes.transforms import Arm, counts_of_a_pass, Rod
+from validation.el_rayyes.transforms import counts_of_a_pass, Rod, RodArm
 from validation.registry import Code
 from validation.studies import reference
 
@@ -43,10 +43,10 @@ def transforms(progress: Progress) -> list[Row]:
     return make_rows('er_transforms', found)
 
 
-def _arm_of_four(torsion: bool) -> tuple[Arm, Dynamics]:
+def _arm_of_four(torsion: bool) -> tuple[RodArm, Dynamics]:
     """Return case 4 in both formulations."""
     hub = inputs('er_case4_1')['hub']
-    arm = Arm([
+    arm = RodArm([
         _rod(1.0, 'yzx' if torsion else 'yz'), _rod(1.0, 'yz', hub=(2.0, hub)),
     ])
     return arm, Dynamics(two_links.arm(torsion_modes='1' if torsion else '0'))
@@ -80,7 +80,7 @@ def _deviation_of_three(rigidity: float) -> float:
     """Return the largest deviation of a joint angle in the swing of case 3 [rad]."""
     data = inputs('er_case3')
     tip, (length, mass) = data['tip_masses'][0], (data['length'], data['mass'])
-    arm = Arm([
+    arm = RodArm([
         Rod(length, mass, rigidity, 'y'), Rod(length, mass, rigidity, 'y', tip_mass=tip),
     ], data['gravity'])
     robot = load_robot(beam_arm_urdf(

@@ -43,7 +43,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Mode:
+class KingMode:
     """
     An assumed mode of a link.
 
@@ -69,7 +69,7 @@ class Mode:
 
 
 @dataclass(frozen=True)
-class Link:
+class KingLink:
     """
     A link behind a revolute joint.
 
@@ -89,7 +89,7 @@ class Link:
     com: Vector
     mass: Any
     moments: Vector
-    modes: Sequence[Mode]
+    modes: Sequence[KingMode]
     rate: Any
     acceleration: Any
 
@@ -110,7 +110,7 @@ class King:
         self.nothing: Vector = (zero, zero, zero)
 
     def inverse_dynamics(
-        self, links: Sequence[Link], gravity: Any
+        self, links: Sequence[KingLink], gravity: Any
     ) -> tuple[list[Any], list[list[Any]]]:
         """Return the torques of the joints, and each link's modal forces; gravity along z0."""
         spin, spun, start = self.nothing, self.nothing, (self.zero, self.zero, gravity)
@@ -167,7 +167,7 @@ class King:
 class _Bent:
     """A link with what its modes make of it."""
 
-    def __init__(self, king: King, link: Link):
+    def __init__(self, king: King, link: KingLink):
         self.king, self.link = king, link
         zero, one = king.zero, king.one
         by = {kind: [mode for mode in link.modes if mode.kind == kind] for kind in 'xyz'}
@@ -203,7 +203,7 @@ class _Bent:
             self._first_order(self.gd), self._second_order(by, 1)
         )
 
-    def _sum(self, modes: Sequence[Mode], what: str, order: int) -> Any:
+    def _sum(self, modes: Sequence[KingMode], what: str, order: int) -> Any:
         out = self.king.out
         terms = [out.multiply(mode.state[order], getattr(mode, what)) for mode in modes]
         return out.add(self.king.zero, *terms)
@@ -299,7 +299,7 @@ class _Bent:
             king.cross(king.plus(link.reach, link.com), self.force), self.moment,
         ), modal
 
-    def _modal(self, mode: Mode, force: Vector, moment: Vector) -> Any:
+    def _modal(self, mode: KingMode, force: Vector, moment: Vector) -> Any:
         """Return a modal force, (2.48) and (2.54) to (2.56)."""
         king, out, zero = self.king, self.king.out, self.king.zero
         own = [

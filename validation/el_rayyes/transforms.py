@@ -99,7 +99,7 @@ class Rod:
         self.stiffness[k - 1] = self.torsional * wave**2 / (2.0 * self.length)
 
 
-class Arm:
+class RodArm:
     """An arm of rods; coordinates are the joints, then the modes link by link."""
 
     def __init__(self, rods: Sequence[Rod], gravity: Sequence[float] = (0.0, 0.0, 0.0)):
@@ -225,7 +225,7 @@ class Tally:
 
 def counts_of_a_pass(rods: Sequence[Rod]) -> tuple[int, int]:
     """Return products and sums of one inverse dynamics, with those by zeros and ones."""
-    arm = Arm(rods)
+    arm = RodArm(rods)
     Tally.counts[:] = 0, 0
     q = np.full(arm.size, Tally(), dtype=object)
     arm.inverse_dynamics(q, q, q[None])
