@@ -28,20 +28,27 @@ def is_constant(name: str) -> bool:
     return name[0].islower() or name[0].isdigit()
 
 
-def with_constants_computed(listing: Listing, values: Mapping[str, float]) -> Listing:
+def with_constants_computed(
+    listing: Listing, values: Mapping[str, float]
+) -> tuple[Listing, dict[str, float]]:
     """
-    Return the statements with constants x; those that are constant as a whole are gone.
+    Return the statements with constants x, and the values of all constants.
+
+    Statements that are constant as a whole are gone.
 
     Args:
         listing: The statements.
         values: Of the constants; a term whose constant is zero vanishes.
     """
     names: dict[tuple, str] = {}
+    found = dict(values)
     known: dict[str, Term] = {}
 
-    def constant(*parts: tuple[int, tuple[str, ...]]) -> str:
+    def constant(value: float, *parts: tuple[int, tuple[str, ...]]) -> str:
         """Return the name of a sum of products of constants."""
-        return names.setdefault(tuple(parts), f'x{len(names) + 1:03d}')
+        name = names.setdefault(tuple(parts), f'x{len(names) + 1:03d}')
+        found[name] = value
+        return name
 
     def computed(statement: PublishedStatement) -> PublishedStatement:
         groups: dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]] = {}
@@ -64,9 +71,9 @@ def with_constants_computed(listing: Listing, values: Mapping[str, float]) -> Li
             if abs(number) < _ZERO:
                 continue
             if others:
-                terms.append(Term(1, (*variables, constant(*parts))))
+                terms.append(Term(1, (*variables, constant(number, *parts))))
             elif len(fixed) > 1:
-                terms.append(Term(sign, (*variables, constant((1, fixed)))))
+                terms.append(Term(sign, (*variables, constant(sign * number, (1, fixed)))))
             else:
                 terms.append(Term(sign, variables + fixed))
         return replace(statement, terms=tuple(terms))
@@ -79,7 +86,7 @@ def with_constants_computed(listing: Listing, values: Mapping[str, float]) -> Li
             known[statement.name], = statement.terms
         else:
             kept.append(statement)
-    return Listing(kept, [computed(result) for result in listing.results])
+    return Listing(kept, [computed(result) for result in listing.results]), found
 
 
 def with_duplicates_renamed(listing: Listing) -> Listing:

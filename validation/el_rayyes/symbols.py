@@ -155,8 +155,8 @@ def _last_steps(rows: Sequence[DhRow], equal: Mapping[str, str]) -> tuple[Listin
     values = constants(rows)
     values |= {name: values[other] for name, other in equal.items()}
     listing = inverse_dynamics(rows).without_unused().with_trigonometry()
-    computed = with_constants_computed(listing, values).without_unused()
-    return computed, with_duplicates_renamed(computed)
+    computed, _ = with_constants_computed(listing, values)
+    return computed.without_unused(), with_duplicates_renamed(computed.without_unused())
 
 
 def _of_the_figure(listing: Listing) -> int:
