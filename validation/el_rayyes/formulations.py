@@ -8,6 +8,7 @@ from typing import Any
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation import simulate
+from flexdyn_ros.simulation.frequencies import natural_modes
 import numpy as np
 from validation.beam_arms import beam_arm_urdf
 from validation.case import Progress, Row, Verdict
@@ -33,7 +34,9 @@ def _rod(mass: float, modes: str, **others: Any) -> Rod:
 def transforms(progress: Progress) -> list[Row]:
     """Return how the motions of cases 3 and 4 by transformation matrices differ from ours."""
     given = inputs('er_transforms')
-    found: dict[str, Any] = {'forces': _forces()}
+    found: dict[str, Any] = {
+        'forces': _forces(), 'bending': _clamped('y'), 'torsion': _clamped('x'),
+    }
     for number, name in enumerate(given['cases'], 1):
         key = f'case{name[-1]}'
         found[key] = _deviation_of_four(name, 1.0)
@@ -59,6 +62,16 @@ def _forces() -> float:
     q[2:] = qd[2:] = 0.0
     theirs = arm.inverse_dynamics(q, qd, qdd[None])[0]
     return float(np.max(np.abs(dyn.inverse_dynamics(q, qd, qdd) - theirs)))
+
+
+def _clamped(kind: str) -> np.ndarray:
+    """Return the frequencies of a clamped link by its first four modes [Hz]."""
+    arm = RodArm([_rod(0.5, 4 * kind)])
+    given = np.vstack((np.zeros(arm.size), np.eye(arm.size)))
+    bias, *columns = arm.inverse_dynamics(*np.zeros((2, arm.size)), given)
+    mass = (np.array(columns) - bias)[1:, 1:]
+    rates, _ = natural_modes(mass, np.diag(arm.rods[0].stiffness))
+    return rates / (2.0 * np.pi)
 
 
 def _deviation_of_four(name: str, share: float) -> float:
