@@ -67,8 +67,8 @@ def _forces() -> float:
 def _clamped(kind: str) -> np.ndarray:
     """Return the frequencies of a clamped link by its first four modes [Hz]."""
     arm = RodArm([_rod(0.5, 4 * kind)])
-    given = np.vstack((np.zeros(arm.size), np.eye(arm.size)))
-    bias, *columns = arm.inverse_dynamics(*np.zeros((2, arm.size)), given)
+    rest, given = np.zeros(arm.size), np.vstack((np.zeros(arm.size), np.eye(arm.size)))
+    bias, *columns = arm.inverse_dynamics(rest, rest, given)
     mass = (np.array(columns) - bias)[1:, 1:]
     rates, _ = natural_modes(mass, np.diag(arm.rods[0].stiffness))
     return rates / (2.0 * np.pi)
