@@ -185,6 +185,7 @@ def _record(outcome: Outcome) -> dict[str, Any]:
                 'expected_text': expected_text(row), 'ours_text': ours_text(row),
                 'relation': row.relation, 'difference': row.difference,
                 'tolerance': row.tolerance, 'relative': row.relative,
+                'of_largest': bool(row.of_largest),
                 'verdict': row.verdict, 'note': note_text(row) or None,
             }
             for row in outcome.rows

@@ -12,6 +12,7 @@ import numpy as np
 # What the number that a row is compared with stands on.
 KINDS = {
     'printed': 'equal to what the source prints',
+    'approximate': 'near what the source prints, of which an input or a program is not printed',
     'bound': 'not beyond what the source prints, such as fewer operations',
     'polynomial': 'fewer operations than a polynomial that the source prints',
     'closed_form': 'closed form',
@@ -23,11 +24,12 @@ KINDS = {
 }
 # The same in a word.
 KIND_WORDS = {
-    'printed': 'printed', 'bound': 'printed bound', 'polynomial': 'printed polynomial',
+    'printed': 'printed', 'approximate': 'printed, near', 'bound': 'printed bound',
+    'polynomial': 'printed polynomial',
     'closed_form': 'closed form', 'second_formulation': 'model',
     'other_code': 'code', 'qualitative': 'statement', 'regression': 'own', 'source': 'source',
 }
-# Of the largest number that a row finds where it should miss.
+# How near ours is to the number that explains a miss, of its largest entry, unless a row says.
 EXPLAINED_WITHIN = 1e-3
 RELATIONS = ('equal', 'at most', 'at least')
 COSTS = ('quick', 'slow')
@@ -90,14 +92,16 @@ class Row:
         ours: The same from this package; a Verdict on a statement; NotRun.
         unit: Unit of both.
         tolerance: Largest difference that counts as none.
-        relative: Whether tolerance and difference are fractions of the largest expected number.
+        relative: Whether tolerance and difference are fractions of each expected number.
+        of_largest: Why they are fractions of the largest expected number instead, if they are.
         kind: A key of KINDS.
         relation: What ours is to be against the expected: equal, at most or at least.
         place: Where in the source it stands.
         note: What a reader should know.
         expected_miss: Why the row does not come out, and which side is wrong; empty where it does.
         shown: How the expected number is printed, where not as the file gives it.
-        instead: What ours is where it should miss; within a thousandth of the largest number.
+        instead: What ours is where it should miss.
+        instead_within: How near ours is to that; a thousandth of its largest entry if None.
     """
 
     quantity: str
@@ -106,6 +110,7 @@ class Row:
     unit: str = ''
     tolerance: float = 0.0
     relative: bool = False
+    of_largest: str = ''
     kind: str = 'printed'
     relation: str = 'equal'
     place: str = ''
@@ -113,6 +118,7 @@ class Row:
     expected_miss: str = ''
     shown: str = ''
     instead: Optional[Numbers] = None
+    instead_within: Optional[float] = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -123,9 +129,8 @@ class Row:
             raise ValueError(f'"{self.quantity}": relation "{self.relation}" is not known')
         if isinstance(self.ours, NotRun):
             return
-        numbers = not isinstance(self.ours, Verdict) and bool(self.expected_miss)
-        if numbers != (self.instead is not None):
-            raise ValueError(f'"{self.quantity}": "instead" bounds rows of numbers that miss')
+        if bool(self.expected_miss) != (self.instead is not None):
+            raise ValueError(f'"{self.quantity}": "instead" bounds rows that miss, and no others')
         if isinstance(self.expected, str) != isinstance(self.ours, Verdict):
             raise ValueError(f'"{self.quantity}": a statement and a Verdict belong together')
         if not isinstance(self.expected, str) and not isinstance(self.ours, Verdict):
@@ -138,7 +143,7 @@ class Row:
     @property
     def difference(self) -> Optional[float]:
         """
-        The largest difference, by absolute value, over the largest expected number if relative.
+        The largest difference, by absolute value; over the expected number if relative.
 
         For "at most" and "at least" it is by how much the bound is passed, negative within it.
         None where there are no two numbers.
@@ -151,9 +156,14 @@ class Row:
         values = sign * difference if sign else np.abs(difference)
         if not np.all(np.isfinite(values)):
             return float('inf')
-        largest = float(np.max(values, initial=-np.inf))
-        scale = float(np.max(np.abs(expected), initial=0.0)) if self.relative else 1.0
-        return largest / (scale or 1.0)
+        if self.of_largest:
+            values = values / (np.max(np.abs(expected)) or 1.0)
+        elif self.relative:
+            # An expected zero leaves no difference but none.
+            size = np.where(expected == 0.0, np.where(values > 0.0, 0.0, 1.0), np.abs(expected))
+            with np.errstate(divide='ignore'):
+                values = values / size
+        return float(np.max(values))
 
     @property
     def verdict(self) -> str:
@@ -170,11 +180,12 @@ class Row:
         return MET if met else MISSED
 
     def _as_explained(self) -> bool:
-        """Return whether ours is what the explanation makes of it; a statement has no number."""
-        if self.instead is None:
-            return True
+        """Return whether ours is what the explanation makes of it."""
         off = np.abs(np.asarray(self.ours, dtype=float) - np.asarray(self.instead, dtype=float))
-        return bool(np.max(off) <= EXPLAINED_WITHIN * np.max(np.abs(self.instead)))
+        within = self.instead_within
+        if within is None:
+            within = EXPLAINED_WITHIN * float(np.max(np.abs(self.instead)))
+        return bool(np.max(off) <= within)
 
 
 @dataclass(frozen=True)

@@ -35,18 +35,22 @@ allow.
 
 - **met**: within the tolerance.
 - **explained**: outside the tolerance as expected, and where a number of its own puts it, to a
-  thousandth; the note gives the side in error and the cause.
+  thousandth or as near as the row states; the note gives the side in error and the cause.
 - **missed**: any other deviation, and a row that meets its number where a deviation is expected.
+
+A relative tolerance is of each entry. Where it is of the largest one, the note gives the reason.
 
 The kind of a row names the origin of its expected value. Rows of the last three kinds are counted
 apart.
 
 - **printed** in the source, and ours is equal; or a **closed form**;
+- **printed, near**: ours is within the stated part of the printed number, of which an input or
+  the program is not printed;
 - **printed bound**: ours is not beyond the printed number, such as fewer operations;
 - **printed polynomial**: ours is below a polynomial of the source, evaluated for the case;
 - **model**: an independent model or a second formulation;
 - **code**: another program in the same run;
-- **statement** of the source, without a number;
+- **statement** of the source, in words;
 - **own**: our own value, kept as a regression test;
 - **source**: sums and statements of a source's own tables.
 """
@@ -62,7 +66,7 @@ def page(outcomes: Sequence[Outcome], cases: Sequence[Case], pictures: str) -> s
         pictures: Folder of the pictures, as the page names it.
     """
     by_name = {outcome.name: outcome for outcome in outcomes}
-    parts = [_HEAD, _summary(outcomes), _machine(), _explained(cases, by_name)]
+    parts = [_HEAD, _summary(outcomes), _machine(), _rests_on(), _explained(cases, by_name)]
     for key, content in sources().items():
         own = [case for case in cases if case.source.key == key]
         if own:
@@ -99,6 +103,14 @@ def _machine() -> str:
     return paragraph(
         f'Computed with {", ".join(versions)} on {_processor()}, {platform.system()}.'
     ) + '\n'
+
+
+def _rests_on() -> str:
+    """Return what the rows of each source rest on."""
+    lines = ['## What the rows rest on', '', '| source | its rows rest on |', '|---|---|']
+    for content in sources().values():
+        lines.append(_cells(_heading(content), content['rests_on']))
+    return '\n'.join([*lines, ''])
 
 
 def _explained(cases: Sequence[Case], outcomes: dict[str, Outcome]) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Sequence
 
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
@@ -40,11 +40,17 @@ def frequencies_hz(
     return rates[rates > 0.0] / (2.0 * np.pi)
 
 
-def static_coordinates(robot: Robot, frame: str, wrench: Any) -> np.ndarray:
-    """Return the coordinates, (nv,), at which stiffness holds a wrench on a frame."""
+def static_coordinates(
+    robot: Robot, frame: str, wrench: Any, held: Sequence[str] = ()
+) -> np.ndarray:
+    """Return the coordinates, (nv,), at which stiffness holds a wrench; some of them locked."""
     dyn, zero = reference(robot), np.zeros(robot.nv)
+    free = [k for k, name in enumerate(robot.coordinate_names) if name not in held]
     load = -dyn.external_force_vector(zero, {frame: wrench})
-    return np.linalg.solve(stiffness_matrix(dyn, zero), load)
+    zero[free] = np.linalg.solve(
+        stiffness_matrix(dyn, np.zeros(robot.nv))[np.ix_(free, free)], load[free]
+    )
+    return zero
 
 
 def frequency_of_samples(samples: np.ndarray, dt: float) -> float:

@@ -40,9 +40,8 @@ def difference_text(row: Row) -> str:
         return ''
     if row.relation != 'equal':
         return f'{difference:+.3g}'
-    sign = ' of the largest' if row.relative and np.size(row.expected) > 1 else ''
-    percent = ' (relative)' if row.relative and not sign else ''
-    return f'{difference:.1e}{sign}{percent}, allowed {row.tolerance:.1e}'
+    scale = ' of the largest' if row.of_largest else ' (relative)' if row.relative else ''
+    return f'{difference:.1e}{scale}, allowed {row.tolerance:.1e}'
 
 
 def verdict_text(row: Row) -> str:
@@ -53,8 +52,8 @@ def verdict_text(row: Row) -> str:
 
 
 def note_text(row: Row) -> str:
-    """Return what there is to know of a row: why it misses, and its note."""
-    return ' '.join(text for text in (row.expected_miss, row.note) if text)
+    """Return what there is to know of a row: why it misses, its scale, and its note."""
+    return ' '.join(text for text in (row.expected_miss, row.of_largest, row.note) if text)
 
 
 def numbers_text(value: Union[Numbers, None]) -> str:

@@ -6,6 +6,12 @@ from math import cos, prod, sin
 import flexdyn_ros as fd
 import numpy as np
 import pytest
+from validation.counts.clear import (
+    constants,
+    with_constants_computed,
+    with_duplicates_renamed,
+)
+from validation.counts.dh_chain import DhRow
 from validation.counts.published import published
 from validation.counts.published_form import (
     atom,
@@ -13,9 +19,11 @@ from validation.counts.published_form import (
     Listing,
     ONE,
     publication_counts,
+    PublishedStatement,
+    Term,
     ZERO,
 )
-from validation.counts.robots import stanford_arm, stanford_rows
+from validation.counts.robots import PUMA, stanford_rows, table_robot
 
 X, Y = atom('X'), atom('Y')
 # A state of the Stanford arm.
@@ -71,35 +79,62 @@ def test_counts_are_the_published_ones():
     assert statements == pytest.approx(expected['statements'], abs=1)
 
 
-@pytest.mark.parametrize('step', ['source', 'unused', 'trigonometry'])
-def test_the_listing_computes_the_torques(step):
+STEPS = ('source', 'unused', 'trigonometry', 'constants', 'duplicates')
+
+
+@pytest.mark.parametrize('robot', ['Stanford6', 'Puma6'])
+@pytest.mark.parametrize('step', STEPS)
+def test_the_listing_computes_the_torques(robot, step):
     """Each step gives the torques of our inverse dynamics."""
-    listing = inverse_dynamics(stanford_rows())
-    if step != 'source':
+    rows = stanford_rows() if robot == 'Stanford6' else [DhRow(*row) for row in PUMA]
+    listing, values = inverse_dynamics(rows), constants(rows)
+    last = STEPS.index(step)
+    if last > 0:
         listing = listing.without_unused()
-    if step == 'trigonometry':
-        listing = listing.with_squares_to_one()
-    dyn = fd.Dynamics(stanford_arm(), backend='reference')
+    if last > 1:
+        listing = listing.with_trigonometry()
+    if last > 2:
+        listing, values = with_constants_computed(listing, values)
+    if last > 3:
+        listing = with_duplicates_renamed(listing)
+    dyn = fd.Dynamics(table_robot(robot), backend='reference')
     expected = dyn.inverse_dynamics(STATE['TH'], STATE['QD'], STATE['QF'])
-    np.testing.assert_allclose(_run(listing), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(_run(listing, values), expected, rtol=1e-12, atol=1e-12)
 
 
-def _run(listing):
-    """Evaluate a listing at the state, with the numbers of the Stanford arm."""
-    values = {'g': 9.81, '2': 2.0}
-    for number, row in enumerate(stanford_rows(), start=1):
+def _run(listing, values):
+    """Evaluate a listing at the state."""
+    angles = STATE['TH']
+    values = {**values, 'C23': cos(angles[1] + angles[2]), 'S23': sin(angles[1] + angles[2])}
+    for number, angle in enumerate(angles, start=1):
         values |= {f'{name}{number}': STATE[name][number - 1] for name in STATE}
-        angle = STATE['TH'][number - 1]
         values |= {f'C{number}': cos(angle), f'S{number}': sin(angle)}
-        values |= {f'm{number}': row.mass, f'dl{number}': row.d}
-        twist = {0.0: (0.0, 1.0), 90.0: (1.0, 0.0), -90.0: (-1.0, 0.0)}[row.alpha]
-        far = (0.0, row.d * twist[0], row.d * twist[1])
-        for axis, k in zip('xyz', range(3)):
-            values[f's{axis}{number}'] = row.com[k]
-            values[f'sp{axis}{number}'] = row.com[k] + far[k]
-            values[f'j{k + 1}{number}'] = row.moments[k]
     for statement in (*listing.statements, *listing.results):
         values[statement.name] = sum(
             term.sign * prod(values[name] for name in term.atoms) for term in statement.terms
         )
     return [values[statement.name] for statement in listing.results]
+
+
+def test_constants_of_figure_3_4():
+    """Terms of the same variables share one constant; opposite ones vanish."""
+    both = PublishedStatement('Z0001', (
+        Term(1, ('QD2', 'j32', 'C2', 'QD1')), Term(-1, ('C2', 'QD1', 'j22', 'QD2')),
+    ))
+    listing = Listing([both], [PublishedStatement('RES1', (atom('Z0001'),))])
+    found, values = with_constants_computed(listing, {'j32': 0.044343, 'j22': 0.018})
+    assert found.statements[0].terms == (Term(1, ('C2', 'QD1', 'QD2', 'x001')),)
+    assert values['x001'] == pytest.approx(0.026343, abs=1e-12)
+    gone, _ = with_constants_computed(listing, {'j32': 0.018, 'j22': 0.018})
+    assert gone.statements == [] and gone.results[0].terms == ()
+
+
+def test_duplicates_of_the_most_frequent_pair_first():
+    """A pair in two places is one statement, and what stands once stays."""
+    lines = [
+        PublishedStatement('Z0001', (Term(1, ('A', 'B', 'C')),)),
+        PublishedStatement('Z0002', (Term(-1, ('A', 'B', 'D')), Term(1, ('A', 'C')))),
+    ]
+    found = with_duplicates_renamed(Listing(lines, [PublishedStatement('RES1', (X,))]))
+    assert [each.name for each in found.statements] == ['Y001', 'Z0001', 'Z0002']
+    assert found.statements[2].terms == (Term(-1, ('Y001', 'D')), Term(1, ('A', 'C')))

@@ -10,6 +10,7 @@ from validation.registry import cases, chosen, MODULES
 
 FILE = """
 publication: Someone, 1990
+rests_on: A table
 cases:
   a:
     title: First
@@ -59,6 +60,7 @@ def test_results_and_rows_belong_together(folder):
 @pytest.mark.parametrize('change, problem', [
     (('absolute', 'tolerance'), 'unknown'), (('title: First', 'name: First'), 'missing'),
     (('absolute: 0.1', 'absolute: 0.1, relative: 0.1'), 'two tolerances'),
+    (('absolute: 0.1', 'of_largest: 0.1'), 'needs a reason'),
     (('place: table 1', 'place: table 1\n    cost: high'), 'cost'),
     (('      word', '      length'), 'given twice'),
 ])

@@ -47,3 +47,16 @@ def test_wrong_calls(tmp_path):
         done = validation(*words, cwd=tmp_path)
         assert done.returncode == 2, words
         assert problem in done.stderr
+
+
+def test_step_size_study(tmp_path):
+    """RK4 is four times as costly with a quarter of the step; wrong starts are refused."""
+    words = ['validation.martins_machado', '--duration', '0.02', '--methods', 'rk4', '--steps',
+             '4e-4', '1e-4']
+    environment = {**os.environ, 'PYTHONPATH': str(ROOT)}
+    done = run_forked(MODULES, [*words, '--json'], tmp_path, environment)
+    coarse, fine = json.loads(done.stdout)
+    assert fine['evaluations'] == 4.0 * coarse['evaluations']
+    assert fine['error'] < coarse['error'] < 1e-4
+    wrong = run_forked(MODULES, [*words, '--q0', '1'], tmp_path, environment)
+    assert wrong.returncode == 2 and '--q0' in wrong.stderr

@@ -32,13 +32,20 @@ def row(ours, expected=2.0, **others):
     (row(np.nan, tolerance=0.1), np.inf, 'missed'),
     (row(np.array([1.0, 4.0]), np.array([1.0, 2.0])), 2.0, 'missed'),
     (row(np.array([1.0, 4.0]), np.array([1.0, 5.0]), relative=True, tolerance=0.3), 0.2, 'met'),
+    # Of each entry, not of the largest; an expected zero leaves no room.
+    (row(np.array([2.0, 9.0]), np.array([1.0, 9.0]), relative=True, tolerance=0.3), 1.0, 'missed'),
+    (row(np.array([1e-9, 9.0]), np.array([0.0, 9.0]), relative=True, tolerance=0.3), np.inf,
+     'missed'),
+    (row(np.array([2.0, 9.0]), np.array([1.0, 9.0]), of_largest='noise', tolerance=0.3), 1 / 9,
+     'met'),
     (row(3.0, expected_miss='a misprint', instead=3.0), 1.0, 'explained'),
     (row(2.0, expected_miss='a misprint', instead=2.0), 0.0, 'missed'),
     # It misses, but not where the explanation puts it.
     (row(3.1, expected_miss='a misprint', instead=3.0), 1.1, 'missed'),
     (row(Verdict(True, 'x'), 'it falls'), None, 'met'),
     (row(Verdict(False, 'x'), 'it falls'), None, 'missed'),
-    (row(Verdict(False, 'x'), 'it falls', expected_miss='it does not'), None, 'explained'),
+    (row(1e-9, expected_miss='rounding', instead=0.0, instead_within=1e-8), 2.0, 'explained'),
+    (row(1e-7, expected_miss='rounding', instead=0.0, instead_within=1e-8), 2.0, 'missed'),
     (row(NotRun('exudyn (pip install exudyn)')), None, 'not run'),
 ])
 def test_verdicts(found, difference, verdict):
@@ -62,10 +69,11 @@ def test_no_numbers_are_no_row():
 @pytest.mark.parametrize('wrong', [
     {'kind': 'told'}, {'relation': 'below'}, {'kind': 'printed', 'relation': 'at most'},
     {'expected_miss': 'a misprint'}, {'instead': 3.0},
+    {'expected': 'it falls', 'ours': Verdict(False, 'x'), 'expected_miss': 'it does not'},
 ])
 def test_unknown_words_are_errors(wrong):
     with pytest.raises(ValueError):
-        row(1.0, **wrong)
+        row(**{'ours': 1.0, **wrong})
 
 
 def case(run, **others):

@@ -121,17 +121,18 @@ class Listing:
                 needed.update(name for term in statement.terms for name in term.atoms)
         return Listing(kept[::-1], self.results)
 
-    def with_squares_to_one(self) -> Listing:
-        """Return the statements with x s^2 + x c^2 = x (the squares of CLEAR's second pass)."""
+    def with_trigonometry(self) -> Listing:
+        """Return the statements with squares and products of waves merged (CLEAR's second)."""
         merged = [
-            PublishedStatement(each.name, _merge_squares(each.terms) or each.terms)
+            PublishedStatement(each.name, _merge_waves(each.terms) or each.terms)
             for each in self.statements
         ]
         return Listing(merged, self.results)
 
 
-def _merge_squares(terms: tuple[Term, ...]) -> Optional[tuple[Term, ...]]:
-    if len(terms) != 2 or terms[0].sign != terms[1].sign:
+def _merge_waves(terms: tuple[Term, ...]) -> Optional[tuple[Term, ...]]:
+    """Return x (c^2 + s^2) as x, and products of two angles' waves as those of their sum."""
+    if len(terms) != 2:
         return None
     left, right = list(terms[0].atoms), list(terms[1].atoms)
     common = []
@@ -140,11 +141,24 @@ def _merge_squares(terms: tuple[Term, ...]) -> Optional[tuple[Term, ...]]:
             left.remove(name)
             right.remove(name)
             common.append(name)
-    waves = sorted((tuple(left), tuple(right)))
-    number = waves[0][0][1:] if waves[0] else ''
-    if waves != [(f'C{number}', f'C{number}'), (f'S{number}', f'S{number}')]:
+    (first, sign), (second, other) = sorted(
+        (sorted(factors), term.sign) for factors, term in zip((left, right), terms)
+    )
+    numbers = {name[1:] for name in (*first, *second)}
+    kinds = [[name[0] for name in factors] for factors in (first, second)]
+    if len(numbers) > 2 or any(len(factors) != 2 for factors in kinds):
         return None
-    return (Term(terms[0].sign, tuple(common)),)
+    pair = ''.join(sorted(numbers))
+    if kinds == [['C', 'C'], ['S', 'S']] and [each[1:] for each in first] == [
+        each[1:] for each in second
+    ]:
+        if len(numbers) == 1 and sign == other:
+            return (Term(sign, tuple(common)),)
+        if len(numbers) == 2 and sign != other:
+            return (Term(sign, (f'C{pair}', *common)),)
+    elif kinds == [['C', 'S'], ['C', 'S']] and len(numbers) == 2 and sign == other:
+        return (Term(sign, (f'S{pair}', *common)),)
+    return None
 
 
 def inverse_dynamics(rows: Sequence[DhRow]) -> Listing:
@@ -243,10 +257,10 @@ class _Link:
             turned = _cross(out, arm, force)
             shifted = outer._ahead(tuple(add(x, y) for x, y in zip(moment, turned)))
             force = outer._ahead(force)
-        own = _cross(out, self.arm, self.force)
-        total = tuple(
-            add(x, y, z) for x, y, z in zip(shifted, own, self.moment)
-        )
+        # Figure 3.2: Z0195 is the link's own moment about the joint, Z0197 adds the next link's.
+        turned = _cross(out, self.arm, self.force)
+        own = tuple(add(x, y) for x, y in zip(self.moment, turned))
+        total = tuple(add(x, y) for x, y in zip(own, shifted))
         return tuple(add(x, y) for x, y in zip(force, self.force)), total
 
     def along_axis(self, force: Vector, moment: Vector) -> Term:
@@ -291,7 +305,7 @@ def publication_counts() -> dict[str, tuple[int, int]]:
     """Return multiplications and additions of the Stanford arm's listing, step by step."""
     source = inverse_dynamics(stanford_rows())
     used = source.without_unused()
-    merged = used.with_squares_to_one()
+    merged = used.with_trigonometry()
     return {
         'source': source.operations,
         'unused': used.operations,

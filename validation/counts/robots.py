@@ -105,6 +105,15 @@ def flexible_arm(
         general: Whether the links are the harder ones of this module instead of the rods of
             1 m and 0.5 kg (table 4.8) and the Puma's wrist.
     """
+    rows = flexible_rows(links, modes, joint_mass, base_twist, general)
+    robot = chain(f'flexible_{name}', rows)
+    return robot if gravity else without_gravity(robot)
+
+
+def flexible_rows(
+    links: str, modes: int, joint_mass: float, base_twist: float = -90.0, general: bool = False
+) -> list[DhRow]:
+    """Return the links of a flexible case; arguments as of `flexible_arm`."""
     kinds = links.split('-')
     rows: list[DhRow] = []
     for number, kind in enumerate(kinds):
@@ -118,8 +127,7 @@ def flexible_arm(
     if kinds[-1] == 'R' and not general:
         # The forearm carries the Puma's wrist, whose first axis lies along it.
         rows[2] = replace(rows[2], alpha=PUMA[2][0])
-    robot = chain(f'flexible_{name}', rows)
-    return robot if gravity else without_gravity(robot)
+    return rows
 
 
 def _shoulder_row(twist: float) -> DhRow:

@@ -136,7 +136,26 @@ def draw_bending(folder: Path) -> list[Picture]:
     )]
 
 
+def draw_torsion(folder: Path) -> list[Picture]:
+    """Draw what figures 4.11 and 4.12 show: the four coordinates of torsion."""
+    motion, start = _motion('er_case2'), inputs('er_case2')
+    held = static_coordinates(_link('er_case2'), 'tip', start['load'])
+    figure = new_figure(11.0, 6.0)
+    for k, axes in enumerate(figure.subplots(2, 2).flat):
+        span = motion.t < 4.0 / expected('er_case2', 'frequencies')[k]
+        axes.plot(1e3 * motion.t[span], 1e3 * motion.q[span, k], color=COLOURS[k])
+        axes.axhline(1e3 * held[k], color=COLOURS[6], linestyle='--', linewidth=1,
+                     label='at rest under the load')
+        axes.set(xlabel='time [ms]', ylabel='[mrad]', title=f'Mode {k + 1}')
+        axes.legend(frameon=False, loc='upper right')
+    save_figure(figure, folder, 'er_case2.png')
+    return [Picture(
+        'er_case2.png', 'Figures 4.11 and 4.12 of El-Rayyes: the coordinates of torsion of a '
+        'clamped link under a step of 12 N m at its tip.',
+    )]
+
+
 CODE = {
     'er_case1': Code(bending, draw_bending),
-    'er_case2': Code(torsion),
+    'er_case2': Code(torsion, draw_torsion),
 }

@@ -3,16 +3,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Mapping, Sequence
 
 from flexdyn_ros.symbolic.graph import CONSTANT, Expression, Graph
 from flexdyn_ros.symbolic.optimise import optimise, PASSES
 from flexdyn_ros.symbolic.program import operation_counts, Program
 from validation.case import Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
-from validation.counts.published_form import inverse_dynamics
+from validation.counts.clear import (
+    constants,
+    with_constants_computed,
+    with_duplicates_renamed,
+)
+from validation.counts.dh_chain import DhRow
+from validation.counts.published_form import inverse_dynamics, Listing
 from validation.counts.published_program import published_program
-from validation.counts.robots import stanford_rows
+from validation.counts.robots import PUMA, stanford_rows
 from validation.registry import Code
 
 
@@ -125,13 +132,52 @@ def statistics(progress: Progress) -> list[Row]:
     source = inverse_dynamics(stanford_rows())
     used = source.without_unused()
     found, _ = optimise(published_program())
-    ours = sum(_operations(*found.outputs))
+    computed, renamed = _last_steps(stanford_rows(), EQUAL)
+    moved = _last_steps(stanford_rows(), {})
     return make_rows('er_clear_statistics', {
         'source': sum(source.operations), 'unused': sum(used.operations),
-        'trigonometry': sum(used.with_squares_to_one().operations),
+        'trigonometry': sum(used.with_trigonometry().operations),
+        'constants': sum(computed.operations), 'duplicates': renamed.operations,
+        'moved': [sum(step.operations) for step in moved], 'figure': _of_the_figure(renamed),
+        'positioning': _last_steps(stanford_rows()[:3], {})[1].operations,
+        'puma': _last_steps([DhRow(*row) for row in PUMA], {})[1].operations,
         'statements': len(source.statements), 'misprint': sum(source.operations),
-        'factoring': ours,
+        'factoring': sum(_operations(*found.outputs)),
     })
+
+
+# Constant of link 4 that has the value of another.
+EQUAL = {'j34': 'j24'}
+
+
+def _last_steps(rows: Sequence[DhRow], equal: Mapping[str, str]) -> tuple[Listing, Listing]:
+    """Return a listing after CLEAR's step on constants, and after that on duplicates."""
+    values = constants(rows)
+    values |= {name: values[other] for name, other in equal.items()}
+    listing = inverse_dynamics(rows).without_unused().with_trigonometry()
+    computed, _ = with_constants_computed(listing, values)
+    return computed.without_unused(), with_duplicates_renamed(computed.without_unused())
+
+
+def _of_the_figure(listing: Listing) -> int:
+    """Return how many statements of figure 3.6 stand in a listing, as they are printed."""
+
+    def lowered(name: str) -> str:
+        return f'Z{int(name[1:]) - 1:04d}' if name[0] == 'Z' else name
+
+    ours = {
+        (lowered(each.name), frozenset(
+            (term.sign, tuple(sorted(map(lowered, term.atoms)))) for term in each.terms
+        )) for each in listing.statements
+    }
+    printed = []
+    for text in inputs('er_clear_statistics')['figure']:
+        name, _, right = text.partition('=')
+        terms = re.findall(r'([-+]?)([^-+]+)', right)
+        printed.append((name, frozenset(
+            (-1 if sign == '-' else 1, tuple(sorted(atoms.split('*')))) for sign, atoms in terms
+        )))
+    return sum(each in ours for each in printed)
 
 
 CODE = {

@@ -10,10 +10,10 @@ from flexdyn_ros.model.records.robot import Robot
 import numpy as np
 from validation.case import Progress, Row
 from validation.case_file import inputs, make_rows
-from validation.graves.states import arm, by_influence, random_state, relative
+from validation.graves.states import arm, arm_text, by_influence, random_state, relative
 from validation.registry import Code
 from validation.robots import example_robot, URDF
-from validation.studies import reference
+from validation.studies import reference, static_coordinates
 
 ROBOTS: dict[str, Callable[[], Robot]] = {
     'serial': arm,
@@ -24,10 +24,27 @@ ROBOTS: dict[str, Callable[[], Robot]] = {
         'cobot7', elastic_joints='true', joint_spring='strain_wave'
     ),
     'nonlinear_modes': lambda: example_robot('flexible_beam', modes_z='1', hardening='1e5'),
+    'coupled_modes': lambda: load_robot(arm_text(), extension=_COUPLED),
+    'joint_directions': lambda: load_robot(_SOFT_JOINTS),
     'modal_data': lambda: load_robot(_WITH_MODAL_FILE, base_dir=URDF),
     'free_base': lambda: example_robot('satellite_arm'),
     'segments': lambda: example_robot('segmented_arm'),
 }
+_COUPLED = """
+<flexdyn version="1.0">
+  <mode_coupling modes="link1/bending_y1 link1/bending_z1" energy="40"/>
+  <mode_coupling modes="link1/bending_y1 link2/bending_z1" powers="2 2" energy="3e4"/>
+</flexdyn>
+"""
+_SOFT_JOINTS = """
+<robot name="arm"><link name="base"/>
+  <link name="hand"><inertial><origin xyz="0.3 0.02 0.05"/><mass value="1.2"/>
+    <inertia ixx="2e-3" ixy="0" ixz="0" iyy="2e-3" iyz="0" izz="1e-3"/></inertial></link>
+  <joint name="wrist" type="continuous"><parent link="base"/><child link="hand"/>
+    <axis xyz="0 0 1"/></joint>
+  <flexdyn version="1.0"><joint_dynamics joint="wrist" stiffness="900" rotor_inertia="1e-3">
+    <bearing directions="rx ry tz" stiffness="4e4 3e4 2e7"/></joint_dynamics></flexdyn></robot>
+"""
 _WITH_MODAL_FILE = """
 <robot name="arm"><link name="base"/><link name="forearm"/>
   <link name="hand"><inertial><origin xyz="0.02 0 0.05"/><mass value="1.2"/>
@@ -48,7 +65,44 @@ def agreement(progress: Progress) -> list[Row]:
     for number, (key, build) in enumerate(ROBOTS.items()):
         found[key] = _difference(build())
         progress((number + 1) / len(ROBOTS))
+    found |= {'coupled_force': _coupled_force(), 'joint_softness': _joint_softness()}
     return make_rows('gr_vsim', found)
+
+
+def _coupled_force() -> float:
+    """Return how the elastic forces differ from the energy's differences, of the largest."""
+    dyn, rng, h = by_influence(ROBOTS['coupled_modes']()), np.random.default_rng(2), 1e-5
+    robot = dyn.robot
+    q, _, _ = random_state(robot, rng, 0.03)
+    force = dyn.elastic_vector(q, np.zeros(robot.nv))
+    weight = dyn.gravity_vector(q)
+    energy = [
+        (dyn.potential_energy(q + h * step) - dyn.potential_energy(q - h * step)) / (2.0 * h)
+        for step in np.eye(robot.nv)
+    ]
+    return relative(force + weight, np.array(energy))
+
+
+def _joint_softness() -> float:
+    """Return how deflections under a force of 2 N along each axis differ from closed forms."""
+    robot = ROBOTS['joint_directions']()
+    reach, force = np.array([0.4, 0.0, 0.0]), 2.0
+    stiffness = {'rx': 4e4, 'ry': 3e4, 'tz': 2e7, 'elastic': 900.0}
+    found = []
+    for axis in np.eye(3):
+        # At the wrist: the force, and its moment.
+        wrench = np.concatenate((force * axis, np.cross(reach, force * axis)))
+        held = static_coordinates(robot, 'hand', wrench, held=robot.joint_names)
+        loads = dict(zip(('tz', 'rx', 'ry', 'elastic'), wrench[2:]))
+        found += [
+            held[robot.coordinate_names.index(_softness_name(key))] - loads[key] / stiffness[key]
+            for key in stiffness
+        ]
+    return float(np.max(np.abs(found)))
+
+
+def _softness_name(key: str) -> str:
+    return 'wrist/elastic' if key == 'elastic' else f'wrist/bearing_{key}'
 
 
 def _difference(robot: Robot) -> float:

@@ -39,6 +39,7 @@ def motion(progress: Progress) -> list[Row]:
     angles, rates = desired(t)
     tips = tip_deflections(q)
     deviation = np.abs(q[:, :JOINTS] - angles)
+    crossings = np.sum(np.diff(q[:, :JOINTS] > angles, axis=0), axis=0)
     wanted = np.sum(tau[:, :JOINTS] * rates, axis=1)
     work = _work(run.t, np.sum(run.tau * run.qd, axis=1))
     lag = tips[(t >= 0.5) & (t <= 5.0), 0]
@@ -60,8 +61,9 @@ def motion(progress: Progress) -> list[Row]:
         'energy': run.energy[-1],
         'work_is_energy': work - run.energy[-1],
         'follows': Verdict(
-            bool(np.all(most < 0.04)),
-            f'at most {most[0]:.4f}, {most[1]:.4f}, {most[2]:.4f} rad away',
+            bool(np.all(most < 0.04) and np.all(crossings >= 2)),
+            f'at most {most[0]:.4f}, {most[1]:.4f}, {most[2]:.4f} rad away, and across it '
+            f'{", ".join(map(str, crossings))} times',
         ),
         'lag': Verdict(
             bool(np.all(lag < 0.0)), f'{lag.min():.3f} to {lag.max():.5f} m from 0.5 to 5 s'

@@ -55,7 +55,7 @@ def stanford_kinematics(progress: Progress) -> list[Row]:
     robot = load_robot(chain_urdf(links, (0, 0, 0)))
     dyn, q = reference(robot), np.zeros(robot.nv)
     q[robot.joint_names.index('joint2/tx')] = lengths['r']
-    found: dict[str, Any] = {'total_dof': robot.nv, 'tip': dyn.frame_pose(q, 'tip')[:3, 3]}
+    found: dict[str, Any] = {'tip': dyn.frame_pose(q, 'tip')[:3, 3]}
     column = 0
     for number, link in enumerate(links, 1):
         width = len(link['axes'])

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+CLEAR's steps on constants and on duplicate products, on a listing of the published form.
+
+El-Rayyes 1990, 3.2.2 and 3.2.3. Names of constants start with a lower-case letter or are a
+number. The products of constants in a term are one constant x, and so are the constants of
+terms that have the same variables. Of a term's factors the pair that stands together most often
+from there to the end becomes a statement Y, as long as a pair stands in more than one place; a
+place holds a pair once (figure 3.6 keeps "-Y003 * QD1 * S2").
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+from math import prod
+from typing import Mapping, Optional, Sequence
+
+from validation.counts.dh_chain import DhRow
+from validation.counts.published_form import Listing, PublishedStatement, Term, ZERO
+
+_ZERO = 1e-12
+
+
+def is_constant(name: str) -> bool:
+    """Return whether a name is that of a constant."""
+    return name[0].islower() or name[0].isdigit()
+
+
+def with_constants_computed(
+    listing: Listing, values: Mapping[str, float]
+) -> tuple[Listing, dict[str, float]]:
+    """
+    Return the statements with constants x, and the values of all constants.
+
+    Statements that are constant as a whole are gone.
+
+    Args:
+        listing: The statements.
+        values: Of the constants; a term whose constant is zero vanishes.
+    """
+    names: dict[tuple, str] = {}
+    found = dict(values)
+    known: dict[str, Term] = {}
+
+    def constant(value: float, *parts: tuple[int, tuple[str, ...]]) -> str:
+        """Return the name of a sum of products of constants."""
+        name = names.setdefault(tuple(parts), f'x{len(names) + 1:03d}')
+        found[name] = value
+        return name
+
+    def computed(statement: PublishedStatement) -> PublishedStatement:
+        groups: dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]] = {}
+        for term in statement.terms:
+            sign = term.sign
+            atoms: tuple[str, ...] = ()
+            for name in term.atoms:
+                value = known.get(name)
+                sign *= value.sign if value else 1
+                atoms += value.atoms if value else (name,)
+            if sign == 0:
+                continue
+            variables = tuple(sorted(name for name in atoms if not is_constant(name)))
+            fixed = tuple(sorted(name for name in atoms if is_constant(name)))
+            groups.setdefault(variables, []).append((sign, fixed))
+        terms = []
+        for variables, parts in groups.items():
+            (sign, fixed), *others = parts
+            number = sum(sign * prod(values[name] for name in fixed) for sign, fixed in parts)
+            if abs(number) < _ZERO:
+                continue
+            if others:
+                terms.append(Term(1, (*variables, constant(number, *parts))))
+            elif len(fixed) > 1:
+                terms.append(Term(sign, (*variables, constant(sign * number, (1, fixed)))))
+            else:
+                terms.append(Term(sign, variables + fixed))
+        return replace(statement, terms=tuple(terms))
+
+    kept = []
+    for statement in map(computed, listing.statements):
+        if not statement.terms:
+            known[statement.name] = ZERO
+        elif all(is_constant(name) for term in statement.terms for name in term.atoms):
+            known[statement.name], = statement.terms
+        else:
+            kept.append(statement)
+    return Listing(kept, [computed(result) for result in listing.results]), found
+
+
+def with_duplicates_renamed(listing: Listing) -> Listing:
+    """Return the statements with products that stand in several places as statements Y."""
+    lines = [*listing.statements, *listing.results]
+    results = len(listing.results)
+    at, count = 0, 0
+    while at < len(lines):
+        for part in range(len(lines[at].terms)):
+            while pair := _most_frequent_pair(lines, at, part):
+                count += 1
+                name = f'Y{count:03d}'
+                lines[at:] = [_renamed(line, pair, name) for line in lines[at:]]
+                lines.insert(at, PublishedStatement(name, (Term(1, pair),)))
+                at += 1
+        at += 1
+    return Listing(lines[:-results], lines[-results:])
+
+
+def _most_frequent_pair(
+    lines: list[PublishedStatement], at: int, part: int
+) -> Optional[tuple[str, str]]:
+    """Return the pair of a term's factors in most places from there on; None below two places."""
+    atoms = lines[at].terms[part].atoms
+    pairs = list(dict.fromkeys(combinations(atoms, 2)))
+    places = {
+        pair: sum(_holds(term, pair) for line in lines[at:] for term in line.terms)
+        for pair in pairs
+    }
+    best = max(pairs, key=lambda pair: places[pair], default=None)
+    return best if best and places[best] > 1 else None
+
+
+def _holds(term: Term, pair: tuple[str, str]) -> bool:
+    return not Counter(pair) - Counter(term.atoms)
+
+
+def _renamed(line: PublishedStatement, pair: tuple[str, str], name: str) -> PublishedStatement:
+    terms = []
+    for term in line.terms:
+        if _holds(term, pair):
+            left = list(term.atoms)
+            place = left.index(pair[0])
+            for each in pair:
+                left.remove(each)
+            left.insert(min(place, len(left)), name)
+            term = Term(term.sign, tuple(left))
+        terms.append(term)
+    return replace(line, terms=tuple(terms))
+
+
+def constants(rows: Sequence[DhRow], gravity: float = 9.81) -> dict[str, float]:
+    """Return the values of a listing's constants by their names."""
+    values = {'g': gravity, '2': 2.0}
+    for number, row in enumerate(rows, start=1):
+        sine, cosine = {0.0: (0.0, 1.0), 90.0: (1.0, 0.0), -90.0: (-1.0, 0.0)}[row.alpha]
+        far = (row.a, row.d * sine, row.d * cosine)
+        values |= {f'm{number}': row.mass, f'dl{number}': row.d, f'a{number}': row.a}
+        for k, axis in enumerate('xyz'):
+            values[f's{axis}{number}'] = row.com[k]
+            values[f'sp{axis}{number}'] = row.com[k] + far[k]
+            values[f'j{k + 1}{number}'] = row.moments[k]
+    return values

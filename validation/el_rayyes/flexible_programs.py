@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flexible cases of El-Rayyes as programs: King's recursion on numbers, and FLEX's listing."""
+
+from __future__ import annotations
+
+from operator import mul
+from typing import Any, Callable, Sequence
+
+import numpy as np
+from validation.counts.dh_chain import DhRow
+from validation.counts.published_form import atom, Listing, ONE, Term, ZERO
+from validation.counts.robots import flexible_rows
+from validation.el_rayyes.king import King, KingLink, KingMode
+from validation.el_rayyes.vector_arithmetic import Numbers
+
+GRAVITY = 9.81
+ROOTS = (1.8751040687, 4.6940911330, 7.8547574382, 10.9955407349)
+_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(60)
+
+# First letters of the constants of a mode.
+_LETTERS = {
+    'shape': 'd', 'slope': 'f', 'first': 'e', 'moment': 'h', 'second': 'w', 'stiffness': 'k',
+}
+# What makes a link's quantity out of its name and value: a number, or a constant's name.
+Make = Callable[[str, float], Any]
+
+
+def bending(number: int) -> tuple[float, float, float]:
+    """Return slope, mean and first moment of a clamped-free shape of unit length and tip."""
+    b = ROOTS[number]
+    ratio = (np.sinh(b) - np.sin(b)) / (np.cosh(b) + np.cos(b))
+    x = 0.5 * (_POINTS + 1.0)
+
+    def shape(x: Any) -> Any:
+        return np.cosh(b * x) - np.cos(b * x) - ratio * (np.sinh(b * x) - np.sin(b * x))
+
+    slope = b * (np.sinh(b) + np.sin(b) - ratio * (np.cosh(b) - np.cos(b)))
+    tip, values = shape(1.0), 0.5 * _WEIGHTS * shape(x)
+    return slope / tip, values.sum() / tip, (values * x).sum() / tip
+
+
+def links_of(
+    rows: Sequence[DhRow], rotations: Sequence, states: Sequence[tuple], make: Make,
+    multiply: Callable = mul,
+) -> list[KingLink]:
+    """
+    Return the links of an arm.
+
+    Args:
+        rows: Its links.
+        rotations: Matrices of the joints' frames.
+        states: Of each link: rate, acceleration, and the states of its modes.
+        make: Makes constants.
+        multiply: Of numbers, for the two products of (2.2).
+    """
+    found = []
+    for number, (row, rotation, (rate, acceleration, modal)) in enumerate(
+        zip(rows, rotations, states), start=1
+    ):
+        def constant(name: str, value: float, number: int = number) -> Any:
+            return make(f'{name}{number}', value)
+
+        cos, sin = np.round(np.cos(np.radians(row.alpha)), 15), np.sin(np.radians(row.alpha))
+        reach = (row.a, multiply(row.d, sin), multiply(row.d, cos))
+        mass, com, moments = row.mass, row.com, row.moments
+        beam = row.beam
+        if beam is not None:
+            mass, com = beam.mass, (-0.5 * row.a, 0.0, 0.0)
+            polar = mass * beam.polar / beam.area
+            moments = (polar, mass * row.a**2 / 12.0, mass * row.a**2 / 12.0)
+        names = [tuple(f'{letter}{axis}' for axis in 'xyz') for letter in 'psj']
+        vectors: list[Any] = [
+            tuple(constant(name, value) for name, value in zip(*pair))
+            for pair in zip(names, (reach, com, moments))
+        ]
+        modes = [] if beam is None else _modes(row, modal, constant)
+        found.append(KingLink(
+            rotation, vectors[0], vectors[1], constant('m', mass), vectors[2], modes, rate,
+            acceleration,
+        ))
+    return found
+
+
+def _modes(row: DhRow, states: Sequence[tuple], constant: Callable) -> list[KingMode]:
+    """Return a beam's modes, whose coordinates are their tips' deflections."""
+    beam, states = row.beam, list(states)
+    assert beam is not None
+    length, mass = row.a, beam.mass
+    modes = []
+    for family in beam.families:
+        for k in range(family.count):
+            kind = {'bending_y': 'y', 'bending_z': 'z', 'torsion': 'x'}[family.kind]
+            tag, rigidity = f'{kind}{k + 1}_', beam.young * beam.iz
+            if kind == 'x':
+                wave = (2 * k + 1) * np.pi / 2.0
+                values = (0.0, 1.0, 0.0, 0.0, mass * beam.polar / beam.area / 2.0,
+                          beam.shear * beam.j * wave**2 / (2.0 * length))
+            else:
+                slope, mean, moment = bending(k)
+                values = (1.0, slope / length, mass * mean,
+                          mass * length * (moment - 0.5 * mean), mass / 4.0,
+                          rigidity * ROOTS[k]**4 / (4.0 * length**3))
+            own = {
+                field: constant(letter + tag, value)
+                for (field, letter), value in zip(_LETTERS.items(), values)
+            }
+            modes.append(KingMode(kind, state=states.pop(0), **own))
+    return modes
+
+
+def inverse_dynamics(
+    rows: Sequence[DhRow], q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
+) -> tuple[np.ndarray, Numbers]:
+    """Return torques and modal forces (n,) of joints first, then modes; and what they took."""
+    numbers, n = Numbers(), len(rows)
+    places, states, rotations = n, [], []
+    for number, row in enumerate(rows):
+        count = sum(family.count for family in row.beam.families) if row.beam else 0
+        modal = [(q[k], qd[k], qdd[k]) for k in range(places, places + count)]
+        places += count
+        states.append((qd[number], qdd[number], modal))
+        rotations.append(_rotation(numbers, float(q[number]), row.alpha))
+    links = links_of(rows, rotations, states, lambda name, value: float(value), numbers.multiply)
+    torques, forces = King(numbers).inverse_dynamics(links, GRAVITY)
+    return np.array([*torques, *(force for modal in forces for force in modal)]), numbers
+
+
+def _rotation(numbers: Numbers, angle: float, twist: float) -> tuple:
+    """Return (2.1); its four products are counted."""
+    c, s = np.cos(angle), np.sin(angle)
+    ca, sa = np.cos(np.radians(twist)), np.sin(np.radians(twist))
+    times = numbers.multiply
+    return (
+        (c, -times(ca, s), times(sa, s)), (s, times(ca, c), -times(sa, c)), (0.0, sa, ca),
+    )
+
+
+def numeric_counts(entry: dict) -> tuple[int, int]:
+    """
+    Return products and sums of mass matrix and bias by the numeric recursion.
+
+    The bias and each column of the matrix are one inverse dynamics; a joint mass is a rigid link
+    more, as the printed counts have it.
+    """
+    rows = flexible_rows(entry['links'], entry['modes'], 0.0)
+    freedom = entry['degrees_of_freedom']
+    rng = np.random.default_rng(1)
+    _, numbers = inverse_dynamics(rows, *rng.normal(size=(3, freedom)))
+    masses = entry['joint_mass']  # two where there are any
+    products, sums = of_a_rigid_link()
+    return (
+        (freedom + 1) * (numbers.products + masses * products),
+        (freedom + 1) * (numbers.sums + masses * sums),
+    )
+
+
+def of_a_rigid_link() -> tuple[int, int]:
+    """Return products and sums that a rigid link more takes in one inverse dynamics."""
+    (_, one), (_, two) = (
+        inverse_dynamics([DhRow(mass=1.0)] * count, *np.zeros((3, count))) for count in (2, 3)
+    )
+    return two.products - one.products, two.sums - one.sums
+
+
+def listing(entry: dict) -> Listing:
+    """Return FLEX's listing of a case, before CLEAR."""
+    out = Listing()
+    rows = flexible_rows(entry['links'], entry['modes'], 0.0)
+
+    def make(name: str, value: float) -> Term:
+        if abs(value) < 1e-15:
+            return ZERO
+        return ONE if value == 1.0 and name[0] == 'd' else atom(name)
+
+    states, rotations = [], []
+    for number, row in enumerate(rows, start=1):
+        modal = []
+        for family in row.beam.families if row.beam else ():
+            for k in range(family.count):
+                tag = f'{family.kind[-1]}{k + 1}_{number}'
+                modal.append(tuple(atom(letter + tag) for letter in ('D', 'DD', 'DF')))
+        states.append((atom(f'QD{number}'), atom(f'QF{number}'), modal))
+        cosine, sine = atom(f'C{number}'), atom(f'S{number}')
+        ca, sa = {0.0: (ONE, ZERO), 90.0: (ZERO, ONE), -90.0: (ZERO, -ONE)}[row.alpha]
+        times = out.multiply
+        rotations.append((
+            (cosine, times(-ca, sine), times(sa, sine)),
+            (sine, times(ca, cosine), times(-sa, cosine)), (ZERO, sa, ca),
+        ))
+    links = links_of(rows, rotations, states, make)
+    torques, forces = King(out, ZERO, ONE, atom('2')).inverse_dynamics(links, atom('g'))
+    for number, value in enumerate([*torques, *(each for modal in forces for each in modal)], 1):
+        out.result(f'RES{number}', value)
+    return out
