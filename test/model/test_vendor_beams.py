@@ -25,7 +25,7 @@ SHORTEST = 0.02
 NOTHING_CARRIED = {('romeo_description', 'l_wrist')}
 
 
-def _cases(folder):
+def vendor_cases(folder):
     """Yield each file's robot with its links that have a physical <inertial> and a tip."""
     seen = set()
     for path in vendor_urdfs():
@@ -63,31 +63,59 @@ def _mass_matrix(robot, q):
     return np.asarray(fd.Dynamics(robot, backend='reference').mass_matrix(q))
 
 
-def _bent(path, joint):
-    part = (
-        f'<flexible_link link="{joint.parent}"><beam tip="{joint.name}" young="7e10" iy="1e-7" '
-        'iz="1e-7"><bending axis="y" modes="1"/><bending axis="z" modes="1"/></beam>'
-        '</flexible_link>'
-    )
+BEAM = ('<beam tip="{}" young="7e10" shear="2.6e10" area="1e-3" iy="1e-7" iz="1e-7" j="2e-7" {}>'
+        '{}</beam>')
+BOTH = '<bending axis="y" modes="1"/><bending axis="z" modes="1"/>'
+
+
+def _bent(path, link, *beams):
+    part = f'<flexible_link link="{link}">{"".join(beams)}</flexible_link>'
     return fd.load_robot(path, extension=flexdyn(part))
+
+
+def _check_rigid_part(bent, before, q):
+    """Compare the mass matrix of the joints to 1e-9; that of all coordinates is positive."""
+    after = _mass_matrix(bent, [*q, *np.zeros(bent.n_modes)])
+    kept = after[: len(before), : len(before)]
+    np.testing.assert_allclose(kept, before, atol=1e-9 * np.abs(before).max(), rtol=1e-9)
+    # Where the rigid robot itself has massless joints, no beam gives them mass.
+    assert _smallest(before) < 1e-9 or _smallest(after) > 1e-9
 
 
 @pytest.mark.parametrize('folder', thinned(FOLDERS, lambda folder: folder not in LARGE))
 def test_every_link_bends_and_the_rigid_mass_matrix_stays(folder):
-    for path, rigid, tips in _cases(folder):
+    for path, rigid, tips in vendor_cases(folder):
         q = rigid.neutral_configuration()
         before = _mass_matrix(rigid, q)
         for joint in tips:
             try:
-                bent = _bent(path, joint)
+                bent = _bent(path, joint.parent, BEAM.format(joint.name, '', BOTH))
             except ModelError as error:
                 assert 'nothing with mass hangs on it' in str(error)
                 assert (folder, joint.parent) in NOTHING_CARRIED
                 continue
-            after = _mass_matrix(bent, [*q, 0.0, 0.0])
-            kept = after[: len(before), : len(before)]
-            size = np.abs(before).max()
-            np.testing.assert_allclose(kept, before, atol=1e-9 * size, rtol=1e-9)
-            # Where the rigid robot itself has massless joints, no beam gives them mass.
-            if _smallest(before) > 1e-9:
-                assert _smallest(after) > 1e-9, joint.parent
+            _check_rigid_part(bent, before, q)
+
+
+@pytest.mark.parametrize('folder', thinned(
+    ['ur_description', 'panda_description', 'z1_description', 'kinova_description'],
+    {'ur_description'}))
+def test_every_link_bends_as_a_row_of_beams(folder):
+    """With a corner half way, which is no place of the vendor's."""
+    shares = []
+    for path, rigid, tips in vendor_cases(folder):
+        q = rigid.neutral_configuration()
+        before = _mass_matrix(rigid, q)
+        for joint in tips:
+            place = np.array(joint.origin.position)
+            corner = 0.5 * place + 0.1 * np.cross(place, (0.6, 0.0, 0.8))
+            bent = _bent(
+                path, joint.parent,
+                BEAM.format('{} {} {}'.format(*corner), '', '<bending axis="y" modes="1"/>'),
+                BEAM.format(joint.name, '', '<bending axis="z" modes="1"/>'))
+            first, second = (bent.link(f'{joint.parent}/beam{k}').beam for k in (1, 2))
+            shares.append(first.share)
+            assert first.share == second.share
+            assert first.mass * second.length == pytest.approx(second.mass * first.length)
+            _check_rigid_part(bent, before, q)
+    assert max(shares) > 0.3
