@@ -3,6 +3,8 @@
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ModelError
+from flexdyn_ros.model.beam.mass_share import largest_share
+from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import inertia_problem
 from model_texts import flexdyn
 import numpy as np
@@ -119,3 +121,29 @@ def test_every_link_bends_as_a_row_of_beams(folder):
             assert first.mass * second.length == pytest.approx(second.mass * first.length)
             _check_rigid_part(bent, before, q)
     assert max(shares) > 0.3
+
+
+@pytest.mark.slow
+def test_shares_of_vendors_links():
+    """Of links of 0.5 kg whose next joint is 0.12 m away, of robots with at most 30 joints."""
+    shares = {}
+    for path in vendor_urdfs():
+        try:
+            robot = fd.load_robot(path)
+        except ModelError:
+            continue
+        for joint in robot.joints if robot.n_joints <= 30 else ():
+            link, place = robot.link(joint.parent), np.array(joint.origin.position)
+            length = np.linalg.norm(place)
+            if length < 0.12 or not joint.coordinate_names or joint.parent == robot.root:
+                continue
+            if link.inertia is None or link.inertia.mass < 0.5:
+                continue
+            axes = np.column_stack((place / length, np.linalg.svd(place[None])[2][1:].T))
+            rod = Beam('tip', tuple(map(tuple, axes.tolist())), float(length), link.inertia.mass)
+            physical = inertia_problem(link.inertia.mass, np.array(link.inertia.matrix)) is None
+            shares[robot.name, link.inertia, joint.origin.position] = (
+                largest_share(link.inertia, rod) if physical else 0.0)
+    found = np.array(list(shares.values()))
+    assert (len(found), len({name for name, *_ in shares})) == (154, 27)
+    assert (np.sum(found >= 0.1), np.sum(found >= 0.5)) == (137, 64)
