@@ -28,6 +28,7 @@ EXTRAS = {
     'nastran': ['pyNastran'],
     'solids': ['scikit-fem', 'meshio', 'trimesh', 'gmsh', 'matplotlib'],
     'modal-tests': ['pyuff'],
+    'identification': ['clarabel', 'cvxpy-base'],
     'studies': ['clarabel', 'cvxpy-base', 'figaroh', 'matplotlib'],
     'oracles': ['example-robot-data', 'mujoco', 'pin'],
     'docs': ['myst-parser', 'sphinx', 'sphinx-rtd-theme'],

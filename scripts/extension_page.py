@@ -67,6 +67,10 @@ mass and inertia of the undeformed link are exactly those of `<inertial>`. `flex
 `distribution="fit"` makes the share larger, as the mass per length may be linear, up to twice its
 mean at one end. The stiffness stays uniform.
 
+A row of beams shares `<inertial>` in the same way, with the pseudo-inertia of the whole row as B.
+Its mass has one density where every beam has an area, and else one mass per length. `remainder` in
+the last beam places the rest of the row.
+
 Below a share of 5 percent the beam is massless, and the whole `<inertial>` is the rigid body. The
 beam then bends by the static shapes of a force and of a moment at its tip. Bending has at most two
 modes an axis, torsion and stretch one each. Frequencies and damping ratios refer to what the beam

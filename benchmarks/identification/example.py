@@ -14,14 +14,17 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 import sys
+from time import perf_counter
 from typing import Optional
+from unittest import mock
 
 from benchmarks.identification.figaroh_method import predicted_by_figaroh
-from benchmarks.identification.semidefinite import solved_twice
 import flexdyn_ros as fd
-from flexdyn_ros.identification import Identification, identify, Motion
+from flexdyn_ros.identification import Identification, identify, Motion, regression
 from flexdyn_ros.identification.excitation import Excitation, excite
+from flexdyn_ros.identification.physical_problem import PhysicalProblem
 from flexdyn_ros.identification.regressor import known_forces
+from flexdyn_ros.identification.semidefinite import by_clarabel, CLARABEL, NEWTON
 from flexdyn_ros.model.records.robot import Robot
 from matplotlib.figure import Figure
 import numpy as np
@@ -40,7 +43,7 @@ def main() -> int:
     true = changed(described, random)
     fitted = recorded(true, excite(described, period=15.0, trials=20, steps=STEPS), random)
     other = recorded(true, excite(described, period=15.0, trials=1, steps=0, seed=9), random)
-    found, solvers = solved_twice(lambda: identify(described, fitted))
+    found, solvers = solved_twice(described, fitted)
     file = ROOT / 'docs' / 'identification.png'
     picture(found, other).savefig(file, dpi=90)
     print(f'Delay {1e3 * found.path.delay:.2f} ms, condition {found.statistics.condition:.3g}.')
@@ -49,6 +52,31 @@ def main() -> int:
     page.write_text(study(found, other, theirs, solvers), encoding='utf-8')
     print(f'Written: {file}, {page}')
     return 0
+
+
+def solved_twice(robot: Robot, motion: Motion) -> tuple[Identification, Optional[str]]:
+    """Return an identification, and a sentence on its physical parameters by both solvers."""
+    problems = []
+
+    def watched(problem: PhysicalProblem):
+        problems.append(problem)
+        return (*problem.solve(), NEWTON)
+
+    with mock.patch.object(regression, 'solved', watched):
+        found = identify(robot, motion)
+    lines = []
+    for name, solve in ((NEWTON, lambda each: each.solve()[0]), (CLARABEL, by_clarabel)):
+        start = perf_counter()
+        try:
+            values = solve(problems[-1])
+        except ImportError as error:
+            print(f'Clarabel is left out, {error}: pip install flexdyn_ros[identification]')
+            return found, None
+        seconds = perf_counter() - start
+        _, priors, centre = problems[-1].start()
+        total = problems[-1].terms(values, problems[-1].weight, priors, centre)[0]
+        lines.append(f'{name}: objective {total:.6f} in {seconds:.2f} s.')
+    return found, 'Physical parameters by both solvers:\n\n- ' + '\n- '.join(lines)
 
 
 def study(

@@ -5,11 +5,13 @@
 Find a Fourier series for each joint, from rest to rest, within the limits of position, velocity
 and effort of the description. It minimises the condition number of the regressor in base
 parameters. Write the motion as CSV, as trajectory_msgs/JointTrajectory in YAML, and as a picture.
-Collisions of the arm with itself are not checked: simulate the motion, and run it slowly first.
+Links are capsules between joints, within a floor, walls and a box, and a clearance apart. Simulate
+the motion, and run it slowly first.
 
 Examples:
   flexdyn excite arm.urdf -o excitation
   flexdyn excite arm.urdf --period 30 --harmonics 6 --floor 0.1
+  flexdyn excite arm.urdf --box -0.8 0.8 -0.5 0.9 0.1 1.2 --radius 0.06 --clearance 0.02
 """
 
 from __future__ import annotations
@@ -43,7 +45,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help='of the samples written [Hz] (default: 100)')
     parser.add_argument(
         '--floor', metavar='Z', type=float,
-        help='least height of the origins of moving links in the root frame [m]')
+        help='least height of moving links in the root frame [m]')
+    parser.add_argument(
+        '--wall', metavar=('NX', 'NY', 'NZ', 'D'), type=float, nargs=4, action='append',
+        default=[], help='links stay where n . p >= D in the root frame [m]; may be repeated')
+    parser.add_argument(
+        '--box', metavar=('X0', 'X1', 'Y0', 'Y1', 'Z0', 'Z1'), type=float, nargs=6,
+        help='links stay in it, in the root frame [m]')
+    parser.add_argument(
+        '--radius', metavar='R', type=float, default=0.0,
+        help='of the capsules between joints that stand for links [m] (default: 0)')
+    parser.add_argument(
+        '--clearance', metavar='D', type=float,
+        help='least distance of capsules that no joint connects [m] (default: not checked)')
     parser.add_argument(
         '--steps', metavar='N', type=int, default=100, help='steps of the search (default: 100)')
     parser.add_argument('--seed', metavar='N', type=int, default=0, help='of random numbers')
@@ -52,14 +66,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(call: argparse.Namespace) -> int:
     """Search, write the motion and print what it identifies."""
     from flexdyn_ros.identification.excitation import excite
+    from flexdyn_ros.identification.workspace import Workspace
     from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     robot = load(call)
     bar = ProgressBar(None, label='searching')
+    space = Workspace(
+        call.wall, None if call.box is None else (call.box[::2], call.box[1::2]), call.radius,
+        call.clearance)
     found = excite(
         robot, call.period, call.harmonics, steps=call.steps, floor=call.floor, seed=call.seed,
-        progress=bar.update)
+        progress=bar.update, workspace=None if space == Workspace() else space)
     bar.close()
     t = np.arange(0.0, found.period + 0.5 / call.rate, 1.0 / call.rate)
     folder = new_folder(call.out)
@@ -76,7 +94,8 @@ def run(call: argparse.Namespace) -> int:
           f'motions: median {np.median(found.random_conditions):.3g})\n')
     print(f'It identifies {len(found.identified)} base parameters:')
     print('\n'.join(f'  {name}' for name in found.identified))
-    print(f'\nWritten to {folder}. Collisions of the arm with itself are not checked.')
+    unchecked = ' Collisions of the arm with itself are not checked.'
+    print(f'\nWritten to {folder}.{unchecked if call.clearance is None else ""}')
     return 0
 
 

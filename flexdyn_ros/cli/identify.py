@@ -172,7 +172,8 @@ def _print(found: Any, folder: Path) -> None:
     statistics = found.statistics
     print(f'{heading(found.robot.name)}: {len(found.base_values)} base parameters, '
           f'{statistics.samples} rows, condition {statistics.condition:.4g}, '
-          f'delay {1e3 * found.path.delay:.3g} ms\n')
+          f'delay {1e3 * found.path.delay:.3g} ms'
+          + (f'; physical parameters by {found.solver}\n' if found.solver else '\n'))
     cross: list[Any] = [[None] * len(statistics.torque_rms)]
     if statistics.cross_validation:
         cross = [sum(each**2 for each in statistics.cross_validation)]

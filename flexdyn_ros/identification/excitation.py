@@ -11,16 +11,16 @@ bound of the condition number improve the best one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Callable, Optional, Sequence
 
-from flexdyn_ros.dynamics.reference import ReferenceBackend
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.identification.base_parameters import base_parameters, position_range
 from flexdyn_ros.identification.friction import DEFAULT
-from flexdyn_ros.identification.regressor import known_forces, sample_scalars, stacked
+from flexdyn_ros.identification.regressor import known_forces
 from flexdyn_ros.identification.signals import Stretch
 from flexdyn_ros.identification.torque_model import TorqueModel
+from flexdyn_ros.identification.workspace import LinkLines, Workspace
 from flexdyn_ros.model.records.robot import require_robot, Robot
 import numpy as np
 
@@ -30,7 +30,8 @@ SHARPNESS = (4, 8, 16, 32)  # of the smooth extremes, descent by descent
 FAMILY = 20  # motions that are computed at once
 DIFFERENCE = 1e-6  # of states and coefficients, for slopes
 IMPOSSIBLE = 1e3  # stands for the logarithm of an infinite condition
-SLOWEST = 8  # slower motions tried until a motion is given up
+SLOWEST = 8  # slower or smaller motions tried until a motion is given up
+STATES = 200  # random ones, where links that always meet are found
 FASTEST_DEFAULT = 2.0  # [rad/s | m/s], of joints without a velocity limit
 
 
@@ -78,7 +79,7 @@ def series(
 def excite(
     robot: Robot, period: float = 20.0, harmonics: int = 5, trials: int = 40, steps: int = 100,
     floor: Optional[float] = None, seed: int = 0,
-    progress: Optional[Callable[[float], None]] = None,
+    progress: Optional[Callable[[float], None]] = None, workspace: Optional[Workspace] = None,
 ) -> Excitation:
     """
     Return a motion that excites the parameters of an arm.
@@ -89,9 +90,11 @@ def excite(
         harmonics: Number of frequencies.
         trials: Number of random motions.
         steps: Steps of the descent.
-        floor: Least height of the origin of all moving links in the root frame [m], or None.
+        floor: Least height of all moving links in the root frame [m], or None; a wall of the
+            workspace.
         seed: Of the random numbers.
         progress: Called with the fraction done.
+        workspace: Walls, a box and distances that the links keep to, or None.
 
     Raises:
         ArgumentError: If a number is out of range.
@@ -102,15 +105,18 @@ def excite(
                                ('trials', trials, 1), ('steps', steps, 0)):
         if not value >= least:
             raise ArgumentError(name, f'is {value}, expected at least {least}')
-    search = _Search(robot, period, harmonics, floor, np.random.default_rng(seed))
+    if floor is not None:
+        workspace = workspace or Workspace()
+        workspace = replace(workspace, walls=(*workspace.walls, (0.0, 0.0, 1.0, floor)))
+    search = _Search(robot, period, harmonics, workspace, np.random.default_rng(seed))
     report = progress or (lambda fraction: None)
     found = np.concatenate([
         search.conditions(search.random(min(FAMILY, trials - first)))[0]
         for first in range(0, trials, FAMILY)])
     if not np.isfinite(found).any():
         raise FlexdynError(
-            'No random motion respects the limits of position, velocity, torque and height. '
-            'Check the efforts and velocities of <limit>, and the floor.')
+            'No random motion respects the limits of position, velocity, torque and workspace. '
+            'Check the efforts and velocities of <limit>, and the workspace.')
     best, condition = search.improved(steps, report)
     period, centre, sines, cosines = best
     return Excitation(
@@ -125,10 +131,10 @@ class _Search:
     """Random and varied motions, scaled into the limits, and their condition."""
 
     def __init__(
-        self, robot: Robot, period: float, harmonics: int, floor: Optional[float],
+        self, robot: Robot, period: float, harmonics: int, workspace: Optional[Workspace],
         random: np.random.Generator,
     ):
-        self._robot, self._period, self._floor, self._random = robot, period, floor, random
+        self._robot, self._period, self._random = robot, period, random
         self._model = model = TorqueModel(robot, robot.joint_names, DEFAULT)
         self._shapes = model.shapes(None)
         base = base_parameters(
@@ -144,6 +150,10 @@ class _Search:
             at = model.coordinates.index(joint.name)
             self._speed[at] = USED_RANGE * (limit.velocity or FASTEST_DEFAULT)
             self._effort[at] = USED_RANGE * (limit.effort or np.inf)
+        self._lines: Optional[LinkLines] = None
+        if workspace is not None:
+            states = np.random.default_rng(0).uniform(low, high, (STATES, len(low)))
+            self._lines = LinkLines(robot, workspace, self._full(states))
         self._shape = (harmonics, len(low))
         self._start = np.zeros((1 + 2 * harmonics) * len(low))
         self._best: tuple[Candidate, float] = (
@@ -180,7 +190,7 @@ class _Search:
         The extreme eigenvalues l of the scaled normal matrix become the sums (sum l^p)^(1/p) and
         (sum l^-p)^(-1/p), which have derivatives where eigenvalues cross.
         """
-        found, motions = self.conditions(x[None])
+        found, motions, factors = self.conditions(x[None])
         if not np.isfinite(found[0]):
             return IMPOSSIBLE, np.zeros(x.size)
         states = np.array(self._states(motions))
@@ -202,18 +212,20 @@ class _Search:
         slope = (slope - scaled * np.sum(scaled * slope, axis=(0, 1))) / lengths
         by_state = np.einsum('ktnb,tnb->kt', full[1:] - full[0], slope) / DIFFERENCE
         by_state = by_state.reshape(3, n, -1).transpose(0, 2, 1)
-        slower = motions[0][0] / self._period
-        near = [self._motion(row, slower) for row in x + DIFFERENCE * np.eye(x.size)]
+        near = [self._motion(row, *factors[0]) for row in x + DIFFERENCE * np.eye(x.size)]
         change = (np.array(self._states(near)).reshape(3, x.size, -1, n) - states[:, None])
         return float(value), np.einsum('kctn,ktn->c', change, by_state) / DIFFERENCE
 
-    def _motion(self, row: np.ndarray, slower: float = 1.0) -> Candidate:
-        """Return the motion of coefficients, fitted into the limits, slower by a factor."""
+    def _motion(
+        self, row: np.ndarray, slower: float = 1.0, smaller: float = 1.0
+    ) -> Candidate:
+        """Return the motion of coefficients in the limits, slower and smaller by factors."""
         harmonics, n = self._shape
         a, b = row[n:].reshape(2, harmonics, n)
         period, centre, a, b = self._fitted(
             (self._period, self._middle + row[:n] * self._half, a, b))
-        return slower * period, centre, a / slower, b / slower
+        part = smaller / slower
+        return slower * period, centre, part * a, part * b
 
     def _regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """Return the columns of base parameters at states (N, n), (N, n, b)."""
@@ -221,27 +233,36 @@ class _Search:
         losses = self._model.friction(columns, self._shapes, self._model.values)
         return self._model.joined(columns.linear, losses)[:, :, self._columns]
 
-    def conditions(self, coefficients: np.ndarray) -> tuple[np.ndarray, list[Candidate]]:
+    def conditions(
+        self, coefficients: np.ndarray
+    ) -> tuple[np.ndarray, list[Candidate], np.ndarray]:
         """
         Return the condition of motions, infinite where limits cannot be kept, and the motions.
 
+        Slower motions need less torque, and smaller ones less space.
+
         Args:
             coefficients: Centres in halves of the range, sines, cosines, (N, c).
+
+        Returns:
+            Conditions (N,), motions, and the factors by which they are slower and smaller (N, 2).
         """
         motions = [self._motion(row) for row in coefficients]
-        fine = np.zeros(len(motions), dtype=bool)
+        fine, factors = np.zeros(len(motions), dtype=bool), np.ones((len(motions), 2))
         for _ in range(SLOWEST):
             waiting = np.flatnonzero(~fine)
             if not len(waiting):
                 break
             states = self._states([motions[k] for k in waiting])
+            inside = self._inside(states[0])
             torque = known_forces(self._robot, *(self._full(each) for each in states))
-            within = np.abs(torque) <= self._effort
-            good = within.reshape(len(waiting), -1).all(axis=1) & self._high_enough(states[0])
-            fine[waiting[good]] = True
-            for k in waiting[~good]:
-                period, centre, a, b = motions[k]
-                motions[k] = (1.25 * period, centre, a / 1.25, b / 1.25)
+            weak = np.abs(torque) > self._effort
+            weak = weak.reshape(len(waiting), -1).any(axis=1)
+            fine[waiting[inside & ~weak]] = True
+            factors[waiting[weak], 0] *= 1.25
+            factors[waiting[~inside], 1] *= 0.75
+            for k in waiting[weak | ~inside]:
+                motions[k] = self._motion(coefficients[k], *factors[k])
         found = np.full(len(motions), np.inf)
         chosen = np.flatnonzero(fine)
         if len(chosen):
@@ -251,7 +272,7 @@ class _Search:
         least = int(np.argmin(found))
         if found[least] < self._best[1]:
             self._best, self._start = (motions[least], float(found[least])), coefficients[least]
-        return found, motions
+        return found, motions, factors
 
     def _fitted(self, candidate: Candidate) -> Candidate:
         """Return the motion from rest to rest, scaled and moved into position and velocity."""
@@ -279,16 +300,11 @@ class _Search:
         found[:, : values.shape[1]] = values
         return found
 
-    def _high_enough(self, q: np.ndarray) -> np.ndarray:
-        """Return which motions keep all moving links above the floor."""
-        lowest = np.full(len(q), np.inf)
-        if self._floor is not None:
-            backend = ReferenceBackend(self._robot, [0.0, 0.0, 0.0], {})
-            at = sample_scalars(self._full(q))
-            for joint in self._model.joints:
-                height = stacked(backend.frame_pose(at, joint.child), len(q))[:, 2, 3]
-                lowest = np.minimum(lowest, height - self._floor)
-        return lowest.reshape(-1, SAMPLES).min(axis=1) >= 0.0
+    def _inside(self, q: np.ndarray) -> np.ndarray:
+        """Return which motions keep to the workspace."""
+        if self._lines is None:
+            return np.ones(len(q) // SAMPLES, dtype=bool)
+        return self._lines.margin(self._full(q)).reshape(-1, SAMPLES).min(axis=1) >= 0.0
 
 
 def scaled_condition(matrix: np.ndarray) -> float:

@@ -98,6 +98,7 @@ class Identification:
         free: Which parameters were unknown, (p,).
         statistics: Residuals, conditions, cross validation.
         motions: The motions, in the order of the robot.
+        solver: What found the physical parameters; empty where they need not be physical.
     """
 
     model: TorqueModel
@@ -111,6 +112,7 @@ class Identification:
     free: np.ndarray
     statistics: Statistics
     motions: Sequence[Motion]
+    solver: str = ''
 
     def __post_init__(self) -> None:
         """Make the identified robot."""
@@ -264,6 +266,7 @@ class Identification:
             'unidentified': self.unidentified,
             'condition': statistics.condition,
             'rows': statistics.samples,
+            'solver': self.solver,
             'torque_rms': by_name(statistics.torque_rms),
             'residual_rms': by_name(statistics.residual_rms),
             'residual_rms_physical': by_name(statistics.physical_rms),

@@ -59,22 +59,36 @@ class PhysicalProblem:
         Raises:
             ArgumentError: Bounds leave no possible body near the description.
         """
-        values = self._start()
-        self._refuse_outside(values)
-        priors = [self._pseudo(values, k) for k in range(self.bodies)]
-        lacking = self.positive & (self.described <= 0.0)
-        centre = np.where(lacking, values, np.where(self.positive, self.described, 1.0))
+        values, priors, centre = self.start()
         for weight in np.multiply.outer(10.0 ** np.arange(6, -1, -1), self.weight):
             for _ in range(50):
-                _, slope, curvature = self._terms(values, weight, priors, centre)
+                _, slope, curvature = self.terms(values, weight, priors, centre)
                 root = _inverse_root(curvature, self.free)
                 step = -root @ (root.T @ slope)
                 decrement = -slope @ step
                 if decrement < 1e-9 * weight.min():
                     break
                 values = self._moved(values, step, weight, priors, centre)
-        root = _inverse_root(curvature, self.free)
-        return values, root @ root.T
+        return values, self.covariance(values)
+
+    def covariance(self, values: np.ndarray) -> np.ndarray:
+        """Return the inverse curvature at the least sum, (p, p), zero for what is known."""
+        _, priors, centre = self.start()
+        root = _inverse_root(self.terms(values, self.weight, priors, centre)[2], self.free)
+        return root @ root.T
+
+    def start(self) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
+        """
+        Return possible values (p,), the description's pseudo-inertias, and losses to stay near.
+
+        Raises:
+            ArgumentError: Bounds leave no possible body near the description.
+        """
+        values = self._start()
+        self._refuse_outside(values)
+        lacking = self.positive & (self.described <= 0.0)
+        centre = np.where(lacking, values, np.where(self.positive, self.described, 1.0))
+        return values, [self._pseudo(values, k) for k in range(self.bodies)], centre
 
     def _start(self) -> np.ndarray:
         """Return possible values near the description; losses start at those of the data."""
@@ -125,7 +139,7 @@ class PhysicalProblem:
         """Return the pseudo-inertia of body k, (4, 4)."""
         return np.tensordot(values[10 * k : 10 * k + 10], MASS_BASIS, 1)
 
-    def _terms(
+    def terms(
         self, values: np.ndarray, weight: np.ndarray, priors: Sequence[np.ndarray],
         centre: np.ndarray,
     ) -> tuple[float, np.ndarray, np.ndarray]:
@@ -149,29 +163,39 @@ class PhysicalProblem:
             slope[own] += tie * np.einsum('ij,aji->a', inverse_prior - inverse, MASS_BASIS)
             half = np.einsum('ij,ajk->aik', inverse, MASS_BASIS)
             curvature[own, own] += tie * np.einsum('aij,bji->ab', half, half)
-        gaps = [(values, centre, self.free & self.positive)]
-        gaps += [(sign * (values - self.bounds[:, side]), np.full_like(values, np.inf),
-                  self.free & np.isfinite(self.bounds[:, side]))
-                 for side, sign in ((0, 1.0), (1, -1.0))]
-        for side, (gap, middle, where) in enumerate(gaps):
+        for least, middle, where, sign in self.barriers(centre):
+            gap = sign * (values - least)
             if np.any(gap[where] <= 0.0):
                 return np.inf, slope, curvature
-            x, x0, sign = gap[where], middle[where], -1.0 if side == 2 else 1.0
-            tie = weight[where]
+            x, x0, tie = gap[where], middle[where], weight[where]
             total += float(np.sum(tie * (x / x0 - np.log(x))))
             slope[where] += tie * sign * (1.0 / x0 - 1.0 / x)
             curvature[where, where] += tie / x**2
         return total, slope, curvature
+
+    def barriers(
+        self, centre: np.ndarray
+    ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, float]]:
+        """
+        Return the limits of losses and of bounds: limits, values to stay near, where, sign.
+
+        With x = sign (value - limit) each adds weight (x / near - log x), (p,) each.
+        """
+        low, high = self.bounds.T
+        nowhere = np.full_like(centre, np.inf)
+        return [(np.zeros_like(centre), centre, self.free & self.positive, 1.0),
+                (low, nowhere, self.free & np.isfinite(low), 1.0),
+                (high, nowhere, self.free & np.isfinite(high), -1.0)]
 
     def _moved(
         self, values: np.ndarray, step: np.ndarray, weight: np.ndarray,
         priors: Sequence[np.ndarray], centre: np.ndarray,
     ) -> np.ndarray:
         """Return values after the longest of a few steps that lowers the sum."""
-        before = self._terms(values, weight, priors, centre)[0]
+        before = self.terms(values, weight, priors, centre)[0]
         for halvings in range(40):
             tried = values + 0.5**halvings * step
-            if self._terms(tried, weight, priors, centre)[0] < before:
+            if self.terms(tried, weight, priors, centre)[0] < before:
                 return tried
         return values
 

@@ -23,6 +23,7 @@ from flexdyn_ros.identification.least_squares import (
 )
 from flexdyn_ros.identification.motion import Motion
 from flexdyn_ros.identification.physical_problem import PhysicalProblem
+from flexdyn_ros.identification.semidefinite import solved
 from flexdyn_ros.identification.signals import SignalPath, sound_rows, stretches, torque_rows
 from flexdyn_ros.identification.torque_model import Columns, TorqueModel
 import numpy as np
@@ -190,11 +191,11 @@ class Regression:
         covariance = np.linalg.pinv(inverse, hermitian=True)
         unseen = np.diag(inverse) <= 0.0
         deviations = np.where(unseen, np.inf, np.sqrt(np.maximum(np.diag(covariance), 0.0)))
-        values, spread = self.values, None
+        values, spread, solver = self.values, None, ''
         if physical:
-            values, spread = PhysicalProblem(
+            values, spread, solver = solved(PhysicalProblem(
                 regrouping.matrix, self.fit.base, inverse, self._described,
-                len(model.bodies), model.positive, self._free, weight, limits).solve()
+                len(model.bodies), model.positive, self._free, weight, limits))
         else:
             alone = np.count_nonzero(regrouping.matrix, axis=1) == 1
             spread = np.full((len(values),) * 2, 0.0)
@@ -208,4 +209,4 @@ class Regression:
         return Identification(
             model, values, np.sqrt(np.maximum(np.diag(spread), 0.0)), list(self.shapes),
             self.path, regrouping, self.fit.base, deviations, self._free, statistics,
-            self.motions)
+            self.motions, solver)

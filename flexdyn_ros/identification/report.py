@@ -60,7 +60,8 @@ def report_text(found: Found, pictures: Sequence[str]) -> str:
         f'- Left out: {path.trimmed:.3g} s at ends, at gaps and around torques above '
         f'{path.saturation} of the effort limit.',
         f'- {statistics.samples} rows of {len(found.motions)} motions; condition number '
-        f'{statistics.condition:.4g}.', '',
+        f'{statistics.condition:.4g}.',
+        *([f'- Physical parameters: {found.solver}.'] if found.solver else []), '',
         '## Residuals, root mean square, filtered [N m, N]', '',
         *_table(['', *names], ([label, *(f'{x:.4g}' for x in row)] for label, row in residuals)),
         '', *(f'![Measured and predicted torque]({name})' for name in pictures), '',

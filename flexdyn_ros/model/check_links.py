@@ -297,8 +297,9 @@ def _share_remarks(link: Link, robot: Robot) -> Iterator[Remark]:
     change = math.sqrt(whole / (beyond + _OF_BEAM * beam.mass + at_tip)) - 1.0
     place = 'the root' if link.tip_inertia is None else (
         'the tip' if link.inertia is None else 'root and tip')
+    what = f'row of beams takes {share}' if link.number else f'beam takes {share}'
     yield (
-        'note', f'the beam takes {share} of the mass of <inertial>, {beam.mass:.4g} kg; this '
+        'note', f'the {what} of the mass of <inertial>, {beam.mass:.4g} kg; this '
         f'changes its first frequency by about {100.0 * change:+.2g} percent, as it carries '
         f'{beyond:.4g} kg',
         f'The rest is a rigid body at {place}; write mass="..." to choose another share',

@@ -4,14 +4,16 @@
 from dataclasses import replace
 import json
 
-from flexdyn_ros import load_robot
+from flexdyn_ros import Dynamics, load_robot
 from flexdyn_ros.cli.main import main
-from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.identification import identify, Motion
 from flexdyn_ros.identification.excitation import _Search, excite
 from flexdyn_ros.identification.regressor import known_forces
+from flexdyn_ros.identification.workspace import line_distance, Workspace
 import numpy as np
 import pytest
+from scipy.optimize import lsq_linear
 from simulated_arms import described_arm, true_arm
 
 
@@ -86,13 +88,98 @@ def test_it_identifies_what_it_claims(arm, found):
     assert not identified.warnings
 
 
+@pytest.fixture(scope='module')
+def tooled():
+    """Return the arm with a tool 0.35 m beyond the last joint."""
+    text = described_arm().descriptions[0].replace('</robot>', (
+        '<link name="tool"/><joint name="flange" type="fixed"><parent link="link3"/>'
+        '<child link="tool"/><origin xyz="0.35 0 0"/></joint></robot>'))
+    return load_robot(text)
+
+
+def places(robot, found):
+    """Return points of the forearm from elbow to tool, (T, 11, 3)."""
+    dyn = Dynamics(robot, backend='reference')
+    q = found.at(np.linspace(0.0, found.period, 90))[0]
+    elbow, tool = (np.array([dyn.frame_pose(row, frame)[:3, 3] for row in q])
+                   for frame in ('link3', 'tool'))
+    return elbow[:, None] + np.linspace(0.0, 1.0, 11)[:, None] * (tool - elbow)[:, None]
+
+
+SHORT = {'period': 10.0, 'trials': 10, 'steps': 1}
+
+
+@pytest.fixture(scope='module')
+def unlimited(tooled):
+    """Return the same points in a motion without a workspace."""
+    return places(tooled, excite(tooled, **SHORT))
+
+
+def from_column(points):
+    """Return distances of points (..., 3) from the line that the arm stands on."""
+    below = np.clip(points[..., 2], 0.0, 0.3)
+    return np.linalg.norm(points - np.stack([0 * below, 0 * below, below], axis=-1), axis=-1)
+
+
+@pytest.mark.parametrize(('space', 'kept'), [
+    (Workspace(walls=[(0.0, 0.0, 2.0, -0.1), (-1.0, -1.0, 0.0, -0.45)], radius=0.05),
+     lambda p: np.minimum(p[..., 2] + 0.1, 0.45 - (p[..., 0] + p[..., 1]) / 2**0.5) - 0.05),
+    (Workspace(box=[(-0.5, -np.inf, -0.2), (0.6, 0.7, np.inf)]),
+     lambda p: np.min([p[..., 0] + 0.5, 0.6 - p[..., 0], 0.7 - p[..., 1], p[..., 2] + 0.2],
+                      axis=0)),
+    (Workspace(radius=0.06, clearance=0.05), lambda p: from_column(p) - 0.17),
+], ids=['walls', 'box', 'clearance'])
+def test_a_workspace_is_kept(tooled, unlimited, space, kept):
+    """Links stay within it; without it the same search leaves it."""
+    found = excite(tooled, workspace=space, **SHORT | {'steps': int(not space.walls)})
+    assert kept(places(tooled, found)).min() > -0.015  # between two of 60 samples
+    assert kept(unlimited).min() < -0.05
+    assert found.condition < 100.0
+
+
+def test_slopes_in_a_workspace_are_those_of_differences(tooled):
+    """Of a motion made smaller to stay in a box."""
+    space = Workspace(box=[(-0.6, -0.6, -0.2), (0.6, 0.6, 0.8)])
+    search = _Search(tooled, 10.0, 5, space, np.random.default_rng(0))
+    rows = search.random(20)
+    found, _, factors = search.conditions(rows)
+    x = rows[np.flatnonzero(np.isfinite(found) & (factors[:, 1] < 1.0))[0]]
+    slope = search._smooth_condition(x, 8)[1]
+    for k in (5, 20):
+        step = np.zeros_like(x)
+        step[k] = 1e-5
+        ends = [search._smooth_condition(x + sign * step, 8)[0] for sign in (1.0, -1.0)]
+        assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(slope[k], rel=1e-3, abs=1e-6)
+
+
+def test_distances_of_lines_are_those_of_scipy():
+    """Crossing, parallel, end to end; the square is convex, so that its minimum is unique."""
+    random = np.random.default_rng(1)
+    ends = random.normal(size=(4, 30, 3))
+    ends[3, :8] = ends[2, :8] + random.uniform(-2.0, 2.0, (8, 1)) * (ends[1, :8] - ends[0, :8])
+    found = line_distance(*ends)
+    for k, (a, b, c, d) in enumerate(ends.transpose(1, 0, 2)):
+        across = np.column_stack((b - a, c - d))
+        least = lsq_linear(across, c - a, bounds=(0.0, 1.0), tol=1e-14)
+        assert found[k] == pytest.approx(np.sqrt(2.0 * least.cost), abs=1e-6)
+
+
+@pytest.mark.parametrize('space', [
+    Workspace(walls=[(0.0, 0.0, 0.0, 1.0)]), Workspace(box=[(0, 0, 0), (1, 0, 1)]),
+    Workspace(radius=-0.1), Workspace(clearance=np.inf),
+])
+def test_workspaces_out_of_range_are_refused(arm, space):
+    with pytest.raises(ArgumentError):
+        excite(arm, trials=1, workspace=space)
+
+
 def test_a_floor_is_kept_or_reported(arm):
     found = excite(arm, period=10.0, trials=20, steps=2, floor=0.2)
     q = found.at(np.linspace(0.0, found.period, 60))[0]
     # The elbow, 0.4 m out on the second link at height 0.3 m.
     assert (0.3 + 0.4 * np.sin(q[:, 1])).min() > 0.19
     with pytest.raises(FlexdynError, match='No random motion respects the limits'):
-        excite(arm, trials=5, floor=5.0)
+        excite(arm, trials=1, floor=5.0)
 
 
 def test_weak_motors_slow_the_motion(arm):
@@ -109,8 +196,9 @@ def test_the_command_writes_a_motion(arm, tmp_path, capsys):
     urdf = tmp_path / 'arm.urdf'
     urdf.write_text(arm.descriptions[0])
     out = tmp_path / 'out'
-    assert main(['excite', str(urdf), '-o', str(out), '--period', '8', '--steps', '1',
-                 '--json']) == 0
+    assert main(['excite', str(urdf), '-o', str(out), '--period', '8', '--steps', '1', '--wall',
+                 '0', '0', '1', '0', '--box', '-1', '1', '-1', '1', '-1', '0.8', '--radius',
+                 '0.05', '--clearance', '0.1', '--json']) == 0
     record = json.loads(capsys.readouterr().out)
     assert record['joints'] == ['joint1', 'joint2', 'joint3']
     lines = (out / 'excitation.csv').read_text().splitlines()

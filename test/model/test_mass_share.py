@@ -3,10 +3,11 @@
 
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.model.beam.inertia import link_moments
-from flexdyn_ros.model.beam.mass_share import fitted, largest_share, scaled
+from flexdyn_ros.model.beam.mass_share import fitted, largest_share, row_inertia, scaled
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.beam import Beam, Station
 from flexdyn_ros.model.records.inertia import Inertia, MassMoments
+from flexdyn_ros.model.records.joint import Pose
 from flexdyn_ros.model.records.section import beam_inertia
 from model_texts import arm_text_with_upper, beam, flexdyn, inertial
 import numpy as np
@@ -168,3 +169,58 @@ def test_fit_of_a_distribution_that_is_given_is_refused():
     part = beam(FIT, stations + '<bending axis="y" modes="1"/>')
     with pytest.raises(ModelError, match='contradicts the stations'):
         load_robot(arm_text_with_upper(THICK), extension=flexdyn(part))
+
+
+def _row(attributes, points=((0.45, 0.0, 0.0), (0.8, 0.15, 0.0), (1.0, 0.1, 0.05)), stations=''):
+    """Return the upper arm as a row of beams without a mass, and its <inertial>."""
+    beams = ''.join(
+        f'<beam tip="{x} {y} {z}" young="7e10" iz="1e-7" {more}>{stations if k == 1 else ""}'
+        '<bending axis="y" modes="1"/></beam>'
+        for k, ((x, y, z), more) in enumerate(zip(points, attributes)))
+    row = f'<flexible_link link="upper">{beams}</flexible_link>'
+    robot = load_robot(arm_text_with_upper(THICK), extension=flexdyn(row))
+    return robot, [robot.link(f'upper/beam{k}') for k in (1, 2, 3)]
+
+
+AREAS = ('area="1e-3"', 'area="4e-3"', 'area="2e-3"')
+
+
+@pytest.mark.parametrize(('attributes', 'stations', 'areas'), [
+    (('', '', ''), '', (1.0, 1.0, 1.0)),
+    (AREAS, '', (1.0, 4.0, 2.0)),
+    ((*AREAS[:2], ''), '', (1.0, 1.0, 1.0)),
+    ((AREAS[0], '', AREAS[2]),
+     '<station at="0" area="2e-3"/><station at="1" area="4e-3"/>', (1.0, 3.0, 2.0)),
+    ((*AREAS[:2], AREAS[2] + ' remainder="tip"'), '', (1.0, 4.0, 2.0)),
+    ((*AREAS[:2], AREAS[2] + ' remainder="both"'), '', (1.0, 4.0, 2.0)),
+])
+def test_a_row_takes_the_largest_common_share(attributes, stations, areas):
+    """One density or mass per length; the whole link is unchanged; the share by bisection."""
+    robot, pieces = _row(attributes, stations=stations)
+    lengths = np.array([piece.beam.length for piece in pieces])
+    masses = np.array([piece.beam.mass for piece in pieces])
+    share, = {piece.beam.share for piece in pieces}
+    assert 0.05 < share < 1.0
+    np.testing.assert_allclose(masses, 2.0 * share * lengths * areas / (lengths @ areas))
+    starts = np.array([(0.0, 0.0, 0.0), (0.45, 0.0, 0.0), (0.8, 0.15, 0.0)])
+    rod = row_inertia([piece.beam for piece in pieces], starts).rigid_body(0.0)
+    original = load_robot(arm_text_with_upper(THICK)).link('upper')
+    best = _by_bisection(original.inertia, rod.times(1.0 / share))
+    assert share == pytest.approx(best, rel=1e-7)
+    whole = link_moments(robot.link('upper'))
+    for piece, start in zip(pieces, starts):
+        whole += link_moments(piece).in_parent(Pose(tuple(start.tolist())))
+    alone = link_moments(original)
+    assert whole.mass == pytest.approx(alone.mass, rel=1e-13)
+    np.testing.assert_allclose(whole.first, alone.first, atol=1e-14)
+    np.testing.assert_allclose(whole.inertia, alone.inertia, atol=1e-14)
+    at_tip = pieces[-1].tip_inertia
+    assert (at_tip is None) == ('remainder' not in attributes[-1])
+    assert at_tip is None or at_tip.mass == pytest.approx(
+        (2.0 - masses.sum()) * (0.5 if 'both' in attributes[-1] else 1.0))
+
+
+def test_a_row_of_one_line_has_the_share_of_one_beam():
+    points = ((0.2, 0.0, 0.0), (0.7, 0.0, 0.0), (1.0, 0.0, 0.0))
+    share = _row(('', '', ''), points)[1][0].beam.share
+    assert share == pytest.approx(_upper(THICK).beam.share, rel=1e-12)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solid links to modes: a steel tube against closed forms, Exudyn, the beam and segments."""
 
+import sys
+
 import flexdyn_ros as fd
 from flexdyn_ros.model.modal.files import modal_arrays, write_arrays
 from flexdyn_ros.model.modal.meshes import HollowBar, read_mesh
@@ -149,33 +151,90 @@ def test_a_link_of_the_canadarm_by_beam_elements_and_segments(tmp_path):
         assert np.abs(tips[name + '_at'] - tips['beam_at']).max() < 0.01 * moved, name
 
 
-def test_files_of_meshes(tmp_path):
-    """A closed surface filled by gmsh, and its tetrahedra written and read by meshio."""
-    trimesh = pytest.importorskip('trimesh', reason=NEEDS)
-    pytest.importorskip('gmsh', reason=NEEDS)
-    meshio = pytest.importorskip('meshio', reason=NEEDS)
-    box = trimesh.creation.box((400.0, 60.0, 40.0))
-    box.apply_translation((200.0, 0.0, 0.0))
-    box.export(tmp_path / 'box.stl')
-    mesh = read_mesh(tmp_path / 'box.stl', 1e-3, 0.04)
-    meshio.write(tmp_path / 'box.vtk', meshio.Mesh(1e3 * mesh.p.T, [('tetra', mesh.t.T)]))
-    again = read_mesh(tmp_path / 'box.vtk', 1e-3, None)
-    rates = []
-    for each in (mesh, again):
-        model = solid_elements(each, STEEL, [TiedFrame(x * X, 0.04) for x in (0.0, 0.4)])
-        given = reduced_modes(model, [1], [2], 6)
-        assert given['mass'] == pytest.approx(7850 * 0.4 * 0.06 * 0.04, rel=1e-9)
-        rates.append(np.sqrt(np.diag(given['stiffness']))[:2])
-    assert np.allclose(*rates, rtol=1e-9)
+def bending_rates(mesh):
+    """Return the two lowest rates of a box of 0.4 x 0.06 x 0.04 m along x; check its mass."""
+    model = solid_elements(mesh, STEEL, [TiedFrame(x * X, 0.04) for x in (0.0, 0.4)])
+    given = reduced_modes(model, [1], [2], 6)
+    assert given['mass'] == pytest.approx(7850 * 0.4 * 0.06 * 0.04, rel=1e-9)
+    rates = np.sqrt(np.diag(given['stiffness']))[:2]
     exact = 1.8751040687**2 / 0.4**2 * np.sqrt(2.1e11 / 7850 / 12.0) * np.array([0.04, 0.06])
-    assert np.allclose(rates[0], exact, rtol=0.03)  # Euler-Bernoulli, of a stout bar
-    (tmp_path / 'open.stl').write_bytes(trimesh.Trimesh(
-        box.vertices, box.faces[1:]).export(file_type='stl'))
+    assert np.allclose(rates, exact, rtol=0.03)  # Euler-Bernoulli, of a stout bar
+    return rates
+
+
+@pytest.fixture
+def box():
+    """Return tetrahedra, points [mm] first, and the triangles around them."""
+    import skfem
+
+    grid = skfem.MeshHex.init_tensor(
+        np.linspace(0.0, 400.0, 17), np.linspace(-30.0, 30.0, 4), np.linspace(-20.0, 20.0, 3))
+    tetrahedra = grid.to_meshtet()
+    around = tetrahedra.facets[:, tetrahedra.boundary_facets()].T
+    centre = tetrahedra.p[:, around].mean(axis=2).T - np.array([200.0, 0.0, 0.0])
+    a, b, c = (tetrahedra.p[:, column].T for column in around.T)
+    inward = np.einsum('na,na->n', np.cross(b - a, c - a), centre) < 0.0
+    around[inward] = around[inward][:, ::-1]
+    return tetrahedra.p.T, tetrahedra.t.T, around
+
+
+@pytest.mark.parametrize(('form', 'binary'), [('gmsh22', False), ('gmsh', True), ('gmsh', False)])
+def test_volume_meshes_of_gmsh_s_file(tmp_path, box, form, binary):
+    """Tetrahedra, and those beside the triangles around them; gmsh is not needed."""
+    meshio = pytest.importorskip('meshio', reason=NEEDS)
+    points, cells, around = box
+    blocks = [('triangle', around), ('tetra', cells)] if form == 'gmsh22' else [('tetra', cells)]
+    meshio.write(
+        tmp_path / 'box.msh', meshio.Mesh(points, blocks), file_format=form, binary=binary)
+    mesh = read_mesh(tmp_path / 'box.msh', 1e-3, None)
+    assert mesh.t.shape == (4, len(cells))
+    bending_rates(mesh)
+
+
+def test_surfaces_in_gmsh_s_file(tmp_path, box, monkeypatch):
+    """A closed one without gmsh gives advice; an open one, and a damaged file, are refused."""
+    meshio = pytest.importorskip('meshio', reason=NEEDS)
+    pytest.importorskip('trimesh', reason=NEEDS)
+    points, _, around = box
+    monkeypatch.setitem(sys.modules, 'gmsh', None)
+    for name, faces in (('box', around), ('open', around[1:])):
+        meshio.write(tmp_path / f'{name}.msh', meshio.Mesh(points, [('triangle', faces)]),
+                     file_format='gmsh22', binary=False)
     (tmp_path / 'bad.msh').write_text('$MeshFormat\n9 9 9\n')
-    for name, words in (('open.stl', 'closed surface'), ('bad.msh', 'no mesh'),
-                        ('none.msh', 'is no file')):
+    for name, words in (('open', 'closed surface'), ('bad', 'no mesh'), ('none', 'is no file')):
         with pytest.raises(ValueError, match=words):
-            read_mesh(tmp_path / name, 1e-3, None)
+            read_mesh(tmp_path / f'{name}.msh', 1e-3, None)
+    with pytest.raises(fd.FlexdynError, match='pip install .*gmsh.*apt install .*tetrahedra'):
+        read_mesh(tmp_path / 'box.msh', 1e-3, None)
+
+
+def test_closed_surfaces_are_filled(tmp_path, box):
+    """Those of STL and of gmsh's file, by gmsh; tetrahedra written and read again are the same."""
+    trimesh = pytest.importorskip('trimesh', reason=NEEDS)
+    gmsh = pytest.importorskip('gmsh', reason=NEEDS)
+    meshio = pytest.importorskip('meshio', reason=NEEDS)
+    points, _, around = box
+    surface = trimesh.creation.box((400.0, 60.0, 40.0))
+    surface.apply_translation((200.0, 0.0, 0.0))
+    surface.export(tmp_path / 'box.stl')
+    meshio.write(tmp_path / 'box.msh', meshio.Mesh(points, [('triangle', around)]),
+                 file_format='gmsh22', binary=False)
+    for name in ('box.stl', 'box.msh'):
+        mesh = read_mesh(tmp_path / name, 1e-3, 0.04)
+        rates = bending_rates(mesh)
+        meshio.write(tmp_path / 'box.vtk', meshio.Mesh(1e3 * mesh.p.T, [('tetra', mesh.t.T)]))
+        again = bending_rates(read_mesh(tmp_path / 'box.vtk', 1e-3, None))
+        assert np.allclose(rates, again, rtol=1e-9)
+    gmsh.initialize(interruptible=False)
+    gmsh.model.occ.addBox(0.0, -30.0, -20.0, 400.0, 60.0, 40.0)
+    gmsh.model.occ.synchronize()
+    gmsh.option.setNumber('Mesh.MeshSizeMax', 20.0)
+    for order in (2, 1):
+        gmsh.model.mesh.generate(3)
+        gmsh.model.mesh.setOrder(order)
+        gmsh.write(str(tmp_path / 'own.msh'))
+        bending_rates(read_mesh(tmp_path / 'own.msh', 1e-3, None))
+    gmsh.finalize()
 
 
 @pytest.mark.parametrize(('frames', 'words'), [

@@ -72,13 +72,14 @@ def test_pip_installs_what_the_library_imports():
     names = {'numpy': 'numpy', 'scipy': 'scipy', 'urdf_parser_py': 'urdf-parser-py',
              'xacro': 'xacro', 'yaml': 'PyYAML', 'matplotlib': 'matplotlib',
              'rosbags': 'rosbags', 'pyNastran': 'pyNastran',
-             'pyuff': 'pyuff', 'meshio': 'meshio', 'trimesh': 'trimesh'}
+             'pyuff': 'pyuff', 'meshio': 'meshio', 'trimesh': 'trimesh',
+             'cvxpy': 'cvxpy-base', 'clarabel': 'clarabel'}
     assign = {
         target.id: ast.literal_eval(node.value)
         for node in ast.parse(text).body if isinstance(node, ast.Assign)
         for target in node.targets if target.id in ('REQUIRES', 'EXTRAS')
     }
-    used = ('plots', 'replay', 'nastran', 'modal-tests', 'solids')
+    used = ('plots', 'replay', 'nastran', 'modal-tests', 'solids', 'identification')
     extras = [assign['EXTRAS'][name] for name in used]
     listed = [*assign['REQUIRES'], *(line for extra in extras for line in extra)]
     declared = {re.split('[<>=]', line)[0] for line in listed}

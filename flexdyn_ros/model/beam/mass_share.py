@@ -6,7 +6,8 @@ J is the pseudo-inertia of the link and B that of the beam at the link's mass. A
 J - s B is a real body exactly where it is positive semidefinite (Wensing, Kim and Slotine 2018,
 "Linear matrix inequalities for physically consistent inertial parameter identification"). With
 J = C C^T that is E - s C^-1 B C^-T >= 0, so that the largest share is
-s = 1 / lambda_max(C^-1 B C^-T) = 1 / lambda_max(J^-1 B), and at most 1.
+s = 1 / lambda_max(C^-1 B C^-T) = 1 / lambda_max(J^-1 B), and at most 1. B of a row of beams is the
+sum of theirs, so that each takes the same share of its part.
 
 The mass per length of a fitted beam is (1 + a (2 x - 1)) times its mean, with the slope a in
 -1 ... 1 that gives the largest share: up to twice the mean at one end. The pairs (s, s a) whose
@@ -19,11 +20,11 @@ a moment at its tip, and its modes move what hangs on it.
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Optional
+from typing import Optional, Sequence
 
 from flexdyn_ros.model.records.beam import Beam, ModeFamily, SectionProperties, Station
-from flexdyn_ros.model.records.inertia import Inertia, inertia_problem, MassMoments
-from flexdyn_ros.model.records.section import beam_inertia
+from flexdyn_ros.model.records.inertia import Inertia, inertia_problem, MassMoments, NO_MASS
+from flexdyn_ros.model.records.section import beam_inertia, mean_area
 from flexdyn_ros.model.urdf.values import Place
 import numpy as np
 
@@ -49,15 +50,15 @@ def largest_share(inertial: Inertia, beam: Beam) -> float:
     Returns:
         In 0 ... 1.
     """
-    return min(1.0, _unlimited_share(inertial, beam))
+    return min(1.0, _unlimited_share(inertial, MassMoments.of(beam_inertia(beam)), beam.length))
 
 
-def _unlimited_share(inertial: Inertia, beam: Beam) -> float:
-    """Return the largest share, which exceeds 1 where the beam is shorter than its link."""
-    scale = np.array([1.0 / beam.length] * 3 + [1.0]) / np.sqrt(inertial.mass)
+def _unlimited_share(inertial: Inertia, part: MassMoments, length: float) -> float:
+    """Return the largest share, which exceeds 1 where a part is shorter than its link."""
+    scale = np.array([1.0 / length] * 3 + [1.0]) / np.sqrt(inertial.mass)
     link, rod = (
-        scale[:, None] * MassMoments.of(body).pseudo_inertia() * scale
-        for body in (inertial, beam_inertia(beam))
+        scale[:, None] * body.pseudo_inertia() * scale
+        for body in (MassMoments.of(inertial), part)
     )
     lift = max(ROUNDING, ROUNDING - float(np.linalg.eigvalsh(link)[0]))
     lower = np.linalg.cholesky(link + lift * np.eye(4))
@@ -79,13 +80,15 @@ def fitted(inertial: Inertia, beam: Beam) -> Beam:
 
     if largest_share(inertial, beam) == 1.0:
         return beam
+
+    def share(slope: float) -> float:
+        part = MassMoments.of(beam_inertia(_sloped(beam, slope)))
+        return _unlimited_share(inertial, part, beam.length)
+
     found = minimize_scalar(
-        lambda slope: -_unlimited_share(inertial, _sloped(beam, slope)),
-        bounds=(-1.0, 1.0), method='bounded', options={'xatol': 1e-9},
+        lambda slope: -share(slope), bounds=(-1.0, 1.0), method='bounded', options={'xatol': 1e-9}
     )
-    ends = [_sloped(beam, slope) for slope in (-1.0, 1.0)]
-    return max([*ends, _sloped(beam, float(found.x))],
-               key=lambda each: _unlimited_share(inertial, each))
+    return _sloped(beam, max((-1.0, 1.0, float(found.x)), key=share))
 
 
 def _sloped(beam: Beam, slope: float) -> Beam:
@@ -98,19 +101,44 @@ def _sloped(beam: Beam, slope: float) -> Beam:
     ))
 
 
-def shared_inertia(
-    inertial: Inertia, beam: Beam, place: Place, fit: bool = False
-) -> tuple[Beam, Optional[Inertia]]:
-    """
-    Return the beam with its share of `<inertial>`, and the rest, a rigid body, or None.
+def row_inertia(beams: Sequence[Beam], starts: Sequence[np.ndarray]) -> MassMoments:
+    """Return the moments of beams that start at places in the link frame, (3,) [m]."""
+    total = NO_MASS
+    for beam, start in zip(beams, starts):
+        x, y, z = (-start).tolist()
+        total += MassMoments.of(beam_inertia(beam).seen_from((x, y, z)))
+    return total
 
-    Mass, centre of mass and inertia of both together are those of `<inertial>`.
+
+def parts_of_row(beams: Sequence[Beam]) -> list[Beam]:
+    """
+    Return the beams of a row, each with its part of the mass that each has.
+
+    The parts are those of one density where every beam has an area, and else those of one mass
+    per length.
+    """
+    sizes = [beam.length for beam in beams]
+    areas = [mean_area(beam) for beam in beams]
+    if all(areas):
+        sizes = [size * area for size, area in zip(sizes, areas)]
+    return [scaled(beam, size / sum(sizes)) for beam, size in zip(beams, sizes)]
+
+
+def shared_inertia(
+    inertial: Inertia, beams: Sequence[Beam], starts: Sequence[np.ndarray], place: Place,
+    fit: bool = False,
+) -> tuple[list[Beam], Optional[Inertia]]:
+    """
+    Return beams with their share of `<inertial>`, and the rest, a rigid body, or None.
+
+    Mass, centre of mass and inertia of all together are those of `<inertial>`.
 
     Args:
         inertial: Inertia of the whole undeformed link, in link axes.
-        beam: The beam, with the mass of the link.
-        place: Where it is described, for errors.
-        fit: Whether the mass per length is fitted for a larger share.
+        beams: The beam, or the row of beams, with the mass of the link.
+        starts: Where they start in the link frame, each (3,) [m].
+        place: Where they are described, for errors.
+        fit: Whether the mass per length of one beam is fitted for a larger share.
 
     Raises:
         ModelError: `<inertial>` is not physical, or a massless beam has no such modes.
@@ -122,20 +150,21 @@ def shared_inertia(
             f'{problem}',
             f'Or write {OWN_MASS}',
         )
-    plain, beam = beam, fitted(inertial, beam) if fit else beam
-    share = largest_share(inertial, beam)
+    plain, beams = beams, [fitted(inertial, beam) for beam in beams] if fit else beams
+    length = sum(beam.length for beam in beams)
+    share = min(1.0, _unlimited_share(inertial, row_inertia(beams, starts), length))
     if share < SMALLEST:
-        beam = plain
-        for family in beam.families:
+        for family in (family for beam in plain for family in beam.families):
             _check_massless(family, share, place)
-        loaded = bool(beam.families)
-        return replace(scaled(beam, 0.0), share=share, loaded=loaded), inertial
-    beam = scaled(beam, share)
-    rest = MassMoments.of(inertial) - MassMoments.of(beam_inertia(beam))
-    size = inertial.mass * max(beam.length, 1.0) ** 2
+        return [
+            replace(scaled(beam, 0.0), share=share, loaded=bool(beam.families)) for beam in plain
+        ], inertial
+    beams = [scaled(beam, share) for beam in beams]
+    rest = MassMoments.of(inertial) - row_inertia(beams, starts)
+    size = inertial.mass * max(length, 1.0) ** 2
     if rest.negligible(ROUNDING * size):
-        return beam, None
-    return beam, rest.rigid_body(ROUNDING * inertial.mass)
+        return beams, None
+    return beams, rest.rigid_body(ROUNDING * inertial.mass)
 
 
 def _check_massless(family: ModeFamily, share: float, place: Place) -> None:

@@ -10,7 +10,13 @@ from flexdyn_ros.model.beam.inertia import rigid_remainder, with_carried_bodies
 from flexdyn_ros.model.beam.mass_share import massless_reason, OWN_MASS, shared_inertia
 from flexdyn_ros.model.beam.tip_inertia import check_massless_beams
 from flexdyn_ros.model.extension.beam_reader import read_beam, read_segments
-from flexdyn_ros.model.extension.beam_row import hub_of, piece_of, starts_of, with_pieces
+from flexdyn_ros.model.extension.beam_row import (
+    piece_of,
+    placed_remainder,
+    starts_of,
+    with_hub,
+    with_pieces,
+)
 from flexdyn_ros.model.extension.items import Item, link_name
 from flexdyn_ros.model.extension.joint_reader import (
     driven_joint,
@@ -122,9 +128,10 @@ def _bent_link(
             raise item.place.error(f'There is a "{piece.name}" already', 'Rename that one')
         bent = read(item, each, piece, robot, notes, start)
         pieces.append(replace(bent, part_of=piece.part_of, number=piece.number))
+    hub, pieces = with_hub(item, described, link, pieces, starts, notes)
     springs = read_mode_springs(item, pieces)
     pieces = [replace(piece, mode_springs=own) for piece, own in zip(pieces, springs)]
-    return hub_of(item, link, pieces, starts, notes), pieces, starts
+    return hub, pieces, starts
 
 
 def _beam_link(
@@ -134,8 +141,8 @@ def _beam_link(
     beam = read_beam(given, link, robot, hub_only, start)
     beam, hub = _parted(link.inertia, beam, given, hub_only, notes)
     tip_inertia = None
-    if given.is_set('remainder'):
-        hub, tip_inertia = _placed_remainder(given, hub, beam, hub_only)
+    if given.is_set('remainder') and not link.number:
+        hub, tip_inertia = placed_remainder(given, hub, beam, hub_only)
     _check_options(item, beam)
     stiffening = item.value('geometric_stiffening')
     return Link(
@@ -205,27 +212,12 @@ def _parted(
         return beam, inertial
     if not has_own_mass(item):
         fit = item.schema.name == 'beam' and item.value('distribution') == 'fit'
-        return shared_inertia(inertial, beam, item.place, fit)
+        beams, rest = shared_inertia(inertial, [beam], [np.zeros(3)], item.place, fit)
+        return beams[0], rest
     part = beam_inertia(beam)
     hub, note = rigid_remainder(inertial, part, beam.length, 'beam', item.place)
     notes.extend([note] if note else [])
     return beam, hub
-
-
-def _placed_remainder(
-    item: Item, rest: Optional[Inertia], beam: Beam, hub_only: bool
-) -> tuple[Optional[Inertia], Optional[Inertia]]:
-    """Return the rigid bodies at root and tip that the rest of <inertial> becomes."""
-    if rest is None or hub_only or not beam.families:
-        raise item.place.error(
-            f'remainder="{item.texts["remainder"]}" has no effect: the beam '
-            + ('leaves nothing of <inertial>' if beam.families and not hub_only else
-               'has no modes' if not beam.families else 'does not share <inertial>'),
-            'Take it out',
-        )
-    if item.value('remainder') == 'both':
-        return rest.times(0.5), rest.times(0.5)
-    return (None, rest) if item.value('remainder') == 'tip' else (rest, None)
 
 
 def _check_options(item: Item, beam: Beam) -> None:

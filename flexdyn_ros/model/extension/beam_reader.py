@@ -60,7 +60,8 @@ def read_beam(
     """
     frame = beam_frame(item, link, robot, start)
     families = read_families(item)
-    sections = read_sections(item, link, frame.length, hub_only)
+    whole = robot.link(link.part_of or link.name)
+    sections = read_sections(item, whole, frame.length, hub_only)
     check_sections(item, families, sections)
     _check_effects(item, families)
     return replace(

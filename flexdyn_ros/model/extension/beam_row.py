@@ -5,23 +5,25 @@ Beams that start away from the link's frame, and several in a row: the pieces of
 Each piece is a link of its own behind a fixed joint, at the start of its beam and parallel to the
 link's frame. It rides on the last cross-section of the piece before it. A chain of straight beams
 with exact rotations thus follows a bent or curved centre line. What hangs on the link hangs on the
-piece that is nearest to it. A row's rigid remainder of <inertial> stays in the link.
+piece that is nearest to it. A row's rigid remainder of <inertial> stays in the link, or is at the
+row's tip.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Mapping, Sequence
+from typing import Mapping, Optional, Sequence
 
 from flexdyn_ros.model.beam.inertia import rigid_remainder
+from flexdyn_ros.model.beam.mass_share import parts_of_row, row_inertia, shared_inertia
 from flexdyn_ros.model.extension.beam_reader import beam_end, beam_start
 from flexdyn_ros.model.extension.items import Item
 from flexdyn_ros.model.extension.mass_reader import has_own_mass
-from flexdyn_ros.model.records.inertia import MassMoments, NO_MASS
+from flexdyn_ros.model.records.beam import Beam
+from flexdyn_ros.model.records.inertia import Inertia
 from flexdyn_ros.model.records.joint import Joint, Pose
 from flexdyn_ros.model.records.link import Link, Payload
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.model.records.section import beam_inertia
 import numpy as np
 
 
@@ -35,18 +37,34 @@ def starts_of(described: Sequence[Item], link: Link, robot: Robot) -> list[np.nd
         robot: The robot without its extension.
 
     Raises:
-        ModelError: A beam of a row has no mass of its own, or a start is the default.
+        ModelError: A start is the default, or a beam of a row has what only all of them can.
     """
     starts, end = [], np.zeros(3)
     for item in described:
         starts.append(beam_start(item, link, robot, end))
-        if len(described) > 1 and not has_own_mass(item):
-            raise item.place.error(
-                'A beam in a row needs a mass of its own',
-                'Write mass="..." [kg], density or linear_density',
-            )
         end = beam_end(item, link, robot)
+        if item.schema.name == 'beam' and len(described) > 1:
+            _check_in_row(item, described)
     return starts
+
+
+def _check_in_row(item: Item, described: Sequence[Item]) -> None:
+    """Refuse what one beam of a row cannot have for itself."""
+    if has_own_mass(item) != has_own_mass(described[0]):
+        raise item.place.error(
+            'Some beams of the row have a mass of their own, and others have none',
+            'Write mass="..." [kg], density or linear_density in all of them, or in none',
+        )
+    if item.is_set('distribution'):
+        raise item.place.error(
+            'distribution="fit" has no effect on a row of beams, whose density is one',
+            'Take it out, or describe the link by one <beam>',
+        )
+    if item.is_set('remainder') and item is not described[-1]:
+        raise item.place.error(
+            f'remainder="{item.texts["remainder"]}" has no effect inside a row of beams',
+            'Write it in the last one, at whose tip the remainder can be',
+        )
 
 
 def piece_of(link: Link, start: np.ndarray, number: int, alone: bool) -> Link:
@@ -57,23 +75,57 @@ def piece_of(link: Link, start: np.ndarray, number: int, alone: bool) -> Link:
     return Link(name, inertia, part_of=link.name, number=0 if alone else number)
 
 
-def hub_of(
-    item: Item, link: Link, pieces: Sequence[Link], starts: Sequence[np.ndarray],
-    notes: list[str],
-) -> Link:
-    """Return the link without its pieces: what these leave of <inertial>."""
-    if len(pieces) == 1 or link.inertia is None or item.value('inertial') == 'hub':
-        return Link(link.name, None if len(pieces) == 1 else link.inertia)
-    total, length = NO_MASS, 0.0
-    for piece, start in zip(pieces, starts):
-        assert piece.beam is not None
-        x, y, z = (-start).tolist()
-        total += MassMoments.of(beam_inertia(piece.beam).seen_from((x, y, z)))
-        length += piece.beam.length
-    part = total.rigid_body(0.0)
-    hub, note = rigid_remainder(link.inertia, part, length, 'row of beams', item.place)
-    notes.extend([note] if note else [])
-    return Link(link.name, hub)
+def with_hub(
+    item: Item, described: Sequence[Item], link: Link, pieces: Sequence[Link],
+    starts: Sequence[np.ndarray], notes: list[str],
+) -> tuple[Link, list[Link]]:
+    """
+    Return the link without its pieces, and these with their mass and what the last carries.
+
+    Args:
+        item: The <flexible_link> element.
+        described: Its <beam> elements, or its <segments>.
+        link: The link as the URDF has it.
+        pieces: What is read of each.
+        starts: Where they start in the link frame, each (3,) [m].
+        notes: Receives a note where the beams replace <inertial>.
+
+    Raises:
+        ModelError: The beams leave no real body of <inertial>.
+    """
+    if len(pieces) == 1 or link.inertia is None:
+        return Link(link.name), list(pieces)
+    rest: Optional[Inertia] = link.inertia
+    beams = [piece.beam for piece in pieces if piece.beam is not None]
+    if item.value('inertial') == 'total' and has_own_mass(described[0]):
+        part, length = row_inertia(beams, starts).rigid_body(0.0), sum(b.length for b in beams)
+        rest, note = rigid_remainder(link.inertia, part, length, 'row of beams', item.place)
+        notes.extend([note] if note else [])
+    elif item.value('inertial') == 'total':
+        beams, rest = shared_inertia(link.inertia, parts_of_row(beams), starts, item.place)
+    found = [replace(piece, beam=beam) for piece, beam in zip(pieces, beams)]
+    if described[-1].is_set('remainder'):
+        hub_only = item.value('inertial') == 'hub'
+        rest, tip = placed_remainder(described[-1], rest, beams[-1], hub_only)
+        x, y, z = starts[-1].tolist()
+        found[-1] = replace(found[-1], tip_inertia=tip.seen_from((x, y, z)) if tip else None)
+    return Link(link.name, rest), found
+
+
+def placed_remainder(
+    item: Item, rest: Optional[Inertia], beam: Beam, hub_only: bool
+) -> tuple[Optional[Inertia], Optional[Inertia]]:
+    """Return the rigid bodies at root and tip that the rest of <inertial> becomes."""
+    if rest is None or hub_only or not beam.families:
+        raise item.place.error(
+            f'remainder="{item.texts["remainder"]}" has no effect: the beam '
+            + ('leaves nothing of <inertial>' if beam.families and not hub_only else
+               'has no modes' if not beam.families else 'does not share <inertial>'),
+            'Take it out',
+        )
+    if item.value('remainder') == 'both':
+        return rest.times(0.5), rest.times(0.5)
+    return (None, rest) if item.value('remainder') == 'tip' else (rest, None)
 
 
 def with_pieces(

@@ -45,8 +45,9 @@ def foreign_arrays(path: str, what: str) -> dict[str, Any]:
 
     Args:
         path: The file.
-        what: K or M for a matrix; "volume" for points and corners of tetrahedra (t, 4), or
-            "surface" for points and corners of triangles (t, 3), none where it is not closed.
+        what: K or M for a matrix; "volume" for points and corners of tetrahedra (t, 4), without
+            any those of triangles (t, 3); or "surface" for triangles. Triangles that are not
+            closed are left out.
 
     Raises:
         ValueError: The file cannot be read; the text continues its name.
@@ -88,22 +89,37 @@ def _main(path: str, what: str) -> None:
 
 
 def _volume(path: str) -> dict[str, Any]:
-    """Return the tetrahedra of a mesh."""
+    """Return the tetrahedra of a mesh, or the triangles of one without."""
     import meshio
     import numpy as np
 
-    found = meshio.read(path)
-    cells = [block.data[:, :4] for block in found.cells if block.type in ('tetra', 'tetra10')]
-    return {'points': np.asarray(found.points, dtype=float),
-            'corners': np.concatenate(cells) if cells else np.zeros((0, 4), dtype=int)}
+    try:
+        found = meshio.read(path)
+    except SystemExit:  # after a message on stdout
+        sys.exit('holds no mesh that meshio reads')
+    for corners, kinds in ((4, ('tetra', 'tetra10')), (3, ('triangle', 'triangle6'))):
+        cells = [block.data[:, :corners] for block in found.cells if block.type in kinds]
+        if cells:
+            break
+    points = np.asarray(found.points, dtype=float)
+    if corners == 4 or not cells:
+        return {'points': points, 'corners': np.concatenate(cells or [np.zeros((0, 4), int)])}
+    import trimesh
+
+    return _closed(trimesh.Trimesh(points, np.concatenate(cells)))
 
 
 def _surface(path: str) -> dict[str, Any]:
     """Return the triangles of a closed surface."""
-    import numpy as np
     import trimesh
 
-    found: Any = trimesh.load(path, force='mesh')
+    return _closed(trimesh.load(path, force='mesh'))
+
+
+def _closed(found: Any) -> dict[str, Any]:
+    """Return the triangles of a surface, none where it is not closed."""
+    import numpy as np
+
     closed = bool(len(found.faces)) and found.is_watertight
     return {'points': np.array(found.vertices, dtype=float),
             'corners': np.array(found.faces if closed else np.zeros((0, 3)), dtype=int)}

@@ -2,8 +2,8 @@
 """
 Meshes of solid links: hollow bars by their dimensions, files of surfaces and of tetrahedra.
 
-Meshes are those of scikit-fem. A surface (trimesh) is filled with tetrahedra by gmsh; files of
-tetrahedra (gmsh and others) are read by meshio.
+Meshes are those of scikit-fem. A closed surface is filled with tetrahedra by gmsh. Files of
+surfaces are read by trimesh, files of elements (gmsh's and others) by meshio.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ _SURFACES = ('.stl', '.obj', '.ply', '.off', '.glb', '.3mf')
 LARGEST = 2**27
 _AROUND = 16
 _INSTALL = 'pip install scikit-fem meshio trimesh gmsh'
+# Of X11, for gmsh's wheel.
+_LIBRARIES = ('. Its wheel also needs: apt install libgl1 libglu1-mesa libxcursor1 libxft2 '
+              'libxinerama1. Or give a mesh of tetrahedra')
 
 
 def library(name: str) -> Any:
@@ -32,7 +35,8 @@ def library(name: str) -> Any:
         return import_module(name)
     except (ImportError, OSError) as error:
         raise FlexdynError(
-            f'Finite elements of a solid need {name} ({error}): {_INSTALL}') from None
+            f'Finite elements of a solid need {name} ({error}): {_INSTALL}'
+            + (_LIBRARIES if name == 'gmsh' else '')) from None
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,7 @@ def read_mesh(path: Path, scale: float, element: Optional[float]) -> Any:
 
     Raises:
         ValueError: It holds no body; the text continues `file="path"`.
+        FlexdynError: A library is missing.
     """
     if not path.is_file():
         raise ValueError('is no file')
@@ -132,7 +137,7 @@ def read_mesh(path: Path, scale: float, element: Optional[float]) -> Any:
         raise ValueError('holds points that are not finite')
     if len(cells) and (cells.min() < 0 or cells.max() >= len(points)):
         raise ValueError('holds elements with points that it lacks')
-    if surface:
+    if np.shape(cells)[1] == 3:
         points, cells = _filled(points, cells, element)
     if not len(cells):
         raise ValueError('holds no tetrahedra; write a mesh of the volume')

@@ -141,6 +141,13 @@ def relative_area(at: list[float], area: list[float], interpolation: str) -> flo
     return total
 
 
+def mean_area(beam: Beam) -> float:
+    """Return the mean area of a beam's cross-sections [m^2]; zero where it has none."""
+    at = [station.at for station in beam.stations] or [0.0, 1.0]
+    area = [station.area or 0.0 for station in beam.stations] or 2 * [beam.area or 0.0]
+    return relative_area(at, area, beam.interpolation)
+
+
 def beam_inertia(beam: Beam) -> Inertia:
     """
     Return the inertia of the undeformed beam, without its point masses, in link axes.

@@ -13,6 +13,7 @@ from scipy.linalg import eigh
 YOUNG, SHEAR, AREA, SECOND, TWIST, DENSITY = 7e10, 2.6e10, 4e-4, 3e-8, 4e-8, 2700.0
 SECTION = (f'young="{YOUNG}" shear="{SHEAR}" area="{AREA}" iy="{SECOND}" iz="{SECOND}" '
            f'j="{TWIST}" density="{DENSITY}"')
+NO_MASS = SECTION.partition(' density')[0]
 PLAIN = ' geometric_stiffening="false"'
 EXACT = ('<bending axis="y" modes="{0}" static_modes="2"/>'
          '<bending axis="z" modes="{0}" static_modes="2"/>'
@@ -292,8 +293,10 @@ def test_segments_may_start_away_from_the_link_s_frame():
 
 @pytest.mark.parametrize(('beams', 'words'), [
     (row([(0.8, 0, 0), (0.8, 0, 0)], MODES), 'has no length'),
-    (row([(0.8, 0, 0), (0.8, 0.3, 0)], MODES, SECTION.replace('density="2700.0"', '')),
-     'mass of its own'),
+    (row([(0.8, 0, 0), (0.8, 0.3, 0)], MODES, NO_MASS), 'has no <inertial> to take it from'),
+    (row([(0.8, 0, 0)], MODES) + row([(0.8, 0.3, 0)], MODES, NO_MASS), 'others have none'),
+    (row([(0.8, 0, 0), (0.8, 0.3, 0)], MODES, NO_MASS + ' distribution="fit"'), 'no effect on a'),
+    (row([(0.8, 0, 0), (0.8, 0.3, 0)], MODES, NO_MASS + ' remainder="tip"'), 'inside a row'),
     (row([(0.8, 0, 0)], MODES).replace('<beam', '<beam root="0 0 0"'), 'without it'),
     (row([(0.8, 0, 0)], MODES).replace('<beam', '<beam root="elbow"'), 'root "elbow" is neither'),
     (row([(0.8, 0, 0), (0.8, 0.3, 0)], MODES) + '<mode_spring mode="bending_y1" polynomial="3"/>',
