@@ -13,6 +13,7 @@ from typing import Iterator, NoReturn, Optional, Sequence
 
 from flexdyn_ros import __version__
 from flexdyn_ros.cli import (
+    analyse,
     check,
     convert,
     count,
@@ -39,7 +40,7 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _SUBCOMMANDS = (
-    check, info, modes, flex, simulate, generate, count, identify, excite, replay,
+    check, info, modes, analyse, flex, simulate, generate, count, identify, excite, replay,
     track_tip, update_modes, convert,
 )
 

@@ -2,8 +2,8 @@
 """
 Static equilibrium under gravity, payloads and wrenches, its joints held, and its stiffness.
 
-The stiffness K is the derivative of the forces that hold the arm at rest, d tau / dq: that of
-modes and springs, and what gravity and wrenches add to it, geometric stiffening included. Small
+The stiffness K is the derivative of the forces that hold the arm at rest, d tau / dq. It sums what
+modes and springs, gravity and wrenches contribute, geometric stiffening included. Small
 vibrations obey M x'' + D x' + K x = 0 (Meirovitch, Methods of Analytical Dynamics, 1970, section
 5.7).
 """
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Optional
 
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.checked_arguments import Wrenches
@@ -78,7 +77,8 @@ def static_equilibrium(
         joints = np.zeros(robot.n_joints)
         at[first:] = static.inverse_dynamics(at[:first], joints, joints, wrenches)[1]
     stiffness = symmetric_part(dyn.inverse_dynamics_derivatives(at, rest, rest, wrenches)[0])
-    inertia = np.maximum(np.diag(dyn.mass_matrix(at)), 1e-300)
+    inertia = np.diag(dyn.mass_matrix(at))
+    inertia = np.maximum(inertia, 1e-12 * inertia.max(initial=1e-300))
     squares = np.abs(stiffness) / np.sqrt(np.outer(inertia, inertia))
     stiffness[squares < ROUNDING * squares.max(initial=0.0)] = 0.0
     return Equilibrium(

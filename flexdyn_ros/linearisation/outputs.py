@@ -10,9 +10,9 @@ An output is the change of a quantity from its value at the state:
   specific force R^T (a - g) [m/s^2] (Titterton and Weston, Strapdown Inertial Navigation
   Technology, 2004, section 3.2);
 - FRAME/pose, FRAME/velocity, FRAME/acceleration: all of these in turn;
-- LINK/strain@x,y,z: what a strain gauge along a beam measures [1], at the fraction x of its length
-  and at y, z [m] in its cross-section: u' - y v'' - z w'', Euler and Bernoulli's, with the
-  curvatures of the beam's modes;
+- LINK/strain@x,y,z: what a strain gauge along a beam measures [1]. It is at the fraction x of the
+  length, and at y, z [m] in the cross-section. The strain is Euler and Bernoulli's,
+  u' - y v'' - z w'', with the curvatures of the beam's modes;
 - COORDINATE and COORDINATE/rate: a coordinate of `robot.coordinate_names`, and its velocity.
 """
 
@@ -47,7 +47,7 @@ _STEP = 1e-6  # of a coordinate [rad | m], for the third derivatives of moving a
 
 
 @dataclass(frozen=True)
-class Output:
+class SystemOutput:
     """
     One output.
 
@@ -68,7 +68,7 @@ class Output:
     at: tuple[float, ...] = ()
 
 
-def parsed_outputs(robot: Robot, names: Sequence[str]) -> tuple[Output, ...]:
+def parsed_outputs(robot: Robot, names: Sequence[str]) -> tuple[SystemOutput, ...]:
     """
     Return the outputs of names.
 
@@ -79,32 +79,32 @@ def parsed_outputs(robot: Robot, names: Sequence[str]) -> tuple[Output, ...]:
     return tuple(output for name in names for output in _parsed(robot, name))
 
 
-def _parsed(robot: Robot, name: str) -> tuple[Output, ...]:
+def _parsed(robot: Robot, name: str) -> tuple[SystemOutput, ...]:
     coordinates, units = robot.coordinate_names, velocity_coordinate_units(robot)
     if name in coordinates:
         k = coordinates.index(name)
-        return (Output(name, units[k], 'coordinate', name, k),)
+        return (SystemOutput(name, units[k], 'coordinate', name, k),)
     place, _, what = name.rpartition('/')
     if what == 'rate' and place in coordinates:
         k = coordinates.index(place)
-        return (Output(name, f'{units[k]}/s', 'rate', place, k),)
+        return (SystemOutput(name, f'{units[k]}/s', 'rate', place, k),)
     if what.startswith('strain'):
         return (_strain(robot, name, place, what),)
     if place not in robot.frame_names:
-        raise UnknownName('output', name, (
-            *coordinates, *(f'{frame}/{group}' for frame in robot.frame_names
-                            for group in _GROUPS)))
+        raise UnknownName(*(('frame', place, robot.frame_names) if place else
+                            ('coordinate', name, coordinates)))
     for group, parts in _GROUPS.items():
         rows = range(len(parts)) if what == group else [
             k for k, part in enumerate(parts) if part == what]
         if rows:
             return tuple(
-                Output(f'{place}/{parts[k]}', _UNITS[group][k], group, place, k) for k in rows)
-    raise UnknownName(
-        f'output of "{place}"', what, [*_GROUPS, *(p for parts in _GROUPS.values() for p in parts)])
+                SystemOutput(f'{place}/{parts[k]}', _UNITS[group][k], group, place, k)
+                for k in rows)
+    known = (*_GROUPS, *(part for parts in _GROUPS.values() for part in parts))
+    raise UnknownName(f'output of "{place}"', what, known)
 
 
-def _strain(robot: Robot, name: str, place: str, what: str) -> Output:
+def _strain(robot: Robot, name: str, place: str, what: str) -> SystemOutput:
     link = robot.link(place)
     if link.beam is None or not link.mode_names or link.segments is not None:
         raise ArgumentError('outputs', f'names "{name}", and "{place}" has no modes of a beam')
@@ -115,12 +115,12 @@ def _strain(robot: Robot, name: str, place: str, what: str) -> Output:
             'outputs', f'names "{name}", expected strain@x,y,z with three numbers') from None
     if not 0.0 <= x <= 1.0:
         raise ArgumentError('outputs', f'names "{name}", whose x is not within 0 and 1')
-    return Output(name, '1', 'strain', place, at=(x, y, z))
+    return SystemOutput(name, '1', 'strain', place, at=(x, y, z))
 
 
 def output_matrices(
     dyn: Dynamics, state: tuple[ArrayLike, ArrayLike, ArrayLike], a: np.ndarray, b: np.ndarray,
-    outputs: Sequence[Output], wrenches: Wrenches = None,
+    outputs: Sequence[SystemOutput], wrenches: Wrenches = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """
     Return C, (p, 2 nv), and D, (p, n_joints).
@@ -163,6 +163,7 @@ def strain_row(robot: Robot, link: str, at: Sequence[float]) -> np.ndarray:
     """Return the strain for unit coordinates, (nv,), at x [1], y, z [m] of a link's beam."""
     x, y, z = at
     found, row = robot.link(link), np.zeros(robot.nv)
+    assert found.beam is not None
     strain = beam_field(found.beam, np.array([x])).strain[:, 0]
     places = [robot.coordinate_names.index(name) for name in found.mode_names]
     # The curvature about y is -w'', that about z is v''.

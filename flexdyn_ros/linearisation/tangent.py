@@ -2,9 +2,9 @@
 """
 Derivatives along the velocity coordinates, which are body-wise for quaternions.
 
-With the left-invariant fields of velocities v and w, their bracket [w, v] is w x v for rotations,
-and (ww x vl - vw x wl, ww x vw) for (linear, angular) velocities of a floating joint (Sola, Deray
-and Atchuthan, A micro Lie theory for state estimation in robotics, 2018, appendix D).
+Velocities v and w are left-invariant fields with a bracket [w, v]. For rotations it is w x v, for
+(linear, angular) velocities of a floating joint (ww x vl - vw x wl, ww x vw). Source: Sola, Deray
+and Atchuthan, A micro Lie theory for state estimation in robotics, 2018, appendix D.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ OTHER_CODES = {'exudyn', 'mujoco', 'netgen', 'ngsolve', 'pinocchio'}
 """Programs that the validation compares with where they are installed."""
 
 
-OPTIONAL = {'rosbags', 'meshio', 'pyNastran', 'pyuff', 'trimesh'}
+OPTIONAL = {'control', 'rosbags', 'meshio', 'pyNastran', 'pyuff', 'trimesh'}
 """Libraries of an extra in setup.py, which rosdep does not have."""
 
 
@@ -71,14 +71,14 @@ def test_pip_installs_what_the_library_imports():
     text = (ROOT / 'setup.py').read_text(encoding='utf-8')
     names = {'numpy': 'numpy', 'scipy': 'scipy', 'urdf_parser_py': 'urdf-parser-py',
              'xacro': 'xacro', 'yaml': 'PyYAML', 'matplotlib': 'matplotlib',
-             'rosbags': 'rosbags', 'pyNastran': 'pyNastran',
+             'rosbags': 'rosbags', 'pyNastran': 'pyNastran', 'control': 'control',
              'pyuff': 'pyuff', 'meshio': 'meshio', 'trimesh': 'trimesh'}
     assign = {
         target.id: ast.literal_eval(node.value)
         for node in ast.parse(text).body if isinstance(node, ast.Assign)
         for target in node.targets if target.id in ('REQUIRES', 'EXTRAS')
     }
-    used = ('plots', 'replay', 'nastran', 'modal-tests', 'solids')
+    used = ('control', 'plots', 'replay', 'nastran', 'modal-tests', 'solids')
     extras = [assign['EXTRAS'][name] for name in used]
     listed = [*assign['REQUIRES'], *(line for extra in extras for line in extra)]
     declared = {re.split('[<>=]', line)[0] for line in listed}
