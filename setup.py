@@ -12,7 +12,7 @@ from setuptools import Extension, find_packages, setup
 PACKAGE = 'flexdyn_ros'
 SHARED = {
     'launch': ('*.launch.py',),
-    'examples': ('*.py',),
+    'examples': ('*.py', '*.yaml', '*.urdf'),
     'config': ('*.yaml', '*.xml'),
     'rviz': ('*.rviz',),
     'urdf': ('*.xacro', '*.urdf', '*.xml', '*.yaml', '*.npz'),
@@ -23,6 +23,7 @@ NODES = (
 )
 REQUIRES = ('numpy>=1.21.5', 'scipy>=1.8', 'PyYAML', 'urdf-parser-py>=0.0.4', 'xacro')
 EXTRAS = {
+    'cluster': ['dask', 'distributed', 'pyarrow'],
     'control': ['control'],
     'plots': ['matplotlib'],
     'replay': ['rosbags', 'matplotlib'],
@@ -99,6 +100,7 @@ setup(
         f'{PACKAGE}.codegen.compile.runtime': ['*.c', '*.h'],
         f'{PACKAGE}.model.extension': ['*.yaml'],
         f'{PACKAGE}.nodes': ['*.yaml'],
+        f'{PACKAGE}.scenario': ['*.yaml'],
         f'{PACKAGE}.ros2_control': [f'arm_dynamics/{path}' for path in ('*', '*/*', '*/*/*')],
         f'{PACKAGE}.simulation': ['steps/*.[ch]'],
     },

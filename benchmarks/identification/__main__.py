@@ -13,8 +13,8 @@ import argparse
 import sys
 
 import flexdyn_ros as fd
-from flexdyn_ros.cli.recordings import read_motion
 from flexdyn_ros.identification import Identification, identify, Motion
+from flexdyn_ros.identification.recordings import read_motion
 from flexdyn_ros.identification.signals import resampled, stretches
 import numpy as np
 

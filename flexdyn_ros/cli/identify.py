@@ -77,9 +77,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(call: argparse.Namespace) -> int:
     """Identify, write the results and print them."""
-    from flexdyn_ros.cli.recordings import read_motion
     from flexdyn_ros.identification import identify
     from flexdyn_ros.identification.joint_sides import with_springs
+    from flexdyn_ros.identification.recordings import read_motion
     from flexdyn_ros.simulation.progress import ProgressBar
 
     robot = load(call)

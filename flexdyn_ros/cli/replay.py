@@ -64,8 +64,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(call: argparse.Namespace) -> int:
     """Compute, compare, write the results and print where they are."""
-    from flexdyn_ros.cli.bag import read_joint_states
     from flexdyn_ros.cli.replayed import compare
+    from flexdyn_ros.identification.bag import read_joint_states
     from flexdyn_ros.nodes.torque.feed_forward import FeedForward
     from flexdyn_ros.nodes.torque.torque_terms import TorqueTerms
     from flexdyn_ros.robot_dynamics import Dynamics

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from flexdyn_ros.cli.bag import BagRecording
+from flexdyn_ros.identification.bag import BagRecording
 from flexdyn_ros.nodes.arm.joint_motion import JointSample
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 import numpy as np

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`flexdyn simulate`: the motion from an initial state under constant torques.
+`flexdyn simulate`: the motion from an initial state under constant torques, or of a scenario.
 
 Integrate the motion from an initial state under constant joint torques, and write
 trajectory.csv, trajectory.npz and plots (joints, modes, tip deflections, energy). Friction and
 gravity are those of the description; joint limits are not enforced. With loops, the run starts
 from the nearest closed state, and keeps the coordinates of --q0 where possible.
 
+A YAML file in place of URDF is a scenario: robot, trajectories, controllers, disturbances,
+payloads and outputs (docs/scenarios.md). Beside it, --set, --out, --no-plots and --json count.
+
 Examples:
+  flexdyn simulate study.yaml --set payload.mass=5 --out heavy
   flexdyn simulate arm.urdf --t-end 2 --q0 shoulder=0.5 elbow=-1 --out run1
   flexdyn simulate arm.urdf --t-end 1 --dt 0.0005 --torque shoulder=12 --json
   flexdyn simulate arm.urdf --q0 forearm/bending_y1=0.01 --method rk4
@@ -19,28 +23,27 @@ Examples:
 from __future__ import annotations
 
 import argparse
-from contextlib import contextmanager
 import time
-from typing import Any, Iterator
-import warnings
+from typing import Any
 
 from flexdyn_ros.cli.options import load, named_values, positive, print_json
+from flexdyn_ros.cli.simulate_scenario import is_scenario, run_scenario
 from flexdyn_ros.cli.simulation_results import (
     keep_motion,
     print_summary,
+    shown_imbalance,
     summarise,
     write_files,
 )
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.output_files import new_folder
-from flexdyn_ros.terminal import warn
 
 # Those of `simulate`, which is imported only when it runs.
 METHODS = (
     'auto', 'rk2', 'rk4', 'rk10', 'implicit', 'RK45', 'DOP853', 'Radau', 'BDF', 'LSODA',
 )
 _DEFAULT_STEP = 1e-3  # [s]
-SUMMARY = 'motion from an initial state: CSV, npz and plots'
+SUMMARY = 'motion from an initial state, or of a scenario: CSV, npz and plots'
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -87,8 +90,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         '[rad/s^2]; the results contain the required wrench',
     )
     parser.add_argument(
-        '--out', metavar='DIR', default='simulation',
-        help='folder of the results; created if missing (default: simulation)',
+        '--out', metavar='DIR',
+        help='folder of the results; created if missing (default: simulation, or the name of the '
+        'scenario)',
+    )
+    parser.add_argument(
+        '--set', metavar='KEY=VALUE', nargs='+', action='extend', default=[],
+        help='other values of a scenario, as simulation.duration=2',
     )
     parser.add_argument(
         '--drift', choices=('projection', 'force', 'baumgarte', 'none'), default='projection',
@@ -103,7 +111,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(call: argparse.Namespace) -> int:
     """Simulate, write the results and print their paths."""
+    if is_scenario(call.urdf):
+        _refuse_other_options(call)
+        return run_scenario(call)
     from flexdyn_ros.robot_dynamics import Dynamics
+    from flexdyn_ros.scenario.start import nearest_closed
     from flexdyn_ros.simulation import SimulationDiverged
     from flexdyn_ros.simulation.configuration import ConfigurationMap
     from flexdyn_ros.simulation.method_choice import choose
@@ -116,10 +128,12 @@ def run(call: argparse.Namespace) -> int:
     qd0 = named_values(call.qd0, robot.coordinate_names, rest, '--qd0')
     torque = named_values(call.torque, robot.coordinate_names, rest, '--torque')
     base = _base_acceleration(robot, call.base_acceleration)
-    folder = new_folder(call.out)
+    if call.set:
+        raise ArgumentError('--set', 'needs a scenario, and the call names a robot')
+    folder = new_folder(call.out or 'simulation')
     dyn = Dynamics(robot)
     if robot.loops:
-        q0, qd0 = _closed(dyn, q0, qd0, [word.partition('=')[0] for word in call.q0])
+        q0, qd0 = nearest_closed(dyn, q0, qd0, [word.partition('=')[0] for word in call.q0])
     dynamic = call.modes == 'dynamic'
     if not dynamic:
         _refuse_modal_values(robot, call)
@@ -159,7 +173,7 @@ def _motion(
 
     q0, qd0, torque = start
     if call.modes == 'dynamic':
-        with _shown_imbalance():
+        with shown_imbalance():
             return simulate(
                 dyn, q0, qd0, torque, call.t_end, dt, method, base_acceleration=base,
                 drift=call.drift, force=call.force, rtol=call.rtol, atol=call.atol,
@@ -180,13 +194,16 @@ def _method(name: str) -> str:
     return next((each for each in METHODS if each.lower() == name.lower()), name)
 
 
-@contextmanager
-def _shown_imbalance() -> Iterator[None]:
-    """Show the warning of an energy balance that is not kept as one of the command line."""
-    with warnings.catch_warnings(record=True) as caught:
-        yield
-    for each in caught:
-        warn(str(each.message))
+def _refuse_other_options(call: argparse.Namespace) -> None:
+    """Raise an ArgumentError for an option that has its place in a scenario."""
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    plain = {**vars(parser.parse_args([])), 'extension': [], 'base_dir': None, 'form': None}
+    for name, default in plain.items():
+        if name not in ('out', 'set', 'no_plots') and getattr(call, name) != default:
+            raise ArgumentError(
+                f'--{name.replace("_", "-")}', 'is given beside a scenario, which has it in the '
+                'file. Write it there, or change it by --set')
 
 
 def _refuse_modal_values(robot: Any, call: argparse.Namespace) -> None:
@@ -212,23 +229,3 @@ def _base_acceleration(robot: Any, words: list[str]) -> Any:
     axes = ('tx', 'ty', 'tz', 'rx', 'ry', 'rz')
     given = named_values(words, axes, np.zeros(BASE_COORDINATES), '--base-acceleration')
     return checked_base_acceleration(robot, given)
-
-
-def _closed(dyn: Any, q0: Any, qd0: Any, given: list[str]) -> tuple[Any, Any]:
-    """Return the nearest state that meets the loops, with what was given kept if possible."""
-    import numpy as np
-
-    held = [name for name in given if name in dyn.robot.coordinate_names]
-    try:
-        q, qd = dyn.project(q0, qd0, hold=held)
-    except FlexdynError:
-        if not held:
-            raise
-        q, qd = dyn.project(q0, qd0)
-    moved = max(np.abs(q - q0).max(), np.abs(qd - qd0).max())
-    if moved > 1e-6:
-        warn(
-            'The initial state was replaced by the nearest state that closes the loops; see the '
-            'first line of trajectory.csv.'
-        )
-    return q, qd

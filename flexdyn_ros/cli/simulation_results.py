@@ -3,14 +3,25 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Optional, TYPE_CHECKING
+from typing import Any, Iterator, Optional, TYPE_CHECKING
+import warnings
 
 from flexdyn_ros.errors import FileNotWritten
 from flexdyn_ros.terminal import warn
 
 if TYPE_CHECKING:
     from flexdyn_ros.simulation import Trajectory
+
+
+@contextmanager
+def shown_imbalance() -> Iterator[None]:
+    """Show the warning of an energy balance that is not kept as one of the command line."""
+    with warnings.catch_warnings(record=True) as caught:
+        yield
+    for each in caught:
+        warn(str(each.message))
 
 
 def keep_motion(error: BaseException, folder: Path, event: str) -> None:
@@ -21,15 +32,18 @@ def keep_motion(error: BaseException, folder: Path, event: str) -> None:
         warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}')
 
 
-def write_files(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
+def write_files(
+    trajectory: 'Trajectory', folder: Path, plots: bool, csv: bool = True, npz: bool = True
+) -> list[Path]:
     """Write the files; one that cannot be written does not keep the other from its place."""
     files, failed = [], None
     # The smaller file first: a disk that is nearly full may still take it.
-    for write, name in (
-        (trajectory.save_npz, 'trajectory.npz'), (trajectory.to_csv, 'trajectory.csv'),
+    for wanted, write, name in (
+        (npz, trajectory.save_npz, 'trajectory.npz'), (csv, trajectory.to_csv, 'trajectory.csv'),
     ):
         try:
-            files.append(write(folder / name))
+            if wanted:
+                files.append(write(folder / name))
         except FileNotWritten as error:
             failed = failed or error
     if failed is not None:

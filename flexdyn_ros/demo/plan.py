@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Callable, Optional, Sequence
 
 from flexdyn_ros.shared_files import shared_folder
+from flexdyn_ros.simulation.joint_motions import quintic
 import numpy as np
-from scipy.interpolate import BPoly
 import yaml
 
 # The simulator takes more steps a cycle where the fastest mode asks for them.
@@ -106,17 +106,8 @@ def rest_to_rest(waypoints: Sequence[tuple[float, Sequence[float]]]) -> Motion:
     Args:
         waypoints: Pairs of time [s] and joint positions [rad | m], in the order of time.
     """
-    times = [time for time, _ in waypoints]
-    rest = [[np.array(point), 0.0 * np.array(point), 0.0 * np.array(point)]
-            for _, point in waypoints]
-    position = BPoly.from_derivatives(times, rest)
-    velocity, acceleration = position.derivative(), position.derivative(2)
-
-    def motion(time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        t = min(max(time, times[0]), times[-1])
-        return position(t), velocity(t), acceleration(t)
-
-    return motion
+    times, points = zip(*waypoints)
+    return quintic(times, points).with_curvature
 
 
 def vendor_file() -> Optional[Path]:

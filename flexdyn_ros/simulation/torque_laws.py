@@ -51,10 +51,19 @@ class PiecewisePolynomial:
         if interpolation == 'linear':
             rate = np.diff(values, axis=0) / np.diff(t)[:, np.newaxis]
             return cls(t, np.stack((rate, values[:-1]), axis=1))
-        from scipy.interpolate import CubicHermiteSpline, CubicSpline
+        if slopes is None:
+            return cls.spline(t, values, at_rest=False)
+        from scipy.interpolate import CubicHermiteSpline
 
-        given = slopes is not None
-        found = CubicHermiteSpline(t, values, slopes) if given else CubicSpline(t, values)
+        found = CubicHermiteSpline(t, values, slopes)
+        return cls(found.x, found.c.transpose(1, 0, 2))
+
+    @classmethod
+    def spline(cls, t: np.ndarray, values: np.ndarray, at_rest: bool) -> PiecewisePolynomial:
+        """Return the cubic spline through samples, as `through`, with ends at rest or free."""
+        from scipy.interpolate import CubicSpline
+
+        found = CubicSpline(t, values, bc_type='clamped' if at_rest else 'not-a-knot')
         return cls(found.x, found.c.transpose(1, 0, 2))
 
     def __call__(self, t: float) -> tuple[np.ndarray, np.ndarray]:

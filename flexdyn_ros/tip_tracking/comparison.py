@@ -20,6 +20,11 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.linearisation import linearise
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation import simulate, TrackingTorque, Trajectory
+from flexdyn_ros.simulation.joint_feed_forward import (
+    quasi_static_torques,
+    rigid_torques,
+    vibrating_torques,
+)
 from flexdyn_ros.tip_tracking.boundary_value_problem import TipTrajectory
 from flexdyn_ros.tip_tracking.input_shaping import KINDS, Shaper
 from flexdyn_ros.tip_tracking.inversion import stable_inversion
@@ -32,7 +37,6 @@ from flexdyn_ros.tip_tracking.tip_outputs import Outputs
 from flexdyn_ros.tip_tracking.tip_path import TipPath
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.integrate import solve_ivp
 from scipy.interpolate import make_interp_spline
 
 METHODS = ('rigid', 'quasi-static', 'joints', *KINDS, 'inversion')
@@ -148,8 +152,9 @@ class MethodComparison:
         q, qd, qdd = self._joint_motion(t, rigid=method == 'rigid')
         if method == 'joints':
             return self._vibrating(t, q, qd, qdd)
-        tau = (self._model.batch.inverse_dynamics if method == 'rigid'
-               else self._quasi_static)(q, qd, qdd)
+        first = self._model.robot.n_joints
+        tau = (rigid_torques if method == 'rigid' else quasi_static_torques)(
+            self._model, *(each[:, :first] for each in (q, qd, qdd)))
         return self._of(t, q, qd, tau)
 
     def _of(
@@ -171,35 +176,15 @@ class MethodComparison:
         motion = make_interp_spline(nodes, q, k=5)
         return motion(t), motion(t, 1), motion(t, 2)
 
-    def _quasi_static(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """Return the torques with modes that follow the joints statically, (T, nv)."""
-        first = slice(self._model.robot.n_joints)
-        found = np.zeros_like(qdd)
-        for row, *state in zip(found, q, qd, qdd):
-            row[first] = self._model.quasi_static_torque(*(each[first] for each in state))[0]
-        return found
-
     def _vibrating(
         self, t: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
     ) -> JointReference:
         """Return the reference whose torques contain the vibration of the modes."""
-        model, first = self._model, self._model.robot.n_joints
+        first = self._model.robot.n_joints
         joints = make_interp_spline(t, q[:, :first], k=5)
-        m = model.robot.n_modes
-
-        def parts(time: float, modes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            return (np.append(joints(time), modes[:m]), np.append(joints(time, 1), modes[m:]),
-                    joints(time, 2))
-
-        def rate(time: float, modes: np.ndarray) -> np.ndarray:
-            return np.append(modes[m:], model.hybrid_dynamics(*parts(time, modes))[1])
-
-        run = solve_ivp(
-            rate, (t[0], t[-1]), np.append(q[0, first:], np.zeros(m)), 'LSODA', t,
-            rtol=1e-8, atol=1e-10)
-        tau = np.zeros_like(q)
-        for row, time, modes in zip(tau, t, run.y.T):
-            row[:first] = model.hybrid_dynamics(*parts(time, modes))[0]
+        start = np.append(q[0, first:], np.zeros(self._model.robot.n_modes))
+        tau, _ = vibrating_torques(
+            self._model, lambda time: (joints(time), joints(time, 1), joints(time, 2)), t, start)
         return self._of(t, q, qd, tau)
 
     def _shaped(self, kind: str, t: np.ndarray) -> JointReference:

@@ -159,7 +159,7 @@ def test_wrong_calls_are_errors(logs, capsys, words, error):
 
 def test_a_bag_gives_what_a_csv_file_gives(logs, tmp_path, capsys):
     rosbags = pytest.importorskip('rosbags.rosbag2', reason='rosbags is not installed')
-    from flexdyn_ros.cli.recordings import read_motion
+    from flexdyn_ros.identification.recordings import read_motion
     from rosbags.typesys import get_typestore, Stores
 
     folder, _ = logs

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 from command import ARM, flexdyn
 import flexdyn_ros as fd
-from flexdyn_ros.cli.bag import joined
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.identification.bag import joined
 import numpy as np
 import pytest
 

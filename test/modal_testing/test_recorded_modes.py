@@ -5,8 +5,8 @@ import json
 
 import flexdyn_ros as fd
 from flexdyn_ros.cli.main import main
-from flexdyn_ros.cli.recordings import read_signals
 from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.identification.recordings import read_signals
 from flexdyn_ros.modal_testing.adjustable_model import AdjustableModel
 from flexdyn_ros.modal_testing.measured_modes import ModalTest
 from flexdyn_ros.modal_testing.modal_update import held_modes

@@ -28,7 +28,7 @@ OTHER_CODES = {'exudyn', 'mujoco', 'netgen', 'ngsolve', 'pinocchio'}
 """Programs that the validation compares with where they are installed."""
 
 
-OPTIONAL = {'control', 'rosbags', 'meshio', 'pyNastran', 'pyuff', 'trimesh'}
+OPTIONAL = {'control', 'distributed', 'pyarrow', 'rosbags', 'meshio', 'pyNastran', 'pyuff', 'trimesh'}
 """Libraries of an extra in setup.py, which rosdep does not have."""
 
 
@@ -72,13 +72,14 @@ def test_pip_installs_what_the_library_imports():
     names = {'numpy': 'numpy', 'scipy': 'scipy', 'urdf_parser_py': 'urdf-parser-py',
              'xacro': 'xacro', 'yaml': 'PyYAML', 'matplotlib': 'matplotlib',
              'rosbags': 'rosbags', 'pyNastran': 'pyNastran', 'control': 'control',
+             'distributed': 'distributed', 'pyarrow': 'pyarrow',
              'pyuff': 'pyuff', 'meshio': 'meshio', 'trimesh': 'trimesh'}
     assign = {
         target.id: ast.literal_eval(node.value)
         for node in ast.parse(text).body if isinstance(node, ast.Assign)
         for target in node.targets if target.id in ('REQUIRES', 'EXTRAS')
     }
-    used = ('control', 'plots', 'replay', 'nastran', 'modal-tests', 'solids')
+    used = ('cluster', 'control', 'plots', 'replay', 'nastran', 'modal-tests', 'solids')
     extras = [assign['EXTRAS'][name] for name in used]
     listed = [*assign['REQUIRES'], *(line for extra in extras for line in extra)]
     declared = {re.split('[<>=]', line)[0] for line in listed}
@@ -86,7 +87,7 @@ def test_pip_installs_what_the_library_imports():
     needed = imported_modules('flexdyn_ros') - ros | {'xacro'}
     assert needed >= {'numpy', 'scipy', 'yaml'}
     # Imported where it is first needed by its name, and by trimesh.
-    indirect = {'scikit-fem', 'gmsh'}
+    indirect = {'dask', 'scikit-fem', 'gmsh'}
     assert {names[module] for module in needed - {'mpl_toolkits'}} == declared - indirect
 
 

@@ -11,6 +11,7 @@ from typing import Any, Sequence
 from builtin_interfaces.msg import Duration
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.times import NANOSECONDS
+from flexdyn_ros.simulation.joint_motions import quintic, sampled
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 import yaml
@@ -74,11 +75,9 @@ class PlayedTrajectory:
         """
         way = self.states[0, 0] - start
         duration = max(SHORTEST_APPROACH, PEAK * float(np.abs(way).max()) / speed)
-        s = np.linspace(0.0, 1.0, APPROACH_POINTS)[1:, None]
-        quintic = (s**3 * (10.0 - 15.0 * s + 6.0 * s**2), 30.0 * s**2 * (1.0 - s) ** 2 / duration,
-                   60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / duration**2)
-        states = [np.array([start + way * quintic[0], way * quintic[1], way * quintic[2]])]
-        times = [duration * s[:, 0]]
+        times = [np.linspace(0.0, duration, APPROACH_POINTS)[1:]]
+        approach = quintic([0.0, duration], [start, self.states[0, 0]])
+        states = [np.array(sampled(approach, times[0]))]
         for _ in range(repetitions):
             times.append(times[-1][-1] + self.t[1:])
             states.append(self.states[:, 1:])

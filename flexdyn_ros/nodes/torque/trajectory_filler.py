@@ -18,6 +18,7 @@ from flexdyn_ros.nodes.arm.modal_integrator import VibratingArm
 from flexdyn_ros.nodes.arm.times import seconds
 from flexdyn_ros.nodes.torque.driven_joints import EffortLimits
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
+from flexdyn_ros.simulation.joint_motions import quintic_coefficients
 import numpy as np
 
 FIELDS = ('positions', 'velocities', 'accelerations')
@@ -40,19 +41,14 @@ def quintic_motion(start: JointSample, end: JointSample) -> JointMotion:
         end: Last sample, at a later time.
     """
     span = end.time - start.time
-    p0, v0, a0 = start.q, start.qd * span, start.qdd * span**2
-    p1, v1, a1 = end.q, end.qd * span, end.qdd * span**2
-    # Coefficients of s^3, s^4, s^5 from the three conditions at s = 1.
-    offset, slope, bend = p1 - p0 - v0 - a0 / 2, v1 - v0 - a0, a1 - a0
-    c3 = 10 * offset - 4 * slope + bend / 2
-    c4 = -15 * offset + 7 * slope - bend
-    c5 = 6 * offset - 3 * slope + bend / 2
+    c5, c4, c3, c2, c1, c0 = quintic_coefficients(
+        (start.q, start.qd, start.qdd), (end.q, end.qd, end.qdd), span)
 
     def motion(time: float) -> JointSample:
         s = (time - start.time) / span
-        q = p0 + s * (v0 + s * (a0 / 2 + s * (c3 + s * (c4 + s * c5))))
-        qd = (v0 + s * (a0 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))) / span
-        qdd = (a0 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))) / span**2
+        q = c0 + s * (c1 + s * (c2 + s * (c3 + s * (c4 + s * c5))))
+        qd = (c1 + s * (2 * c2 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))) / span
+        qdd = (2 * c2 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))) / span**2
         return JointSample(time, q, qd, qdd)
 
     return motion

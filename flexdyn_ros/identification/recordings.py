@@ -7,8 +7,14 @@ import csv
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence, TYPE_CHECKING
 
-from flexdyn_ros.cli.bag import joined, JOINT_STATE, read_joint_states, read_messages, time_of
 from flexdyn_ros.errors import ArgumentError, FlexdynError
+from flexdyn_ros.identification.bag import (
+    joined,
+    JOINT_STATE,
+    read_joint_states,
+    read_messages,
+    time_of,
+)
 from flexdyn_ros.identification.joint_sides import (
     ELASTIC,
     from_both_sides,
@@ -22,7 +28,7 @@ if TYPE_CHECKING:
 
 TABLES = ('.csv', '.txt')
 IMU = 'sensor_msgs/msg/Imu'
-TIMES = ('t', 'time', 'time_s', 'time [s]', 'timestamp')
+TIMES = ('t', 'time', 'time_s', 'time [s]', 't [s]', 'timestamp')
 # Column of joint number k, or of a joint by name, for each kind of signal.
 NUMBERED = {'q': ('q{k}',), 'qd': ('qd{k}', 'dq{k}'), 'tau': ('tau{k}', 'i{k}')}
 NAMED = {
@@ -144,6 +150,23 @@ def read_signals(file: str, topic: Optional[str] = None) -> tuple[np.ndarray, di
     return states.t, {
         f'{name}{kind}': column for kind, values in kinds
         for name, column in zip(names, values.T) if np.isfinite(column).all()}
+
+
+def find_signal(signals: Mapping[str, np.ndarray], kind: str, name: str) -> Optional[np.ndarray]:
+    """
+    Return a signal of a joint among those of `read_signals`, or None.
+
+    Args:
+        signals: All signals by name; headings of `flexdyn simulate` count too.
+        kind: A key of NAMED.
+        name: The joint.
+    """
+    forms = [form.format(name=name) for form in NAMED[kind]]
+    found = next((signals[form] for form in forms if form in signals), None)
+    if found is None:
+        head = f'{kind} {name} ['
+        found = next((each for key, each in signals.items() if key.startswith(head)), None)
+    return found
 
 
 Signals = tuple[np.ndarray, np.ndarray, Optional[np.ndarray], Optional[np.ndarray]]

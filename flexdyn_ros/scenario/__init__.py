@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scenarios: one YAML file describes a simulation, its controllers and what disturbs it."""
+
+from flexdyn_ros.scenario.document import ScenarioError
+from flexdyn_ros.scenario.load import load, Scenario
+from flexdyn_ros.scenario.run import run, ScenarioRun
+
+__all__ = ['load', 'run', 'Scenario', 'ScenarioError', 'ScenarioRun']

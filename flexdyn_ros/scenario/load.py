@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scenario: a checked document, and the robot that it names."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Mapping, Optional, Union
+
+from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.model.load import load_robot
+from flexdyn_ros.model.records.robot import Robot
+from flexdyn_ros.scenario.document import CheckedSection, DocumentPlace, read_file, ScenarioError
+from flexdyn_ros.scenario.schema import SCENARIO
+
+
+class Scenario:
+    """
+    One simulation that a document describes.
+
+    Attributes:
+        data: The checked document with its defaults, see docs/scenarios.md.
+        file: Its file, or ''.
+        name: The file's name without ending; "scenario" without a file.
+    """
+
+    def __init__(
+        self, document: Any, place: DocumentPlace, changes: Optional[Mapping[str, Any]] = None
+    ):
+        """
+        Check a document.
+
+        Args:
+            document: As YAML gives it; it stays as it is.
+            place: Where it stands.
+            changes: Other values, by keys with dots between sections, as {"payload.mass": 5}.
+
+        Raises:
+            ScenarioError: It differs from the schema.
+        """
+        self._document, self._place = document, place
+        for key, value in (changes or {}).items():
+            document = _changed(document, key.split('.'), value, key)
+        self.data: CheckedSection = SCENARIO.checked(document, place)
+        self.file = place.file
+        self.name = Path(place.file).stem if place.file else 'scenario'
+
+    def changed(self, changes: Mapping[str, Any]) -> Scenario:
+        """Return the scenario with other values; see the constructor."""
+        return Scenario(self._document, self._place, changes)
+
+    @cached_property
+    def robot(self) -> Robot:
+        """
+        The robot, read once.
+
+        Raises:
+            ScenarioError: The description cannot be read.
+            ModelError: It is wrong.
+        """
+        data = self.data
+        try:
+            return load_robot(
+                data['robot'], extension=data['extension'] or None,
+                xacro_arguments=data['arguments'])
+        except UnknownName as error:
+            raise data.error('robot', str(error)) from error
+
+
+def load(
+    source: Union[str, Path, Mapping[str, Any]], changes: Optional[Mapping[str, Any]] = None
+) -> Scenario:
+    """
+    Return a scenario.
+
+    Args:
+        source: A YAML file, or the same as a mapping. Files in it are relative to its folder, or
+            to the working directory.
+        changes: Other values, by keys with dots between sections, as {"payload.mass": 5}.
+
+    Raises:
+        ScenarioError: The file cannot be read, or differs from the schema.
+    """
+    if isinstance(source, Mapping):
+        return Scenario(dict(source), DocumentPlace(''), changes)
+    document, place = read_file(source)
+    return Scenario(document, place, changes)
+
+
+def _changed(document: Any, path: list[str], value: Any, key: str) -> Any:
+    """Return a document with one other value; what it holds is copied on the way."""
+    if not path:
+        return value
+    name, rest = path[0], path[1:]
+    if isinstance(document, list):
+        if not name.isdigit() or int(name) >= len(document):
+            raise ScenarioError(
+                f'names "{name}" in a list of {len(document)}', key=key,
+                advice='Write a number from 0.')
+        found = list(document)
+        found[int(name)] = _changed(found[int(name)], rest, value, key)
+        return found
+    if document is not None and not isinstance(document, Mapping):
+        raise ScenarioError(f'has no "{name}" below {document!r}', key=key)
+    below = dict(document or {})
+    below[name] = _changed(below.get(name), rest, value, key)
+    return below
