@@ -124,8 +124,8 @@ def sweep_rows(
     """
     Run all points that the folder does not hold yet, and return all rows in their order.
 
-    A row holds the values of the point and, by names that end in units, tracking errors, largest
-    torques, largest tip deflections and final positions; or "error", why there are none.
+    A row holds the values of the point, and results by names that end in units. These are tracking
+    errors, largest torques, largest tip deflections and final positions. A failed row has "error".
 
     Args:
         sweep: The points.

@@ -28,7 +28,8 @@ OTHER_CODES = {'exudyn', 'mujoco', 'netgen', 'ngsolve', 'pinocchio'}
 """Programs that the validation compares with where they are installed."""
 
 
-OPTIONAL = {'control', 'distributed', 'pyarrow', 'rosbags', 'meshio', 'pyNastran', 'pyuff', 'trimesh'}
+OPTIONAL = {
+    'control', 'distributed', 'meshio', 'pyNastran', 'pyarrow', 'pyuff', 'rosbags', 'trimesh'}
 """Libraries of an extra in setup.py, which rosdep does not have."""
 
 
