@@ -95,7 +95,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         'scenario)',
     )
     parser.add_argument(
-        '--set', metavar='KEY=VALUE', nargs='+', action='extend', default=[],
+        '--set', metavar='KEY=YAML', nargs='+', action='extend', default=[],
         help='other values of a scenario, as simulation.duration=2',
     )
     parser.add_argument(

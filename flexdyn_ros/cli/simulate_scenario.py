@@ -16,7 +16,7 @@ from flexdyn_ros.cli.simulation_results import (
     write_files,
 )
 from flexdyn_ros.errors import ArgumentError, FlexdynError
-from flexdyn_ros.output_files import new_folder
+from flexdyn_ros.output_files import new_folder, write_text
 
 ENDINGS = ('.yaml', '.yml')
 
@@ -42,7 +42,9 @@ def run_scenario(call: argparse.Namespace) -> int:
         raise
     files = write_files(
         found.motion, folder, plots=outputs['plots'] and not call.no_plots, csv=outputs['csv'],
-        npz=outputs['npz'])
+        npz=outputs['npz'], references=found.references, frames=found.frames)
+    if found.frames:
+        files.append(_write_frames(folder / 'frames.csv', found))
     summary = summarise(
         scenario.robot, found.motion, found.step, found.limit, found.wall_time, folder, files)
     summary.update(scenario=str(scenario.file), **found.summary())
@@ -54,6 +56,16 @@ def run_scenario(call: argparse.Namespace) -> int:
                   f'at the end {each["final"]:.4g}')
         print_summary(summary)
     return 0
+
+
+def _write_frames(file: Path, found: Any) -> Path:
+    """Write the positions of links over time."""
+    import numpy as np
+
+    heads = ['t', *(f'{name}/{axis}' for name in found.frames for axis in 'xyz')]
+    rows = np.column_stack([found.motion.t, *found.frames.values()])
+    lines = [','.join(heads), *(','.join(f'{x:.12g}' for x in row) for row in rows)]
+    return write_text(file, '\n'.join(lines) + '\n')
 
 
 def _changes(call: argparse.Namespace) -> dict[str, Any]:
@@ -72,7 +84,7 @@ def changed_values(words: list[str]) -> dict[str, Any]:
     for word in words:
         key, separator, text = word.partition('=')
         if not separator:
-            raise ArgumentError('--set', f'needs KEY=VALUE, not "{word}"')
+            raise ArgumentError('--set', f'needs KEY=YAML, not "{word}"')
         try:
             changes[key] = yaml.safe_load(text)
         except yaml.YAMLError:

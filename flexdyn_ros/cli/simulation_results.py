@@ -33,7 +33,8 @@ def keep_motion(error: BaseException, folder: Path, event: str) -> None:
 
 
 def write_files(
-    trajectory: 'Trajectory', folder: Path, plots: bool, csv: bool = True, npz: bool = True
+    trajectory: 'Trajectory', folder: Path, plots: bool, csv: bool = True, npz: bool = True,
+    references: Any = None, frames: Any = None,
 ) -> list[Path]:
     """Write the files; one that cannot be written does not keep the other from its place."""
     files, failed = [], None
@@ -54,7 +55,7 @@ def write_files(
     if plots:
         from flexdyn_ros.simulation.plot import save_plots
 
-        files += save_plots(trajectory, folder)
+        files += save_plots(trajectory, folder, references, frames)
     return files
 
 

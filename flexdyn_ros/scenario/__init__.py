@@ -3,6 +3,7 @@
 
 from flexdyn_ros.scenario.document import ScenarioError
 from flexdyn_ros.scenario.load import load, Scenario
-from flexdyn_ros.scenario.run import run, ScenarioRun
+from flexdyn_ros.scenario.result import ScenarioRun
+from flexdyn_ros.scenario.run import run
 
 __all__ = ['load', 'run', 'Scenario', 'ScenarioError', 'ScenarioRun']

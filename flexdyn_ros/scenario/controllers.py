@@ -8,16 +8,18 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 
 from flexdyn_ros.identification.recordings import find_signal, read_signals
 from flexdyn_ros.scenario.document import CheckedSection
-from flexdyn_ros.scenario.trajectories import rows_over_time, ScenarioTrajectory
+from flexdyn_ros.scenario.trajectories import (
+    MOST_JUMPS,
+    rows_over_time,
+    ScenarioTrajectory,
+)
 from flexdyn_ros.simulation.computed_torque import ComputedTorque
 from flexdyn_ros.simulation.joint_feed_forward import torques_along
 from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw, TrackingTorque
 import numpy as np
 
-# A jump of the acceleration is put into a table of torques by two samples this far apart [s].
-_BESIDE = 1e-9
-# More breaks than these are those of samples, without jumps.
-_FEW = 64
+# A jump of torques is put into their table by samples this long beside it [s].
+JUMP = 1e-9
 
 
 @dataclass
@@ -242,16 +244,15 @@ def _table(
     known = controller.section['payload_known']
     end = setting.windows[-1][1]
     windows = setting.windows if known else [(0.0, end, lambda model: model.clear_payload())]
-    breaks = [] if smooth or len(reference.at) > _FEW else reference.at.tolist()
+    breaks = [] if smooth or len(reference.at) > MOST_JUMPS else reference.at.tolist()
     parts: list[tuple[np.ndarray, np.ndarray]] = []
     modes = setting.modes
     for begin, stop, load in windows:
         load(controller.model)
         count = max(4, int(np.ceil((stop - begin) / (0.5 * setting.step))))
-        grid = np.linspace(begin, stop, count + 1)
+        grid = np.linspace(begin, stop if stop == end else stop - JUMP, count + 1)
         jumps = [t for t in breaks if begin < t < stop]
-        last = begin if not parts else begin + _BESIDE
-        t = np.unique([last, *grid[1:], *jumps, *(t + _BESIDE for t in jumps)])
+        t = np.unique([*grid, *(t + side for t in jumps for side in (-JUMP, JUMP))])
         tau, modes = along(t, modes)
         parts.append((t, tau))
     times, torques = (np.concatenate(each) for each in zip(*parts))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
 from flexdyn_ros.errors import ArgumentError, did_you_mean, FlexdynError
@@ -36,7 +37,8 @@ class ScenarioError(FlexdynError):
         self.advice = advice
         place = f'{file}:{line}' if file and line else file
         sentence = ': '.join(filter(None, (place, key, problem.rstrip('.'))))
-        super().__init__(f'{sentence}. {advice}'.rstrip())
+        mark = '' if sentence.endswith('?') else '.'
+        super().__init__(f'{sentence}{mark} {advice}'.rstrip())
 
 
 @dataclass(frozen=True)
@@ -67,15 +69,27 @@ class DocumentPlace:
             problem, self.file, self.lines.get(path), '.'.join(self.path), advice)
 
     @contextmanager
-    def errors(self, kinds: tuple[type[FlexdynError], ...] = (FlexdynError,)) -> Iterator[None]:
-        """Turn errors of the library into errors about the value, which keep a motion."""
+    def errors(
+        self, kinds: tuple[type[FlexdynError], ...] = (FlexdynError,),
+        keys: Mapping[str, str] = MappingProxyType({}),
+    ) -> Iterator[None]:
+        """
+        Turn errors of the library into errors about the value, which keep a motion.
+
+        Args:
+            kinds: Errors that are turned.
+            keys: Of a section, the key of each argument of the library.
+        """
         try:
             yield
         except ScenarioError:
             raise
         except kinds as error:
-            words = error.problem if isinstance(error, ArgumentError) else str(error)
-            found = self.error(words)
+            if isinstance(error, ArgumentError):
+                place = self / keys[error.argument] if error.argument in keys else self
+                found = place.error(error.problem)
+            else:
+                found = self.error(str(error))
             if hasattr(error, 'trajectory'):
                 found.trajectory = error.trajectory  # type: ignore[attr-defined]
             raise found from error

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Mapping, Optional, Union
 
-from flexdyn_ros.errors import UnknownName
+from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.scenario.document import CheckedSection, DocumentPlace, read_file, ScenarioError
@@ -59,12 +59,12 @@ class Scenario:
             ModelError: It is wrong.
         """
         data = self.data
-        try:
+        keys = {'path_or_xml': 'robot', 'extension': 'extension', 'xacro_arguments': 'arguments'}
+        arguments = data.place / 'arguments'
+        with arguments.errors((UnknownName,)), data.place.errors((ArgumentError,), keys):
             return load_robot(
                 data['robot'], extension=data['extension'] or None,
                 xacro_arguments=data['arguments'])
-        except UnknownName as error:
-            raise data.error('robot', str(error)) from error
 
 
 def load(

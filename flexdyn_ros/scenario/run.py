@@ -5,20 +5,24 @@ from __future__ import annotations
 
 from contextlib import suppress
 import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import time
 from typing import Any, Optional
+import warnings
 
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.robot_dynamics import Dynamics
-from flexdyn_ros.scenario.controllers import ControlSetting, ScenarioController
+from flexdyn_ros.scenario.controllers import ControlSetting, JUMP, ScenarioController
 from flexdyn_ros.scenario.document import CheckedSection
 from flexdyn_ros.scenario.load import Scenario
+from flexdyn_ros.scenario.result import joined_motion, ScenarioRun
 from flexdyn_ros.scenario.sampled_torque import ContinuousTorque, SampledTorque, start_integral
-from flexdyn_ros.scenario.stages import make_stages, RunStage
+from flexdyn_ros.scenario.stages import make_stages, payload_windows, RunStage
 from flexdyn_ros.scenario.start import driven_positions, initial_state
-from flexdyn_ros.scenario.trajectories import make_trajectory
-from flexdyn_ros.simulation.integrate import simulate
+from flexdyn_ros.scenario.trajectories import make_trajectory, MOST_JUMPS
+from flexdyn_ros.simulation.adaptive import RTOL
+from flexdyn_ros.simulation.energy_balance import EnergyNotKept, find_imbalance
+from flexdyn_ros.simulation.integrate import ENERGY_TOLERANCE, simulate
 from flexdyn_ros.simulation.joint_motions import sampled, shifted
 from flexdyn_ros.simulation.method_choice import choose
 from flexdyn_ros.simulation.progress import Progress, ProgressBar
@@ -26,46 +30,8 @@ from flexdyn_ros.simulation.record import Trajectory
 from flexdyn_ros.simulation.torque_laws import PiecewisePolynomial, TorqueLaw
 import numpy as np
 
-# Arrays of a motion with one row a sample.
-_ROWS = ('t', 'q', 'qd', 'tau', 'energy', 'kinetic', 'potential', 'work', 'dissipated', 'tips')
-
-
-@dataclass(frozen=True)
-class ScenarioRun:
-    """
-    What a scenario gives.
-
-    Attributes:
-        scenario: The scenario.
-        motion: The motion. At a change of payload the energy that it brings or takes counts as
-            work.
-        step: Time step [s].
-        limit: Largest stable step at the start [s], or None.
-        wall_time: Duration of the computation [s].
-        references: By joint, the wanted positions at the times of the motion, (T,) [rad | m].
-    """
-
-    scenario: Scenario
-    motion: Trajectory
-    step: float
-    limit: Optional[float]
-    wall_time: float
-    references: dict[str, np.ndarray]
-
-    def summary(self) -> dict[str, Any]:
-        """Return figures of merit by name: errors of joints, torques, tips, the final state."""
-        motion, tracking = self.motion, {}
-        for name, wanted in self.references.items():
-            error = motion.coordinate(name) - wanted
-            tracking[name] = {
-                'largest': float(np.abs(error).max()), 'final': float(error[-1]),
-                'rms': float(np.sqrt(np.mean(error**2)))}
-        peaks = np.abs(motion.tau).max(axis=0).tolist()
-        joints = len(motion.velocity_names) - len(motion.mode_names)
-        return {
-            'tracking_errors': tracking,
-            'largest_torques': dict(zip(motion.velocity_names[:joints], peaks)),
-        }
+# Keys of `simulation` that are arguments of `simulate`.
+_KEYS = {'dt': 'step', **{name: name for name in ('method', 'rtol', 'atol', 'stops', 'drift')}}
 
 
 def run(scenario: Scenario, progress: Progress = None) -> ScenarioRun:
@@ -96,18 +62,21 @@ class _ScenarioRunner:
         data, robot = scenario.data, scenario.robot
         self._simulation: CheckedSection = data['simulation']
         self._dyn = Dynamics(robot)
-        self._stages = make_stages(data, robot)
-        self._stages[0].load(self._dyn)
         start = driven_positions(data, self._dyn)
         trajectories = {name: make_trajectory(each, start)
                         for name, each in data['trajectories'].items()}
+        jumps = [t for each in trajectories.values() for t in each.jumps]
+        jumps += [point['time'] for each in data['controllers'].values()
+                  for point in each.get('points', ())[:MOST_JUMPS]]
+        self._stages = make_stages(data, robot, jumps)
+        self._stages[0].load(self._dyn)
         self._q, self._qd, start = initial_state(data, self._dyn, trajectories, start)
         self._step, self._limit = self._chosen()
         first = slice(robot.nq - robot.n_modes, None), slice(robot.nv - robot.n_modes, None)
         setting = ControlSetting(
             robot, lambda: Dynamics(robot), start,
             np.append(self._q[first[0]], self._qd[first[1]]), trajectories,
-            [(stage.start, stage.end, stage.load) for stage in self._stages], self._step)
+            payload_windows(self._stages), self._step)
         self._controllers = [
             ScenarioController(each, setting) for each in data['controllers'].values()]
         self._torque = self._make_torque()
@@ -130,14 +99,20 @@ class _ScenarioRunner:
         finally:
             self._bar.close(self._reached / self._stages[-1].end)
         motion = joined_motion(self._parts)
+        accuracy = self._simulation['rtol'] or RTOL if self._tableau.adaptive else self._step
+        found = find_imbalance(self._dyn, motion, self._tableau, accuracy, ENERGY_TOLERANCE)
+        if found is not None:
+            warnings.warn(str(found), EnergyNotKept, stacklevel=3)
         references: dict[str, np.ndarray] = {}
         for each in self._controllers:
             if each.trajectory is not None:
                 wanted = sampled(each.trajectory, motion.t)[0]
                 references.update(zip(each.names, wanted.T))
+        frames = {name: self._dyn.batch.frame_pose(motion.q, name)[:, :3, 3]
+                  for name in self._scenario.data['outputs']['frames']}
         return ScenarioRun(
             self._scenario, motion, self._step, self._limit, time.perf_counter() - begin,
-            references)
+            references, frames)
 
     @property
     def _reached(self) -> float:
@@ -147,13 +122,13 @@ class _ScenarioRunner:
         """Return the step that suits all payloads, and the limit at the start [s]."""
         given = self._simulation
         found, limit = np.inf, None
-        for k, stage in enumerate(self._stages):
-            stage.load(self._dyn)
-            with given.place.errors():
+        for k, (_, _, load) in enumerate(payload_windows(self._stages)):
+            load(self._dyn)
+            with given.place.errors(keys=_KEYS):
                 choice = choose(
                     self._dyn, self._q, given['step'], given['method'], given['force'],
                     given['stops'], given['drift'] != 'projection')
-            found = min(found, choice.dt)
+            found, self._tableau = min(found, choice.dt), choice.tableau
             if not k and choice.limit is not None:
                 limit = choice.limit.step
         return found, limit
@@ -206,7 +181,8 @@ class _ScenarioRunner:
         Pick up bodies at rest: momentum of all free coordinates is kept.
 
         M qd+ = M_before qd- + A^T impulse, with the loops' A qd+ = 0. A base of given motion keeps
-        its velocity. The bodies bring no momentum.
+        its velocity. The bodies bring no momentum (Featherstone 2008, Rigid Body Dynamics
+        Algorithms, section 11.7).
         """
         dyn, nv = self._dyn, len(self._qd)
         after = dyn.mass_matrix(self._q)
@@ -225,7 +201,7 @@ class _ScenarioRunner:
     def _simulate(self, stage: RunStage, begin: float, end: float, held: bool = False) -> None:
         given, torque, period = self._simulation, self._torque, None
         if isinstance(torque, TorqueLaw):
-            torque = self._law_from(torque, begin, stage.torque)
+            torque = self._law_from(torque, begin, end, stage.torque)
         elif torque is None:
             torque = stage.torque
         else:
@@ -243,18 +219,20 @@ class _ScenarioRunner:
             self._bar.update((begin + fraction * (end - begin)) / whole)
 
         self._begin = begin
-        with given.place.errors((ArgumentError,)):
+        with given.place.errors((ArgumentError,), _KEYS):
             part = simulate(
                 self._dyn, self._q, self._qd, torque, end - begin, step, given['method'],
                 progress=progress, base_acceleration=stage.base, drift=given['drift'],
                 torque_period=period, sample_every=self._scenario.data['outputs']['every'],
-                wrenches=stage.wrenches or None, force=True, rtol=given['rtol'],
-                atol=given['atol'], stops=given['stops'])
+                wrenches=stage.wrenches or None, energy_tolerance=None, force=True,
+                rtol=given['rtol'], atol=given['atol'], stops=given['stops'])
         self._end_law(part, begin)
         self._q, self._qd = part.q[-1].copy(), part.qd[-1].copy()
         self._keep(part)
 
-    def _law_from(self, law: TorqueLaw, begin: float, torque: np.ndarray) -> TorqueLaw:
+    def _law_from(
+        self, law: TorqueLaw, begin: float, end: float, torque: np.ndarray
+    ) -> TorqueLaw:
         """Return a law whose time starts later, with what acts beside it."""
         found = copy.copy(law)
         beside = torque.copy()
@@ -264,11 +242,10 @@ class _ScenarioRunner:
             beside[law.of_v] += law.ki * self._integral
         table = law.table or PiecewisePolynomial(
             np.array([0.0, 1.0]), np.zeros((1, 1, law.width)))
-        coefficients = table.coefficients.copy()
-        coefficients[:, -1] += beside
-        found.table = PiecewisePolynomial(table.at - begin, coefficients)
+        found.table = shifted(_within(table, begin, end), -begin)
+        found.table.coefficients[:, -1] += beside
         if law.reference is not None:
-            found.reference = shifted(law.reference, -begin)
+            found.reference = shifted(_within(law.reference, begin, end), -begin)
         self._acting = found
         return found
 
@@ -293,14 +270,9 @@ class _ScenarioRunner:
             dissipated=part.dissipated + dissipated))
 
 
-def joined_motion(parts: list[Trajectory]) -> Trajectory:
-    """Return the parts as one motion; where two meet, the sample of the later one stays."""
-    if len(parts) == 1:
-        return parts[0]
-    found: dict[str, Any] = {
-        name: np.concatenate([
-            *(getattr(each, name)[:-1] for each in parts[:-1]), getattr(parts[-1], name)])
-        for name in _ROWS}
-    events = np.concatenate([each.events for each in parts])
-    methods = list(dict.fromkeys(each.method for each in parts))
-    return replace(parts[0], **found, events=events, method=', '.join(methods))
+def _within(values: PiecewisePolynomial, begin: float, end: float) -> PiecewisePolynomial:
+    """Return a copy of the part from begin to end [s], whose ends are on this side of jumps."""
+    at = values.at
+    first = int(np.clip(np.searchsorted(at, begin + 2.0 * JUMP, 'right') - 1, 0, len(at) - 2))
+    last = int(np.clip(np.searchsorted(at, end - 2.0 * JUMP, 'left'), first + 1, len(at) - 1))
+    return PiecewisePolynomial(at[first: last + 1], values.coefficients[first:last].copy())

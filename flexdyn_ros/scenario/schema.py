@@ -176,7 +176,7 @@ class SchemaKey:
 
     def checked(self, value: Any, place: DocumentPlace) -> Any:
         """
-        Return a value with the defaults of what is not written.
+        Return a value with the defaults of absent keys.
 
         Args:
             value: As YAML gives it.

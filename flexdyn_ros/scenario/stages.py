@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any, Callable, Iterable, Sequence
 
 from flexdyn_ros.scenario.document import CheckedSection
 from flexdyn_ros.scenario.schema import AXES
@@ -46,6 +46,21 @@ class RunStage:
             put_payload(dyn, payload)
 
 
+def payload_windows(
+    stages: Sequence[RunStage]
+) -> list[tuple[float, float, Callable[[Any], None]]]:
+    """Return start and end of the times with the same payloads, and what puts them on a robot."""
+    found: list[tuple[float, float, Callable[[Any], None]]] = []
+    before: Any = None
+    for stage in stages:
+        if found and stage.payloads == before:
+            found[-1] = (found[-1][0], stage.end, found[-1][2])
+        else:
+            found.append((stage.start, stage.end, stage.load))
+        before = stage.payloads
+    return found
+
+
 def put_payload(dyn: Any, payload: CheckedSection) -> None:
     """Put a payload on its link."""
     xx, yy, zz, xy, xz, yz = payload['inertia']
@@ -54,13 +69,14 @@ def put_payload(dyn: Any, payload: CheckedSection) -> None:
         dyn.set_payload(payload['link'], payload['mass'], payload['com'], inertia)
 
 
-def make_stages(data: CheckedSection, robot: Any) -> list[RunStage]:
+def make_stages(data: CheckedSection, robot: Any, jumps: Iterable[float]) -> list[RunStage]:
     """
     Return the stages of a scenario.
 
     Args:
         data: The checked scenario.
         robot: Its robot.
+        jumps: Further times at which a stage ends [s].
 
     Raises:
         ScenarioError: A name is unknown, times contradict each other, or the base is fixed.
@@ -71,7 +87,7 @@ def make_stages(data: CheckedSection, robot: Any) -> list[RunStage]:
     _refuse_names(data, robot)
     _refuse_overlap(data['payload'], carried)
     base = _base(data, robot)
-    times = {0.0, end}
+    times = {0.0, end, *jumps}
     times |= {t for span in (*spans, *carried) for t in span}
     if base is not None and data['base']['interpolation'] == 'hold':
         times |= set(base.at.tolist())
@@ -108,6 +124,8 @@ def _span(section: CheckedSection, first: str, last: str, end: float) -> tuple[f
 
 
 def _refuse_names(data: CheckedSection, robot: Any) -> None:
+    for name in data['outputs']['frames']:
+        data['outputs'].known('frames', name, robot.frame_names, 'link')
     for section in (*data['disturbances'].values(), *data['payload']):
         if 'link' in section:
             section.known('link', section['link'], robot.frame_names, 'link')

@@ -27,7 +27,8 @@ import warnings
 from flexdyn_ros import __version__
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.scenario.load import load
-from flexdyn_ros.scenario.run import run, ScenarioRun
+from flexdyn_ros.scenario.result import ScenarioRun
+from flexdyn_ros.scenario.run import run
 import numpy as np
 
 # Processes that a run may take with it before it counts as failed.

@@ -15,6 +15,8 @@ import numpy as np
 
 JOINT_TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
 Start = Mapping[str, float]
+# More breaks than these are those of samples, whose jumps are small.
+MOST_JUMPS = 64
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,12 @@ class ScenarioTrajectory:
     names: tuple[str, ...]
     motion: PiecewisePolynomial
     smooth: bool = True
+
+    @property
+    def jumps(self) -> list[float]:
+        """Times at which accelerations jump [s]."""
+        at = self.motion.at
+        return [] if self.smooth or len(at) > MOST_JUMPS else at.tolist()
 
     def of(self, names: Sequence[str], start: Start) -> PiecewisePolynomial:
         """Return the motion of these joints in their order; others keep their start."""

@@ -106,7 +106,7 @@ def simulate(
             "BDF" and "LSODA", in letters of any case, are scipy's: they choose their steps by rtol
             and atol, with smoothed friction. There dt is the distance of samples alone (a
             millisecond for None). They run loops as "implicit" does; see `adaptive.py`.
-        progress: None draws a bar on stderr on runs beyond two seconds on a terminal, True draws
+        progress: None draws a bar on stderr on runs beyond a second on a terminal, True draws
             it on any stderr, False never. A callable receives the fraction done.
         base_acceleration: Of a base with <base motion="prescribed"/>: rates of its six velocity
             coordinates, linear, then angular, in its own axes, (6,) [m/s^2, rad/s^2]. Or a

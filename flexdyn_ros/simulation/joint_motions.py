@@ -104,11 +104,11 @@ def trapezoidal(
                / np.abs(way[moves])).min()) for x in (velocity, acceleration))
     ramp = min(fastest / strongest, 1.0 / np.sqrt(strongest))
     speed = strongest * ramp
-    cruise = 1.0 / speed - ramp  # from the begin of the first ramp to that of the last
-    t = np.array([0.0, ramp, cruise, cruise + ramp])
+    brake = 1.0 / speed  # begin of the last ramp
+    t = np.array([0.0, ramp, brake, brake + ramp])
     shape = [(0.5 * strongest, 0.0, 0.0), (0.0, speed, 0.5 * speed * ramp),
              (-0.5 * strongest, speed, 1.0 - 0.5 * speed * ramp)]
-    if cruise - ramp <= 1e-12 * cruise:
+    if brake - ramp <= 1e-12 * brake:
         t, shape = np.delete(t, 2), [shape[0], shape[2]]
     rows = np.array(shape)[:, :, np.newaxis] * way
     rows[:, 2] += first

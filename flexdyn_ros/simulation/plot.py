@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Optional
+from types import MappingProxyType
+from typing import Any, Mapping, Optional
 
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.output_files import new_file
@@ -21,13 +22,21 @@ _EFFORT = {'N m': 'torque', 'N': 'force'}
 _DEFLECTION = {'m': 'deflection', 'rad': 'rotation'}
 
 
-def save_plots(trajectory: Trajectory, folder: PathLike) -> tuple[Path, ...]:
+References = Mapping[str, np.ndarray]
+
+
+def save_plots(
+    trajectory: Trajectory, folder: PathLike, references: Optional[References] = None,
+    frames: Optional[References] = None,
+) -> tuple[Path, ...]:
     """
-    Write joints.png, modes.png, tip_deflection.png and energy.png, those that have content.
+    Write joints, modes, tip_deflection, energy and frames.png, those that have content.
 
     Args:
         trajectory: The motion.
         folder: Existing folder to write into.
+        references: By joint, positions that it should have, (T,) [rad | m]; drawn beside it.
+        frames: By link, positions of its origin, (T, 3) [m].
 
     Returns:
         Paths of the files written.
@@ -36,10 +45,11 @@ def save_plots(trajectory: Trajectory, folder: PathLike) -> tuple[Path, ...]:
         FlexdynError: matplotlib is not installed.
     """
     figures = {
-        'joints.png': plot_joints(trajectory),
+        'joints.png': plot_joints(trajectory, references),
         'modes.png': plot_modes(trajectory),
         'tip_deflection.png': plot_tips(trajectory),
         'energy.png': plot_energy(trajectory),
+        'frames.png': plot_frames(trajectory, frames or {}),
     }
     paths = []
     for name, figure in figures.items():
@@ -51,7 +61,9 @@ def save_plots(trajectory: Trajectory, folder: PathLike) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def plot_joints(trajectory: Trajectory) -> Optional[Any]:
+def plot_joints(
+    trajectory: Trajectory, references: Optional[References] = None
+) -> Optional[Any]:
     """Return a matplotlib Figure of joint positions, rates and torques; None without joints."""
     n_modes = len(trajectory.mode_names)
     nq, nv = len(trajectory.names) - n_modes, len(trajectory.velocity_names) - n_modes
@@ -62,7 +74,7 @@ def plot_joints(trajectory: Trajectory) -> Optional[Any]:
         *_panels(_EFFORT, trajectory.tau, trajectory.velocity_names[:nv],
                  trajectory.effort_units[:nv]),
     ]
-    return _figure(trajectory, 'joints', panels)
+    return _figure(trajectory, 'joints', panels, references or {})
 
 
 def plot_modes(trajectory: Trajectory) -> Optional[Any]:
@@ -91,6 +103,13 @@ def plot_energy(trajectory: Trajectory) -> Optional[Any]:
     return _figure(trajectory, 'energy', panels)
 
 
+def plot_frames(trajectory: Trajectory, frames: References) -> Optional[Any]:
+    """Return a Figure of the positions of links, (T, 3) [m]; None without any."""
+    axes: tuple[str, ...] = ('x', 'y', 'z')
+    panels = [(f'{name} [m]', places, axes) for name, places in frames.items()]
+    return _figure(trajectory, 'positions in the root frame', panels)
+
+
 def _panels(
     quantities: dict[str, str],
     values: np.ndarray,
@@ -112,14 +131,19 @@ def _figure(
     trajectory: Trajectory,
     title: str,
     panels: list[tuple[str, np.ndarray, tuple[str, ...]]],
+    references: References = MappingProxyType({}),
 ) -> Optional[Any]:
-    """Draw panels below each other over one time axis."""
+    """Draw panels below each other over one time axis; references of positions are broad."""
     if not panels:
         return None
     figure = figure_class()(figsize=(9.0, 1.2 + 2.3 * len(panels)), constrained_layout=True)
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (label, columns, names) in zip(axes, panels):
         for k, name in enumerate(names):
+            if name in references and label.startswith(tuple(_QUANTITY.values())):
+                axis.plot(
+                    trajectory.t, references[name], linewidth=4.0, alpha=0.3,
+                    color=_COLOURS[k % len(_COLOURS)])
             axis.plot(
                 trajectory.t, columns[:, k], label=name, linewidth=1.2,
                 color=_COLOURS[k % len(_COLOURS)],

@@ -10,14 +10,14 @@ from typing import Callable, Optional, TextIO, Union
 
 Progress = Union[None, bool, Callable[[float], None]]
 
-_QUIET_TIME = 2.0  # [s] before the bar appears
+_QUIET_TIME = 1.0  # [s] before the bar appears
 _INTERVAL = 0.1  # [s] between redraws
 _WIDTH = 30
 
 
 class ProgressBar:
     """
-    Draws the fraction done and the time left, once a run has lasted two seconds.
+    Draws the fraction done and the time left, once a run has lasted a second.
 
     Attributes:
         shown: Whether the bar has been drawn.
