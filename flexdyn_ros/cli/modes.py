@@ -19,8 +19,8 @@ With loops these are the vibrations that the loops allow, about the nearest clos
 The actuated joints are then held, and the passive ones follow.
 
 The stiffness is that of modes and joint springs, and what gravity adds to it in a hanging or bent
-arm, geometric stiffening included. Arms with loops, and arms that their weight buckles, have the
-first part alone, which is reported. Nonlinear springs have their slope at the configuration.
+arm, geometric stiffening included. Arms that no equilibrium carries have the first part alone,
+which is reported. Nonlinear springs have their slope at the configuration.
 
 Participation of a locked mode x, scaled so that x' M x = 1 over the modal coordinates f:
 
@@ -78,16 +78,15 @@ def run(call: argparse.Namespace) -> int:
         named_values(call.at, configuration.names, robot.neutral_configuration(), '--at'), '--at'
     )
     stiffness = None
+    held = {word.rpartition('=')[0] for word in call.at} & set(robot.mode_names)
+    dyn = Dynamics(robot, backend='reference')
     if robot.loops:
-        q, _ = Dynamics(robot).project(q, [0.0] * robot.nv)
-    else:
-        held = {word.rpartition('=')[0] for word in call.at} & set(robot.mode_names)
-        try:
-            found = static_equilibrium(
-                Dynamics(robot, backend='reference'), q, deflected=not held)
-            q, stiffness = found.q, found.stiffness
-        except FlexdynError as error:
-            warn(f'Frequencies are without gravity. {error}')
+        q, _ = dyn.project(q, [0.0] * robot.nv)
+    try:
+        found = static_equilibrium(dyn, q, deflected=not held)
+        q, stiffness = found.q, found.stiffness
+    except FlexdynError as error:
+        warn(f'Frequencies are without gravity. {error}')
     answer = analyse(robot, q, stiffness)
     answer['dropped'] = {
         link.name: link.modal.dropped for link in robot.links

@@ -16,14 +16,24 @@ from dataclasses import dataclass
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.checked_arguments import Wrenches
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.model.configuration import ConfigurationSpace
 from flexdyn_ros.model.modal.matrices import symmetric_part
 from flexdyn_ros.quasi_static.dynamics import QuasiStatic
+from flexdyn_ros.quasi_static.static_deflection import (
+    DeflectionNotFound,
+    MAX_ITERATIONS,
+    SMALLEST_DEFLECTION,
+)
 from flexdyn_ros.robot_dynamics import Dynamics
+from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.vibrations import allowed_motions
 import numpy as np
 from numpy.typing import ArrayLike
 
 # Of the largest square of a frequency that single coordinates would have: rounding.
 ROUNDING = 1e-13
+# Of the smallest deflection: closed configurations are found to about this.
+ROUNDING_OF_LOOPS = 1e-3
 
 
 @dataclass(frozen=True)
@@ -62,7 +72,6 @@ def static_equilibrium(
         ArgumentError: q has the wrong shape, or wrenches act on a free base.
         DeflectionNotFound: No deflection carries the load, as beyond buckling.
         FlexdynError: A mode has no stiffness.
-        NotYetSupported: The robot has loops.
     """
     robot = dyn.robot
     at = np.array(real_vector('q', q, robot.nq))
@@ -72,6 +81,8 @@ def static_equilibrium(
         dyn = copy(dyn)
         dyn.set_gravity((0.0, 0.0, 0.0))
     rest, first = np.zeros(robot.nv), robot.nq - robot.n_modes
+    if robot.loops:
+        return _closed_equilibrium(dyn, at, wrenches, deflected)
     static = QuasiStatic(dyn)
     if deflected and robot.n_modes:
         joints = np.zeros(robot.n_joints)
@@ -83,6 +94,41 @@ def static_equilibrium(
     stiffness[squares < ROUNDING * squares.max(initial=0.0)] = 0.0
     return Equilibrium(
         dyn, at, dyn.inverse_dynamics(at, rest, rest, wrenches), stiffness)
+
+
+def _closed_equilibrium(
+    dyn: Dynamics, q: np.ndarray, wrenches: Wrenches, deflected: bool
+) -> Equilibrium:
+    """
+    Return the equilibrium of a robot with loops, its actuated joints held.
+
+    Forces vanish along the motions N that loops and held joints leave. A step of the chord
+    iteration goes along N by the elastic stiffness, and on to the nearest closed configuration.
+    With the free motions F, orthonormal, the stiffness is -F (F^T M F) (F^T d qdd / dq F) F^T. It
+    contains the forces of the loops, whose directions turn.
+    """
+    rest = np.zeros(dyn.robot.nv)
+    size = np.inf
+    for _ in range(MAX_ITERATIONS):
+        q = dyn.project(q, rest)[0]
+        held, free = allowed_motions(dyn, q)[1:]
+        assert held is not None and free is not None
+        force = dyn.gravity_vector(q) + dyn.elastic_vector(q, rest)
+        if wrenches:
+            force = force + dyn.external_force_vector(q, wrenches)
+        try:
+            step = np.linalg.solve(held.T @ stiffness_matrix(dyn, q) @ held, held.T @ force)
+        except np.linalg.LinAlgError:
+            break
+        size = float(np.abs(held @ step).max(initial=0.0))
+        if size < SMALLEST_DEFLECTION * ROUNDING_OF_LOOPS or not deflected:
+            tau = dyn.inverse_dynamics(q, rest, rest, wrenches)
+            by_q = dyn.forward_dynamics_derivatives(q, rest, tau, wrenches)[0]
+            inertia = free.T @ dyn.mass_matrix(q) @ free
+            stiffness = -free @ inertia @ (free.T @ by_q @ free) @ free.T
+            return Equilibrium(dyn, q, tau, symmetric_part(stiffness))
+        q = ConfigurationSpace(dyn.robot).moved(q, -held @ step)
+    raise DeflectionNotFound(size)
 
 
 def displacement(found: Equilibrium, frame: str) -> np.ndarray:

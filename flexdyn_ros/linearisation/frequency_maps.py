@@ -101,7 +101,9 @@ def campbell_diagram(
         rate = zero.copy()
         rate[robot.joint_names.index(joint)] = speed
         n = slice(robot.n_joints)
-        at[first:] = static.inverse_dynamics(at[:first], rate[n], zero[n])[1]
+        # From speed to speed along one branch of solutions, that of the arm at rest.
+        start = at[first:] if k else None
+        at[first:] = static.inverse_dynamics(at[:first], rate[n], zero[n], start=start)[1]
         by_q, by_qd, mass = (
             each[modal, modal]
             for each in weightless.inverse_dynamics_derivatives(at, rate, zero))
@@ -138,6 +140,7 @@ def pose_map(
     """
     robot = dyn.robot
     _require_modes(dyn)
+    QuasiStatic(dyn)  # refuses loops
     if len(positions) not in (1, 2):
         raise ArgumentError('positions', f'names {len(positions)} coordinates, expected 1 or 2')
     names = ConfigurationMap(robot).names[:robot.nq - robot.n_modes]

@@ -158,5 +158,5 @@ class LinearSystem:
 
 
 def damping_ratio(pole: complex) -> float:
-    """Return -Re(s) / |s| of a pole; 0 where it is zero."""
-    return -pole.real / abs(pole) if pole else 0.0
+    """Return -Re(s) / |s| of a pole; 0 where that is rounding."""
+    return -pole.real / abs(pole) if abs(pole.real) > 1e-12 * abs(pole) else 0.0

@@ -96,6 +96,7 @@ def save_pose_map(found: PoseMap, path: PathLike) -> None:
             axes.plot(found.positions[0], values)
             axes.set_ylabel('frequency [Hz]')
         else:
+            axes.grid(False)
             mesh = axes.pcolormesh(*found.positions, values.T, shading='nearest')
             axes.set_ylabel(f'{found.names[1]} [rad | m]')
             figure.colorbar(mesh, ax=axes)

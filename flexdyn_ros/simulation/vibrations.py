@@ -53,7 +53,7 @@ def analyse(
     mass, elastic = dyn.mass_matrix(q), stiffness_matrix(dyn, q)
     with_gravity = stiffness is not None
     stiffness = stiffness if with_gravity else elastic
-    moving, held_motions, motions = _motions(dyn, q)
+    moving, held_motions, motions = allowed_motions(dyn, q)
     locked = _vibrations(
         dyn, q, mass[moving, moving], stiffness[moving, moving],
         robot.coordinate_names[moving], held_motions,
@@ -89,7 +89,7 @@ def analyse(
     }
 
 
-def _motions(
+def allowed_motions(
     dyn: Dynamics, q: np.ndarray
 ) -> tuple[slice, Optional[np.ndarray], Optional[np.ndarray]]:
     """
@@ -134,6 +134,7 @@ def _vibrations(
         raise
     records = []
     rounding = _ROUNDING * rates.max(initial=0.0) ** 2
+    rates = np.where(rates**2 > rounding, rates, 0.0)
     for rate, shape in zip(rates, shapes.T):
         strain = shape * (stiffness @ shape)
         total = float(np.sum(strain))  # w^2

@@ -2,17 +2,21 @@
 """Static equilibrium under load, Campbell diagrams and pose maps, and their command."""
 
 import json
+from pathlib import Path
 
 import flexdyn_ros as fd
 from flexdyn_ros.cli.analyse import text
 from flexdyn_ros.cli.main import main
+from flexdyn_ros.errors import NotYetSupported
 from flexdyn_ros.linearisation.equilibrium import displacement, static_equilibrium
 from flexdyn_ros.linearisation.frequency_maps import campbell_diagram, pose_map
+from flexdyn_ros.simulation.vibrations import allowed_motions
 import numpy as np
-from oracles.compare import reference_dynamics
+from oracles.compare import assert_agree, reference_dynamics
 from oracles.rotating_beam import flap_frequencies
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
 # A beam on an arm: length [m], mass [kg], EI [N m^2].
 LENGTH, MASS, RIGIDITY = 0.8, 0.4, 60.0
 
@@ -41,6 +45,27 @@ def test_deflection_under_a_force_and_gravity():
     # The weight and the force about the pitch axis, which turns the tip down.
     assert found.tau[1] == pytest.approx(-(2.0 + 0.5 * 0.05 * 9.81) * LENGTH, rel=1e-3)
     assert found.tau[2:] == pytest.approx(np.zeros(6), abs=1e-9)
+
+
+def test_stiffness_of_a_mechanism_is_the_curvature_of_its_energy():
+    """V - tau (q - q0) of closed configurations, twice differenced; the hanging platform falls."""
+    pytest.importorskip('xacro', reason='xacro is not installed here: `make test` installs it')
+    robot = fd.load_robot(ROOT / 'urdf' / 'delta.urdf.xacro')
+    dyn = reference_dynamics(robot)
+    found = static_equilibrium(dyn, robot.neutral_configuration())
+    free, step = allowed_motions(dyn, found.q)[2], 1e-3
+
+    def energy(change):
+        q = dyn.project(found.q + free @ change, np.zeros(robot.nv))[0]
+        return dyn.potential_energy(q) - found.tau @ (q - found.q)
+
+    units = step * np.eye(free.shape[1])
+    expected = [[(energy(a + b) - energy(a - b) - energy(b - a) + energy(-a - b)) / 4e-6
+                 for a in units] for b in units]
+    assert_agree(free.T @ found.stiffness @ free, np.array(expected), 1e-6)
+    assert found.tau[robot.n_joints:] == pytest.approx(np.zeros(2), abs=1e-4)
+    with pytest.raises(NotYetSupported):
+        pose_map(dyn, {robot.joint_names[0]: [0.0]})
 
 
 @pytest.mark.parametrize('speed', [0.0, 3.0, 8.0])
