@@ -23,6 +23,8 @@ NODES = (
 )
 REQUIRES = ('numpy>=1.21.5', 'scipy>=1.8', 'PyYAML', 'urdf-parser-py>=0.0.4', 'xacro')
 EXTRAS = {
+    'cluster': ['dask', 'distributed', 'pyarrow'],
+    'control': ['control'],
     'plots': ['matplotlib'],
     'replay': ['rosbags', 'matplotlib'],
     'nastran': ['pyNastran'],

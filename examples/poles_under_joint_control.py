@@ -21,18 +21,14 @@ GAINS = (1e4, 1e6, 1e10)  # [N m/rad]
 def main():
     robot = fd.load_robot(URDF)
     dyn = fd.Dynamics(robot)
-    q, rest = np.zeros(robot.nq), np.zeros(robot.nv)
-    a, b = fd.linearise(dyn, q, rest, dyn.gravity_vector(q))
-    n, nv = robot.n_joints, robot.nv
-    inertia = np.diag(dyn.mass_matrix(q))[:n]
+    q = np.zeros(robot.nq)
+    system = fd.LinearSystem.about(dyn, q)
+    inertia = np.diag(dyn.mass_matrix(q))[: robot.n_joints]
     print(f'{robot}\nlowest bending frequencies [Hz] and their damping ratios:')
     found = {}
     for stiffness in GAINS:
-        # u = -kp q - kd qd, critically damped for the stiff arm.
-        gains = np.zeros((n, 2 * nv))
-        gains[:, :n] = stiffness * np.eye(n)
-        gains[:, nv : nv + n] = np.diag(2.0 * np.sqrt(stiffness * inertia))
-        poles = np.linalg.eigvals(a - b @ gains)
+        # Critically damped for the stiff arm.
+        poles = system.under_control(stiffness, 2.0 * np.sqrt(stiffness * inertia)).poles()
         found[stiffness] = poles = sorted(poles[poles.imag > 1e-3], key=abs)[:4]
         shown = '  '.join(
             f'{abs(pole) / (2 * np.pi):.4g} ({-pole.real / abs(pole):.4f})' for pole in poles

@@ -22,7 +22,8 @@ Frames and energy:
     Dynamics.frame_pose, Dynamics.jacobian, Dynamics.jacobian_rate_qd,
     Dynamics.kinetic_energy, Dynamics.potential_energy, Dynamics.dissipated_power
 Derivatives:
-    linearise, Dynamics.inverse_dynamics_derivatives, Dynamics.forward_dynamics_derivatives,
+    linearise, LinearSystem, Dynamics.inverse_dynamics_derivatives,
+    Dynamics.forward_dynamics_derivatives,
     Dynamics.inverse_dynamics_parameter_derivatives,
     Dynamics.forward_dynamics_parameter_derivatives
 Payload and gravity:
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
         identify_modes as identify_modes,
         Motion as Motion,
     )
-    from flexdyn_ros.linearisation import linearise as linearise
+    from flexdyn_ros.linearisation import linearise as linearise, LinearSystem as LinearSystem
     from flexdyn_ros.model.load import load_robot as load_robot
     from flexdyn_ros.model.records.reduced import reduced as reduced
     from flexdyn_ros.model.records.robot import Robot as Robot
@@ -82,6 +83,7 @@ _MODULES = {
     'identify': 'flexdyn_ros.identification',
     'identify_modes': 'flexdyn_ros.identification',
     'linearise': 'flexdyn_ros.linearisation',
+    'LinearSystem': 'flexdyn_ros.linearisation',
     'load_robot': 'flexdyn_ros.model.load',
     'Motion': 'flexdyn_ros.identification',
     'QuasiStatic': 'flexdyn_ros.quasi_static',

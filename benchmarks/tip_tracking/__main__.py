@@ -14,22 +14,14 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-import xml.etree.ElementTree as ET
 
 import flexdyn_ros as fd
 from flexdyn_ros.tip_tracking.comparison import MethodComparison
+from flexdyn_ros.tip_tracking.wrong_models import wrong_descriptions
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / 'docs' / 'tip_tracking_study.md'
-WRONG = 0.05
-# Attributes that share one factor, by element; elements inside <inertial> share its factor.
-SCALED = {
-    'beam': (('young', 'shear'), ('mass',)), 'bending': (('damping_ratio',),),
-    'joint_dynamics': (('stiffness',), ('damping',), ('rotor_inertia',)),
-    'payload': (('mass', 'ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz'),),
-}
-INERTIA = ('value', 'ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 
 
 @dataclass(frozen=True)
@@ -87,31 +79,6 @@ def dynamics(texts: tuple[str, ...]) -> fd.Dynamics:
     return fd.Dynamics(fd.load_robot(texts[0], extension=list(texts[1:]) or None), 'c')
 
 
-def wrong(texts: tuple[str, ...], seed: int) -> tuple[str, ...]:
-    """Return descriptions whose masses, stiffnesses and dampings differ by seeded factors."""
-    random = np.random.default_rng(seed)
-    return tuple(_scaled(ET.fromstring(text), random) for text in texts)
-
-
-def _scaled(root: ET.Element, random: np.random.Generator) -> str:
-    for element in root.iter():
-        groups: tuple[tuple[ET.Element, tuple[str, ...]], ...] = ()
-        if element.tag == 'inertial':
-            factor = 1.0 + WRONG * random.uniform(-1.0, 1.0)
-            for child in element:
-                _scale(child, INERTIA, factor)
-        groups = tuple((element, names) for names in SCALED.get(str(element.tag), ()))
-        for each, names in groups:
-            _scale(each, names, 1.0 + WRONG * random.uniform(-1.0, 1.0))
-    return ET.tostring(root, encoding='unicode')
-
-
-def _scale(element: ET.Element, names: tuple[str, ...], factor: float) -> None:
-    for name in names:
-        if name in element.attrib:
-            element.set(name, repr(float(element.get(name, '')) * factor))
-
-
 def ratios(case: ArmOnPath, factors: tuple[float, float], samples: int) -> np.ndarray:
     """Return vibration and tip error of rigid over inversion: exact, then wrong models."""
     dyn = dynamics(case.texts)
@@ -124,7 +91,7 @@ def ratios(case: ArmOnPath, factors: tuple[float, float], samples: int) -> np.nd
     references = [comparison.reference(method, 1e-3) for method in ('rigid', 'inversion')]
     rows = []
     for seed in range(-1, samples):
-        plant: Any = dyn if seed < 0 else dynamics(wrong(case.texts, seed))
+        plant: Any = dyn if seed < 0 else dynamics(wrong_descriptions(case.texts, seed))
         rigid, inverted = (comparison.run(each, plant) for each in references)
         rows.append((rigid.residual_vibration / inverted.residual_vibration,
                      rigid.tip_error / inverted.tip_error))

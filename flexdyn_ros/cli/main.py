@@ -13,6 +13,7 @@ from typing import Iterator, NoReturn, Optional, Sequence
 
 from flexdyn_ros import __version__
 from flexdyn_ros.cli import (
+    analyse,
     check,
     convert,
     count,
@@ -27,6 +28,7 @@ from flexdyn_ros.cli import (
     reduce,
     replay,
     simulate,
+    sweep,
     track_tip,
     update_modes,
 )
@@ -40,8 +42,8 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _SUBCOMMANDS = (
-    check, info, modes, flex, simulate, inverse_dynamics, generate, count, identify, excite,
-    replay, track_tip, update_modes, convert,
+    check, info, modes, analyse, flex, simulate, inverse_dynamics, generate, count,
+    identify, excite, replay, track_tip, update_modes, convert,
 )
 
 _EPILOG = """\
@@ -130,6 +132,7 @@ def build_parser() -> argparse.ArgumentParser:
     for module in _SUBCOMMANDS:
         add_subcommand(subparsers, module)
     reduce.add_parser(subparsers)
+    sweep.add_parser(subparsers)
     demo.add_parser(subparsers)
     return parser
 

@@ -2,7 +2,8 @@
 """
 `flexdyn modes`: the modes of each link, and the vibrations of the whole arm.
 
-Three tables, for small undamped vibrations about a configuration at rest:
+Three tables, for small undamped vibrations about a configuration at rest. The joints are held
+there, and the modes are deflected by gravity and payloads, unless --at gives a mode:
 
   coordinates    each modal coordinate: kind, modal mass, stiffness, damping ratio and frequency
                  [Hz]. The frequency of a link mode is that of the link clamped at its joint,
@@ -11,13 +12,15 @@ Three tables, for small undamped vibrations about a configuration at rest:
                  the mode moves as a whole. "of the tip" is its share of the static deflections
                  of the link's tip under forces there.
   joints locked  natural frequencies [Hz] of the whole arm with its joints held
-  joints free    natural frequencies [Hz] with its joints free; one zero a joint coordinate
+  joints free    natural frequencies [Hz] with its joints free under their holding torques.
+                 Without stiffness it is zero. Where gravity topples the arm, it is unstable.
 
 With loops these are the vibrations that the loops allow, about the nearest closed configuration.
 The actuated joints are then held, and the passive ones follow.
 
-The stiffness is that of modes and joint springs. It excludes the stiffness from gravity in a
-hanging or bent arm. Nonlinear springs have their slope at the configuration.
+The stiffness is that of modes and joint springs, and what gravity adds to it in a hanging or bent
+arm, geometric stiffening included. Arms that no equilibrium carries have the first part alone,
+which is reported. Nonlinear springs have their slope at the configuration.
 
 Participation of a locked mode x, scaled so that x' M x = 1 over the modal coordinates f:
 
@@ -27,7 +30,7 @@ Participation of a locked mode x, scaled so that x' M x = 1 over the modal coord
 Here M is the mass matrix and L_kf the modal forces that hold the arm while its base accelerates
 by 1 m/s^2 along root axis k. It is the mode's share (0 to 1) of the inertia at the joint or the
 base. Source: effective modal mass, Wijker, Mechanical Vibrations in Spacecraft Design, 2004.
-"made of" gives a vibration's largest shares of strain energy.
+"made of" gives a vibration's largest shares of potential energy.
 
 Examples:
   flexdyn modes arm.urdf
@@ -40,10 +43,13 @@ import argparse
 from typing import Any
 
 from flexdyn_ros.cli.options import load, named_values, print_json, with_units
-from flexdyn_ros.terminal import heading, table
+from flexdyn_ros.terminal import heading, table, warn
 
 _SHOWN_JOINTS = 8
-_UNITS = {'frequency': 'frequency_hz', 'effective_mass': 'effective_mass_kg'}
+_UNITS = {
+    'frequency': 'frequency_hz', 'effective_mass': 'effective_mass_kg',
+    'growth_rate': 'growth_rate_per_s',
+}
 SUMMARY = 'natural frequencies with joints locked and free, participation'
 
 
@@ -60,6 +66,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(call: argparse.Namespace) -> int:
     """Print the mode tables."""
+    from flexdyn_ros.errors import FlexdynError
+    from flexdyn_ros.linearisation.equilibrium import static_equilibrium
+    from flexdyn_ros.robot_dynamics import Dynamics
     from flexdyn_ros.simulation.configuration import ConfigurationMap
     from flexdyn_ros.simulation.vibrations import analyse
 
@@ -68,12 +77,17 @@ def run(call: argparse.Namespace) -> int:
     q = configuration.checked(
         named_values(call.at, configuration.names, robot.neutral_configuration(), '--at'), '--at'
     )
+    stiffness = None
+    held = {word.rpartition('=')[0] for word in call.at} & set(robot.mode_names)
+    dyn = Dynamics(robot, backend='reference')
     if robot.loops:
-        from flexdyn_ros.robot_dynamics import Dynamics
-        import numpy as np
-
-        q, _ = Dynamics(robot).project(q, np.zeros(robot.nv))
-    answer = analyse(robot, q)
+        q, _ = dyn.project(q, [0.0] * robot.nv)
+    try:
+        found = static_equilibrium(dyn, q, deflected=not held)
+        q, stiffness = found.q, found.stiffness
+    except FlexdynError as error:
+        warn(f'Frequencies are without gravity. {error}')
+    answer = analyse(robot, q, stiffness)
     answer['dropped'] = {
         link.name: link.modal.dropped for link in robot.links
         if link.modal is not None and link.modal.dropped
@@ -119,13 +133,11 @@ def _text(answer: dict[str, Any]) -> str:
 
 
 def _left_out(answer: dict[str, Any]) -> list[str]:
-    if not answer['geometric_stiffening']:
-        return ['Gravity stiffness is not included.']
-    return [
-        'Gravity stiffness is not included, nor what loads along the beam do to '
-        + ', '.join(answer['geometric_stiffening'])
-        + ' (geometric stiffening).'
-    ]
+    if answer['gravity_stiffness_included']:
+        return ['Gravity stiffness is included.']
+    return ['Gravity stiffness is not included' + ''.join(
+        f', nor what loads along the beam do to {names} (geometric stiffening)'
+        for names in [', '.join(answer['geometric_stiffening'])] if names) + '.']
 
 
 def _locked_table(answer: dict[str, Any]) -> str:
@@ -151,6 +163,8 @@ def _percent(share: float) -> str:
 
 
 def _made_of(vibration: dict[str, Any]) -> str:
+    if vibration['growth_rate']:
+        return f'unstable, grows by {vibration["growth_rate"]:.4g} 1/s'
     return ', '.join(
         f'{name} {100.0 * share:.0f} %' for name, share in vibration['made_of'].items()
     ) or 'rigid motion'

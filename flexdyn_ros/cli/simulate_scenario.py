@@ -70,12 +70,18 @@ def _write_frames(file: Path, found: Any) -> Path:
 
 def _changes(call: argparse.Namespace) -> dict[str, Any]:
     """Return the values that a call sets, by their keys."""
+    arguments = (word.partition(':=') for word in call.xacro_arguments)
+    return {
+        **{f'arguments.{name}': value for name, _, value in arguments},
+        **changed_values(call.set)}
+
+
+def changed_values(words: list[str]) -> dict[str, Any]:
+    """Return the values of KEY=VALUE words, by their keys."""
     import yaml
 
-    changes: dict[str, Any] = {
-        f'arguments.{name}': value
-        for name, _, value in (word.partition(':=') for word in call.xacro_arguments)}
-    for word in call.set:
+    changes: dict[str, Any] = {}
+    for word in words:
         key, separator, text = word.partition('=')
         if not separator:
             raise ArgumentError('--set', f'needs KEY=YAML, not "{word}"')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the pictures of one robot: `python -m flexdyn_ros.demo.pictures DIR ROBOT`."""
+"""Draws the pictures of one robot: `python -m flexdyn_ros.demo.pictures ROBOT DIR`."""
 
 from __future__ import annotations
 
@@ -182,8 +182,8 @@ PICTURES: dict[str, Callable[[Results], Any]] = {
 
 def main() -> int:
     """Draw, and print the names of the pictures, relative to the folder."""
-    folder = Path(sys.argv[1])
-    results = Results(folder, ROBOTS[sys.argv[2]])
+    folder = Path(sys.argv[2])
+    results = Results(folder, ROBOTS[sys.argv[1]])
     for name, draw in PICTURES.items():
         figure = draw(results)
         file = results.folder / f'{name}.png'

@@ -16,7 +16,8 @@ NOTE = (
 
 
 def demo_report(
-    runs: Sequence[dict[str, Any]], pictures: Sequence[str], elapsed: float
+    runs: Sequence[dict[str, Any]], pictures: Sequence[str], elapsed: float,
+    tips: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
     """
     Return the report of all runs.
@@ -25,6 +26,7 @@ def demo_report(
         runs: The reports of the runs.
         pictures: Names of the pictures.
         elapsed: Real time of the whole demonstration [s].
+        tips: Rows of `compare_tip`.
     """
     return {
         'finished': datetime.datetime.now().astimezone().isoformat(timespec='seconds'),
@@ -37,6 +39,7 @@ def demo_report(
         'improvement': improvements(runs),
         'pictures': list(pictures),
         'runs': list(runs),
+        'tips': list(tips),
     }
 
 
@@ -70,5 +73,13 @@ def summary_lines(report: dict[str, Any]) -> list[str]:
     over = report['runs'][0]['tracking_error_rad']['over_the_first_s']
     title = heading(f'Tracking error of the joints over the first {over:g} s')
     lines = ['', title, table(headings, rows), '', report['note']]
+    if report['tips']:
+        lines += ['', heading('The tip on a straight path, from rest to rest'), table(
+            ('robot', 'model', 'control', 'joints: rms error [mrad]', 'tip: largest error [mm]',
+             'residual vibration [mm]'),
+            [(row['robot'], row['model'], row['control'],
+              *(f'{1e3 * row[key]:.3g}' for key in
+                ('joint_error_rms_rad', 'tip_error_m', 'residual_vibration_m')))
+             for row in report['tips']])]
     lines += [f'{paint("error:", "red")} {sentence}' for sentence in report['errors']]
     return [*lines, f'The demonstration took {report["elapsed_s"]:.0f} s.']

@@ -127,13 +127,17 @@ def _run(options: argparse.Namespace, folder: Path, stop: threading.Event) -> in
     _execute([RunSupervisor(run, stop) for run in runs], min(workers, len(runs)))
     if stop.is_set():
         raise Interrupted
-    print('Drawing the pictures ...', flush=True)
-    pictures = [name for key in options.robots for name in _draw(folder, key)]
+    print('Comparing the tips and drawing the pictures ...', flush=True)
+    parts = [(part, key) for part in ('tip_comparison', 'pictures') for key in options.robots]
+    with ThreadPoolExecutor(workers) as pool:
+        printed = list(pool.map(lambda part: _part(folder, *part), parts))
+    tips = [row for text in printed[:len(options.robots)] for row in json.loads(text)]
+    pictures = [name for text in printed[len(options.robots):] for name in text.splitlines()]
     reports = [
         json.loads((run.path / 'report.json').read_text(encoding='utf-8'))
         for run in sorted(runs, key=_order)
     ]
-    report = demo_report(reports, pictures, time.monotonic() - began)
+    report = demo_report(reports, pictures, time.monotonic() - began, tips)
     (folder / 'report.json').write_text(json.dumps(report, indent=1) + '\n', encoding='utf-8')
     print(*summary_lines(report), f'Report, data and pictures: {folder}', sep='\n', flush=True)
     return EXIT_FAILED if report['errors'] else 0
@@ -173,14 +177,14 @@ def _execute(supervisors: Sequence[RunSupervisor], workers: int) -> None:
         raise problem
 
 
-def _draw(folder: Path, robot: str) -> list[str]:
-    """Draw the pictures of a robot in a process of its own; return their names."""
+def _part(folder: Path, part: str, robot: str) -> str:
+    """Run a module of the demonstration for a robot in a process; return what it prints."""
     done = subprocess.run(
-        [sys.executable, '-m', 'flexdyn_ros.demo.pictures', str(folder), robot],
+        [sys.executable, '-m', f'flexdyn_ros.demo.{part}', robot, str(folder)],
         env=variables(UNCLAIMED, folder), stdin=subprocess.DEVNULL, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
     )
     if done.returncode:
         last = ([line for line in done.stderr.splitlines() if line.strip()] or ['no reason'])[-1]
-        raise RunFailed(f'The pictures of {robot} could not be drawn: {last}')
-    return done.stdout.splitlines()
+        raise RunFailed(f'The {part.replace("_", " ")} of {robot} failed: {last}')
+    return done.stdout

@@ -82,7 +82,8 @@ class QuasiStatic:
         ))
 
     def inverse_dynamics(
-        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches = None
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, wrenches: Wrenches = None,
+        start: Optional[ArrayLike] = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """
         Return the torques of a joint motion, (n_joints,), and the deflection with it, (n_modes,).
@@ -92,11 +93,14 @@ class QuasiStatic:
             qd: Joint velocities, (n_joints,).
             qdd: Joint accelerations, (n_joints,).
             wrenches: Frame name to six numbers, see `Dynamics`.
+            start: Deflection to begin the search from, (n_modes,); the undeformed arm when None.
 
         Raises:
             DeflectionNotFound: There is no deflection that carries the load, as beyond buckling.
         """
         position = finite_vector(q, self.n_positions, 'q')
+        if start is not None:
+            start = finite_vector(start, self.robot.n_modes, 'start')
         rate, acceleration = self.with_modes(qd, 'qd'), self.with_modes(qdd, 'qdd')
 
         def forces(deflection: np.ndarray) -> np.ndarray:
@@ -104,7 +108,7 @@ class QuasiStatic:
             return np.asarray(self.dyn.inverse_dynamics(at, rate, acceleration, wrenches))
 
         n = self.robot.n_joints
-        deflection = self._static.find(lambda delta: forces(delta)[n:])
+        deflection = self._static.find(lambda delta: forces(delta)[n:], start)
         return forces(deflection)[:n], deflection
 
     def forward_dynamics(

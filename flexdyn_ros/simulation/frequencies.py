@@ -2,8 +2,8 @@
 """
 Small vibrations about a configuration at rest: stiffness, damping, natural frequencies.
 
-Stiffness here is that of modes and springs (`elastic_vector`). The stiffness that gravity adds to
-a swinging or bending arm is not included, so that joints without springs have frequency 0.
+Stiffness here is that of modes and springs (`elastic_vector`). What gravity adds to it is in
+`linearisation/equilibrium.py`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def natural_modes(
 
     Returns:
         Angular frequencies, ascending, (n,) [rad/s], and the shapes as columns, (n, n), scaled so
-        that X^T M X is the identity.
+        that X^T M X is the identity. A motion that the stiffness drives away has frequency 0.
 
     Raises:
         numpy.linalg.LinAlgError: The mass matrix is not positive definite.
@@ -83,7 +83,7 @@ def natural_modes(
     # As many motions as there are coordinates without stiffness meet none; rounding hides that.
     if without is None:
         without = int(np.count_nonzero(~np.any(stiffness, axis=0)))
-    squares[:without] = 0.0
+    squares[np.argsort(np.abs(squares), kind='stable')[:without]] = 0.0
     return np.sqrt(np.maximum(squares, 0.0)), np.linalg.solve(lower.T, vectors)
 
 

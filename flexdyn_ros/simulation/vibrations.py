@@ -25,27 +25,35 @@ from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 from flexdyn_ros.simulation.modal_coordinates import coordinate_table
 import numpy as np
 
-_MADE_OF = 3  # coordinates with the largest shares of strain energy are named
+_MADE_OF = 3  # coordinates with the largest shares of potential energy are named
+_ROUNDING = 1e-13  # of the largest square of a frequency
 
 
-def analyse(robot: Robot, q: np.ndarray) -> dict[str, Any]:
+def analyse(
+    robot: Robot, q: np.ndarray, stiffness: Optional[np.ndarray] = None
+) -> dict[str, Any]:
     """
     Return the mode tables in the form that `flexdyn modes --json` prints.
 
     Args:
         robot: The robot.
         q: The configuration, (nq,).
+        stiffness: Of the vibrations, gravity's included, (nv, nv); that of modes and springs alone
+            for None.
 
     Returns:
-        "coordinates", one record a modal coordinate; "locked" and "free", one a natural mode with
-        joints held and free; "joint_inertia" M_jj by joint [kg m^2 | kg]; and what is left out.
+        "coordinates", one record a modal coordinate. "locked" and "free", one a natural mode with
+        joints held and free; unstable ones have a growth rate [1/s]. "joint_inertia", M_jj by
+        joint [kg m^2 | kg], and what is left out.
 
     Raises:
         SingularMassMatrix: Some motion meets no inertia, so that it has no frequency.
     """
     dyn = Dynamics(robot)
-    mass, stiffness = dyn.mass_matrix(q), stiffness_matrix(dyn, q)
-    moving, held_motions, motions = _motions(dyn, q)
+    mass, elastic = dyn.mass_matrix(q), stiffness_matrix(dyn, q)
+    with_gravity = stiffness is not None
+    stiffness = stiffness if with_gravity else elastic
+    moving, held_motions, motions = allowed_motions(dyn, q)
     locked = _vibrations(
         dyn, q, mass[moving, moving], stiffness[moving, moving],
         robot.coordinate_names[moving], held_motions,
@@ -72,16 +80,16 @@ def analyse(robot: Robot, q: np.ndarray) -> dict[str, Any]:
         vibration['shape'] = vibration['shape'].tolist()
     return {
         'name': robot.name,
-        'coordinates': coordinate_table(robot, mass, stiffness),
+        'coordinates': coordinate_table(robot, mass, elastic),
         'locked': locked,
         'free': free,
         'joint_inertia': {name: float(mass[k, k]) for k, name in enumerate(robot.joint_names)},
         'geometric_stiffening': [link.name for link in robot.links if link.stiffens],
-        'gravity_stiffness_included': False,
+        'gravity_stiffness_included': with_gravity,
     }
 
 
-def _motions(
+def allowed_motions(
     dyn: Dynamics, q: np.ndarray
 ) -> tuple[slice, Optional[np.ndarray], Optional[np.ndarray]]:
     """
@@ -125,13 +133,16 @@ def _vibrations(
         dyn.forward_dynamics(q, np.zeros(dyn.robot.nv), np.zeros(dyn.robot.nv))
         raise
     records = []
+    rounding = _ROUNDING * rates.max(initial=0.0) ** 2
+    rates = np.where(rates**2 > rounding, rates, 0.0)
     for rate, shape in zip(rates, shapes.T):
         strain = shape * (stiffness @ shape)
-        total = float(np.sum(strain))
+        total = float(np.sum(strain))  # w^2
         shares = strain / total if rate > 0.0 and total > 0.0 else np.zeros(len(names))
         largest = np.argsort(-shares, kind='stable')[:_MADE_OF]
         records.append({
             'frequency': float(rate) / (2.0 * np.pi),
+            'growth_rate': float(np.sqrt(-total)) if total < -rounding else 0.0,
             'made_of': {names[k]: float(shares[k]) for k in largest if shares[k] >= 0.01},
             'shape': shape,
         })

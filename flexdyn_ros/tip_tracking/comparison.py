@@ -74,6 +74,7 @@ class Result:
 
     Attributes:
         method: One of METHODS.
+        joint_error: Root mean square of the position errors of driven joints [rad | m].
         tip_error: Largest distance of the tip from the path at the same time [m].
         residual_vibration: Largest distance of the tip from its mean in the window [m].
         final_offset: Distance of that mean from the end of the path [m].
@@ -87,6 +88,7 @@ class Result:
     """
 
     method: str
+    joint_error: float
     tip_error: float
     residual_vibration: float
     final_offset: float
@@ -270,9 +272,11 @@ class MethodComparison:
         kept = np.array([k for k in outputs.rows if k < 3], dtype=int)
         error = np.linalg.norm((tip - wanted[:, :3])[:, kept], axis=1)
         after = t >= window[0]
+        joints = motion.q[:, self._driven] - np.stack(
+            [np.interp(t, reference.t, column) for column in reference.q.T], axis=1)
         mean = tip[after].mean(axis=0)
         return Result(
-            method, float(error.max()),
+            method, float(np.sqrt(np.mean(joints**2))), float(error.max()),
             float(np.linalg.norm(tip[after] - mean, axis=1).max()),
             float(np.linalg.norm((mean - wanted[-1, :3])[kept])),
             float(np.abs(motion.tau[:, self._driven]).max()), reference.delay, window, t, tip,

@@ -10,6 +10,7 @@ import flexdyn_ros as fd
 from flexdyn_ros.model.beam.body import link_body
 from flexdyn_ros.model.modal.files import write_modal_file
 import numpy as np
+from oracles import rotating_beam
 import pytest
 from scipy.interpolate import PchipInterpolator
 from scipy.linalg import eigh
@@ -28,12 +29,15 @@ def answer(folder):
     return json.loads(run.stdout)
 
 
-def matrices(folder):
-    """Return M and K in the same configuration, by the library and from the data."""
-    dyn = fd.Dynamics(fd.load_robot(folder / 'flexible.urdf'))
-    q = np.array([0.0, 0.7, 0.0, 0.0, 0.0, 0.0])
-    elastic = [dyn.elastic_vector(1e-3 * e, np.zeros(6)) / 1e-3 for e in np.eye(6)]
-    return dyn.mass_matrix(q), np.array(elastic).T
+def matrices(folder, answer):
+    """Return M and K, gravity's included, in the same configuration, by another formulation."""
+    dyn = fd.Dynamics(
+        fd.load_robot(folder / 'flexible.urdf'), formulation='kinematic_influence')
+    q, rest = np.array(list(answer['configuration'].values())), np.zeros(6)
+    assert dyn.inverse_dynamics(q, rest, rest)[2:] == pytest.approx(np.zeros(4), abs=1e-9)
+    held = [dyn.inverse_dynamics(q + s, rest, rest) for e in np.eye(6) for s in (1e-5 * e,
+                                                                               -1e-5 * e)]
+    return dyn.mass_matrix(q), (np.array(held[::2]) - np.array(held[1::2])).T / 2e-5
 
 
 def test_coordinates_have_the_frequencies_of_beam_theory(answer):
@@ -79,25 +83,25 @@ def test_a_spring_table_counts_with_its_slope(tmp_path):
 
 
 def test_frequencies_solve_the_eigenproblem(answer, folder):
-    """Locked: modes alone; free: all, with a zero for each joint."""
-    mass, stiffness = matrices(folder)
+    """Locked: modes alone; free: all, with a zero for a joint that nothing turns back."""
+    mass, stiffness = matrices(folder, answer)
     locked = np.sqrt(eigh(stiffness[2:, 2:], mass[2:, 2:], eigvals_only=True)) / (2 * np.pi)
     free = np.sqrt(np.maximum(eigh(stiffness, mass, eigvals_only=True), 0)) / (2 * np.pi)
     got_locked = [v['frequency_hz'] for v in answer['locked']]
     got_free = [v['frequency_hz'] for v in answer['free']]
     assert got_locked == pytest.approx(locked.tolist(), rel=1e-7)
-    assert got_free[:2] == [0.0, 0.0]
-    assert got_free[2:] == pytest.approx(free[2:].tolist(), rel=1e-7)
-    assert not answer['gravity_stiffness_included']
+    assert got_free == pytest.approx(free.tolist(), rel=1e-7, abs=1e-4)
+    assert answer['gravity_stiffness_included']
     for vibration, frequency in zip(answer['free'], got_free):
         shape = np.array(vibration['shape'])
         assert shape @ mass @ shape == pytest.approx(1.0)
-        assert shape @ stiffness @ shape == pytest.approx((2 * np.pi * frequency) ** 2, abs=1e-5)
+        square = (2 * np.pi * frequency) ** 2 - vibration['growth_rate_per_s'] ** 2
+        assert shape @ stiffness @ shape == pytest.approx(square, abs=2e-5)
 
 
 def test_participation_sums_to_what_the_modes_carry(answer, folder):
     """All modes together carry M_jf M_ff^-1 M_fj of a joint's inertia M_jj, each a part of it."""
-    mass, _ = matrices(folder)
+    mass, _ = matrices(folder, answer)
     whole = np.diag(mass[:2, 2:] @ np.linalg.solve(mass[2:, 2:], mass[2:, :2])) / np.diag(mass)[:2]
     for joint, expected in zip(('shoulder', 'elbow'), whole):
         shares = [v['participation']['joints'][joint] for v in answer['locked']]
@@ -144,7 +148,7 @@ def test_text_names_units_and_what_is_left_out(folder):
     run = flexdyn('modes', 'flexible.urdf', cwd=folder)
     assert run.returncode == 0, run.stderr
     for words in ('frequency [Hz]', 'damping ratio', 'joints locked', 'joints free',
-                  'rigid motion', 'Gravity stiffness is not included', ' %'):
+                  'Gravity stiffness is included', ' %'):
         assert words in run.stdout
     rigid = flexdyn('modes', 'arm.urdf', cwd=folder)
     assert rigid.returncode == 1 or 'no modes' in rigid.stdout
@@ -179,12 +183,51 @@ def test_dropped_modes_of_a_file_are_listed(folder):
     assert rigid.returncode == 2 and 'nothing to draw' in rigid.stderr
 
 
+def column(tip_mass, down=True):
+    """Return a beam that hangs or stands, its weight 1.5 times EI / L^2, and a mass at its tip."""
+    sign = -1 if down else 1
+    return ROD.replace('1 0 0', f'0 0 {sign}').format(modes=6).replace(
+        'geometric_stiffening="false"', '').replace(
+        'young="7e10"', f'y_axis="0 1 0" young="{2 * 9.81 / 1.5 / 1e-8}"').replace(
+        '<bending', f'<point_mass at="1" mass="{2 * tip_mass}"/><bending')
+
+
+@pytest.mark.parametrize('tip_mass', [0.0, 0.5])
+def test_weight_stiffens_what_hangs_and_softens_what_stands(folder, tip_mass):
+    """Finite elements of a beam under axial tension; more weight buckles the column."""
+    for down in (True, False):
+        (folder / 'column.urdf').write_text(column(tip_mass, down))
+        run = flexdyn('modes', 'column.urdf', '--json', cwd=folder)
+        assert (run.returncode, run.stderr) == (0, '')
+        elastic, geometric, mass = rotating_beam.matrices(
+            lambda x, sign=1.0 if down else -1.0: sign * 1.5 * (1.0 - x + tip_mass), tip_mass)
+        rates = np.sqrt(eigh(elastic + geometric, mass, eigvals_only=True)[:2])
+        found = [v['frequency_hz'] for v in json.loads(run.stdout)['locked'][:2]]
+        unit = math.sqrt(9.81 / 1.5) / (2.0 * math.pi)
+        assert found == pytest.approx((unit * rates).tolist(), rel=2e-3)
+    (folder / 'column.urdf').write_text(column(5.0, down=False))
+    run = flexdyn('modes', 'column.urdf', cwd=folder)
+    assert 'unstable, grows by' in run.stdout
+
+
+@pytest.mark.parametrize('angle', [0.0, math.pi])
+def test_a_pendulum_swings_below_and_topples_above(folder, angle):
+    """sqrt(m g c / I) about its pivot."""
+    (folder / 'pendulum.urdf').write_text(
+        '<robot name="pendulum"><link name="base"/><link name="rod"><inertial><origin '
+        'xyz="0 0 -0.4"/><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" '
+        'ixz="0" iyz="0"/></inertial></link><joint name="pivot" type="continuous"><parent '
+        'link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint></robot>')
+    run = flexdyn('modes', 'pendulum.urdf', '--at', f'pivot={angle}', '--json', cwd=folder)
+    vibration, = json.loads(run.stdout)['free']
+    rate = math.sqrt(2.0 * 9.81 * 0.4 / (0.1 + 2.0 * 0.4**2))
+    expected = (rate / (2.0 * math.pi), 0.0) if not angle else (0.0, rate)
+    assert (vibration['frequency_hz'], vibration['growth_rate_per_s']) == pytest.approx(expected)
+
+
 def test_links_that_loads_stiffen_are_named(folder):
-    """The output names what frequencies at rest omit, link by link."""
     text = FLEXIBLE_ARM.replace('geometric_stiffening="false"', '')
     (folder / 'stiffened.urdf').write_text(text)
-    run = flexdyn('modes', 'stiffened.urdf', cwd=folder)
-    assert 'upper_arm (geometric stiffening)' in run.stdout
     answer = json.loads(flexdyn('modes', 'stiffened.urdf', '--json', cwd=folder).stdout)
     assert answer['geometric_stiffening'] == ['upper_arm']
     terms = json.loads(flexdyn('info', 'stiffened.urdf', '--json', cwd=folder).stdout)
@@ -195,7 +238,8 @@ def test_a_prescribed_base_is_held_and_a_free_one_floats(folder):
     """Free joints: six more rigid motions on a free base, and none on a prescribed one."""
     answers = {}
     for motion in ('fixed', 'prescribed', 'free'):
-        base = f'<base motion="{motion}"/><payload link="base" mass="5" ixx="1" iyy="1" izz="1"/>'
+        base = (f'<gravity xyz="0 0 0"/><base motion="{motion}"/><payload link="base" mass="5" '
+                'ixx="1" iyy="1" izz="1"/>')
         text = FLEXIBLE_ARM.replace('</flexdyn>', f'{base}</flexdyn>')
         (folder / 'based.urdf').write_text(text)
         run = flexdyn('modes', 'based.urdf', '--json', cwd=folder)

@@ -123,10 +123,14 @@ def report_of(control, error, mistakes=()):
 
 def test_summary_tells_factors_and_errors():
     runs = [report_of('pd', 0.1), report_of('rigid', 0.004, ['/clock: silent.'])]
-    report = demo_report(runs, ['canadarm/arm.png'], 12.34)
+    tips = [{'robot': 'canadarm', 'model': '5 % wrong', 'control': 'PD + stable inversion',
+             'joint_error_rms_rad': 0.0123, 'tip_error_m': 0.0456, 'residual_vibration_m': 7e-6}]
+    report = demo_report(runs, ['canadarm/arm.png'], 12.34, tips)
     assert report['improvement'] == {'canadarm': {'rigid': 25.0}}
     text = '\n'.join(summary_lines(report))
     assert '25 times' in text
+    row, = (line.split() for line in text.splitlines() if 'stable inversion' in line)
+    assert row[-3:] == ['12.3', '45.6', '0.007']
     assert 'error: canadarm, PD + rigid feed-forward: /clock: silent.' in text
 
 

@@ -104,6 +104,21 @@ def test_torque_fits_the_motion(finished):
         assert max(run['largest_modal_coordinate'].values()) > 1e-4
 
 
+def test_the_tip_is_compared_with_an_exact_and_a_wrong_model(finished):
+    """Inversion of the exact model leaves nothing; the table shows all beside joint errors."""
+    demo, report, _ = finished
+    rows = {(row['robot'], row['model'], row['control']): row for row in report['tips']}
+    assert len(rows) == len(report['tips']) == 8
+    for robot in ('canadarm', 'vendor'):
+        rigid, inverted = (
+            rows[robot, 'exact', f'PD + {method}']
+            for method in ('rigid feed-forward', 'stable inversion'))
+        assert inverted['tip_error_m'] < 1e-5 < 1e-3 < rigid['tip_error_m']
+        wrong = rows[robot, '5 % wrong', 'PD + stable inversion']
+        assert wrong['tip_error_m'] > 100.0 * inverted['tip_error_m']
+    assert 'residual vibration [mm]' in demo.text and '5 % wrong' in demo.text
+
+
 def test_pictures_and_data(finished):
     demo, report, _ = finished
     assert len(report['pictures']) == 10

@@ -28,7 +28,8 @@ OTHER_CODES = {'exudyn', 'mujoco', 'netgen', 'ngsolve', 'pinocchio'}
 """Programs that the validation compares with where they are installed."""
 
 
-OPTIONAL = {'rosbags', 'meshio', 'pyNastran', 'pyuff', 'trimesh'}
+OPTIONAL = {
+    'control', 'distributed', 'meshio', 'pyNastran', 'pyarrow', 'pyuff', 'rosbags', 'trimesh'}
 """Libraries of an extra in setup.py, which rosdep does not have."""
 
 
@@ -71,15 +72,25 @@ def test_pip_installs_what_the_library_imports():
     text = (ROOT / 'setup.py').read_text(encoding='utf-8')
     names = {'numpy': 'numpy', 'scipy': 'scipy', 'urdf_parser_py': 'urdf-parser-py',
              'xacro': 'xacro', 'yaml': 'PyYAML', 'matplotlib': 'matplotlib',
+<<<<<<< HEAD
              'rosbags': 'rosbags', 'pyNastran': 'pyNastran',
              'pyuff': 'pyuff', 'meshio': 'meshio', 'trimesh': 'trimesh',
              'cvxpy': 'cvxpy-base', 'clarabel': 'clarabel'}
+=======
+             'rosbags': 'rosbags', 'pyNastran': 'pyNastran', 'control': 'control',
+             'distributed': 'distributed', 'pyarrow': 'pyarrow',
+             'pyuff': 'pyuff', 'meshio': 'meshio', 'trimesh': 'trimesh'}
+>>>>>>> linear
     assign = {
         target.id: ast.literal_eval(node.value)
         for node in ast.parse(text).body if isinstance(node, ast.Assign)
         for target in node.targets if target.id in ('REQUIRES', 'EXTRAS')
     }
+<<<<<<< HEAD
     used = ('plots', 'replay', 'nastran', 'modal-tests', 'solids', 'identification')
+=======
+    used = ('cluster', 'control', 'plots', 'replay', 'nastran', 'modal-tests', 'solids')
+>>>>>>> linear
     extras = [assign['EXTRAS'][name] for name in used]
     listed = [*assign['REQUIRES'], *(line for extra in extras for line in extra)]
     declared = {re.split('[<>=]', line)[0] for line in listed}
@@ -87,7 +98,7 @@ def test_pip_installs_what_the_library_imports():
     needed = imported_modules('flexdyn_ros') - ros | {'xacro'}
     assert needed >= {'numpy', 'scipy', 'yaml'}
     # Imported where it is first needed by its name, and by trimesh.
-    indirect = {'scikit-fem', 'gmsh'}
+    indirect = {'dask', 'scikit-fem', 'gmsh'}
     assert {names[module] for module in needed - {'mpl_toolkits'}} == declared - indirect
 
 

@@ -2,11 +2,13 @@
 """Input shapers and feed-forward methods side by side."""
 
 from pathlib import Path
+import xml.etree.ElementTree as ET
 
 import flexdyn_ros as fd
 from flexdyn_ros.cli.main import main
 from flexdyn_ros.tip_tracking.comparison import compare, MethodComparison, METHODS
 from flexdyn_ros.tip_tracking.input_shaping import Shaper
+from flexdyn_ros.tip_tracking.wrong_models import wrong_descriptions
 import numpy as np
 import pytest
 
@@ -98,3 +100,19 @@ def test_prescribed_joints_let_the_links_vibrate():
 def test_the_command_refuses_one_gain_alone(capsys):
     assert main(['track-tip', str(CANADARM), '--frame', 'tool', '--kp', '10']) == 2
     assert '--kd' in capsys.readouterr().err
+
+
+def test_wrong_descriptions_have_seeded_factors():
+    """One factor for the moduli of a beam, others for masses; foreign prefixes are no error."""
+    text = ('<robot name="a"><drake:joint/><link name="b"><inertial><mass value="2"/><inertia '
+            'ixx="4"/></inertial></link><flexdyn><beam young="10" shear="4"/></flexdyn></robot>')
+    (found,), (other,) = (wrong_descriptions([text], seed) for seed in (1, 2))
+    assert found == wrong_descriptions([text], 1)[0] != other
+    root = ET.fromstring(found)
+    mass, inertia = (
+        float(root.find(f'.//{tag}').get(name)) / value
+        for tag, name, value in (('mass', 'value', 2.0), ('inertia', 'ixx', 4.0)))
+    assert mass == pytest.approx(inertia) and 0.0 < abs(mass - 1.0) <= 0.05
+    beam = root.find('.//beam')
+    assert float(beam.get('young')) / float(beam.get('shear')) == pytest.approx(2.5)
+    assert 0.0 < abs(float(beam.get('young')) / 10.0 - 1.0) <= 0.05

@@ -13,18 +13,41 @@ About rest that vanishes.
 
 from __future__ import annotations
 
+from typing import Optional, overload, Sequence
+
 from flexdyn_ros.checked_arguments import Wrenches
-from flexdyn_ros.model.configuration import ConfigurationSpace
+from flexdyn_ros.linearisation.outputs import output_matrices, parsed_outputs
+from flexdyn_ros.linearisation.tangent import tangent_rate
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
 import numpy as np
 from numpy.typing import ArrayLike
 
+Pair = tuple[np.ndarray, np.ndarray]
+Four = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+@overload
+def linearise(
+    dyn: Dynamics, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrenches: Wrenches = None,
+    outputs: None = None,
+) -> Pair: ...
+
+
+@overload
+def linearise(
+    dyn: Dynamics, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrenches: Wrenches = None,
+    *, outputs: Sequence[str],
+) -> Four: ...
+
 
 def linearise(
-    dyn: Dynamics, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrenches: Wrenches = None
-) -> tuple[np.ndarray, np.ndarray]:
+    dyn: Dynamics, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, wrenches: Wrenches = None,
+    outputs: Optional[Sequence[str]] = None,
+) -> Pair | Four:
     """
     Return A and B of dx/dt = A x + B u for small departures from a state of the robot.
+
+    With outputs, C and D of y = C x + D u come beside them; see `linearisation/outputs.py`.
 
     x is the displacement of the configuration, then the change of velocity, (2 nv,), in joints and
     modes. u is the change of the joint torques [N m | N], (n_joints,), in the order of
@@ -39,12 +62,14 @@ def linearise(
         qd: Velocity, (nv,).
         tau: Joint torques, then modal forces, (nv,).
         wrenches: Frame name to six numbers, see `Dynamics`; they stay as they are in root axes.
+        outputs: Names of outputs, such as "tool/pose" or "arm/strain@0.1,0.02,0".
 
     Returns:
-        A, (2 nv, 2 nv), and B, (2 nv, n_joints).
+        A, (2 nv, 2 nv), and B, (2 nv, n_joints); with outputs C, (p, 2 nv), and D, (p, n_joints).
 
     Raises:
         ArgumentError: An argument has the wrong shape or type.
+        UnknownName: The robot has no frame, link or coordinate of an output.
         SingularMassMatrix: If a coordinate moves no inertia, naming it and its links.
     """
     require_dynamics(dyn)
@@ -53,16 +78,8 @@ def linearise(
     a, b = np.zeros((2 * nv, 2 * nv)), np.zeros((2 * nv, n_joints))
     a[:nv, nv:] = np.eye(nv)
     a[nv:, :nv], a[nv:, nv:], b[nv:] = by_position, by_rate, by_force[:, :n_joints]
-    rate = np.asarray(qd, dtype=float)
-    space = ConfigurationSpace(dyn.robot)
-    for _, start in space.quaternions:
-        angular = slice(start, start + 3)
-        a[angular, angular] = -_skew(rate[angular])
-    for _, start in space.floating:
-        linear, angular = slice(start, start + 3), slice(start + 3, start + 6)
-        a[linear, linear], a[linear, angular] = -_skew(rate[angular]), -_skew(rate[linear])
-    return a, b
-
-
-def _skew(v: np.ndarray) -> np.ndarray:
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    a[:nv, :nv] = tangent_rate(dyn.robot, np.asarray(qd, dtype=float))
+    if outputs is None:
+        return a, b
+    return (a, b, *output_matrices(
+        dyn, (q, qd, tau), a, b, parsed_outputs(dyn.robot, outputs), wrenches))

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+`flexdyn sweep`: a scenario over a grid, or random samples, of its values.
+
+Run the scenario at each point, on the cores of this machine or on a Dask cluster. Write one table
+(sweep.parquet where pyarrow is installed, else sweep.csv) and a picture (sweep.png). Finished runs
+stay in rows.jsonl: the same call goes on where it stopped, and a run whose process ends is
+repeated. The table is the same for any number of workers.
+
+Examples:
+  flexdyn sweep study.yaml --over payload.mass=0:5:50 --over controllers.pd.kp=100,200,400
+  flexdyn sweep study.yaml --over payload.mass=0:5 --samples 200 --seed 3 --workers 8
+  flexdyn sweep study.yaml --over arguments.modes=1:4:4 --dask tcp://scheduler:8786
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from flexdyn_ros.cli.options import add_json, EXIT_CODES, print_json
+from flexdyn_ros.errors import ArgumentError, FlexdynError
+from flexdyn_ros.output_files import new_folder
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand."""
+    _, _, text = __doc__.partition('\n\n')
+    description, _, examples = text.partition('Examples:\n')
+    parser = subparsers.add_parser(
+        'sweep', help='a scenario over a grid or samples of its values: one table, one picture',
+        description=description, epilog=f'examples:\n{examples}{EXIT_CODES}',
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('scenario', metavar='SCENARIO', help='YAML file, see docs/scenarios.md')
+    parser.add_argument(
+        '--over', metavar='KEY=VALUES', action='append', required=True,
+        help='what varies: FROM:TO:COUNT, or VALUE,VALUE; with --samples also FROM:TO')
+    parser.add_argument(
+        '--set', metavar='KEY=VALUE', action='append', default=[],
+        help='another value of the scenario')
+    parser.add_argument(
+        '--samples', metavar='N', type=_count, default=0,
+        help='random samples of the values instead of their grid')
+    parser.add_argument('--seed', metavar='N', type=int, default=0, help='of the samples')
+    parser.add_argument(
+        '--workers', metavar='N', type=_count, default=len(os.sched_getaffinity(0)),
+        help='processes (default: one a core)')
+    parser.add_argument(
+        '--dask', metavar='ADDRESS', help='scheduler of a Dask cluster, or "local"')
+    parser.add_argument('--table', choices=('parquet', 'csv'), help='kind of the table')
+    parser.add_argument(
+        '--plot', metavar='COLUMN', nargs='+', help='columns to draw (default: the first ones)')
+    parser.add_argument(
+        '-o', '--out', metavar='DIR', default='sweep',
+        help='folder of the results; created if missing (default: sweep)')
+    parser.add_argument('--debug', action='store_true', help='print the traceback of an error')
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f'{text} is not positive')
+    return value
+
+
+_count.__name__ = 'positive whole number'
+
+
+def run(call: argparse.Namespace) -> int:
+    """Run the points, write the table and the picture; 1 where a point failed."""
+    from flexdyn_ros.cli.simulate_scenario import changed_values
+    from flexdyn_ros.scenario.sweep import parsed_axis, Sweep, sweep_rows
+    from flexdyn_ros.scenario.sweep_table import save_sweep_plot, write_table
+    from flexdyn_ros.simulation.progress import ProgressBar
+
+    axes = [parsed_axis(text) for text in call.over]
+    for text, axis in zip(call.over, axes):
+        if not call.samples and axis.is_range and text.count(':') == 1:
+            raise ArgumentError('over', f'is "{text}", which needs a count or --samples')
+    sweep = Sweep.of(
+        call.scenario, axes, changed_values(call.set), call.samples, call.seed)
+    folder = new_folder(call.out)
+    bar = ProgressBar(None, label='sweeping')
+    rows = sweep_rows(sweep, folder, call.workers, call.dask, bar.update)
+    bar.close()
+    files = [write_table(rows, folder, call.table), folder / 'sweep.png']
+    failed = [row for row in rows if 'error' in row]
+    if len(failed) == len(rows):
+        raise FlexdynError(f'Every point failed, the first one with: {failed[0]["error"]}')
+    save_sweep_plot(rows, [axis.key for axis in axes], files[1], call.plot)
+    summary = {
+        'scenario': call.scenario, 'points': len(rows), 'failed': len(failed),
+        'columns': list(dict.fromkeys(name for row in rows for name in row)),
+        'files': [str(file) for file in files]}
+    if call.json:
+        print_json(summary)
+    else:
+        print(f'{len(rows)} points, {len(failed)} failed. Written: {", ".join(summary["files"])}')
+        for row in failed[:3]:
+            print('  ' + ', '.join(f'{axis.key} = {row[axis.key]}' for axis in axes)
+                  + f': {row["error"]}')
+    return 1 if failed else 0

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Static equilibrium under gravity, payloads and wrenches, its joints held, and its stiffness.
+
+The stiffness K is the derivative of the forces that hold the arm at rest, d tau / dq. It sums what
+modes and springs, gravity and wrenches contribute, geometric stiffening included. Small
+vibrations obey M x'' + D x' + K x = 0 (Meirovitch, Methods of Analytical Dynamics, 1970, section
+5.7).
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+
+from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.checked_arguments import Wrenches
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.model.configuration import ConfigurationSpace
+from flexdyn_ros.model.modal.matrices import symmetric_part
+from flexdyn_ros.quasi_static.dynamics import QuasiStatic
+from flexdyn_ros.quasi_static.static_deflection import (
+    DeflectionNotFound,
+    MAX_ITERATIONS,
+    SMALLEST_DEFLECTION,
+)
+from flexdyn_ros.robot_dynamics import Dynamics
+from flexdyn_ros.simulation.frequencies import stiffness_matrix
+from flexdyn_ros.simulation.vibrations import allowed_motions
+import numpy as np
+from numpy.typing import ArrayLike
+
+# Of the largest square of a frequency that single coordinates would have: rounding.
+ROUNDING = 1e-13
+# Of the smallest deflection: closed configurations are found to about this.
+ROUNDING_OF_LOOPS = 1e-3
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """
+    A robot at rest with its joints held.
+
+    Attributes:
+        dyn: The dynamics that it is of; without gravity where a free base falls.
+        q: Configuration, (nq,).
+        tau: Torques that hold the joints, and modal forces, (nv,) [N m | N].
+        stiffness: d tau / dq, symmetric part, (nv, nv).
+    """
+
+    dyn: Dynamics
+    q: np.ndarray
+    tau: np.ndarray
+    stiffness: np.ndarray
+
+
+def static_equilibrium(
+    dyn: Dynamics, q: ArrayLike, wrenches: Wrenches = None, deflected: bool = True
+) -> Equilibrium:
+    """
+    Return the static equilibrium at joint positions.
+
+    A robot on a free base falls freely: gravity leaves no trace in its modes.
+
+    Args:
+        dyn: Dynamics of the robot, with its payloads and gravity.
+        q: Configuration, (nq,); its modal part is not read where the arm is deflected.
+        wrenches: Frame name to six numbers, see `Dynamics`.
+        deflected: Whether modes are at equilibrium; otherwise they are held as in q.
+
+    Raises:
+        ArgumentError: q has the wrong shape, or wrenches act on a free base.
+        DeflectionNotFound: No deflection carries the load, as beyond buckling.
+        FlexdynError: A mode has no stiffness.
+    """
+    robot = dyn.robot
+    at = np.array(real_vector('q', q, robot.nq))
+    if robot.base_motion == 'free':
+        if wrenches:
+            raise ArgumentError('wrenches', 'accelerate a free base, which has no equilibrium')
+        dyn = copy(dyn)
+        dyn.set_gravity((0.0, 0.0, 0.0))
+    rest, first = np.zeros(robot.nv), robot.nq - robot.n_modes
+    if robot.loops:
+        return _closed_equilibrium(dyn, at, wrenches, deflected)
+    static = QuasiStatic(dyn)
+    if deflected and robot.n_modes:
+        joints = np.zeros(robot.n_joints)
+        at[first:] = static.inverse_dynamics(at[:first], joints, joints, wrenches)[1]
+    stiffness = symmetric_part(dyn.inverse_dynamics_derivatives(at, rest, rest, wrenches)[0])
+    inertia = np.diag(dyn.mass_matrix(at))
+    inertia = np.maximum(inertia, 1e-12 * inertia.max(initial=1e-300))
+    squares = np.abs(stiffness) / np.sqrt(np.outer(inertia, inertia))
+    stiffness[squares < ROUNDING * squares.max(initial=0.0)] = 0.0
+    return Equilibrium(
+        dyn, at, dyn.inverse_dynamics(at, rest, rest, wrenches), stiffness)
+
+
+def _closed_equilibrium(
+    dyn: Dynamics, q: np.ndarray, wrenches: Wrenches, deflected: bool
+) -> Equilibrium:
+    """
+    Return the equilibrium of a robot with loops, its actuated joints held.
+
+    Forces vanish along the motions N that loops and held joints leave. A step of the chord
+    iteration goes along N by the elastic stiffness, and on to the nearest closed configuration.
+    With the free motions F, orthonormal, the stiffness is -F (F^T M F) (F^T d qdd / dq F) F^T. It
+    contains the forces of the loops, whose directions turn.
+    """
+    rest = np.zeros(dyn.robot.nv)
+    size = np.inf
+    for _ in range(MAX_ITERATIONS):
+        q = dyn.project(q, rest)[0]
+        held, free = allowed_motions(dyn, q)[1:]
+        assert held is not None and free is not None
+        force = dyn.gravity_vector(q) + dyn.elastic_vector(q, rest)
+        if wrenches:
+            force = force + dyn.external_force_vector(q, wrenches)
+        try:
+            step = np.linalg.solve(held.T @ stiffness_matrix(dyn, q) @ held, held.T @ force)
+        except np.linalg.LinAlgError:
+            break
+        size = float(np.abs(held @ step).max(initial=0.0))
+        if size < SMALLEST_DEFLECTION * ROUNDING_OF_LOOPS or not deflected:
+            tau = dyn.inverse_dynamics(q, rest, rest, wrenches)
+            by_q = dyn.forward_dynamics_derivatives(q, rest, tau, wrenches)[0]
+            inertia = free.T @ dyn.mass_matrix(q) @ free
+            stiffness = -free @ inertia @ (free.T @ by_q @ free) @ free.T
+            return Equilibrium(dyn, q, tau, symmetric_part(stiffness))
+        q = ConfigurationSpace(dyn.robot).moved(q, -held @ step)
+    raise DeflectionNotFound(size)
+
+
+def displacement(found: Equilibrium, frame: str) -> np.ndarray:
+    """Return how far the deflection moves a frame, in root axes, (3,) [m]."""
+    robot, unbent = found.dyn.robot, found.q.copy()
+    unbent[robot.nq - robot.n_modes:] = 0.0
+    return np.asarray(found.dyn.frame_pose(found.q, frame)[:3, 3]
+                      - found.dyn.frame_pose(unbent, frame)[:3, 3])

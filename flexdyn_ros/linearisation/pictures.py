@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of linear analysis as PNG: Bode plots, poles, Campbell diagrams, pose maps."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Union
+
+from flexdyn_ros.linearisation.frequency_maps import Campbell, PoseMap
+from flexdyn_ros.linearisation.linear_system import LinearSystem
+from flexdyn_ros.output_files import new_file
+from flexdyn_ros.simulation.plot import figure_class
+import numpy as np
+
+PathLike = Union[str, os.PathLike[str]]
+_HIGHEST_ORDER = 6
+
+
+def save_bode(system: LinearSystem, frequencies: np.ndarray, path: PathLike) -> None:
+    """
+    Draw magnitude and phase of each output over each input.
+
+    Args:
+        system: The system.
+        frequencies: Where, ascending, (n,) [Hz].
+        path: The file to write.
+
+    Raises:
+        FlexdynError: matplotlib is not installed.
+    """
+    response = system.response(2.0 * np.pi * frequencies)
+    count = len(system.inputs)
+    figure, panels = _panels(2, count)
+    for u, (name, unit) in enumerate(zip(system.inputs, system.input_units)):
+        above, below = panels[0][u], panels[1][u]
+        for y, (output, output_unit) in enumerate(zip(system.outputs, system.output_units)):
+            values = response[:, y, u]
+            if np.any(values):
+                above.loglog(frequencies, np.abs(values), label=f'{output} [{output_unit}]')
+                below.semilogx(frequencies, np.degrees(np.unwrap(np.angle(values))))
+        above.set_title(f'torque of {name}', fontsize='medium')
+        above.set_ylabel(f'magnitude [unit of output / ({unit})]')
+        below.set(xlabel='frequency [Hz]', ylabel='phase [deg]')
+        if above.lines:
+            above.legend(fontsize='x-small')
+    _save(figure, path)
+
+
+def save_poles(system: LinearSystem, path: PathLike) -> None:
+    """Draw the poles with lines of equal damping ratio; see `save_bode`."""
+    poles = system.poles()
+    figure, ((axes,),) = _panels(1, 1, (6.0, 5.0))
+    size = float(np.abs(poles).max(initial=1.0))
+    for ratio in (0.01, 0.05, 0.2, 0.5):
+        along = size * np.array([-ratio, np.sqrt(1.0 - ratio**2)])
+        for sign in (1.0, -1.0):
+            axes.plot([0.0, along[0]], [0.0, sign * along[1]], ':', color='0.7', linewidth=0.8)
+        axes.annotate(f'{ratio:g}', along, fontsize='x-small', color='0.4')
+    axes.plot(poles.real, poles.imag, 'x', color='#0072B2')
+    axes.axvline(0.0, color='0.5', linewidth=0.8)
+    axes.set(xlabel='real part [1/s]', ylabel='imaginary part [rad/s]', title='Poles')
+    axes.set_xscale('symlog', linthresh=max(1e-4 * size, 1e-9))
+    axes.set_yscale('symlog', linthresh=max(1e-4 * size, 1e-9))
+    _save(figure, path)
+
+
+def save_campbell(found: Campbell, path: PathLike) -> None:
+    """Draw frequencies over speed, with multiples of the speed; see `save_bode`."""
+    figure, ((axes,),) = _panels(1, 1, (7.0, 5.0))
+    turns = found.speeds / (2.0 * np.pi)
+    axes.plot(turns, found.frequencies, linewidth=1.4)
+    top = 1.1 * float(found.frequencies.max(initial=0.0))
+    for order in range(1, _HIGHEST_ORDER + 1):
+        axes.plot(turns, order * turns, '--', color='0.6', linewidth=0.8)
+        reach = min(turns[-1], top / order)
+        axes.annotate(f'{order}x', (reach, order * reach), fontsize='x-small', color='0.4')
+    unstable = found.growth > 1e-6 * (1.0 + np.abs(found.frequencies).max(initial=0.0))
+    if unstable.any():
+        axes.plot(turns[unstable], 0.0 * turns[unstable], 'rs', label='unstable')
+        axes.legend(fontsize='x-small')
+    axes.set(xlabel=f'speed of {found.joint} [rev/s]', ylabel='frequency [Hz]', ylim=(0.0, top),
+             title='Campbell diagram')
+    _save(figure, path)
+
+
+def save_pose_map(found: PoseMap, path: PathLike) -> None:
+    """Draw each frequency over the joints, and over the places of the frame; see `save_bode`."""
+    count = found.frequencies.shape[-1]
+    drawn = found.places is not None
+    figure, panels = _panels(1 + drawn, count)
+    for k in range(count):
+        values, axes = found.frequencies[..., k], panels[0][k]
+        axes.set_title(f'frequency {k + 1} [Hz]', fontsize='medium')
+        axes.set_xlabel(f'{found.names[0]} [rad | m]')
+        if len(found.names) == 1:
+            axes.plot(found.positions[0], values)
+            axes.set_ylabel('frequency [Hz]')
+        else:
+            axes.grid(False)
+            mesh = axes.pcolormesh(*found.positions, values.T, shading='nearest')
+            axes.set_ylabel(f'{found.names[1]} [rad | m]')
+            figure.colorbar(mesh, ax=axes)
+        if drawn:
+            _draw_places(figure, panels[1][k], np.asarray(found.places), values)
+    _save(figure, path)
+
+
+def _draw_places(figure: Any, axes: Any, places: np.ndarray, values: np.ndarray) -> None:
+    """Draw values at places in the coordinate plane where these are most spread."""
+    flat = places.reshape(-1, 3)
+    one, other = sorted(np.argsort(np.ptp(flat, axis=0))[1:])
+    points = axes.scatter(flat[:, one], flat[:, other], c=values.ravel(), s=12)
+    figure.colorbar(points, ax=axes)
+    axes.set(xlabel=f'{"xyz"[one]} of the frame [m]', ylabel=f'{"xyz"[other]} of the frame [m]')
+    axes.set_aspect('equal', adjustable='datalim')
+
+
+def _panels(rows: int, columns: int, size: Any = None) -> tuple[Any, Any]:
+    figure = figure_class()(
+        figsize=size or (1.0 + 3.8 * columns, 0.6 + 3.0 * rows), constrained_layout=True)
+    panels = figure.subplots(rows, columns, squeeze=False)
+    for axes in panels.ravel():
+        axes.grid(True, color='#dddddd', linewidth=0.6)
+    return figure, panels
+
+
+def _save(figure: Any, path: PathLike) -> None:
+    with new_file(path) as file:
+        figure.savefig(file, format='png', dpi=130)
