@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Motor positions that let an arm with elastic joints and links follow a rigid arm's motion."""
+
+from flexdyn_ros.corrected_positions.correction import (
+    corrected_positions,
+    CorrectedMotion,
+    CorrectionChoices,
+    CorrectionRefused,
+)
+
+__all__ = ['corrected_positions', 'CorrectedMotion', 'CorrectionChoices', 'CorrectionRefused']
