@@ -153,8 +153,8 @@ def motor_points(motion: CorrectedMotion) -> TrajectoryPoints:
 
 def rigid_points(motion: CorrectedMotion) -> TrajectoryPoints:
     """Return the motion of the rigid arm beside it."""
-    inside = np.clip(motion.t - motion.lead, 0.0, motion.motion.duration)
-    return TrajectoryPoints(motion.t, *(motion.motion(inside, order) for order in range(3)))
+    through = make_interp_spline(motion.t, motion.reference, k=5)
+    return TrajectoryPoints(motion.t, *(through(motion.t, order) for order in range(3)))
 
 
 def static_sag_alone(dyn: fd.Dynamics, points: TrajectoryPoints) -> TrajectoryPoints:

@@ -40,6 +40,7 @@ class CorrectionChoices:
         blend_time: In which such a distance fades out [s].
         shaping: Whether moving averages shape the motion: auto where it is not smooth, always,
             or never, which refuses a motion that is not smooth.
+        max_duration: Of the motion [s].
         frame: What follows with flexible links; empty for the robot's only tip.
         outputs: Its components and joints; none to choose them.
     """
@@ -50,6 +51,7 @@ class CorrectionChoices:
     start_tolerance: float = 0.01
     blend_time: float = 0.5
     shaping: str = 'auto'
+    max_duration: float = 600.0
     frame: str = ''
     outputs: tuple[str, ...] = ()
 
@@ -66,8 +68,10 @@ class CorrectedMotion:
         velocities: Their velocities, (T, n).
         accelerations: Their accelerations, (T, n).
         reference: Positions of the rigid arm at these times, (T, n).
+        given: Times of the trajectory as given whose points are reached then, (T,) [s].
+        scale: By which the time is stretched to keep the limits [1].
+        widths: Of the moving averages that shape the motion [s].
         lead: How long motors move before the rigid arm does [s].
-        motion: The rigid arm's motion, of all joints; its time starts after `lead`.
     """
 
     names: tuple[str, ...]
@@ -76,21 +80,19 @@ class CorrectedMotion:
     velocities: np.ndarray
     accelerations: np.ndarray
     reference: np.ndarray
+    given: np.ndarray
+    scale: float
+    widths: tuple[float, ...]
     lead: float
-    motion: ReferenceMotion
 
     @property
     def correction(self) -> np.ndarray:
         """Return the distances of the motors from the rigid arm's joints, (T, n)."""
         return self.positions - self.reference
 
-    def given_time(self, t: float) -> float:
-        """Return the time of the trajectory as given that belongs to a time of this one [s]."""
-        return self.motion.given_time(t - self.lead)
-
-    def correction_at(self, t: float) -> np.ndarray:
-        """Return the correction at a time, held beyond the ends, (n,) [rad | m]."""
-        return np.array([np.interp(t, self.t, column) for column in self.correction.T])
+    def at(self, values: np.ndarray, t: float) -> np.ndarray:
+        """Return values over `t`, (T, n), at a time, held beyond the ends, (n,)."""
+        return np.array([np.interp(t, self.t, column) for column in values.T])
 
     @property
     def report(self) -> str:
@@ -99,13 +101,12 @@ class CorrectedMotion:
         at, joint = np.unravel_index(int(size.argmax()), size.shape)
         parts = [f'corrected by up to {size[at, joint]:.4g} ({self.names[joint]} at '
                  f'{self.t[at]:.3f} s)']
-        if self.motion.scale > 1.0:
-            parts.append(f'time stretched by {self.motion.scale:.3f} to keep the limits')
-        if self.motion.widths:
-            widths = ', '.join(f'{width:.3f}' for width in self.motion.widths)
+        if self.scale > 1.0:
+            parts.append(f'time stretched by {self.scale:.3f} to keep the limits')
+        if self.widths:
+            widths = ', '.join(f'{width:.3f}' for width in self.widths)
             parts.append(f'averaged over {widths} s')
-        given = self.given_time(np.inf)
-        return '; '.join([*parts, f'{self.t[-1]:.3f} s instead of {given:.3f} s'])
+        return '; '.join([*parts, f'{self.t[-1]:.3f} s instead of {self.given[-1]:.3f} s'])
 
 
 def corrected_positions(
@@ -192,6 +193,7 @@ class _Correction:
         widths = self._widths()
         step = choices.sample_period / np.ceil(choices.sample_period / FINEST)
         for _ in range(ATTEMPTS):
+            self._require_plausible(scale * float(self._polynomial.x[-1]) + sum(widths))
             reference = ReferenceMotion(
                 self._polynomial, scale, widths, self._offset, choices.blend_time,
                 self._arm.settling)
@@ -203,6 +205,13 @@ class _Correction:
             scale *= 1.002 * excess
         raise CorrectionRefused(
             f'velocity and acceleration limits do not hold with {scale:.3g} times the time')
+
+    def _require_plausible(self, duration: float) -> None:
+        """Refuse a duration that takes too many samples."""
+        if not duration <= self._choices.max_duration:
+            raise CorrectionRefused(
+                f'it lasts {duration:.4g} s, more than max_duration '
+                f'{self._choices.max_duration:g}')
 
     def _widths(self) -> list[float]:
         """Return the widths of moving averages that the motion needs."""
@@ -269,7 +278,8 @@ class _Correction:
             each[[0, -1]] = 0.0
         if self._command is not None:
             states[0][0] = self._command[self._columns]
-        rigid = reference(np.clip(t + motors.t[0], 0.0, reference.duration))
+        at = t + motors.t[0]
+        rigid = reference(np.clip(at, 0.0, reference.duration))[:, self._columns]
         return CorrectedMotion(
-            self._names, t, states[0], states[1], states[2], rigid[:, self._columns],
-            float(-motors.t[0]), reference)
+            self._names, t, states[0], states[1], states[2], rigid, reference.given_times(at),
+            reference.scale, reference.widths, float(-motors.t[0]))

@@ -25,6 +25,7 @@ JUMP = 0.02  # of a derivative, of its largest value, that counts as continuous
 STEPS = 2000  # samples of a motion, at least
 LONGEST_STEP = 2e-3  # between samples [s]
 DEGREE = 7
+LARGEST = (1e4, 1e4, 1e6)  # plausible position, velocity, acceleration
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,9 @@ class TrajectoryPoints:
                     raise ArgumentError(
                         name, f'of the {which} point are {row[k].tolist()}, expected zeros: '
                         'corrected motions begin and end at rest')
+        for row, largest in zip(given, LARGEST):
+            if not (np.abs(row) <= largest).all():
+                raise ArgumentError('positions', f'or their derivatives exceed {largest:g}')
         if len(self.t) < 2:
             raise ArgumentError('positions', 'has one point at time zero, expected at least two')
         return BPoly.from_derivatives(self.t, np.stack(given, axis=1))
@@ -138,9 +142,9 @@ class ReferenceMotion:
         """Return positions or a derivative of them at times, (T, n)."""
         return np.asarray(self._splines[order](t))
 
-    def given_time(self, t: float) -> float:
-        """Return the time of the trajectory as given whose point is reached at t [s]."""
-        return min(max(t - self.delay, 0.0), self._given) / self.scale
+    def given_times(self, t: np.ndarray) -> np.ndarray:
+        """Return the times of the trajectory as given whose points are reached at t, (T,) [s]."""
+        return np.asarray(np.clip(t - self.delay, 0.0, self._given) / self.scale)
 
 
 def _averaged(samples: np.ndarray, width: float) -> np.ndarray:

@@ -15,6 +15,7 @@ from flexdyn_ros.corrected_positions.reference_motion import (
     ReferenceMotion,
     TrajectoryPoints,
 )
+from flexdyn_ros.corrected_positions.stop import stopped
 from flexdyn_ros.errors import ArgumentError
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def test_velocity_limits_stretch_the_time():
     found = corrected_positions(pendulum(), ['hub'], points, None, choices)
     assert np.abs(found.velocities).max() == pytest.approx(10.0, rel=0.01)
     assert np.abs(found.velocities).max() <= 10.0
-    assert found.motion.scale > 1.3
+    assert found.scale > 1.3
 
 
 def test_a_motion_that_jumps_is_averaged_over_the_periods():
@@ -121,11 +122,11 @@ def test_a_motion_that_jumps_is_averaged_over_the_periods():
     wanted = fftconvolve(np.interp(fine, t, q[:, 0]), kernel)[:len(fine)]
     at = np.linspace(0.0, 1.15, 200)
     assert motion(at)[:, 0] == pytest.approx(np.interp(at, fine, wanted), abs=2e-5)
-    assert motion.given_time(0.4 + 0.075) == pytest.approx(0.4)
+    assert motion.given_times(np.array([0.475])) == pytest.approx([0.4])
     found = corrected_positions(
         pendulum(), ['hub'], TrajectoryPoints(t, q), None, CorrectionChoices(max_correction=0.2))
     period = 2.0 * np.pi * np.sqrt((TURN + MASS * ARM**2) / STIFFNESS)
-    assert found.motion.widths == pytest.approx([period] * 4)
+    assert found.widths == pytest.approx([period] * 4)
 
 
 @pytest.mark.parametrize('points, names, choices, match', [
@@ -136,6 +137,10 @@ def test_a_motion_that_jumps_is_averaged_over_the_periods():
      {'shaping': 'never'}, 'derivative 1 of the trajectory jumps'),
     (rest_to_rest(0.0, 0.1), ['hub'], {'shaping': 'some'}, 'shaping'),
     (rest_to_rest(0.0, 0.1), ['nub'], {}, 'nub'),
+    (TrajectoryPoints(np.array([0.0, 1e9]), np.array([[0.0], [1.0]])), ['hub'], {},
+     'max_duration 600'),
+    (TrajectoryPoints(np.array([0.0, 1.0]), np.array([[0.0], [1e300]])), ['hub'], {},
+     'exceed 10000'),
     (rest_to_rest([0.0, 0.0], [0.1, 0.1]), ['hub', 'hub'], {}, 'twice'),
 ])
 def test_trajectories_that_cannot_be_followed_are_refused(points, names, choices, match):
@@ -246,3 +251,22 @@ def test_outputs_are_what_the_joints_move():
     wrapped = turns * np.where(angle > np.pi, 1.0 - 2.0 * np.pi / np.maximum(angle, 1.0), 1.0)[
         :, np.newaxis]
     assert _unwrapped(wrapped) == pytest.approx(turns, abs=1e-12)
+
+
+@pytest.mark.parametrize('limit, at', [(None, 0.4), (15.0, 0.3)])
+def test_a_motion_stops_on_its_path_within_its_limits(limit, at):
+    choices = CorrectionChoices(max_correction=0.2, max_acceleration=limit)
+    found = corrected_positions(pendulum(), ['hub'], rest_to_rest(-1.0, 0.5), None, choices)
+    largest = limit or 1.3 * np.abs(found.accelerations).max()
+    halted = stopped(found, at, limit)
+    begun = found.t < at
+    assert halted.positions[:begun.sum()].tolist() == found.positions[begun].tolist()
+    assert not halted.velocities[-1].any() and not halted.accelerations[-1].any()
+    # The points are one motion: quintics through them keep the limit too.
+    through = BPoly.from_derivatives(
+        halted.t, np.stack([halted.positions, halted.velocities, halted.accelerations], 1))
+    assert np.abs(through(np.linspace(0.0, halted.t[-1], 5000), 2)).max() <= 1.01 * largest
+    # Where the tip stands then is between start and end.
+    assert found.reference[0] < halted.reference[-1] < found.reference[-1]
+    assert halted.given[-1] < 1.0
+    assert stopped(found, found.t[-1] - 1e-3, limit) is None
