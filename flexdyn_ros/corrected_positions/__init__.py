@@ -5,7 +5,13 @@ from flexdyn_ros.corrected_positions.correction import (
     corrected_positions,
     CorrectedMotion,
     CorrectionChoices,
-    CorrectionRefused,
 )
+from flexdyn_ros.corrected_positions.reference_motion import CorrectionRefused, TrajectoryPoints
 
-__all__ = ['corrected_positions', 'CorrectedMotion', 'CorrectionChoices', 'CorrectionRefused']
+__all__ = [
+    'corrected_positions',
+    'CorrectedMotion',
+    'CorrectionChoices',
+    'CorrectionRefused',
+    'TrajectoryPoints',
+]

@@ -9,11 +9,12 @@ from typing import Optional, Sequence
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.corrected_positions.motor_motion import ElasticArm, Motors
 from flexdyn_ros.corrected_positions.reference_motion import (
+    CorrectionRefused,
     missing_smoothness,
     ReferenceMotion,
     TrajectoryPoints,
 )
-from flexdyn_ros.errors import ArgumentError, FlexdynError, UnknownName
+from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
 import numpy as np
 from scipy.interpolate import BPoly
@@ -21,10 +22,6 @@ from scipy.interpolate import BPoly
 FINEST = 2.5e-3  # between the samples at which limits are checked [s]
 ATTEMPTS = 8  # at a time in which the limits hold
 SHAPING = ('auto', 'always', 'never')
-
-
-class CorrectionRefused(FlexdynError):
-    """A trajectory has no corrected positions within the bounds."""
 
 
 @dataclass(frozen=True)

@@ -176,6 +176,24 @@ class ElasticArm:
                       found.qdd[rows, :self._n])
 
 
+def prepare(dyn: Dynamics, frame: str = '', outputs: Sequence[str] = ()) -> ElasticArm:
+    """
+    Return the arm with compiled code, and refuse robots that are not supported.
+
+    Args:
+        dyn: The dynamics.
+        frame: What follows with flexible links.
+        outputs: Its components, and joints.
+    """
+    arm = ElasticArm(dyn, frame, outputs, np.zeros(dyn.robot.n_joints))
+    of_frame = () if arm.outputs is None else (
+        f'frame_pose:{arm.outputs.frame}', f'jacobian:{arm.outputs.frame}')
+    dyn.compile('inverse_dynamics', 'inverse_dynamics_derivatives', 'elastic_vector', *of_frame,
+                batch=True)
+    dyn.compile('mass_matrix')
+    return arm
+
+
 def _only_tip(robot: Any) -> str:
     """Return the link without child joints."""
     parents = {joint.parent for joint in robot.joints}

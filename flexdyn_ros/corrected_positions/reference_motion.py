@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
-from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.tip_tracking.tip_path import rest_to_rest
 import numpy as np
 from scipy.interpolate import BPoly, BSpline, make_interp_spline
@@ -25,7 +25,12 @@ JUMP = 0.02  # of a derivative, of its largest value, that counts as continuous
 STEPS = 2000  # samples of a motion, at least
 LONGEST_STEP = 2e-3  # between samples [s]
 DEGREE = 7
+AT_REST = 1e-6  # largest velocity [rad/s | m/s]
 LARGEST = (1e4, 1e4, 1e6)  # plausible position, velocity, acceleration
+
+
+class CorrectionRefused(FlexdynError):
+    """A trajectory has no corrected positions within the bounds."""
 
 
 @dataclass(frozen=True)
@@ -60,21 +65,21 @@ class TrajectoryPoints:
         Return the motion through the points.
 
         Raises:
-            ArgumentError: The first or the last point is not at rest, or there is one point alone.
+            CorrectionRefused: The first or the last point is not at rest, there is one point
+                alone, or a number is not plausible.
         """
         given = [each for each in (self.positions, self.velocities, self.accelerations)
                  if each is not None]
-        for row, name in zip(given[1:], ('velocities', 'accelerations')):
-            for k, which in ((0, 'first'), (-1, 'last')):
-                if name == 'velocities' and np.abs(row[k]).max() > 1e-6:
-                    raise ArgumentError(
-                        name, f'of the {which} point are {row[k].tolist()}, expected zeros: '
-                        'corrected motions begin and end at rest')
         for row, largest in zip(given, LARGEST):
             if not (np.abs(row) <= largest).all():
-                raise ArgumentError('positions', f'or their derivatives exceed {largest:g}')
+                raise CorrectionRefused(f'its numbers exceed {largest:g}')
+        for k, which in ((0, 'first'), (-1, 'last')):
+            if self.velocities is not None and np.abs(self.velocities[k]).max() > AT_REST:
+                raise CorrectionRefused(
+                    f'the {which} point has the velocities {self.velocities[k].tolist()}; '
+                    'corrected motions begin and end at rest')
         if len(self.t) < 2:
-            raise ArgumentError('positions', 'has one point at time zero, expected at least two')
+            raise CorrectionRefused('it has one point at time zero')
         return BPoly.from_derivatives(self.t, np.stack(given, axis=1))
 
 
