@@ -64,11 +64,12 @@ counts: setup ## operation counts beside all published ones, and what each pass 
 bounds: setup ## least numbers of operations, proved for the rows of docs/counts.md that suit (half a minute)
 	@$(ENV) python -m validation.bounds
 
-studies: setup ## rotating beam and column beside printed values, convergence of modes, identification, paths of the tip, into docs/
+studies: setup ## rotating beam and column beside printed values, convergence of modes, identification, paths of the tip, corrected positions, into docs/
 	@$(ENV) python -m benchmarks.rotating_beam
 	@$(ENV) python -m benchmarks.mode_convergence
 	@$(ENV) python -m benchmarks.identification.example
 	@$(ENV) python -m benchmarks.tip_tracking
+	@$(ENV) python -m benchmarks.corrected_positions
 
 validate: setup-validate ## every published case and other codes beside our numbers, into docs/validation.md (an hour)
 	@$(ENV) python -m validation --all --jobs $(WORKERS) --page docs/validation.md

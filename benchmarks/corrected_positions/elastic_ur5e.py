@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import flexdyn_ros as fd
-from flexdyn_ros.corrected_positions import CorrectedMotion
-from flexdyn_ros.corrected_positions.reference_motion import TrajectoryPoints
+from flexdyn_ros.position_correction import CorrectedMotion
+from flexdyn_ros.position_correction.reference_motion import TrajectoryPoints
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.interpolate import BPoly, make_interp_spline
@@ -68,7 +68,7 @@ def smooth_path(duration: float = 1.0, period: float = 0.01) -> TrajectoryPoints
 
 
 @dataclass(frozen=True)
-class TipMotion:
+class TipErrors:
     """
     How far the tip is from where the rigid arm's would be.
 
@@ -110,7 +110,7 @@ class Plant:
 
         return np.asarray(root(moments, motors, tol=1e-13).x)
 
-    def follow(self, points: TrajectoryPoints, wanted: TrajectoryPoints) -> TipMotion:
+    def follow(self, points: TrajectoryPoints, wanted: TrajectoryPoints) -> TipErrors:
         """
         Return the motion of the tip while the motors follow points, as a controller joins them.
 
@@ -134,7 +134,7 @@ class Plant:
         tips = np.array([self.tip(q) for q in run.y[:6].T])
         there = np.array([self.tip(rigid(min(at, end))) for at in t])
         rest = self.tip(self.at_rest(points.positions[-1]))
-        return TipMotion(
+        return TipErrors(
             float(np.linalg.norm(rest - there[-1])),
             float(np.linalg.norm(tips[t >= end] - rest, axis=1).max()),
             float(np.linalg.norm(tips - there, axis=1).max()))

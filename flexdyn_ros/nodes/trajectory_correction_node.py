@@ -9,8 +9,6 @@ import time
 from typing import Any, Optional
 
 from action_msgs.msg import GoalStatus
-from flexdyn_ros.corrected_positions import CorrectedMotion
-from flexdyn_ros.corrected_positions.stop import stopped
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.nodes.arm.arm_coordinates import ArmCoordinates
 from flexdyn_ros.nodes.arm.measured_state import MeasuredState
@@ -23,6 +21,8 @@ from flexdyn_ros.nodes.common.run_time_model import payload_problem, RunTimeMode
 from flexdyn_ros.nodes.common.topics import subscribe_measured_states
 from flexdyn_ros.nodes.positions.controller_goals import controller_goal, rigid_feedback
 from flexdyn_ros.nodes.positions.position_correction import PositionCorrection, set_up_problem
+from flexdyn_ros.position_correction import CorrectedMotion
+from flexdyn_ros.position_correction.stop import stopped
 import numpy as np
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup

@@ -6,9 +6,9 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
-from flexdyn_ros.corrected_positions import CorrectedMotion
 from flexdyn_ros.nodes.arm.times import seconds
 from flexdyn_ros.nodes.positions.position_correction import set_duration, trajectory_message
+from flexdyn_ros.position_correction import CorrectedMotion
 import numpy as np
 
 RATE_STEP = 5e-3  # in which the rate of a correction is measured [s]

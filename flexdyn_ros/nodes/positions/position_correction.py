@@ -6,16 +6,16 @@ from __future__ import annotations
 from array import array
 from typing import Any, Optional
 
-from flexdyn_ros.corrected_positions import (
+from flexdyn_ros.nodes.arm.times import NANOSECONDS, seconds
+from flexdyn_ros.nodes.common.run_time_model import Values
+from flexdyn_ros.position_correction import (
     corrected_positions,
     CorrectedMotion,
     CorrectionChoices,
     CorrectionRefused,
     TrajectoryPoints,
 )
-from flexdyn_ros.corrected_positions.motor_motion import prepare
-from flexdyn_ros.nodes.arm.times import NANOSECONDS, seconds
-from flexdyn_ros.nodes.common.run_time_model import Values
+from flexdyn_ros.position_correction.motor_motion import prepare
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 

@@ -17,11 +17,11 @@ from benchmarks.corrected_positions.elastic_ur5e import (  # noqa: E402
     smooth_path,
     static_sag_alone,
 )
-from flexdyn_ros.corrected_positions import (  # noqa: E402
+from flexdyn_ros.position_correction import (  # noqa: E402
     corrected_positions,
     CorrectionChoices,
 )
-from flexdyn_ros.corrected_positions.reference_motion import TrajectoryPoints  # noqa: E402
+from flexdyn_ros.position_correction.reference_motion import TrajectoryPoints  # noqa: E402
 
 pytestmark = pytest.mark.oracle
 JOINTS = model().robot.joint_names

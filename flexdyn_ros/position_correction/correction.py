@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Optional, Sequence
 
 from flexdyn_ros.arguments import real_vector
-from flexdyn_ros.corrected_positions.motor_motion import ElasticArm, Motors
-from flexdyn_ros.corrected_positions.reference_motion import (
+from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.position_correction.motor_motion import ElasticArm, Motors
+from flexdyn_ros.position_correction.reference_motion import (
     CorrectionRefused,
     missing_smoothness,
     ReferenceMotion,
     TrajectoryPoints,
 )
-from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
 import numpy as np
 from scipy.interpolate import BPoly

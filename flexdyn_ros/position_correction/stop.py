@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Optional
 
-from flexdyn_ros.corrected_positions.correction import CorrectedMotion
+from flexdyn_ros.position_correction.correction import CorrectedMotion
 from flexdyn_ros.tip_tracking.tip_path import rest_to_rest
 import numpy as np
 from scipy.interpolate import BPoly

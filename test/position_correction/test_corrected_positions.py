@@ -4,19 +4,19 @@
 from functools import cache
 
 import flexdyn_ros as fd
-from flexdyn_ros.corrected_positions import (
+from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.position_correction import (
     corrected_positions,
     CorrectionChoices,
     CorrectionRefused,
 )
-from flexdyn_ros.corrected_positions.motor_motion import _movable, _unwrapped
-from flexdyn_ros.corrected_positions.reference_motion import (
+from flexdyn_ros.position_correction.motor_motion import _movable, _unwrapped
+from flexdyn_ros.position_correction.reference_motion import (
     missing_smoothness,
     ReferenceMotion,
     TrajectoryPoints,
 )
-from flexdyn_ros.corrected_positions.stop import stopped
-from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.position_correction.stop import stopped
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp

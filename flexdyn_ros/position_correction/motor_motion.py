@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional, Sequence
 
-from flexdyn_ros.corrected_positions.reference_motion import ReferenceMotion
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.position_correction.reference_motion import ReferenceMotion
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
 from flexdyn_ros.tip_tracking.elastic_joints import ElasticJoints, forces_and_rates
