@@ -25,7 +25,7 @@ JUMP = 0.02  # of a derivative, of its largest value, that counts as continuous
 STEPS = 2000  # samples of a motion, at least
 LONGEST_STEP = 2e-3  # between samples [s]
 DEGREE = 7
-AT_REST = 1e-6  # largest velocity [rad/s | m/s]
+AT_REST = 1e-4  # largest velocity [rad/s | m/s]
 LARGEST = (1e4, 1e4, 1e6)  # plausible position, velocity, acceleration
 
 

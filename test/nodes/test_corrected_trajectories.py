@@ -3,10 +3,12 @@
 
 from arms import elastic_joint_arm
 import flexdyn_ros as fd
+from flexdyn_ros.nodes import trajectory_correction_node
 from node_in_process import overrides
 from node_processes import joint_state, trajectory
 import numpy as np
 import pytest
+import rclpy
 from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
@@ -97,6 +99,21 @@ def test_nonsense_is_refused_and_the_next_trajectory_is_answered(torque_node):
     assert 'shoulder starts 0.1' in correct(made).message
     assert len(made.trajectory(message)) == 1
     assert not made.node.failures
+
+
+def test_without_control_msgs_the_proxy_is_not_configured(monkeypatch):
+    """It names the package, and stays."""
+    monkeypatch.setattr(trajectory_correction_node, 'FollowJointTrajectory', None)
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = trajectory_correction_node.TrajectoryCorrectionNode(
+        context=context,
+        parameter_overrides=overrides({'robot_description': ROBOT, 'autostart': False}))
+    node.trigger_configure()
+    assert node.robot is None
+    assert 'needs control_msgs, which is not installed' in node.diagnostics._message
+    node.destroy_node()
+    rclpy.shutdown(context=context)
 
 
 def test_the_mode_needs_motor_side_states(torque_node):

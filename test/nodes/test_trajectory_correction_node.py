@@ -19,7 +19,7 @@ FollowJointTrajectory = pytest.importorskip(
     'control_msgs.action',
     reason='control_msgs is not here: `make test` builds it where a C++ compiler is installed',
 ).FollowJointTrajectory
-from action_msgs.msg import GoalStatus  # noqa: E402
+from action_msgs.msg import GoalStatus  # noqa: E402, I100
 from control_msgs.msg import JointTolerance  # noqa: E402
 from flexdyn_ros.nodes.trajectory_correction_node import TrajectoryCorrectionNode  # noqa: E402
 

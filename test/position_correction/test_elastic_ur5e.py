@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip('pinocchio', reason='Pinocchio is not installed')
 pytest.importorskip('airo_models', reason='airo-models is not installed')
 
-from benchmarks.corrected_positions.elastic_ur5e import (  # noqa: E402
+from benchmarks.corrected_positions.elastic_ur5e import (  # noqa: E402, I100
     model,
     motor_points,
     Plant,
