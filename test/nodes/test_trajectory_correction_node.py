@@ -343,6 +343,26 @@ def test_what_cannot_be_followed_is_refused_with_its_reason(bench):
     assert bench.result(handle).status == GoalStatus.STATUS_SUCCEEDED
 
 
+def test_as_a_process_it_serves_the_planner_and_ends_cleanly(probe, start):
+    states = probe.listen(JointState, '/alone/trajectory_correction_node/joint_states')
+    node = start(
+        'trajectory_correction_node', {'robot_description': ROBOT}, ['-r', '__ns:=/alone'])
+    message = JointState(name=NAMES, position=START.tolist(), velocity=[0.0, 0.0])
+    probe.wait_for(lambda: states, 'rigid joint states',
+                   lambda: probe.publish('/alone/joint_states', message))
+    assert START - states[-1].position == pytest.approx(lead(states[-1].position), abs=1e-6)
+    client = ActionClient(
+        probe.node, FollowJointTrajectory,
+        '/alone/trajectory_correction_node/follow_joint_trajectory')
+    probe.wait_for(client.server_is_ready, 'the action')
+    answer = client.send_goal_async(plan(START, START + 0.1))
+    probe.wait_for(lambda: answer.done() and answer.result(), 'an answer')
+    assert not answer.result().accepted
+    # There is no controller.
+    assert 'joint_trajectory_controller/follow_joint_trajectory is not there' in node.log
+    client.destroy()
+
+
 def test_the_time_tolerance_is_stretched_as_the_motion_is(bench):
     bench.node.set_parameters(overrides({'correction.max_acceleration': 4.0}))
     start = bench.state()

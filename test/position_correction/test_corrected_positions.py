@@ -224,6 +224,7 @@ def test_the_tip_of_flexible_links_follows_too():
         assert left < vibration / of_vibration
 
 
+@pytest.mark.slow
 def test_a_second_trajectory_starts_where_the_tip_of_flexible_links_stands():
     """And the motors begin where the first trajectory left them."""
     found = corrected_positions(flexible(), NAMES, PATH, None, WIDE)
