@@ -64,11 +64,12 @@ counts: setup ## operation counts beside all published ones, and what each pass 
 bounds: setup ## least numbers of operations, proved for the rows of docs/counts.md that suit (half a minute)
 	@$(ENV) python -m validation.bounds
 
-studies: setup-test ## rotating beam and column beside printed values, convergence of modes, identification, paths of the tip, scenarios of the sources, into docs/ (minutes)
+studies: setup-test ## rotating beam and column beside printed values, convergence of modes, identification, paths of the tip, corrected positions, scenarios of the sources, into docs/ (minutes)
 	@$(ENV) python -m benchmarks.rotating_beam
 	@$(ENV) python -m benchmarks.mode_convergence
 	@$(ENV) python -m benchmarks.identification.example
 	@$(ENV) python -m benchmarks.tip_tracking
+	@$(ENV) python -m benchmarks.corrected_positions
 	@$(ENV) python scripts/scenario_pictures.py
 
 validate: setup-validate ## every published case and other codes beside our numbers, into docs/validation.md (an hour)

@@ -36,6 +36,9 @@ Simulation:
     simulate, simulate_quasi_static, Trajectory
 Paths of the tip:
     TipPath, stable_inversion, TipTrajectory
+Positions for arms without torque interface:
+    corrected_positions, CorrectedMotion, CorrectionChoices, CorrectionRefused,
+    TrajectoryPoints
 Generated code:
     generate, Dynamics.native, Dynamics.equations
 Identification:
@@ -60,6 +63,13 @@ if TYPE_CHECKING:
     from flexdyn_ros.model.load import load_robot as load_robot
     from flexdyn_ros.model.records.reduced import reduced as reduced
     from flexdyn_ros.model.records.robot import Robot as Robot
+    from flexdyn_ros.position_correction import (
+        corrected_positions as corrected_positions,
+        CorrectedMotion as CorrectedMotion,
+        CorrectionChoices as CorrectionChoices,
+        CorrectionRefused as CorrectionRefused,
+        TrajectoryPoints as TrajectoryPoints,
+    )
     from flexdyn_ros.quasi_static import (
         QuasiStatic as QuasiStatic,
         simulate_quasi_static as simulate_quasi_static,
@@ -76,6 +86,10 @@ __version__ = '1.0.0rc1'
 
 # Each name is imported when it is first used (PEP 562), so that the command line starts quickly.
 _MODULES = {
+    'corrected_positions': 'flexdyn_ros.position_correction',
+    'CorrectedMotion': 'flexdyn_ros.position_correction',
+    'CorrectionChoices': 'flexdyn_ros.position_correction',
+    'CorrectionRefused': 'flexdyn_ros.position_correction',
     'Dynamics': 'flexdyn_ros.robot_dynamics',
     'FlexdynError': 'flexdyn_ros.errors',
     'generate': 'flexdyn_ros.codegen',
@@ -95,6 +109,7 @@ _MODULES = {
     'TipPath': 'flexdyn_ros.tip_tracking',
     'TipTrajectory': 'flexdyn_ros.tip_tracking',
     'Trajectory': 'flexdyn_ros.simulation',
+    'TrajectoryPoints': 'flexdyn_ros.position_correction',
 }
 __all__ = ['__version__', *_MODULES]
 

@@ -15,7 +15,7 @@ from typing import Any, Callable
 from flexdyn_ros.errors import FlexdynError
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.tip_tracking.collocation_spline import CollocationSpline
-from flexdyn_ros.tip_tracking.elastic_joints import ElasticJoints
+from flexdyn_ros.tip_tracking.elastic_joints import ElasticJoints, forces_and_rates
 from flexdyn_ros.tip_tracking.static_tracking import static_configurations, unforced_coordinates
 from flexdyn_ros.tip_tracking.tip_outputs import Outputs
 from flexdyn_ros.tip_tracking.tip_path import TipPath
@@ -308,10 +308,5 @@ class BoundaryValueProblem:
         self, spline: CollocationSpline, coefficients: np.ndarray, t: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the forces of the links on elastic joints and their rates, (T, k) each."""
-        *state, jerk = (self._all(spline.matrix(t, order) @ coefficients) for order in range(4))
-        rows = self._elastic.deflections
-        forces = self._dyn.batch.inverse_dynamics(*state)[:, rows]
-        changes = sum(
-            np.einsum('tij,tj->ti', each[:, rows], rate) for each, rate in zip(
-                self._dyn.batch.inverse_dynamics_derivatives(*state), (*state[1:], jerk)))
-        return forces, np.asarray(changes)
+        motion = [self._all(spline.matrix(t, order) @ coefficients) for order in range(4)]
+        return forces_and_rates(self._dyn, self._elastic.deflections, motion)

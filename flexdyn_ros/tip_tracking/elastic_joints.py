@@ -13,7 +13,7 @@ The motor's coordinate is s - e.
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from flexdyn_ros.dynamics.spring_law import PolynomialLaw, TableLaw
 from flexdyn_ros.model.records.robot import Robot
@@ -26,6 +26,24 @@ RTOL, ATOL = 1e-8, 1e-12  # of deflections [rad | m]
 NEWTON_STEPS = 30
 
 Loads = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+def forces_and_rates(
+    dyn: Any, rows: np.ndarray, motion: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return generalised forces of a motion and their rates, (T, k) each.
+
+    Args:
+        dyn: The dynamics.
+        rows: Which forces, (k,).
+        motion: q, qd, qdd and the rate of qdd, (T, nv) each.
+    """
+    forces = dyn.batch.inverse_dynamics(*motion[:3])[:, rows]
+    changes = sum(
+        np.einsum('tij,tj->ti', each[:, rows], rate) for each, rate in zip(
+            dyn.batch.inverse_dynamics_derivatives(*motion[:3]), motion[1:]))
+    return forces, np.asarray(changes)
 
 
 class ElasticJoints:

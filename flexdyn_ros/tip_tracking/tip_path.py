@@ -89,7 +89,7 @@ class TipPath:
         found = Outputs.of(dyn.robot, frame, COMPONENTS if outputs is None else outputs)
         ends = np.array([equilibrium(dyn, start, 'start'), equilibrium(dyn, end, 'end')])
         values = found.values(dyn, ends, dyn.frame_pose(ends[0], frame))
-        shape = _rest_to_rest(smoothness) * duration ** -np.arange(2.0 * smoothness + 1, -1, -1)
+        shape = rest_to_rest(smoothness) * duration ** -np.arange(2.0 * smoothness + 1, -1, -1)
         c = shape[:, np.newaxis, np.newaxis] * (values[1] - values[0])
         c[-1] += values[0]
         return cls(frame, found.names, PPoly(c, [0.0, duration]), ends[0])
@@ -155,7 +155,7 @@ class TipPath:
                 'smooth path through samples')
 
 
-def _rest_to_rest(order: int) -> np.ndarray:
+def rest_to_rest(order: int) -> np.ndarray:
     """Return coefficients of the polynomial from 0 to 1 whose `order` derivatives vanish there."""
     c = np.zeros(2 * order + 2)
     for k in range(order + 1):

@@ -79,7 +79,8 @@ class TorqueNode:
         service._subscription.callback(serialize_message(message))
         while not service._timer.is_canceled():
             service._timer.callback()
-        return [deserialize_message(each, type(message)) for each in found]
+        return [each if isinstance(each, type(message))
+                else deserialize_message(each, type(message)) for each in found]
 
     def set(self, **parameters):
         """Set parameters, __ for a dot; return the results."""

@@ -34,7 +34,7 @@ from simulated_arms import described_arm  # noqa: E402, I100
 pytestmark = pytest.mark.ros
 
 NODES = ('forward_dynamics', 'inverse_dynamics', 'deflection_markers')
-FILES = (*NODES, 'bringup', 'identify')
+FILES = (*NODES, 'bringup', 'identify', 'trajectory_correction')
 needs_stand_in = pytest.mark.skipif(
     stand_in.launch_ros_is_installed(),
     reason='the stand-in makes way for launch_ros, which is installed here',
@@ -54,7 +54,7 @@ def share(tmp_path_factory):
         (folder / name).symlink_to(ROOT / name)
     executables = prefix / 'lib' / 'flexdyn_ros'
     executables.mkdir(parents=True)
-    for node in (*NODES, 'identification'):
+    for node in (*NODES, 'identification', 'trajectory_correction'):
         script = executables / f'{node}_node'
         script.write_text(
             f'#!{sys.executable}\nimport sys\n'
@@ -154,6 +154,17 @@ def test_the_trajectory_goes_to_a_controller(share, description):
 
 
 @needs_stand_in
+def test_corrected_goals_go_to_a_controller(share, description):
+    (node,) = stand_in.resolve(
+        launch_file(share, 'trajectory_correction'),
+        {'description_file': str(description), 'controller_action': 'arm/follow',
+         'rigid_joint_states_topic': 'planned/joint_states'})
+    assert node.executable == 'trajectory_correction_node'
+    assert node.parameters[-1]['controller_action'] == 'arm/follow'
+    assert '~/joint_states:=planned/joint_states' in ' '.join(node.command)
+
+
+@needs_stand_in
 def test_the_nodes_of_bringup_are_connected(share, description):
     arguments = {'description_file': str(description), 'namespace': 'left'}
     resolved = stand_in.resolve(launch_file(share, 'bringup'), arguments)
@@ -240,7 +251,7 @@ def test_identification_from_the_launch_file_to_the_description(share, probe, tm
         assert drive.reflected_inertia == pytest.approx(true.reflected_inertia, rel=0.3)
 
 
-@pytest.mark.parametrize('name', (*NODES, 'identification'))
+@pytest.mark.parametrize('name', (*NODES, 'identification', 'trajectory_correction'))
 def test_shipped_parameter_files_name_parameters_that_exist(name):
     from flexdyn_ros.nodes.common.parameters import node_specifications
 

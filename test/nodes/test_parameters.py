@@ -16,11 +16,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 NODES = (
     'inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node',
-    'identification_node',
+    'identification_node', 'trajectory_correction_node',
 )
 
 
-@pytest.mark.parametrize('name', ('common_parameters', 'model_parameters', *NODES))
+@pytest.mark.parametrize(
+    'name', ('common_parameters', 'model_parameters', 'position_parameters', *NODES))
 def test_every_numeric_parameter_states_its_unit_in_brackets(name):
     numeric = [item for item in load_specifications(name) if item.is_numeric]
     assert numeric or name == 'common_parameters'

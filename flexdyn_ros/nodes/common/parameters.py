@@ -18,11 +18,15 @@ import yaml
 
 FOLDER = Path(__file__).resolve().parents[1]  # of the files, beside the nodes
 FILES = {
-    'inverse_dynamics_node': ('common_parameters', 'model_parameters', 'inverse_dynamics_node'),
+    'inverse_dynamics_node': (
+        'common_parameters', 'model_parameters', 'inverse_dynamics_node', 'position_parameters'),
     'forward_dynamics_node': ('common_parameters', 'forward_dynamics_node'),
     'deflection_markers_node': (
         'common_parameters', 'model_parameters', 'deflection_markers_node'),
     'identification_node': ('common_parameters', 'identification_node'),
+    'trajectory_correction_node': (
+        'common_parameters', 'model_parameters', 'trajectory_correction_node',
+        'position_parameters'),
 }
 """The files that declare the parameters of a node, without .yaml."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectory in, the same trajectory with efforts out."""
+"""Trajectory in; the same with efforts, or one with corrected positions, out."""
 
 from __future__ import annotations
 
@@ -8,10 +8,19 @@ import time
 from typing import Any, Iterator, Mapping, Optional
 
 from flexdyn_ros.errors import FlexdynError
+from flexdyn_ros.nodes.arm.joint_motion import JointSample
+from flexdyn_ros.nodes.common.diagnostics import listed
+from flexdyn_ros.nodes.positions.position_correction import (
+    PositionCorrection,
+    set_up_problem,
+    trajectory_message,
+)
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 from flexdyn_ros.nodes.torque.trajectory_bytes import TrajectoryBytes
 from flexdyn_ros.nodes.torque.trajectory_filler import TrajectoryFiller
 import numpy as np
+from rclpy.serialization import deserialize_message
+from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 PAUSE = 0.001  # between two stretches of work, for other callbacks [s]
@@ -20,11 +29,11 @@ STRETCH = 0.001  # longest time after which no other point is begun in a stretch
 
 class TrajectoryService:
     """
-    Republishes ~/trajectory_in as ~/trajectory_out with efforts filled.
+    Republishes ~/trajectory_in as ~/trajectory_out with efforts filled, or positions corrected.
 
     A long trajectory is read, worked off and written in stretches of a millisecond, or of
     compute_budget where that is less. Torques thus keep coming meanwhile. A newer trajectory
-    replaces one that is not finished.
+    replaces one that is not finished. Positions are corrected in one stretch.
 
     Attributes:
         saturated: Number of points by joint whose effort was saturated.
@@ -41,9 +50,12 @@ class TrajectoryService:
         self.saturated: Counter[str] = Counter()
         self._steps: Iterator[Any] = iter(())
         self._feed_forward: Any = None
+        self._correction: Optional[PositionCorrection] = None
+        self._newest = b''
         self._publisher = node.create_lifecycle_publisher(JointTrajectory, '~/trajectory_out', 1)
         self._subscription = node.create_subscription(
             JointTrajectory, '~/trajectory_in', self._on_trajectory, 1, raw=True)
+        self._service = node.create_service(Trigger, '~/correct_trajectory', self._on_correct)
         self._timer = node.create_steady_timer(PAUSE, self._work)
         self._timer.cancel()
 
@@ -57,14 +69,59 @@ class TrajectoryService:
         """
         self._steps = iter(())
         self._feed_forward = feed_forward
+        self._correction, self._newest, parameters = None, b'', self._node.parameters
+        if parameters['trajectory_output'] == 'corrected_positions':
+            problem = set_up_problem(parameters['measured_side'])
+            if problem:
+                raise FlexdynError(problem)
+            self._correction = PositionCorrection(self._node.dyn, parameters)
 
     def _on_trajectory(self, data: bytes) -> None:
         node = self._node
         if not node.active:
             node.get_logger().warning('~/trajectory_in ignored: the node is not active')
             return
-        self._steps = self._filled(data)
+        self._newest = data
+        self._steps = self._filled(data) if self._correction is None else self._corrected(data)
         self._timer.reset()
+
+    def _on_correct(self, request: Any, response: Any) -> Any:
+        """Correct the newest trajectory, and answer with what was done or why it is refused."""
+        response.success = False
+        if self._correction is None or not self._node.active:
+            response.message = 'the node is not active with trajectory_output corrected_positions'
+        elif not self._newest:
+            response.message = 'no trajectory has come on ~/trajectory_in'
+        else:
+            try:
+                response.message = next(self._corrected(self._newest))
+                response.success = True
+            except FlexdynError as error:
+                response.message = str(error)
+        return response
+
+    def _corrected(self, data: bytes) -> Iterator[str]:
+        """Correct the positions of a trajectory, publish it, and yield what was done."""
+        assert self._correction is not None
+        node, message = self._node, deserialize_message(data, JointTrajectory)
+        with node.lock:
+            node.catch_up()
+        motion = self._correction.corrected(message, self._command(), node.parameters)
+        self._publisher.publish(trajectory_message(motion, message.header))
+        node.get_logger().info(f'~/trajectory_out: {motion.report}')
+        yield motion.report
+
+    def _command(self) -> np.ndarray:
+        """Return the present command: the reference while there is one, else what is measured."""
+        node, now = self._node, time.monotonic()
+        problems = node.measured.problems(now, node.parameters['timeout'])
+        if problems:
+            raise FlexdynError(f'the present command is unknown: {listed(problems)}')
+        positions, reference = node.measured.positions, node.inputs.reference
+        rest = np.zeros(node.robot.n_joints)
+        if reference.watchdog.stale(now):
+            return positions
+        return reference.over(JointSample(0.0, positions, rest, rest)).q
 
     def _filled(self, data: bytes) -> Iterator[Any]:
         """Read, fill and publish one trajectory, yielding after each point."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Corrected positions for arms without a torque interface."""

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Corrected positions of a trajectory: limits, bounds and samples around the motors' motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional, Sequence
+
+from flexdyn_ros.arguments import real_vector
+from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.position_correction.motor_motion import ElasticArm, Motors
+from flexdyn_ros.position_correction.reference_motion import (
+    CorrectionRefused,
+    missing_smoothness,
+    ReferenceMotion,
+    TrajectoryPoints,
+)
+from flexdyn_ros.robot_dynamics import Dynamics, require_dynamics
+import numpy as np
+from scipy.interpolate import BPoly
+
+FINEST = 2.5e-3  # between the samples at which limits are checked [s]
+ATTEMPTS = 8  # at a time in which the limits hold
+SHAPING = ('auto', 'always', 'never')
+
+
+@dataclass(frozen=True)
+class CorrectionChoices:
+    """
+    What bounds a correction and what follows.
+
+    Attributes:
+        max_correction: Largest distance between motor and rigid arm's joint [rad | m].
+        max_acceleration: Of the motors [rad/s^2 | m/s^2]; none without.
+        sample_period: Of the points returned [s].
+        start_tolerance: Distance of the first point from the present command [rad | m].
+        blend_time: In which such a distance fades out [s].
+        shaping: Whether moving averages shape the motion: auto where it is not smooth, always,
+            or never, which refuses a motion that is not smooth.
+        max_duration: Of the motion [s].
+        frame: What follows with flexible links; empty for the robot's only tip.
+        outputs: Its components and joints; none to choose them.
+    """
+
+    max_correction: float = 0.05
+    max_acceleration: Optional[float] = None
+    sample_period: float = 0.01
+    start_tolerance: float = 0.01
+    blend_time: float = 0.5
+    shaping: str = 'auto'
+    max_duration: float = 600.0
+    frame: str = ''
+    outputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CorrectedMotion:
+    """
+    Positions of motors beside the motion of the rigid arm that the tip follows.
+
+    Attributes:
+        names: The joints.
+        t: Times from zero, (T,) [s].
+        positions: Of the motors, (T, n) [rad | m].
+        velocities: Their velocities, (T, n).
+        accelerations: Their accelerations, (T, n).
+        reference: Positions of the rigid arm at these times, (T, n).
+        given: Times of the trajectory as given whose points are reached then, (T,) [s].
+        scale: By which the time is stretched to keep the limits [1].
+        widths: Of the moving averages that shape the motion [s].
+        lead: How long motors move before the rigid arm does [s].
+    """
+
+    names: tuple[str, ...]
+    t: np.ndarray
+    positions: np.ndarray
+    velocities: np.ndarray
+    accelerations: np.ndarray
+    reference: np.ndarray
+    given: np.ndarray
+    scale: float
+    widths: tuple[float, ...]
+    lead: float
+
+    @property
+    def correction(self) -> np.ndarray:
+        """Return the distances of the motors from the rigid arm's joints, (T, n)."""
+        return self.positions - self.reference
+
+    def at(self, values: np.ndarray, t: float) -> np.ndarray:
+        """Return values over `t`, (T, n), at a time, held beyond the ends, (n,)."""
+        return np.array([np.interp(t, self.t, column) for column in values.T])
+
+    @property
+    def report(self) -> str:
+        """Return what was done to the trajectory, in a sentence."""
+        size = np.abs(self.correction)
+        at, joint = np.unravel_index(int(size.argmax()), size.shape)
+        parts = [f'corrected by up to {size[at, joint]:.4g} ({self.names[joint]} at '
+                 f'{self.t[at]:.3f} s)']
+        if self.scale > 1.0:
+            parts.append(f'time stretched by {self.scale:.3f} to keep the limits')
+        if self.widths:
+            widths = ', '.join(f'{width:.3f}' for width in self.widths)
+            parts.append(f'averaged over {widths} s')
+        return '; '.join([*parts, f'{self.t[-1]:.3f} s instead of {self.given[-1]:.3f} s'])
+
+
+def corrected_positions(
+    dyn: Dynamics, names: Sequence[str], points: TrajectoryPoints,
+    command: Optional[np.ndarray] = None, choices: CorrectionChoices = CorrectionChoices(),
+) -> CorrectedMotion:
+    """
+    Return motor positions with which an elastic arm follows a trajectory of the rigid arm.
+
+    Args:
+        dyn: `Dynamics` of the arm, motor coordinates and deflections.
+        names: Joints of the trajectory. Others stand, and have no springs.
+        points: The trajectory, from rest to rest.
+        command: Present positions of all motors, (n_joints,) [rad | m], where the result begins;
+            None for the static positions of the first point, other joints at zero.
+        choices: Bounds.
+
+    Raises:
+        CorrectionRefused: A bound does not hold, naming joint and time.
+        ArgumentError: The robot or the trajectory is not supported, naming the reason.
+        UnknownName: A joint is none of the robot's.
+        FlexdynError: See `stable_inversion`, with flexible links.
+    """
+    require_dynamics(dyn)
+    if choices.shaping not in SHAPING:
+        raise ArgumentError('shaping', f'is "{choices.shaping}", expected one of {SHAPING}')
+    return _Correction(dyn, tuple(names), points, command, choices).found()
+
+
+class _Correction:
+    """One trajectory on its way to corrected positions."""
+
+    def __init__(
+        self, dyn: Dynamics, names: tuple[str, ...], points: TrajectoryPoints,
+        command: Optional[np.ndarray], choices: CorrectionChoices,
+    ):
+        robot = dyn.robot
+        for name in names:
+            if name not in robot.joint_names:
+                raise UnknownName('joint', name, robot.joint_names)
+        if len(set(names)) != len(names):
+            raise ArgumentError('names', f'{names} has a joint twice')
+        self._names, self._choices, self._robot = names, choices, robot
+        self._columns = [robot.joint_names.index(name) for name in names]
+        rest = np.zeros(robot.n_joints)
+        if command is not None:
+            rest = np.array(real_vector('command', command, robot.n_joints))
+        first = rest.copy()
+        first[self._columns] = points.positions[0]
+        self._arm = ElasticArm(dyn, choices.frame, choices.outputs, first)
+        left_out = np.setdiff1d(np.flatnonzero(self._arm.elastic), self._columns)
+        if len(left_out):
+            raise ArgumentError('names', 'leaves out ' + ', '.join(
+                robot.joint_names[k] for k in left_out) + ', whose elasticity it would move')
+        self._command = None if command is None else rest
+        self._start = first if command is None else self._arm.rigid_positions(rest)
+        points = points.after(self._start[self._columns])
+        self._offset = np.zeros(robot.n_joints)
+        self._offset[self._columns] = self._start[self._columns] - points.positions[0]
+        self._require_start(points.positions[0], rest)
+        self._polynomial = self._of_all_joints(points.polynomial())
+
+    def _require_start(self, first: np.ndarray, command: np.ndarray) -> None:
+        """Refuse a start away from the command, as motor positions and as rigid arm's."""
+        if self._command is None:
+            return
+        by_motor = np.abs(first - command[self._columns])
+        away = np.minimum(by_motor, np.abs(self._offset[self._columns]))
+        k = int(away.argmax())
+        if away[k] > self._choices.start_tolerance:
+            raise CorrectionRefused(
+                f'{self._names[k]} starts {away[k]:.4g} from the present command, more than '
+                f'start_tolerance {self._choices.start_tolerance:g}')
+
+    def _of_all_joints(self, polynomial: BPoly) -> BPoly:
+        """Return the motion of all joints, those that are left out standing."""
+        c = np.tile(self._start, (*polynomial.c.shape[:2], 1))
+        c[:, :, self._columns] = polynomial.c
+        return BPoly(c, polynomial.x)
+
+    def found(self) -> CorrectedMotion:
+        """Return the corrected positions, stretched in time until the limits hold."""
+        choices, scale = self._choices, 1.0
+        widths = self._widths()
+        step = choices.sample_period / np.ceil(choices.sample_period / FINEST)
+        for _ in range(ATTEMPTS):
+            self._require_plausible(scale * float(self._polynomial.x[-1]) + sum(widths))
+            reference = ReferenceMotion(
+                self._polynomial, scale, widths, self._offset, choices.blend_time,
+                self._arm.settling)
+            motors = self._arm.motors(reference, step)
+            excess = self._excess(motors)
+            if excess <= 1.0:
+                self._require_bounds(motors, reference)
+                return self._resampled(motors, reference)
+            scale *= 1.002 * excess
+        raise CorrectionRefused(
+            f'velocity and acceleration limits do not hold with {scale:.3g} times the time')
+
+    def _require_plausible(self, duration: float) -> None:
+        """Refuse a duration that takes too many samples."""
+        if not duration <= self._choices.max_duration:
+            raise CorrectionRefused(
+                f'it lasts {duration:.4g} s, more than max_duration '
+                f'{self._choices.max_duration:g}')
+
+    def _widths(self) -> list[float]:
+        """Return the widths of moving averages that the motion needs."""
+        choices = self._choices
+        missing = missing_smoothness(self._polynomial)
+        if missing and choices.shaping == 'never':
+            raise CorrectionRefused(
+                f'derivative {5 - missing} of the trajectory jumps, so that it needs shaping')
+        if choices.shaping == 'always':
+            missing = max(missing, 1)
+        half = 0.5 * float(self._polynomial.x[-1])
+        periods = self._arm.periods(self._polynomial(half)) if missing else np.zeros(0)
+        if not len(periods):
+            return []
+        return [float(periods[min(k, len(periods) - 1)]) for k in range(missing)]
+
+    def _excess(self, motors: Motors) -> float:
+        """Return how much more time the motion needs for velocities and accelerations [1]."""
+        largest = self._choices.max_acceleration
+        found = 1.0
+        for name, k in zip(self._names, self._columns):
+            limit = self._limit(name)
+            if limit is not None and limit.velocity:
+                found = max(found, float(np.abs(motors.qd[:, k]).max()) / limit.velocity)
+            if largest is not None:
+                found = max(found, float(np.abs(motors.qdd[:, k]).max() / largest) ** 0.5)
+        return found
+
+    def _limit(self, name: str):
+        return next((each.limit for each in self._robot.joints if each.name == name), None)
+
+    def _require_bounds(self, motors: Motors, reference: ReferenceMotion) -> None:
+        """Refuse positions beyond their limits and corrections that are too large."""
+        correction = np.abs(motors.q - reference(np.clip(motors.t, 0.0, reference.duration)))
+        for name, k in zip(self._names, self._columns):
+            limit, q = self._limit(name), motors.q[:, k]
+            kind = next((each.type for each in self._robot.joints if each.name == name), '')
+            if limit is not None and kind != 'continuous':
+                low = -np.inf if limit.lower is None else limit.lower
+                high = np.inf if limit.upper is None else limit.upper
+                beyond = np.maximum(low - q, q - high)
+                if beyond.max() > 1e-9:
+                    self._refuse(name, motors, beyond, 0.0, 'beyond its position limits')
+            if correction[:, k].max() > self._choices.max_correction:
+                self._refuse(
+                    name, motors, correction[:, k], self._choices.max_correction,
+                    f'corrected, more than max_correction {self._choices.max_correction:g}')
+
+    def _refuse(
+        self, name: str, motors: Motors, values: np.ndarray, bound: float, what: str
+    ) -> None:
+        at = motors.t[int((values > bound).argmax())] - motors.t[0]
+        raise CorrectionRefused(f'{name} is {values.max():.4g} {what}, from {at:.3f} s on')
+
+    def _resampled(self, motors: Motors, reference: ReferenceMotion) -> CorrectedMotion:
+        """Return the points; the first is the command, the last at rest."""
+        end = motors.t[-1] - motors.t[0]
+        count = max(2, int(np.ceil(end / self._choices.sample_period)) + 1)
+        t = np.linspace(0.0, end, count)
+        through = BPoly.from_derivatives(
+            motors.t - motors.t[0], np.stack([each[:, self._columns] for each in motors[1:]], 1))
+        states = [through(t), through(t, 1), through(t, 2)]
+        for each in states[1:]:
+            each[[0, -1]] = 0.0
+        if self._command is not None:
+            states[0][0] = self._command[self._columns]
+        at = t + motors.t[0]
+        rigid = reference(np.clip(at, 0.0, reference.duration))[:, self._columns]
+        return CorrectedMotion(
+            self._names, t, states[0], states[1], states[2], rigid, reference.given_times(at),
+            reference.scale, reference.widths, float(-motors.t[0]))

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Positions that the inverse dynamics node corrects, by topic and by service."""
+
+from arms import elastic_joint_arm
+import flexdyn_ros as fd
+from flexdyn_ros.nodes import trajectory_correction_node
+from node_in_process import overrides
+from node_processes import joint_state, trajectory
+import numpy as np
+import pytest
+import rclpy
+from std_srvs.srv import Trigger
+
+pytestmark = pytest.mark.ros
+NAMES = ('shoulder', 'elbow')
+ROBOT = elastic_joint_arm(stiffness=2500.0)
+STEP = np.poly1d([70.0, -315.0, 540.0, -420.0, 126.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+START, END = np.array([-0.3, 0.6]), np.array([0.1, 0.2])
+PARAMETERS = {
+    'robot_description': ROBOT, 'backend': 'c', 'trajectory_output': 'corrected_positions',
+    'timeout': 30.0}
+
+
+def plan(start, end):
+    """Return a trajectory of one second from rest to rest."""
+    points = [
+        (t, start + (end - start) * STEP(t), *((end - start) * STEP.deriv(k)(t) for k in (1, 2)))
+        for t in np.linspace(0.0, 1.0, 41)]
+    return trajectory(NAMES, *points)
+
+
+def lead(q, qd=(0.0, 0.0), qdd=(0.0, 0.0)):
+    """Return what the shoulder's motor leads by without damping: torque over stiffness."""
+    dyn = fd.Dynamics(fd.load_robot(ROBOT), 'reference')
+    modes = [0.0]
+    return dyn.inverse_dynamics([*q, *modes], [*qd, *modes], [*qdd, *modes])[2] / 2500.0
+
+
+def correct(made):
+    """Call the service and return its response."""
+    return made.node.trajectories._on_correct(Trigger.Request(), Trigger.Response())
+
+
+def test_the_trajectory_leads_the_links_and_starts_at_the_command(torque_node):
+    made = torque_node(PARAMETERS)
+    assert not correct(made).success
+    command = START + (lead(START), 0.0)
+    made.state(joint_state(NAMES, command, (0.0, 0.0)))
+    message = plan(START, END)
+    message.header.frame_id = 'anywhere'
+    (found,) = made.trajectory(message)
+    assert found.header == message.header and found.joint_names == message.joint_names
+    t = np.array([p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in found.points])
+    q, qd, qdd = (np.array([getattr(p, name) for p in found.points])
+                  for name in ('positions', 'velocities', 'accelerations'))
+    assert q[0].tolist() == command.tolist()
+    assert q[-1] == pytest.approx(END + (lead(END), 0.0), abs=1e-9)
+    middle = np.argmin(np.abs(t - 0.4))
+    links = [(END - START) * STEP.deriv(k)(t[middle]) for k in range(3)]
+    wanted = lead(START + links[0], *links[1:])
+    # The damper of the spring, of 5 N m s/rad, delays the lead by 2 ms.
+    assert q[middle, 0] - START[0] - links[0][0] == pytest.approx(wanted, abs=1e-3)
+    assert q[middle, 1] == pytest.approx(START[1] + links[0][1], abs=1e-9)
+    assert not qd[[0, -1]].any() and not qdd[[0, -1]].any()
+    # The service does the same with what has changed since.
+    answer = correct(made)
+    assert answer.success and answer.message.startswith('corrected by up to 0.0')
+    made.set(correction__max_correction=1e-3)
+    answer = correct(made)
+    assert not answer.success and 'more than max_correction 0.001' in answer.message
+    assert not made.trajectory(message)
+
+
+def test_the_present_command_is_the_reference_while_there_is_one(torque_node):
+    made = torque_node({**PARAMETERS, 'reference_timeout': 30.0})
+    command = START + (lead(START), 0.0)
+    made.state(joint_state(NAMES, command + 2e-3, (0.0, 0.0)))
+    reference = trajectory(NAMES, (0.0, command, (0.0, 0.0), (0.0, 0.0)))
+    made.reference(reference)
+    (found,) = made.trajectory(plan(START, END))
+    assert found.points[0].positions.tolist() == command.tolist()
+
+
+def test_nonsense_is_refused_and_the_next_trajectory_is_answered(torque_node):
+    made = torque_node(PARAMETERS)
+    message = plan(START, END)
+    assert not made.trajectory(message)
+    assert 'the present command is unknown: shoulder: never received' in correct(made).message
+    made.state(joint_state(NAMES, START + (lead(START), 0.0), (0.0, 0.0)))
+    for field, values, why in (
+            ('positions', [np.nan, 0.0], 'point 3 has positions that are not finite'),
+            ('accelerations', [], 'point 3 has 0 accelerations for 2 joints'),
+            ('velocities', [1e300, 0.0], 'numbers exceed 10000')):
+        wrong = plan(START, END)
+        setattr(wrong.points[3], field, values)
+        assert not made.trajectory(wrong)
+        assert why in correct(made).message
+    assert not made.trajectory(plan(START + 0.1, END))
+    assert 'shoulder starts 0.1' in correct(made).message
+    assert len(made.trajectory(message)) == 1
+    assert not made.node.failures
+
+
+def test_without_control_msgs_the_proxy_is_not_configured(monkeypatch):
+    """It names the package, and stays."""
+    monkeypatch.setattr(trajectory_correction_node, 'FollowJointTrajectory', None)
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = trajectory_correction_node.TrajectoryCorrectionNode(
+        context=context,
+        parameter_overrides=overrides({'robot_description': ROBOT, 'autostart': False}))
+    node.trigger_configure()
+    assert node.robot is None
+    assert 'needs control_msgs, which is not installed' in node.diagnostics._message
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def test_the_mode_needs_motor_side_states(torque_node):
+    made = torque_node({**PARAMETERS, 'measured_side': 'link'}, activate=False)
+    made.node.trigger_configure()
+    assert made.node.robot is None
+    assert 'they need measured_side motor' in made.message
+    efforts = torque_node({'robot_description': ROBOT})
+    assert 'trajectory_output corrected_positions' in correct(efforts).message
+    assert efforts.node.set_parameters(overrides({'correction.shaping': 'some'}))[0].reason
