@@ -31,6 +31,8 @@ Closed chains:
     Dynamics.project, Dynamics.constraint_forces, Dynamics.actuated_forces, Dynamics.loop_gaps,
     Dynamics.loop_jacobian, Dynamics.loop_bias, Dynamics.loop_report, Dynamics.loop_tolerance,
     Dynamics.closed_chains, Dynamics.operational_space_inertia
+Estimation of modes:
+    ModalObserver
 Simulation:
     simulate, simulate_quasi_static, Trajectory
 Paths of the tip:
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
         Motion as Motion,
     )
     from flexdyn_ros.linearisation import linearise as linearise
+    from flexdyn_ros.modal_observer import ModalObserver as ModalObserver
     from flexdyn_ros.model.load import load_robot as load_robot
     from flexdyn_ros.model.records.reduced import reduced as reduced
     from flexdyn_ros.model.records.robot import Robot as Robot
@@ -83,6 +86,7 @@ _MODULES = {
     'identify_modes': 'flexdyn_ros.identification',
     'linearise': 'flexdyn_ros.linearisation',
     'load_robot': 'flexdyn_ros.model.load',
+    'ModalObserver': 'flexdyn_ros.modal_observer',
     'Motion': 'flexdyn_ros.identification',
     'QuasiStatic': 'flexdyn_ros.quasi_static',
     'reduced': 'flexdyn_ros.model.records.reduced',
