@@ -48,6 +48,7 @@ class ModalObserver:
         period: Time between two updates [s].
         q: Estimated configuration, (nv,); None before the first update.
         qd: Estimated velocity, (nv,).
+        modes: How well each mode is estimated in the present configuration.
         innovation: Readings less predicted ones at the last update, over the standard deviations
             of their noise, (sensors,).
     """
@@ -114,6 +115,7 @@ class ModalObserver:
         self.q: Optional[np.ndarray] = None
         self.qd = np.zeros(0)
         self.innovation = np.zeros(len(self.sensors))
+        self.modes: tuple[ModeObservability, ...] = ()
 
     def observability(self, joint_q: ArrayLike) -> tuple[ModeObservability, ...]:
         """
@@ -159,6 +161,7 @@ class ModalObserver:
             first = state + found.phi1 @ rate
             state = first + found.phi2 @ (
                 self._rate(first, tau) - rate - found.a @ (first - state))
+        self.modes = found.modes
         difference = read - self._readings(state, tau)
         self.innovation = difference / self._deviations
         self.q, self.qd = np.split(state + found.gain @ difference, 2)

@@ -92,7 +92,8 @@ class HeldArm:
             np.tile(self._torque, (2, 1)), kp=self._kp, kd=self._kd)
         start = vector.real
         motion = fd.simulate(
-            self.dyn, self.q + start[:nv], start[nv:], law, end, PERIOD, energy_tolerance=None)
+            self.dyn, self.q + start[:nv], start[nv:], law, end, PERIOD, 'implicit',
+            energy_tolerance=None)
         sensors = SensorEquations(self.dyn, observer.sensors)
         noise = np.random.default_rng(1)
         deviations = np.array([each.noise for each in observer.sensors])

@@ -12,7 +12,7 @@ from flexdyn_ros.isolation import without_foreign
 import pytest
 
 NODES = (
-    'inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node',
+    'inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node', 'modal_observer_node',
     'identification_node',
 )
 PREFIX = Path(sys.prefix)
