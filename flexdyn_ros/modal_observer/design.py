@@ -17,10 +17,10 @@ no sensor observes then has the standard deviation a_i.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Callable
 
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.modal_observer.held_modes import HeldModes, held_modes, ModelUncertainty
+from flexdyn_ros.modal_observer.held_modes import held_modes, HeldModes, ModelUncertainty
 from flexdyn_ros.modal_observer.kalman_gain import sampled, steady_gain
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
@@ -81,11 +81,11 @@ class ObserverDesign:
     modes: tuple[ModeObservability, ...]
 
 
-Rate = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Function = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def design(
-    dyn: Dynamics, state: np.ndarray, tau: np.ndarray, rate: Rate, readings: Rate,
+    dyn: Dynamics, state: np.ndarray, tau: np.ndarray, rate: Function, readings: Function,
     deviations: np.ndarray, period: float, uncertainty: ModelUncertainty,
 ) -> ObserverDesign:
     """
@@ -104,61 +104,92 @@ def design(
     Raises:
         FlexdynError: The estimate of what is observed is unstable.
     """
-    robot, nv, n = dyn.robot, dyn.robot.nv, dyn.robot.n_joints
-    a = _differences(lambda x: rate(x, tau), state)
-    h = _differences(lambda x: readings(x, tau), state)
+    nv, n = dyn.robot.nv, dyn.robot.n_joints
     held = held_modes(dyn, state[:nv], uncertainty)
     # Forces on joints and held modes, as accelerations and in the readings.
     push = np.zeros((nv, nv))
     push[:n, :n], push[n:, n:] = np.eye(n), held.filters.T
-    g = np.vstack((np.zeros((nv, nv)), np.linalg.solve(dyn.mass_matrix(state[:nv]), push)))
-    d = _differences(lambda force: readings(state, tau + force), np.zeros(nv), 1.0) @ push
-    damped = a - 2.0 / np.pi * uncertainty.stiffness_error**2 * (
-        g[:, n:] * held.rates @ np.hstack((np.zeros((len(held.rates), nv + n)), held.filters)))
+    system = LinearSystem(
+        _differences(lambda x: rate(x, tau), state),
+        np.vstack((np.zeros((nv, nv)), np.linalg.solve(dyn.mass_matrix(state[:nv]), push))),
+        _differences(lambda x: readings(x, tau), state),
+        _differences(lambda force: readings(state, tau + force), np.zeros(nv), 1.0) @ push,
+        np.hstack((np.zeros((nv - n, n)), held.filters)), period)
     found = []
     for factor in FACTORS:
-        intensity = factor**2 * np.diag(held.noise)
-        f, q = sampled(damped, g @ intensity @ g.T, period)
-        r = np.diag(deviations**2) + d @ intensity @ d.T / period
-        gain = steady_gain(f, h, q, r)
-        errors = _errors(f, h, gain, g[:, n:] * period, d[:, n:], held, deviations, period,
-                         uncertainty.stiffness_error, n)
-        found.append((np.minimum(np.hypot(*errors), 1.0).mean(), factor, gain, errors))
-    _, _, gain, errors = min(found, key=lambda each: each[:2])
-    made_of = [robot.mode_names[k] for k in np.argmax(np.abs(held.filters * held.shapes.T), axis=1)]
+        f, gain = _gain(system, held, factor, deviations, uncertainty.stiffness_error)
+        errors = _errors(system, held, f, gain, deviations, uncertainty.stiffness_error)
+        found.append((np.minimum(np.hypot(*errors), 1.0).mean(), gain, errors))
+    _, gain, errors = min(found, key=lambda each: each[0])
+    largest = np.argmax(np.abs(held.filters * held.shapes.T), axis=1)
     modes = tuple(
-        ModeObservability(float(w) / (2.0 * np.pi), float(noise), float(lag), name)
-        for w, noise, lag, name in zip(held.rates, *errors, made_of))
+        ModeObservability(float(w) / (2.0 * np.pi), float(noise), float(lag),
+                          dyn.robot.mode_names[k])
+        for w, noise, lag, k in zip(held.rates, *errors, largest))
     unseen = [k for k, mode in enumerate(modes) if not mode.observable]
     left_out = held.shapes[:, unseen] @ held.filters[unseen]
-    gain[n:nv] -= left_out @ gain[n:nv]
-    gain[nv + n:] -= left_out @ gain[nv + n:]
-    if np.abs(np.linalg.eigvals(f - gain @ h @ f)).max() >= 1.0:
+    for rows in (slice(n, nv), slice(nv + n, 2 * nv)):
+        gain[rows] -= left_out @ gain[rows]
+    if np.abs(np.linalg.eigvals(f - gain @ system.h @ f)).max() >= 1.0:
         raise FlexdynError(
             'The modal observer is unstable without the modes that its sensors do not observe. '
             'Add sensors, or reduce their noise.')
-    phi1, phi2 = _exponentials(a, period)
-    return ObserverDesign(a, phi1, phi2, gain, deviations, modes)
+    return ObserverDesign(
+        system.a, *_exponentials(system.a, period), gain, deviations, modes)
+
+
+@dataclass(frozen=True)
+class LinearSystem:
+    """
+    The system x' = a x + g u, y = h x + d u, with the force u on each joint, then on each mode.
+
+    Attributes:
+        a: (2 nv, 2 nv).
+        g: (2 nv, nv).
+        h: (sensors, 2 nv).
+        d: (sensors, nv).
+        filters: Amplitudes of the m modes of q, or their rates of qd, (m, nv).
+        period: Of the updates [s].
+    """
+
+    a: np.ndarray
+    g: np.ndarray
+    h: np.ndarray
+    d: np.ndarray
+    filters: np.ndarray
+    period: float
+
+
+def _gain(
+    system: LinearSystem, held: HeldModes, factor: float, deviations: np.ndarray,
+    stiffness_error: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the transition matrix over a period and the gain, with a factor on the noise."""
+    m, nv = system.filters.shape
+    damped, intensity = system.a.copy(), factor**2 * np.diag(held.noise)
+    drag = 2.0 / np.pi * stiffness_error**2 * held.rates
+    damped[:, nv:] -= system.g[:, nv - m:] * drag @ system.filters
+    f, q = sampled(damped, system.g @ intensity @ system.g.T, system.period)
+    r = np.diag(deviations**2) + system.d @ intensity @ system.d.T / system.period
+    return f, steady_gain(f, system.h, q, r)
 
 
 def _errors(
-    f: np.ndarray, h: np.ndarray, gain: np.ndarray, force: np.ndarray, direct: np.ndarray,
-    held: HeldModes, deviations: np.ndarray, period: float, stiffness_error: float, n: int,
+    system: LinearSystem, held: HeldModes, f: np.ndarray, gain: np.ndarray,
+    deviations: np.ndarray, stiffness_error: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the relative errors of each mode by noise and by stiffness, (m,) each."""
-    m = len(held.rates)
-    kept = f - gain @ h @ f
-    rows = np.zeros((m, len(f)))
-    rows[:, n:n + m] = held.filters
-    spread = solve_discrete_lyapunov(kept, gain * deviations**2 @ gain.T)
-    by_noise = np.sqrt(2.0 * np.einsum('ij,jk,ik->i', rows, spread, rows)) / held.amplitudes
-    enters = force - gain @ (h @ force + direct)
-    by_stiffness = []
-    for k, w in enumerate(held.rates):
-        response = np.linalg.solve(
-            np.exp(1j * w * period) * np.eye(len(f)) - kept, enters[:, k])
-        by_stiffness.append(stiffness_error * w**2 * abs(rows[k] @ response))
-    return by_noise, np.array(by_stiffness)
+    m, nv = system.filters.shape
+    kept = f - gain @ system.h @ f
+    spread = solve_discrete_lyapunov(kept, gain * deviations**2 @ gain.T)[:nv, :nv]
+    variances = np.einsum('ij,jk,ik->i', system.filters, spread, system.filters)
+    force = system.g[:, nv - m:] * system.period
+    enters = force - gain @ (system.h @ force + system.d[:, nv - m:])
+    by_stiffness = [
+        stiffness_error * w**2 * abs(system.filters[k] @ np.linalg.solve(
+            np.exp(1j * w * system.period) * np.eye(2 * nv) - kept, enters[:, k])[:nv])
+        for k, w in enumerate(held.rates)]
+    return np.sqrt(2.0 * variances) / held.amplitudes, np.array(by_stiffness)
 
 
 def _differences(

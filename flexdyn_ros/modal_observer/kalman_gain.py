@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The steady-state Kalman filter of a discrete linear system (Anderson and Moore, Optimal Filtering,
-1979, section 4.4).
+The steady-state Kalman filter of a discrete linear system.
+
+Source: Anderson and Moore, Optimal Filtering, 1979, section 4.4.
 """
 
 from __future__ import annotations

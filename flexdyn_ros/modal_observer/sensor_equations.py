@@ -101,7 +101,7 @@ def _transmitted(dyn: Dynamics, sensor: MountedSensor) -> Reading:
     place = opened.coordinate_names.index(sensor.frame)
 
     def reading(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> float:
-        motion = (np.insert(values, place, 0.0) for values in (q, qd, qdd))
-        return float(own.inverse_dynamics(*motion)[place])
+        q, qd, qdd = (np.insert(values, place, 0.0) for values in (q, qd, qdd))
+        return float(own.inverse_dynamics(q, qd, qdd)[place])
 
     return reading

@@ -130,7 +130,7 @@ class ModalObserverNode(RobotNode):
         """Return the innovations, and how well each mode is observed."""
         if self.observer is None or self.robot is None:
             return {}
-        found = {'updates': self.updates}
+        found: dict[str, Any] = {'updates': self.updates}
         for sensor, square in zip(self.observer.sensors, self._squares):
             found[f'innovation/{sensor.name}'] = round(float(np.sqrt(square)), 3)
         for mode in self.observer.modes or self.modes:

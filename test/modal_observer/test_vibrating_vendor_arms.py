@@ -66,7 +66,8 @@ def errors(name, sensors, factor=1.0, friction=1.0):
     assert all(observed[k].observable for _, _, k, _ in arm.modes)
     found = [arm.error(observer, mode) for mode in arm.modes]
     print(name, sensors, f'stiffness x {factor}, friction x {friction}:', *(
-        f'{rate / (2.0 * np.pi):.2f} Hz, ratio {ratio:.3f}: {100.0 * error:.1f} %, mean {100.0 * mean:.1f} %;'
+        f'{rate / (2.0 * np.pi):.2f} Hz, ratio {ratio:.3f}: {100.0 * error:.1f} %, '
+        f'mean {100.0 * mean:.1f} %;'
         for (rate, ratio, *_), (error, mean) in zip(arm.modes, found)))
     return [error for error, _ in found]
 

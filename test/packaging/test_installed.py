@@ -12,8 +12,8 @@ from flexdyn_ros.isolation import without_foreign
 import pytest
 
 NODES = (
-    'inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node', 'modal_observer_node',
-    'identification_node',
+    'inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node',
+    'identification_node', 'modal_observer_node',
 )
 PREFIX = Path(sys.prefix)
 

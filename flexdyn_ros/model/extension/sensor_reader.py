@@ -9,7 +9,8 @@ from flexdyn_ros.model.records.sensor import AT_JOINTS, MountedSensor
 import numpy as np
 
 _POSITIONS = ('motor_position', 'link_position')
-_AXIS = 'axis'
+_AXIS, _DISTANCE = 'axis', 'distance'
+_NEEDED: dict[str, set[str]] = {'strain': {_AXIS, _DISTANCE}, **dict.fromkeys(_POSITIONS, set())}
 
 
 def read_sensors(extension: Item, robot: Robot) -> tuple[MountedSensor, ...]:
@@ -28,11 +29,10 @@ def read_sensors(extension: Item, robot: Robot) -> tuple[MountedSensor, ...]:
 
 def _sensor(item: Item, robot: Robot) -> MountedSensor:
     measures, frame = item.value('measures'), item.value('frame')
-    needed = () if measures in _POSITIONS else (_AXIS,)
-    if measures == 'strain':
-        needed = (_AXIS, 'distance')
-    for name in (_AXIS, 'distance', 'at'):
-        if item.written(name) and name not in (*needed, *(('at',) if 'distance' in needed else ())):
+    needed = _NEEDED.get(measures, {_AXIS})
+    allowed = needed | {'at'} if measures == 'strain' else needed
+    for name in (_AXIS, _DISTANCE, 'at'):
+        if item.written(name) and name not in allowed:
             raise item.place.error(
                 f'{name}="{item.texts[name]}" has no effect on measures="{measures}"',
                 'Take it out')

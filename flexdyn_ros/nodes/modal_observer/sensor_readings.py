@@ -122,7 +122,8 @@ class SensorReadings:
         frame = message.header.frame_id.removeprefix(self._prefix)
         for k, sensor in enumerate(self.sensors):
             if sensor.measures == kind and self._links.get(sensor.frame, sensor.frame) == frame:
-                self._store(k, float(np.dot(sensor.axis, vector_components(vector))), time.monotonic())
+                reading = np.dot(sensor.axis, vector_components(vector))
+                self._store(k, float(reading), time.monotonic())
 
     def _store(self, k: int, value: float, now: float) -> None:
         if np.isfinite(value):
