@@ -19,7 +19,7 @@ SHARED = {
 }
 NODES = (
     'inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node',
-    'identification_node', 'trajectory_correction_node',
+    'identification_node', 'modal_observer_node', 'trajectory_correction_node',
 )
 REQUIRES = ('numpy>=1.21.5', 'scipy>=1.8', 'PyYAML', 'urdf-parser-py>=0.0.4', 'xacro')
 EXTRAS = {

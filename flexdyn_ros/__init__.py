@@ -32,6 +32,8 @@ Closed chains:
     Dynamics.project, Dynamics.constraint_forces, Dynamics.actuated_forces, Dynamics.loop_gaps,
     Dynamics.loop_jacobian, Dynamics.loop_bias, Dynamics.loop_report, Dynamics.loop_tolerance,
     Dynamics.closed_chains, Dynamics.operational_space_inertia
+Estimation of modes:
+    ModalObserver
 Simulation:
     simulate, simulate_quasi_static, Trajectory
 Paths of the tip:
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
         Motion as Motion,
     )
     from flexdyn_ros.linearisation import linearise as linearise, LinearSystem as LinearSystem
+    from flexdyn_ros.modal_observer import ModalObserver as ModalObserver
     from flexdyn_ros.model.load import load_robot as load_robot
     from flexdyn_ros.model.records.reduced import reduced as reduced
     from flexdyn_ros.model.records.robot import Robot as Robot
@@ -99,6 +102,7 @@ _MODULES = {
     'linearise': 'flexdyn_ros.linearisation',
     'LinearSystem': 'flexdyn_ros.linearisation',
     'load_robot': 'flexdyn_ros.model.load',
+    'ModalObserver': 'flexdyn_ros.modal_observer',
     'Motion': 'flexdyn_ros.identification',
     'QuasiStatic': 'flexdyn_ros.quasi_static',
     'reduced': 'flexdyn_ros.model.records.reduced',

@@ -43,6 +43,7 @@ import argparse
 from typing import Any
 
 from flexdyn_ros.cli.options import load, named_values, print_json, with_units
+from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.terminal import heading, table, warn
 
 _SHOWN_JOINTS = 8
@@ -58,6 +59,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--at', metavar='NAME=VALUE', nargs='+', action='extend', default=[],
         help='configuration coordinates [rad | m] that are not zero',
+    )
+    parser.add_argument(
+        '--observer', metavar='HZ', type=float,
+        help='how well a modal observer at this rate estimates each mode from the <sensor> '
+        'elements, or from encoders on all motors (docs/modal_observer.md)',
     )
     parser.add_argument(
         '--plot', metavar='FILE', help='picture of the mode shapes of beams and files, PNG'
@@ -97,11 +103,31 @@ def run(call: argparse.Namespace) -> int:
 
         save_mode_shapes(robot, call.plot)
     answer['configuration'] = dict(zip(configuration.names, q.tolist()))
+    if call.observer is not None:
+        answer['observer'] = _observer(robot, q, call.observer)
     if call.json:
         print_json(with_units(answer, _UNITS))
     else:
         print(_text(answer))
     return 0
+
+
+def _observer(robot: Any, q: Any, rate: float) -> dict[str, Any]:
+    """Return the sensors, and how well each mode with joints locked is estimated."""
+    from flexdyn_ros.modal_observer import ModalObserver
+    from flexdyn_ros.robot_dynamics import Dynamics
+
+    if not 0.0 < rate < float('inf'):
+        raise ArgumentError('--observer', f'is {rate}, expected a positive rate [Hz]')
+    observer = ModalObserver(Dynamics(robot), 1.0 / rate)
+    return {
+        'sensors': [sensor.name for sensor in observer.sensors],
+        'modes': [{
+            'frequency': mode.frequency, 'made_of': mode.made_of, 'error': mode.error,
+            'by_noise': mode.by_noise, 'by_stiffness': mode.by_stiffness,
+            'observable': mode.observable,
+        } for mode in observer.observability(q[:robot.n_joints])],
+    }
 
 
 def _text(answer: dict[str, Any]) -> str:
@@ -128,8 +154,21 @@ def _text(answer: dict[str, Any]) -> str:
     lines += ['', heading('joints free'), table(
         ('frequency [Hz]', 'made of'),
         [(v['frequency'], _made_of(v)) for v in answer['free']],
-    ), '', *_left_out(answer)]
+    ), *_observer_table(answer), '', *_left_out(answer)]
     return '\n'.join(lines)
+
+
+def _observer_table(answer: dict[str, Any]) -> list[str]:
+    if 'observer' not in answer:
+        return []
+    rows = [
+        (m['frequency'], m['made_of'], _percent(m['error']), _percent(m['by_noise']),
+         _percent(m['by_stiffness']), 'yes' if m['observable'] else 'unobservable, not estimated')
+        for m in answer['observer']['modes']
+    ]
+    return ['', heading('observer'), table(
+        ('frequency [Hz]', 'mode', 'predicted error', 'by noise', 'by stiffness', 'estimated'),
+        rows), f'  from {", ".join(answer["observer"]["sensors"])}']
 
 
 def _left_out(answer: dict[str, Any]) -> list[str]:

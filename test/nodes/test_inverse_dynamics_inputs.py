@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """States and references of the inverse dynamics node, good, bad and stale."""
 
+from arms import flexible_arm
 from diagnostic_msgs.msg import DiagnosticStatus
 import flexdyn_ros as fd
 from inverse_dynamics_cases import (
@@ -124,3 +125,38 @@ def test_a_reference_that_falls_silent_follows_the_policy(torque_node):
     made.state(STATE)
     assert made.commands[-1].tolist() == [0.0, 0.0]
     assert made.message == '~/reference stale, policy zero'
+
+
+def test_estimated_modes_correct_those_of_the_torque(torque_node):
+    """With modes.observed the torque is that of the estimate; bad estimates are ignored."""
+    text = flexible_arm()
+    made = torque_node({
+        'robot_description': text, 'torque_model': 'flexible_hybrid', 'modes.observed': True,
+        'change_ramp_time': 0.0, 'soft_start_time': 0.0})
+    names = made.node.robot.mode_names
+    state = joint_state(NAMES, (0.2, 0.3), (0.4, -0.5))
+    state.header.stamp = made.node.get_clock().now().to_msg()
+    state.header.stamp.nanosec //= 2
+    made.state(state)
+    still = made.commands[-1]
+    delta, rate = [0.01, -0.001], [0.2, 0.1]
+    topic = made.node.inputs.modes.subscription
+    for bad in (joint_state(names[:1], delta[:1], rate[:1]), joint_state(names, delta, ()),
+                joint_state(names, (float('nan'), 0.0), rate)):
+        topic.callback(bad)
+    assert made.node.inputs.modes.refused == 3
+    topic.callback(joint_state(names[::-1], delta[::-1], rate[::-1]))
+    state.header.stamp.nanosec += 10000
+    made.state(state)
+    dyn = fd.Dynamics(fd.load_robot(text), backend='reference')
+    wanted, _ = dyn.hybrid_dynamics([0.2, 0.3, *delta], [0.4, -0.5, *rate], [0.0, 0.0])
+    assert np.abs(wanted - still).max() > 0.1
+    # The modes have been integrated over ten microseconds.
+    assert made.commands[-1] == pytest.approx(wanted, abs=0.01 * np.abs(wanted - still).max())
+    assert made.node.inputs.values(0.0)['modal_states_refused'] == 3
+
+
+def test_without_vibrating_modes_estimates_are_refused(torque_node):
+    made = torque_node({'robot_description': ROBOT, 'modes.observed': True}, activate=False)
+    made.node.trigger_configure()
+    assert 'no vibrating modes' in made.message

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 NODES = (
     'inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node',
-    'identification_node', 'trajectory_correction_node',
+    'identification_node', 'modal_observer_node', 'trajectory_correction_node',
 )
 
 

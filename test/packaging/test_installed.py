@@ -13,7 +13,7 @@ import pytest
 
 NODES = (
     'inverse_dynamics_node', 'forward_dynamics_node', 'deflection_markers_node',
-    'identification_node', 'trajectory_correction_node',
+    'identification_node', 'modal_observer_node', 'trajectory_correction_node',
 )
 PREFIX = Path(sys.prefix)
 

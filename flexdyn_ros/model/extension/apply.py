@@ -31,6 +31,7 @@ from flexdyn_ros.model.extension.modal_reader import (
     read_modal,
     read_mode_springs,
 )
+from flexdyn_ros.model.extension.sensor_reader import read_sensors
 from flexdyn_ros.model.records.base import symmetric_matrix3
 from flexdyn_ros.model.records.beam import Beam
 from flexdyn_ros.model.records.inertia import failed_tests, Inertia, principal_moments
@@ -93,7 +94,7 @@ def apply_extension(robot: Robot, extension: Optional[Item]) -> Robot:
     changed = replace(changed, couplings=read_couplings(extension, changed))
     changed = with_carried_bodies(replace(changed, loops=read_loops(extension, changed)))
     check_massless_beams(changed)
-    return changed
+    return replace(changed, sensors=read_sensors(extension, changed))
 
 
 def _bent_link(

@@ -16,6 +16,7 @@ from flexdyn_ros.errors import ArgumentError, ModelError, UnknownName
 from flexdyn_ros.model.records.base import Record, Vector3
 from flexdyn_ros.model.records.joint import Joint
 from flexdyn_ros.model.records.link import Link, Payload
+from flexdyn_ros.model.records.sensor import MountedSensor
 import numpy as np
 
 DIRECTIONS = ('rx', 'ry', 'rz', 'tx', 'ty', 'tz')
@@ -88,6 +89,7 @@ class Robot:
         source: File that the robot came from, or "<text>".
         loops: Closed chains.
         couplings: Energies that modes share.
+        sensors: Sensors that the modal observer can use.
         descriptions: The XML that it came from, xacro expanded: the URDF, then extensions.
     """
 
@@ -103,6 +105,7 @@ class Robot:
     loops: tuple[Loop, ...] = ()
     descriptions: tuple[str, ...] = field(default=(), compare=False)
     couplings: tuple[ModeCoupling, ...] = ()
+    sensors: tuple[MountedSensor, ...] = ()
 
     @property
     def root(self) -> str:

@@ -92,6 +92,14 @@ class VibratingArm:
         self._vector = np.concatenate((state.delta, state.rate, state.acceleration, averaged))
         return state
 
+    def take(self, delta: np.ndarray, rate: np.ndarray) -> None:
+        """Go on from an estimate of deflections and rates, (m,) each, once there is a state."""
+        if self._sample is None:
+            return
+        self.state = state = self._equations.accelerated(
+            self._sample, ModalState(delta, rate, np.zeros_like(rate)))
+        self._vector = np.concatenate((delta, rate, state.acceleration, state.acceleration))
+
     def stepwise(self, motion: JointMotion, end: float) -> Iterator[int]:
         """
         Integrate along a motion, from the last sample's time, yielding after each step.

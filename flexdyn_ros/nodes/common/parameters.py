@@ -23,6 +23,7 @@ FILES = {
     'forward_dynamics_node': ('common_parameters', 'forward_dynamics_node'),
     'deflection_markers_node': (
         'common_parameters', 'model_parameters', 'deflection_markers_node'),
+    'modal_observer_node': ('common_parameters', 'modal_observer_node'),
     'identification_node': ('common_parameters', 'identification_node'),
     'trajectory_correction_node': (
         'common_parameters', 'model_parameters', 'trajectory_correction_node',

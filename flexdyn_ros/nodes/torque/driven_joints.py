@@ -172,6 +172,9 @@ def parameter_problem(
         if unknown:
             return (f'joints: {robot.name} has no joint {", ".join(unknown)}; it has '
                     f'{", ".join(robot.joint_names)}')
+    if values['modes.observed'] and values['torque_model'] != 'flexible_hybrid':
+        return (f'modes.observed: the torque_model {values["torque_model"]} has no vibrating '
+                'modes; set torque_model to flexible_hybrid for them')
     if values['torque_model'] == 'gravity':
         if not values['compensate.gravity']:
             return ('compensate.gravity: with torque_model gravity the torque is gravity alone; '

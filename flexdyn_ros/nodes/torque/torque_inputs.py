@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inputs of the torque: reference, wrenches, gravity, and the acceleration of a base."""
+"""The inputs of the torque: reference, wrenches, modes, gravity, acceleration of a base."""
 
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Mapping, Union
+from typing import Any, Callable, Mapping, Optional, Union
 
 from flexdyn_ros.model.extension.joint_reader import BASE_COORDINATES
 from flexdyn_ros.nodes.arm.joint_motion import FilteredDifferentiator, JointSample
+from flexdyn_ros.nodes.arm.joint_state_cache import JointStateCache
+from flexdyn_ros.nodes.arm.modal_integrator import VibratingArm
 from flexdyn_ros.nodes.arm.multi_dof_joint import vector_components
 from flexdyn_ros.nodes.arm.plausibility import AccelerationGuard, Bound, Plausible
 from flexdyn_ros.nodes.arm.times import Watchdog
+from flexdyn_ros.nodes.common.diagnostics import listed
 from flexdyn_ros.nodes.common.gravity import GravityFrame, ImuGravity
 from flexdyn_ros.nodes.torque.feed_forward import FeedForward
 from flexdyn_ros.nodes.torque.reference_input import REFERENCE_TOPIC, ReferenceInput
 from flexdyn_ros.nodes.torque.wrench_input import WrenchInput
 from geometry_msgs.msg import AccelStamped
 import numpy as np
+from sensor_msgs.msg import JointState
 
 BASE_TOPIC = '~/base_acceleration'
+MODAL_TOPIC = 'modal_states'
 
 
 class BaseInput:
@@ -83,6 +88,55 @@ class BaseInput:
         accelerations[:BASE_COORDINATES] = base
 
 
+class ModalInput:
+    """
+    Corrects the modes of flexible_hybrid by estimates, where `modes.observed` asks for it.
+
+    Between estimates, and after they have stopped, the modes are integrated.
+
+    Attributes:
+        watchdog: The age of the newest estimate.
+        refused: Number of messages that were refused.
+    """
+
+    def __init__(self, node: Any):
+        """
+        Subscribe.
+
+        Args:
+            node: An InverseDynamicsNode.
+        """
+        self.watchdog = Watchdog(0.0)
+        self.refused = 0
+        self._node = node
+        self._arm: Optional[VibratingArm] = None
+        self._names: tuple[str, ...] = ()
+        self.subscription = node.create_subscription(
+            JointState, MODAL_TOPIC, self._on_message, 1)
+
+    def set_arm(self, arm: Any) -> None:
+        """Forget all estimates, and set what they correct."""
+        observed = self._node.parameters['modes.observed'] and isinstance(arm, VibratingArm)
+        self._arm = arm if observed else None
+        self._names = self._node.robot.mode_names
+        self.watchdog.clear()
+
+    def _on_message(self, message: JointState) -> None:
+        if not self._node.active or self._arm is None:
+            return
+        now = time.monotonic()
+        cache = JointStateCache(self._names)
+        dropped = cache.update(message.name, message.position, message.velocity, now, MODAL_TOPIC)
+        why = dropped or listed(cache.problems(now, np.inf))
+        if why:
+            self.refused += 1
+            self._node.get_logger().warning(
+                f'{MODAL_TOPIC} ignored: {why}', throttle_duration_sec=1.0)
+            return
+        self._arm.take(cache.positions, cache.velocities)
+        self.watchdog.feed(now)
+
+
 class TorqueInputs:
     """
     The reference, wrenches, the acceleration of the base, gravity, and measured accelerations.
@@ -91,6 +145,7 @@ class TorqueInputs:
         reference: The desired motion.
         wrenches: Wrenches of the environment.
         base: Acceleration of a prescribed base.
+        modes: Estimates of the modes.
         gravity: What turns gravity to the root frame.
         differentiator: Estimates accelerations; None where that is not asked for.
     """
@@ -107,6 +162,7 @@ class TorqueInputs:
         self.reference = ReferenceInput(node, p['reference_type'], on_reference)
         self.wrenches = WrenchInput(node)
         self.base = BaseInput(node)
+        self.modes = ModalInput(node)
         self.gravity: Union[GravityFrame, ImuGravity]
         timeout = p['gravity_frame_timeout']
         if p['gravity_from_imu']:
@@ -138,6 +194,7 @@ class TorqueInputs:
         self._feed_forward = feed_forward
         self.wrenches.set_arm(feed_forward)
         self.reference.set_arm(feed_forward, limits, plausible)
+        self.modes.set_arm(feed_forward.arm)
         self.differentiator = None
         if p['differentiator.enabled']:
             self.differentiator = FilteredDifferentiator(p['differentiator.cutoff_frequency'])
@@ -198,6 +255,8 @@ class TorqueInputs:
             'reference_age': self.reference.watchdog.age(now),
             'references_refused': self.reference.refused,
             'wrenches_refused': self.wrenches.refused,
+            'modal_states_age': self.modes.watchdog.age(now),
+            'modal_states_refused': self.modes.refused,
             'base_accelerations_refused': self.base.refused,
             'accelerations_left_out': self._accelerations.left_out,
         }

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The steady-state Kalman filter of a discrete linear system.
+
+Source: Anderson and Moore, Optimal Filtering, 1979, section 4.4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import expm
+
+_MOST_DOUBLINGS = 60
+_TOLERANCE = 1e-12
+
+
+def steady_gain(f: np.ndarray, h: np.ndarray, q: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """
+    Return the gain of the correction x+ = F x + K (y+ - H F x), (n, p).
+
+    The Riccati equation is solved by doubling (Chu, Fan, Lin and Wang, Structure-preserving
+    algorithms for periodic discrete-time algebraic Riccati equations, International Journal of
+    Control 77, 2004). Modes that are slow against the period spoil methods by eigenvalues.
+
+    Args:
+        f: F, (n, n).
+        h: H, (p, n).
+        q: Covariance of the noise of the state, (n, n), positive semidefinite.
+        r: That of the readings, (p, p), positive definite.
+    """
+    # Scaled such that the noises have size one.
+    size, weight = np.sqrt(np.diag(q)), np.sqrt(np.diag(r))
+    f, q, h = f * size / size[:, None], q / np.outer(size, size), h * size / weight[:, None]
+    r = r / np.outer(weight, weight)
+    a, p, g = f.T, q, h.T @ np.linalg.solve(r, h)
+    for _ in range(_MOST_DOUBLINGS):
+        inner = np.linalg.inv(np.eye(len(f)) + g @ p)
+        change = a.T @ p @ inner @ a
+        g, a, p = g + a @ inner @ g @ a.T, a @ inner @ a, p + change
+        if np.linalg.norm(change) < _TOLERANCE * np.linalg.norm(p):
+            break
+    gain = np.linalg.solve(h @ p @ h.T + r, h @ p).T
+    return np.asarray(gain * size[:, None] / weight)
+
+
+def sampled(
+    a: np.ndarray, intensity: np.ndarray, period: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return F and Q of x' = A x + white noise, sampled (Van Loan 1978).
+
+    Args:
+        a: A, (n, n).
+        intensity: Of the noise, (n, n).
+        period: Of sampling [s].
+    """
+    n = len(a)
+    block = expm(period * np.block([[-a, intensity], [np.zeros_like(a), a.T]]))
+    f = block[n:, n:].T
+    q = f @ block[:n, n:]
+    return f, 0.5 * (q + q.T)
