@@ -25,6 +25,7 @@ REQUIRES = ('numpy>=1.21.5', 'scipy>=1.8', 'PyYAML', 'urdf-parser-py>=0.0.4', 'x
 EXTRAS = {
     'plots': ['matplotlib'],
     'replay': ['rosbags', 'matplotlib'],
+    'meshes': ['fast-simplification', 'matplotlib', 'pycollada', 'trimesh'],
     'nastran': ['pyNastran'],
     'solids': ['scikit-fem', 'meshio', 'trimesh', 'gmsh', 'matplotlib'],
     'modal-tests': ['pyuff'],
