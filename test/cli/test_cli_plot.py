@@ -6,6 +6,7 @@ import json
 from command import flexdyn
 import pytest
 
+
 @pytest.fixture(scope='module')
 def run(folder, tmp_path_factory):
     """Return the folder of a simulated swing."""
