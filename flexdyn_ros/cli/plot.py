@@ -4,14 +4,19 @@
 
 Draw a motion that `flexdyn simulate` wrote, as PNG or SVG:
 
-  joints     positions, rates and torques of the joints
-  modes      modal coordinates
-  tips       deflections of the tips of flexible links
-  energy     kinetic, potential and total energy, and the change of the total
-  torques    the torque of each joint as a stack of its terms: inertia, Coriolis and
-             centrifugal, gravity, friction, elastic; with loops their constraint forces
-  spectrum   amplitude spectrum of the tip deflections or of --signal, with the natural
-             frequencies with joints locked and free, midway through the motion
+  joints     Positions, rates and torques of the joints.
+
+  modes      Modal coordinates.
+
+  tips       Deflections of the tips of flexible links.
+
+  energy     Kinetic, potential and total energy, and the change of the total.
+
+  torques    The torque of each joint as a stack of its terms. These are inertia, Coriolis and
+             centrifugal, gravity, friction and elastic; with loops also their forces.
+
+  spectrum   Amplitude spectrum of the tip deflections or of --signal. It marks the natural
+             frequencies midway through the motion, with joints locked and free.
 
 --from and --to choose a part of the motion, such as the vibration after a stop. Mode shapes are
 drawn by `flexdyn modes --plot`.

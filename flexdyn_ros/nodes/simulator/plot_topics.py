@@ -22,7 +22,7 @@ FUNCTIONS = (
 
 
 class PlotTopics:
-    """Publishes named values of the simulated state, where somebody listens."""
+    """Publishes named values of the simulated state, where a topic has subscribers."""
 
     def __init__(self, node: LifecycleNode):
         """Create the publishers."""
