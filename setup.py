@@ -27,6 +27,7 @@ EXTRAS = {
     'control': ['control'],
     'plots': ['matplotlib'],
     'replay': ['rosbags', 'matplotlib'],
+    'meshes': ['fast-simplification', 'matplotlib', 'pycollada', 'trimesh'],
     'nastran': ['pyNastran'],
     'solids': ['scikit-fem', 'meshio', 'trimesh', 'gmsh', 'matplotlib'],
     'modal-tests': ['pyuff'],

@@ -25,6 +25,7 @@ from flexdyn_ros.cli import (
     info,
     inverse_dynamics,
     modes,
+    plot,
     reduce,
     replay,
     simulate,
@@ -42,7 +43,7 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _SUBCOMMANDS = (
-    check, info, modes, analyse, flex, simulate, inverse_dynamics, generate, count,
+    check, info, modes, analyse, flex, simulate, plot, inverse_dynamics, generate, count,
     identify, excite, replay, track_tip, update_modes, convert,
 )
 

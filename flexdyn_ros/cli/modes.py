@@ -66,7 +66,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         'elements, or from encoders on all motors (docs/modal_observer.md)',
     )
     parser.add_argument(
-        '--plot', metavar='FILE', help='picture of the mode shapes of beams and files, PNG'
+        '--plot', metavar='FILE',
+        help='picture of the mode shapes of beams and files, PNG or SVG',
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Union
 from flexdyn_ros.linearisation.frequency_maps import Campbell, PoseMap
 from flexdyn_ros.linearisation.linear_system import LinearSystem
 from flexdyn_ros.output_files import new_file
-from flexdyn_ros.simulation.plot import figure_class
+from flexdyn_ros.figures import figure_class, save
 import numpy as np
 
 PathLike = Union[str, os.PathLike[str]]
@@ -125,5 +125,4 @@ def _panels(rows: int, columns: int, size: Any = None) -> tuple[Any, Any]:
 
 
 def _save(figure: Any, path: PathLike) -> None:
-    with new_file(path) as file:
-        figure.savefig(file, format='png', dpi=130)
+    save(figure, path)

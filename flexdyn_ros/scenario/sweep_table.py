@@ -11,7 +11,7 @@ from typing import Any, Optional, Sequence
 
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.output_files import new_file, write_text
-from flexdyn_ros.simulation.plot import figure_class
+from flexdyn_ros.figures import figure_class, save
 import numpy as np
 
 Row = dict[str, Any]
@@ -98,8 +98,7 @@ def save_sweep_plot(
             axes.plot(place[order], values[name][order], '.-' if across == 1 else '.')
             axes.set(xlabel=key, ylabel=name)
             axes.grid(True, color='#dddddd', linewidth=0.6)
-    with new_file(path) as file:
-        figure.savefig(file, format='png', dpi=120)
+    save(figure, path)
 
 
 def _places(rows: Sequence[Row], key: str) -> np.ndarray:

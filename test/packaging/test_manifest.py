@@ -72,25 +72,18 @@ def test_pip_installs_what_the_library_imports():
     text = (ROOT / 'setup.py').read_text(encoding='utf-8')
     names = {'numpy': 'numpy', 'scipy': 'scipy', 'urdf_parser_py': 'urdf-parser-py',
              'xacro': 'xacro', 'yaml': 'PyYAML', 'matplotlib': 'matplotlib',
-<<<<<<< HEAD
-             'rosbags': 'rosbags', 'pyNastran': 'pyNastran',
-             'pyuff': 'pyuff', 'meshio': 'meshio', 'trimesh': 'trimesh',
-             'cvxpy': 'cvxpy-base', 'clarabel': 'clarabel'}
-=======
              'rosbags': 'rosbags', 'pyNastran': 'pyNastran', 'control': 'control',
-             'distributed': 'distributed', 'pyarrow': 'pyarrow',
-             'pyuff': 'pyuff', 'meshio': 'meshio', 'trimesh': 'trimesh'}
->>>>>>> linear
+             'distributed': 'distributed', 'pyarrow': 'pyarrow', 'pyuff': 'pyuff',
+             'meshio': 'meshio', 'trimesh': 'trimesh', 'cvxpy': 'cvxpy-base',
+             'clarabel': 'clarabel', 'viser': 'viser'}
     assign = {
         target.id: ast.literal_eval(node.value)
         for node in ast.parse(text).body if isinstance(node, ast.Assign)
         for target in node.targets if target.id in ('REQUIRES', 'EXTRAS')
     }
-<<<<<<< HEAD
-    used = ('plots', 'replay', 'nastran', 'modal-tests', 'solids', 'identification')
-=======
-    used = ('cluster', 'control', 'plots', 'replay', 'nastran', 'modal-tests', 'solids')
->>>>>>> linear
+    used = (
+        'browser', 'cluster', 'control', 'identification', 'meshes', 'modal-tests', 'nastran',
+        'plots', 'replay', 'solids')
     extras = [assign['EXTRAS'][name] for name in used]
     listed = [*assign['REQUIRES'], *(line for extra in extras for line in extra)]
     declared = {re.split('[<>=]', line)[0] for line in listed}
@@ -98,7 +91,7 @@ def test_pip_installs_what_the_library_imports():
     needed = imported_modules('flexdyn_ros') - ros | {'xacro'}
     assert needed >= {'numpy', 'scipy', 'yaml'}
     # Imported where it is first needed by its name, and by trimesh.
-    indirect = {'dask', 'scikit-fem', 'gmsh'}
+    indirect = {'dask', 'fast-simplification', 'gmsh', 'pycollada', 'scikit-fem'}
     assert {names[module] for module in needed - {'mpl_toolkits'}} == declared - indirect
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 import os
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Mapping, Optional, Union
 from urllib.parse import unquote, urlsplit
 from xml.dom import minidom
@@ -244,18 +245,21 @@ def _folders(variable: str) -> list[Path]:
     return [Path(p) for p in os.environ.get(variable, '').split(os.pathsep) if p]
 
 
-def resolve_file(address: str, base_dir: Optional[Path]) -> Path:
+def resolve_file(
+    address: str, base_dir: Optional[Path], packages: Mapping[str, Path] = MappingProxyType({})
+) -> Path:
     """
     Return the path of the file that an address in a description names.
 
     Args:
         address: A path, "file:///path" or "package://package/path".
         base_dir: Folder that relative paths start from; None where there is none.
+        packages: Folders of packages by name, before those that ROS finds.
 
     Raises:
         ValueError: The package or file is missing; the text continues `file="address"`.
     """
-    path = _path_of(address, base_dir)
+    path = _path_of(address, base_dir, packages)
     looked = '' if str(path) == address else f' (looked at {path})'
     if not path.exists():
         raise ValueError(f'does not exist{looked}')
@@ -265,7 +269,7 @@ def resolve_file(address: str, base_dir: Optional[Path]) -> Path:
     return path
 
 
-def _path_of(address: str, base_dir: Optional[Path]) -> Path:
+def _path_of(address: str, base_dir: Optional[Path], packages: Mapping[str, Path]) -> Path:
     scheme, separator, rest = address.partition('://')
     if not address.strip():
         raise ValueError('is empty where a file belongs')
@@ -280,7 +284,7 @@ def _path_of(address: str, base_dir: Optional[Path]) -> Path:
         return Path(unquote(urlsplit(address).path))
     if scheme == 'package':
         package, _, inside = rest.partition('/')
-        folder = find_package(package)
+        folder = packages.get(package) or find_package(package)
         if folder is None:
             raise ValueError(
                 f'names package "{package}", which is neither in the ament index nor in '
