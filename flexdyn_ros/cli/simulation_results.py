@@ -3,14 +3,46 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import Any, Optional, TYPE_CHECKING
+from typing import Any, Callable, Optional, Sequence, TYPE_CHECKING
 
+from flexdyn_ros.cli.options import description_folder
 from flexdyn_ros.errors import FileNotWritten
 from flexdyn_ros.terminal import warn
 
 if TYPE_CHECKING:
     from flexdyn_ros.simulation import Trajectory
+
+
+Write = tuple[Callable[['Trajectory', Path], Path], str]
+"""What writes a further file of a motion, and its name."""
+
+
+def further_files(call: argparse.Namespace, dyn: Any) -> list[Write]:
+    """
+    Return what writes the files that --mcap and --html ask for.
+
+    Raises:
+        FlexdynError: A library that they need is not installed, or the description of a visual
+            is wrong.
+    """
+    found: list[Write] = []
+    if call.mcap:
+        from flexdyn_ros.visualization.mcap_file import rosbags, save_mcap
+
+        rosbags()
+        found.append((lambda motion, path: save_mcap(motion, dyn, path), 'trajectory.mcap'))
+    if call.html:
+        from flexdyn_ros.visualization.page import save_page, three_js
+        from flexdyn_ros.visualization.scene import Scene
+        from flexdyn_ros.visualization.visuals import package_folders
+
+        three_js()
+        scene = Scene(dyn, description_folder(call), package_folders(tuple(call.package), '--package'))
+        found.append((lambda motion, path: save_page(motion, scene, path, call.factor),
+                      'trajectory.html'))
+    return found
 
 
 def keep_motion(error: BaseException, folder: Path, event: str) -> None:
@@ -21,7 +53,9 @@ def keep_motion(error: BaseException, folder: Path, event: str) -> None:
         warn(f'the motion before {event}, {motion.t[-1]:.6g} s of it, is in {folder}')
 
 
-def write_files(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Path]:
+def write_files(
+    trajectory: 'Trajectory', folder: Path, plots: bool, further: Sequence[Write] = ()
+) -> list[Path]:
     """Write the files; one that cannot be written does not keep the other from its place."""
     files, failed = [], None
     # The smaller file first: a disk that is nearly full may still take it.
@@ -37,6 +71,7 @@ def write_files(trajectory: 'Trajectory', folder: Path, plots: bool) -> list[Pat
             warn(f'{path} is written')
         raise failed
     files.reverse()
+    files += [save(trajectory, folder / name) for save, name in further]
     if plots:
         from flexdyn_ros.simulation.plot import save_plots
 

@@ -28,7 +28,7 @@ OTHER_CODES = {'exudyn', 'mujoco', 'netgen', 'ngsolve', 'pinocchio'}
 """Programs that the validation compares with where they are installed."""
 
 
-OPTIONAL = {'rosbags', 'meshio', 'pyNastran', 'pyuff', 'trimesh'}
+OPTIONAL = {'rosbags', 'meshio', 'pyNastran', 'pyuff', 'trimesh', 'viser'}
 """Libraries of an extra in setup.py, which rosdep does not have."""
 
 
@@ -72,7 +72,8 @@ def test_pip_installs_what_the_library_imports():
     names = {'numpy': 'numpy', 'scipy': 'scipy', 'urdf_parser_py': 'urdf-parser-py',
              'xacro': 'xacro', 'yaml': 'PyYAML', 'matplotlib': 'matplotlib',
              'rosbags': 'rosbags', 'pyNastran': 'pyNastran',
-             'pyuff': 'pyuff', 'meshio': 'meshio', 'trimesh': 'trimesh'}
+             'pyuff': 'pyuff', 'meshio': 'meshio', 'trimesh': 'trimesh',
+             'viser': 'viser'}
     assign = {
         target.id: ast.literal_eval(node.value)
         for node in ast.parse(text).body if isinstance(node, ast.Assign)
