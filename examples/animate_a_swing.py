@@ -10,8 +10,9 @@ from pathlib import Path
 import sys
 
 import flexdyn_ros as fd
-from flexdyn_ros.nodes.markers.deformed_shape import colour, link_shapes
 from flexdyn_ros.simulation import TrackingTorque
+from flexdyn_ros.visualization.centre_lines import centre_lines
+from flexdyn_ros.visualization.colours import Legend
 import numpy as np
 
 URDF = Path(__file__).resolve().parents[1] / 'urdf' / 'two_link_arm.urdf.xacro'
@@ -25,7 +26,7 @@ def main():
     dyn = fd.Dynamics(robot)
     law = TrackingTorque(robot, TIMES, POINTS, kp=(60.0, 25.0), kd=(12.0, 5.0))
     swing = fd.simulate(dyn, [*POINTS[0], 0, 0], np.zeros(robot.nv), law, TIMES[-1], 2.5e-4)
-    shapes = link_shapes(robot, 16, 0.0)
+    shapes = centre_lines(robot, 16)
 
     def links(q):
         drawn = [*q[:2], *(FACTOR * q[2:])]
@@ -50,7 +51,7 @@ def main():
             axes.plot(tips[:k + 1, 0], tips[:k + 1, 1], color='0.7', lw=1)
             for link in frames[k]:
                 parts = np.stack([link.line[:-1], link.line[1:]], axis=1)[:, :, :2]
-                colours = [colour(bend / RED) for bend in link.deflection[1:]]
+                colours = Legend('deflection', 0.0, RED).colours(link.deflection[1:])
                 axes.add_collection(LineCollection(parts, colors=colours, linewidths=4))
 
         FuncAnimation(figure, draw, FRAMES).save(sys.argv[1], writer='pillow', fps=12, dpi=80)

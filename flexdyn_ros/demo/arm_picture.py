@@ -8,7 +8,8 @@ from typing import Any
 
 import flexdyn_ros as fd
 from flexdyn_ros.demo.plan import DemoRobot, DemoRun
-from flexdyn_ros.nodes.markers.deformed_shape import colour, link_shapes, rigid_segments
+from flexdyn_ros.visualization.centre_lines import centre_lines, rigid_segments
+from flexdyn_ros.visualization.colours import Legend
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -25,7 +26,7 @@ class ArmShape:
     def __init__(self, robot: DemoRobot, run: DemoRun, data: dict[str, np.ndarray]):
         self._robot = fd.load_robot(run.description_file, extension=run.extension_file or None)
         self._dyn = fd.Dynamics(self._robot)
-        self._shapes = link_shapes(self._robot, POINTS, 0.0)
+        self._shapes = centre_lines(self._robot, POINTS)
         self._factor = robot.exaggeration
         self._joints = np.column_stack([data[f'position/{n}'] for n in self._robot.joint_names])
         self._modes = np.column_stack([data[f'mode/{n}'] for n in self._robot.mode_names])
@@ -67,7 +68,7 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], run_file: Path) -> A
         1, INSTANTS, figsize=(2.9 * INSTANTS, 4.3), sharex=robot.flat, sharey=robot.flat,
         subplot_kw={'projection': None if robot.flat else '3d'},
     )
-    corners = []
+    corners, scale = [], Legend('deflection', 0.0, robot.colour_range)
     for axes, row in zip(panels, rows):
         links, rigid = shape.bent(row)
         unbent = shape.unbent(row)
@@ -79,9 +80,9 @@ def draw_arm(robot: DemoRobot, data: dict[str, np.ndarray], run_file: Path) -> A
         for piece in rigid:
             axes.plot(*piece[:, :space].T, **RIGID)
         for link in links:
-            for k, end in enumerate(link.deflection[1:]):
-                part = link.line[k:k + 2, :space]
-                axes.plot(*part.T, color=colour(end / robot.colour_range), lw=4.0)
+            colours = scale.colours(link.deflection)
+            for k, colour in enumerate(colours[1:]):
+                axes.plot(*link.line[k:k + 2, :space].T, color=colour, lw=4.0)
         corners += [*unbent.reshape(-1, 3), *rigid.reshape(-1, 3), *(x.line[-1] for x in links)]
         largest = max((float(link.deflection.max()) for link in links), default=0.0)
         at = f't = {data["time"][row]:.1f} s'

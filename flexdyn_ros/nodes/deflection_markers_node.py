@@ -22,8 +22,11 @@ from flexdyn_ros.nodes.common.gravity import GravityFrame
 from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.common.run_time_model import payload_problem, RunTimeModel
 from flexdyn_ros.nodes.common.topics import subscribe_measured_states, TFMessage
-from flexdyn_ros.nodes.markers.deformed_messages import marker_array, no_markers, transform_message
-from flexdyn_ros.nodes.markers.deformed_shape import link_shapes, rigid_segments
+from flexdyn_ros.nodes.markers.marker_array import MarkerLayout, no_markers, transform_message
+from flexdyn_ros.visualization.centre_lines import centre_lines, rigid_segments
+from flexdyn_ros.visualization.colours import legend, rounded_up
+from flexdyn_ros.visualization.scene import Scene
+from flexdyn_ros.visualization.visuals import package_folders
 import numpy as np
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
@@ -31,6 +34,9 @@ from visualization_msgs.msg import MarkerArray
 
 # How long a viewer keeps markers that are not drawn again: periods of drawing, at least [s].
 LIFETIME_PERIODS, SHORTEST_LIFETIME = 5.0, 1.0
+# Height of the legend, of the farthest frame's distance from the root.
+LEGEND_SHARE = 0.3
+SCENE_PARAMETERS = {'visuals', 'packages', 'triangles', 'points', 'tube_radius'}
 
 
 class DeflectionMarkersNode(RobotNode):
@@ -59,7 +65,13 @@ class DeflectionMarkersNode(RobotNode):
         )
 
     def check_parameters(self, values, changed) -> Optional[str]:
-        """Refuse payloads that no body has or no link carries."""
+        """Refuse payloads that no body has or no link carries, and a reference that is unknown."""
+        if values['reference'] == 'static' and values['deflection'] == 'modal_states':
+            return 'reference is static, which needs deflection quasi_static or auto'
+        try:
+            package_folders(values['packages'], 'packages')
+        except FlexdynError as error:
+            return str(error)
         return payload_problem(values, self.robot)
 
     # Life cycle.
@@ -81,18 +93,29 @@ class DeflectionMarkersNode(RobotNode):
         self.quasi_static = None
         if p['deflection'] != 'modal_states' and self.robot.n_modes:
             self.quasi_static = ModalEquations(self.dyn, self.coordinates, self.base)
-        self.shapes = link_shapes(self.robot, p['points'], p['tube_radius'])
+        self._make_scene()
+        self.held = np.zeros(self.coordinates.n_modes)
         self.largest = 0.0
         self._prepare()
         self.get_logger().info(
-            f'Drawing {len(self.shapes)} flexible links, deflection from {p["deflection"]}.'
+            f'Drawing {len(self.lines)} flexible links, deflection from {p["deflection"]}.'
         )
+
+    def _make_scene(self) -> None:
+        p = self.parameters
+        self.scene = Scene(
+            self.dyn, packages=package_folders(p['packages'], 'packages'),
+            triangles=p['triangles'], radius=p['tube_radius'], visuals=p['visuals'],
+            rigid_meshes=False)
+        self.lines = centre_lines(self.robot, p['points'])
+        self.layout: Optional[MarkerLayout] = None
 
     def _prepare(self) -> None:
         """Compute once, at rest, so that code is generated before the first drawing."""
         positions, rest = self.base.rest_positions, np.zeros(self.coordinates.n_joints)
         sample = JointSample(0.0, positions, rest, rest)
-        self._poses(positions, np.zeros(self.coordinates.n_modes))
+        poses = self._poses(positions, np.zeros(self.coordinates.n_modes))
+        self.reach = max(float(np.linalg.norm(pose[:3, 3])) for pose in poses.values())
         if self.robot.loops:
             self.base.completed(sample, ModalState.zero(self.coordinates.n_modes))
         if self.quasi_static is not None:
@@ -138,25 +161,36 @@ class DeflectionMarkersNode(RobotNode):
         if problems:
             self.diagnostics.report(WARN, f'nothing drawn: {listed(problems)}')
             return
-        if p.changed:
-            self.shapes = link_shapes(self.robot, p['points'], p['tube_radius'])
-            self.run_time_model.apply(p)
-            p.changed.clear()
+        hold = 'reference' in p.changed and p['reference'] == 'held'
         try:
+            if p.changed:
+                self._apply_changes()
             modes = self._modes(now)
             if modes is not None:
                 self.positions = self._positions(now, modes)
+                self.held = modes.copy() if hold else self.held
+                reference = self._reference(now)
         except FlexdynError as error:
             self.diagnostics.report(ERROR, f'nothing drawn: {error}')
             return
         if modes is None:
             self.diagnostics.report(WARN, 'no markers: waiting for modal_states')
             return
-        self._publish_markers(modes)
+        self._publish_markers(modes, reference)
         if self.transforms:
             self._publish_transforms(modes)
         kept = self.gravity_frame.problem if self.source == 'quasi_static' else None
         self.diagnostics.report(WARN if kept else OK, kept or 'drawing')
+
+    def _apply_changes(self) -> None:
+        p = self.parameters
+        changed, self.layout = set(p.changed), None
+        p.changed.clear()
+        if changed & SCENE_PARAMETERS:
+            self._make_scene()
+        if changed & {'colour_by', 'reference'}:
+            self.largest = 0.0
+        self.run_time_model.apply(p)
 
     def _modes(self, now: float) -> Optional[np.ndarray]:
         """Return modal coordinates from the topic or computed, shape (n_modes,)."""
@@ -168,9 +202,21 @@ class DeflectionMarkersNode(RobotNode):
         if self.quasi_static is None:
             return None
         self.source = 'quasi_static'
+        return self._static(now, 1.0)
+
+    def _static(self, now: float, speed: float) -> np.ndarray:
+        """Return the quasi-static deflection at a share of the measured rates, (n_modes,)."""
+        assert self.quasi_static is not None
         self.run_time_model.update_gravity()
         q, qd = self.measured.without_left_out(now, self.parameters['timeout'])
-        return self.quasi_static.at(JointSample(0.0, q, qd, np.zeros_like(qd))).delta
+        return self.quasi_static.at(JointSample(0.0, q, speed * qd, np.zeros_like(qd))).delta
+
+    def _reference(self, now: float) -> np.ndarray:
+        """Return the modal coordinates that the deflection counts from, (n_modes,)."""
+        kind = self.parameters['reference']
+        if kind == 'static' and self.quasi_static is not None:
+            return self._static(now, 0.0)
+        return self.held if kind == 'held' else np.zeros(self.coordinates.n_modes)
 
     def _positions(self, now: float, modes: np.ndarray) -> np.ndarray:
         """Return joint positions, of passive joints in loops as these and the modes have them."""
@@ -189,17 +235,25 @@ class DeflectionMarkersNode(RobotNode):
         frame = self.parameters['frame_prefix'] + self.robot.root
         return Header(stamp=self.stamp, frame_id=frame)
 
-    def _publish_markers(self, modes: np.ndarray) -> None:
+    def _publish_markers(self, modes: np.ndarray, reference: np.ndarray) -> None:
         p = self.parameters
-        factor = p['exaggeration']
-        poses = self._poses(self.positions, factor * modes)
-        links = [shape.deformed(poses[shape.link], modes, factor) for shape in self.shapes]
-        met = max((link.deflection.max() for link in links), default=0.0)
-        self.largest = max(self.largest, float(met))
+        factor, quantity = p['exaggeration'], p['colour_by']
+        shown = reference + factor * (modes - reference)
+        poses = self._poses(self.positions, shown)
+        q = self.coordinates.configuration(self.positions, modes)
+        drawn = self.scene.at(q, factor, reference, quantity)
+        lines = [each.deformed(poses[each.link], modes, factor, reference) for each in self.lines]
         rigid = rigid_segments(self.robot, poses)
-        scale = p['colour_range'] or self.largest
-        lifetime = max(SHORTEST_LIFETIME, LIFETIME_PERIODS / p['rate'])
-        self.markers.publish(marker_array(self._header(), links, rigid, scale, lifetime))
+        scale = legend(drawn, quantity)
+        self.largest = max(self.largest, scale.high)
+        scale = legend(drawn, quantity, p['colour_range'] or rounded_up(self.largest))
+        if self.layout is None or self.layout.legend != scale:
+            lifetime = max(SHORTEST_LIFETIME, LIFETIME_PERIODS / p['rate'])
+            size = LEGEND_SHARE * self.reach if p['legend'] and self.lines else 0.0
+            self.layout = MarkerLayout(
+                self._header().frame_id, drawn, lines, rigid, scale, lifetime,
+                self.scene.resources, size)
+        self.markers.publish(self.layout.message(self.stamp, drawn, lines, rigid))
 
     def _publish_transforms(self, modes: np.ndarray) -> None:
         prefix = self.parameters['frame_prefix'] + self.parameters['tf_prefix']

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+import math
 from typing import Sequence
 
 from flexdyn_ros.errors import FlexdynError
@@ -11,7 +12,7 @@ from flexdyn_ros.visualization.scene import Drawn, QUANTITIES
 from flexdyn_ros.visualization.visuals import GREY
 import numpy as np
 
-_MAPS = {'deflection': 'viridis', 'strain': 'coolwarm', 'energy': 'inferno'}
+_MAPS = {'deflection': 'turbo', 'strain': 'coolwarm', 'energy': 'inferno'}
 
 
 @dataclass(frozen=True)
@@ -71,3 +72,11 @@ def legend(drawn: Sequence[Drawn], quantity: str, limit: float = 0.0) -> Legend:
              if d.values is not None]
     high = limit or float(max(sizes, default=0.0))
     return Legend(quantity, -high if quantity == 'strain' else 0.0, high)
+
+
+def rounded_up(value: float) -> float:
+    """Return the next of 1, 2 and 5 times a power of ten; 0 for 0."""
+    if value <= 0.0:
+        return 0.0
+    decade = 10.0 ** math.floor(math.log10(value))
+    return next(k * decade for k in (1.0, 2.0, 5.0, 10.0) if k * decade >= value * (1 - 1e-9))

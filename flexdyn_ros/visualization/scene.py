@@ -16,6 +16,7 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.robot_dynamics import Dynamics
+from flexdyn_ros.visualization.centre_lines import nodes_of
 from flexdyn_ros.visualization.cross_sections import bending_points, BendingPoints
 from flexdyn_ros.visualization.surfaces import fitted, Surface, tube
 from flexdyn_ros.visualization.visuals import Colour, GREY, mesh_file, read_visuals, Visual
@@ -24,7 +25,6 @@ from numpy.typing import ArrayLike
 
 QUANTITIES = MappingProxyType({'deflection': 'm', 'strain': 'm/m', 'energy': 'J'})
 SLENDERNESS = 60.0  # length over radius of a tube where the beam gives no area
-MOST_NODES = 2000  # of a file, that are drawn
 _LOGGER = logging.getLogger('flexdyn_ros')
 
 
@@ -97,6 +97,7 @@ class Scene:
         dyn: The dynamics, whose kinematics place the links.
         shapes: What is drawn.
         missing: Each mesh that is not drawn, and why.
+        resources: URI of each mesh that is, by its address in the description.
     """
 
     def __init__(
@@ -132,6 +133,7 @@ class Scene:
         """
         self.dyn = dyn
         self.missing: dict[str, str] = {}
+        self.resources: dict[str, str] = {}
         robot = dyn.robot
         self._tree = assemble(robot, {})
         self._first_mode = robot.nq - robot.n_modes
@@ -237,6 +239,10 @@ class Scene:
         path = Path()
         if visual.shape == 'mesh':
             path = mesh_file(self.dyn.robot, visual.address, base_dir, packages)
+            package = visual.address.partition('package://')[2].partition('/')[0]
+            found_by_ros = package and package not in packages
+            self.resources[visual.address] = (
+                visual.address if found_by_ros else path.resolve().as_uri())
             if not (rigid_meshes or bends(self.dyn.robot, visual.link)):
                 return Surface(np.zeros((0, 3)), np.zeros((0, 3), dtype=int))
         return visual.surface(path)
@@ -290,10 +296,7 @@ def _replacements(robot: Robot, link: Link, radius: float) -> list[Shape]:
         size = math.sqrt(beam.area / math.pi) if beam.area else beam.length / SLENDERNESS
         surface = tube(np.array(beam.axes), beam.length, radius or size)
     elif link.mode_names:
-        assert link.modal is not None and link.modal.arrays is not None
-        nodes = link.modal.arrays.node_positions
-        nodes = nodes[:: 1 + len(nodes) // MOST_NODES]
-        surface = Surface(nodes, np.zeros((0, 3), dtype=int))
+        surface = Surface(nodes_of(link), np.zeros((0, 3), dtype=int))
     else:
         return [
             Shape(f'{link.name}:{joint.name}', link.name, bar, np.eye(4), GREY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Mapping, Optional
+from typing import Iterable, Mapping, Optional
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -106,7 +106,7 @@ def mesh_file(
     return resolve_file(address, base_dir, packages)
 
 
-def package_folders(words: tuple[str, ...], argument: str) -> dict[str, Path]:
+def package_folders(words: Iterable[str], argument: str) -> dict[str, Path]:
     """
     Return folders of packages by name, from words NAME=PATH.
 
@@ -170,9 +170,9 @@ def _colour(
     colour = None if material is None else material.find('color')
     if colour is None:
         return GREY
-    red, green, blue, opacity = place.read(colour, 'rgba', _four, GREY)
-    return red, green, blue, opacity
+    return place.read(colour, 'rgba', _four, GREY)
 
 
-def _four(text: str) -> tuple[float, ...]:
-    return numbers(text, 4)
+def _four(text: str) -> Colour:
+    a, b, c, d = numbers(text, 4)
+    return a, b, c, d

@@ -3,8 +3,8 @@
 
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ModelError
-from flexdyn_ros.nodes.markers.deformed_shape import link_shapes
 from flexdyn_ros.simulation.vibrations import analyse
+from flexdyn_ros.visualization.centre_lines import centre_lines
 import numpy as np
 from oracles.compare import assert_agree, assert_slope_in_q, reference_dynamics
 import pytest
@@ -259,7 +259,7 @@ def test_markers_draw_each_beam_and_springs_find_its_modes():
     robot = arm(row(POINTS, MODES) + spring, '0.9 0.5 0.2', 'continuous', '')
     dyn = reference_dynamics(robot)
     q = np.concatenate(([0.3], np.linspace(-0.03, 0.04, robot.n_modes)))
-    shapes = {shape.link: shape for shape in link_shapes(robot, 7, 0.01)}
+    shapes = {shape.link: shape for shape in centre_lines(robot, 7)}
     assert list(shapes) == ['boom/beam1', 'boom/beam2']
     drawn = {name: shape.deformed(dyn.frame_pose(q, name), q[1:], 1.0)
              for name, shape in shapes.items()}

@@ -6,7 +6,7 @@ from functools import lru_cache
 import flexdyn_ros as fd
 from flexdyn_ros.model.beam.body import modal_body
 from flexdyn_ros.model.modal.foreshortening import axial_shapes
-from flexdyn_ros.nodes.markers.deformed_shape import link_shapes
+from flexdyn_ros.visualization.centre_lines import centre_lines
 import numpy as np
 from oracles.compare import reference_dynamics
 from oracles.rotating_beam import flap_frequencies, matrices, WRIGHT
@@ -184,7 +184,7 @@ def test_a_drawn_beam_ends_where_its_tip_is():
     """What RViz shows is drawn in too, and keeps its length where the bending is magnified."""
     robot = fd.load_robot(carriers(1.0)['child link'])
     q = np.array([0.0, 0.02, -0.01, 0.03, 0.015])
-    shape, = link_shapes(robot, 200, 0.0)
+    shape, = centre_lines(robot, 200)
     drawn = shape.deformed(np.eye(4), q[1:], 1.0)
     assert drawn.line[-1] == pytest.approx(reference_dynamics(robot).frame_pose(q, 'tip')[:3, 3])
     line = shape.deformed(np.eye(4), q[1:], 4.0).line
