@@ -28,6 +28,7 @@ from flexdyn_ros.cli import (
     simulate,
     track_tip,
     update_modes,
+    view,
 )
 from flexdyn_ros.cli.options import add_subcommand, is_xacro_argument
 from flexdyn_ros.errors import ArgumentError, FlexdynError, UnknownName
@@ -40,7 +41,7 @@ EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _SUBCOMMANDS = (
     check, info, modes, flex, simulate, generate, count, identify, excite, replay,
-    track_tip, update_modes, convert,
+    track_tip, update_modes, convert, view,
 )
 
 _EPILOG = """\
