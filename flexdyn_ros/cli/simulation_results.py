@@ -39,7 +39,8 @@ def further_files(call: argparse.Namespace, dyn: Any) -> list[Write]:
         from flexdyn_ros.visualization.visuals import package_folders
 
         three_js()
-        scene = Scene(dyn, description_folder(call), package_folders(tuple(call.package), '--package'))
+        packages = package_folders(call.package, '--package')
+        scene = Scene(dyn, description_folder(call), packages)
         found.append((lambda motion, path: save_page(motion, scene, path, call.factor),
                       'trajectory.html'))
     return found

@@ -63,7 +63,7 @@ def run(call: argparse.Namespace) -> int:
     robot = load(call)
     motions = [load_npz(file) for file in call.motion]
     scene = Scene(Dynamics(robot), description_folder(call),
-                  package_folders(tuple(call.package), '--package'), call.triangles)
+                  package_folders(call.package, '--package'), call.triangles)
     view = BrowserView(scene, call.host, call.port, motions, factor=call.factor)
     if call.json:
         print_json({'url': view.url})

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from flexdyn_ros.visualization.colours import Legend, legend
+from flexdyn_ros.visualization.colours import Legend, legend, rounded_up
 from flexdyn_ros.visualization.scene import Drawn, Scene, Shape
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -65,7 +65,7 @@ class BrowserArm:
             q: The configuration.
             factor: On the deflection as drawn.
             quantity: What colours the shapes that bend, or "link".
-            limit: Largest value in the legend; 0 takes the largest that was drawn.
+            limit: Largest value in the legend; 0 takes the largest that was drawn, rounded up.
 
         Returns:
             The legend; None where the colours are those of the links.
@@ -74,9 +74,9 @@ class BrowserArm:
         drawn = self._scene.at(q, factor, quantity='deflection' if plain else quantity)
         shown = None
         if not plain:
-            largest = limit or max(self._largest.get(quantity, 0.0), legend(drawn, quantity).high)
+            largest = max(self._largest.get(quantity, 0.0), legend(drawn, quantity).high)
             self._largest[quantity] = largest
-            shown = legend(drawn, quantity, largest)
+            shown = legend(drawn, quantity, limit or rounded_up(largest))
         with self._server.atomic():
             for bands, own in zip(self._bands, drawn):
                 self._move(bands, own, shown)

@@ -31,7 +31,7 @@ LARGEST_FACTOR = 100.0
 TURN, WAY, BEND = math.pi, 1.0, 0.1
 SLIDERS, SAG, VIBRATION, RECORDING, TOPICS = (
     'sliders', 'static deflection', 'vibration', 'recording', 'topics')
-NONE, RIGID, SECOND = 'none', 'rigid arm', 'second motion'
+NONE, RIGID, SECOND = 'none', 'rigid arm', 'second state'
 INSTALL = 'pip install viser trimesh pycollada fast-simplification matplotlib'
 
 
@@ -112,6 +112,11 @@ class BrowserView:
     def show(self, q: np.ndarray, second: Optional[np.ndarray] = None) -> None:
         """Take a state from outside, (nq,), and one to overlay; drawn where topics are shown."""
         self._live = np.array(q), None if second is None else np.array(second)
+
+    @property
+    def second(self) -> bool:
+        """Whether a second state is overlaid."""
+        return bool(self.controls['overlay'].value == SECOND)
 
     def run(self) -> None:
         """Draw until interrupted."""
