@@ -32,6 +32,7 @@ from flexdyn_ros.cli import (
     sweep,
     track_tip,
     update_modes,
+    view,
 )
 from flexdyn_ros.cli.options import add_subcommand, is_xacro_argument
 from flexdyn_ros.errors import ArgumentError, FlexdynError, UnknownName
@@ -43,8 +44,8 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _SUBCOMMANDS = (
-    check, info, modes, analyse, flex, simulate, plot, inverse_dynamics, generate, count,
-    identify, excite, replay, track_tip, update_modes, convert,
+    check, info, modes, analyse, flex, simulate, sweep, plot, view, inverse_dynamics, generate,
+    count, identify, excite, replay, track_tip, update_modes, convert,
 )
 
 _EPILOG = """\

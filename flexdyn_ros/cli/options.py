@@ -94,6 +94,15 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_package(parser: argparse.ArgumentParser) -> None:
+    """Add --package."""
+    parser.add_argument(
+        '--package', metavar='NAME=PATH', action='append', default=[],
+        help='folder of the ROS package NAME, where package:// addresses of meshes look first; '
+        'may be repeated',
+    )
+
+
 def load(call: argparse.Namespace) -> 'Robot':
     """Return the robot that a call names."""
     from flexdyn_ros.model.load import load_robot

@@ -17,6 +17,7 @@ Examples:
   flexdyn simulate arm.urdf --q0 forearm/bending_y1=0.01 --method rk4
   flexdyn simulate arm.urdf --torque shoulder=12 --method Radau --rtol 1e-8
   flexdyn simulate arm.urdf --torque shoulder=12 --modes quasi_static
+  flexdyn simulate arm.urdf --torque shoulder=12 --html --factor 20 --mcap
   flexdyn simulate satellite.urdf --base-acceleration tx=0.1 rz=-0.02
 """
 
@@ -26,9 +27,10 @@ import argparse
 import time
 from typing import Any
 
-from flexdyn_ros.cli.options import load, named_values, positive, print_json
+from flexdyn_ros.cli.options import add_package, load, named_values, positive, print_json
 from flexdyn_ros.cli.simulate_scenario import is_scenario, run_scenario
 from flexdyn_ros.cli.simulation_results import (
+    further_files,
     keep_motion,
     print_summary,
     shown_imbalance,
@@ -107,6 +109,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help='joints stop at their limits without rebound, by the implicit method',
     )
     parser.add_argument('--no-plots', action='store_true', help='write no PNG files')
+    parser.add_argument(
+        '--mcap', action='store_true',
+        help='also write trajectory.mcap, for Foxglove and PlotJuggler',
+    )
+    parser.add_argument(
+        '--html', action='store_true',
+        help='also write trajectory.html, a page that shows the motion in 3-D without a network',
+    )
+    parser.add_argument(
+        '--factor', metavar='F', type=positive, default=1.0,
+        help='factor on the deflection that the page starts with (default: 1)',
+    )
+    add_package(parser)
 
 
 def run(call: argparse.Namespace) -> int:
@@ -144,6 +159,7 @@ def run(call: argparse.Namespace) -> int:
         chosen = choose(dyn, q0, call.dt, call.method, call.force, call.stops, driven)
         dt, method = chosen.dt, call.method
         limit = None if chosen.limit is None else chosen.limit.step
+    further = further_files(call, dyn)
     start = time.perf_counter()
     try:
         trajectory = _motion(call, dyn, (q0, qd0, torque), dt, method, base)
@@ -155,7 +171,7 @@ def run(call: argparse.Namespace) -> int:
         keep_motion(error, folder, f'the {event}')
         raise
     wall = time.perf_counter() - start
-    files = write_files(trajectory, folder, plots=not call.no_plots)
+    files = write_files(trajectory, folder, not call.no_plots, further)
     summary = summarise(robot, trajectory, dt, limit, wall, folder, files)
     if call.json:
         print_json(summary)

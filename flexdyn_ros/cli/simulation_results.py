@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import argparse
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, Optional, TYPE_CHECKING
+from typing import Any, Callable, Iterator, Optional, Sequence, TYPE_CHECKING
 import warnings
 
+from flexdyn_ros.cli.options import description_folder
 from flexdyn_ros.errors import FileNotWritten
 from flexdyn_ros.terminal import warn
 
@@ -24,6 +26,37 @@ def shown_imbalance() -> Iterator[None]:
         warn(str(each.message))
 
 
+Write = tuple[Callable[['Trajectory', Path], Path], str]
+"""What writes a further file of a motion, and its name."""
+
+
+def further_files(call: argparse.Namespace, dyn: Any) -> list[Write]:
+    """
+    Return what writes the files that --mcap and --html ask for.
+
+    Raises:
+        FlexdynError: A library that they need is not installed, or the description of a visual
+            is wrong.
+    """
+    found: list[Write] = []
+    if call.mcap:
+        from flexdyn_ros.visualization.mcap_file import rosbags, save_mcap
+
+        rosbags()
+        found.append((lambda motion, path: save_mcap(motion, dyn, path), 'trajectory.mcap'))
+    if call.html:
+        from flexdyn_ros.visualization.page import save_page, three_js
+        from flexdyn_ros.visualization.scene import Scene
+        from flexdyn_ros.visualization.visuals import package_folders
+
+        three_js()
+        packages = package_folders(call.package, '--package')
+        scene = Scene(dyn, description_folder(call), packages)
+        found.append((lambda motion, path: save_page(motion, scene, path, call.factor),
+                      'trajectory.html'))
+    return found
+
+
 def keep_motion(error: BaseException, folder: Path, event: str) -> None:
     """Write the motion that an error carries, if it has any."""
     motion = getattr(error, 'trajectory', None)
@@ -34,7 +67,7 @@ def keep_motion(error: BaseException, folder: Path, event: str) -> None:
 
 def write_files(
     trajectory: 'Trajectory', folder: Path, plots: bool, csv: bool = True, npz: bool = True,
-    references: Any = None, frames: Any = None,
+    references: Any = None, frames: Any = None, further: Sequence[Write] = (),
 ) -> list[Path]:
     """Write the files; one that cannot be written does not keep the other from its place."""
     files, failed = [], None
@@ -52,6 +85,7 @@ def write_files(
             warn(f'{path} is written')
         raise failed
     files.reverse()
+    files += [save(trajectory, folder / name) for save, name in further]
     if plots:
         from flexdyn_ros.simulation.plot import save_plots
 

@@ -23,6 +23,7 @@ from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.common.run_time_model import payload_problem, RunTimeModel
 from flexdyn_ros.nodes.common.topics import subscribe_measured_states, TFMessage
 from flexdyn_ros.nodes.markers.marker_array import MarkerLayout, no_markers, transform_message
+from flexdyn_ros.visualization.browser_view import BrowserView, FRAMES_PER_SECOND
 from flexdyn_ros.visualization.centre_lines import centre_lines, rigid_segments
 from flexdyn_ros.visualization.colours import legend, rounded_up
 from flexdyn_ros.visualization.scene import Scene
@@ -51,6 +52,7 @@ class DeflectionMarkersNode(RobotNode):
         super().__init__('deflection_markers_node', **node_arguments)
         self.stamp = Time()
         self.timer: Any = None
+        self.browser: Optional[BrowserView] = None
         self.markers = self.create_lifecycle_publisher(MarkerArray, '~/markers', 1)
         self.transforms: Any = None
         if self.parameters['publish_tf'] and TFMessage is None:
@@ -68,6 +70,8 @@ class DeflectionMarkersNode(RobotNode):
         """Refuse payloads that no body has or no link carries, and a reference that is unknown."""
         if values['reference'] == 'static' and values['deflection'] == 'modal_states':
             return 'reference is static, which needs deflection quasi_static or auto'
+        if values['browser'] and not values['browser'].rpartition(':')[2].isdigit():
+            return 'browser must be ADDRESS:PORT, such as 127.0.0.1:8080'
         try:
             package_folders(values['packages'], 'packages')
         except FlexdynError as error:
@@ -106,7 +110,7 @@ class DeflectionMarkersNode(RobotNode):
         self.scene = Scene(
             self.dyn, packages=package_folders(p['packages'], 'packages'),
             triangles=p['triangles'], radius=p['tube_radius'], visuals=p['visuals'],
-            rigid_meshes=False)
+            rigid_meshes=bool(p['browser']))
         self.lines = centre_lines(self.robot, p['points'])
         self.layout: Optional[MarkerLayout] = None
 
@@ -126,13 +130,23 @@ class DeflectionMarkersNode(RobotNode):
             self.quasi_static.reset()
 
     def start(self) -> None:
-        """Start drawing."""
-        self.timer = self.create_steady_timer(1.0 / self.parameters['rate'], self._draw)
+        """Start drawing, and the view in a browser."""
+        p, rate = self.parameters, self.parameters['rate']
+        if p['browser']:
+            host, _, port = p['browser'].rpartition(':')
+            self.browser = BrowserView(
+                self.scene, host, int(port), live=True, factor=p['exaggeration'])
+            self.get_logger().info(f'The view is at {self.browser.url}.')
+            rate = max(rate, FRAMES_PER_SECOND)
+        self.timer = self.create_steady_timer(1.0 / rate, self._draw)
         self.diagnostics.report(WARN, 'waiting for joint_states')
 
     def stop(self) -> None:
         """Stop drawing, and remove what is drawn."""
         self.destroy_timer(self.timer)
+        if self.browser is not None:
+            self.browser.stop()
+            self.browser = None
         if self.context.ok():
             self.markers.publish(no_markers(self._header()))
 
@@ -155,8 +169,13 @@ class DeflectionMarkersNode(RobotNode):
     # Output.
 
     def _draw(self) -> None:
-        p = self.parameters
         now = time.monotonic()
+        self._draw_state(now)
+        if self.browser is not None:
+            self.browser.step(now)
+
+    def _draw_state(self, now: float) -> None:
+        p = self.parameters
         problems = self.measured.problems(now, p['timeout'])
         if problems:
             self.diagnostics.report(WARN, f'nothing drawn: {listed(problems)}')
@@ -177,6 +196,8 @@ class DeflectionMarkersNode(RobotNode):
             self.diagnostics.report(WARN, 'no markers: waiting for modal_states')
             return
         self._publish_markers(modes, reference)
+        if self.browser is not None:
+            self._show(self.browser, modes, now)
         if self.transforms:
             self._publish_transforms(modes)
         kept = self.gravity_frame.problem if self.source == 'quasi_static' else None
@@ -254,6 +275,14 @@ class DeflectionMarkersNode(RobotNode):
                 self._header().frame_id, drawn, lines, rigid, scale, lifetime,
                 self.scene.resources, size)
         self.markers.publish(self.layout.message(self.stamp, drawn, lines, rigid))
+
+    def _show(self, browser: BrowserView, modes: np.ndarray, now: float) -> None:
+        """Hand the state to the browser, and the computed one beside a measured deflection."""
+        second = None
+        if browser.second and self.source == 'modal_states' and self.quasi_static is not None:
+            with suppress(FlexdynError):
+                second = self.coordinates.configuration(self.positions, self._static(now, 1.0))
+        browser.show(self.coordinates.configuration(self.positions, modes), second)
 
     def _publish_transforms(self, modes: np.ndarray) -> None:
         prefix = self.parameters['frame_prefix'] + self.parameters['tf_prefix']

@@ -20,6 +20,7 @@ import numpy as np
 
 # Bytes that a file and all its arrays may take.
 LARGEST = 2**32
+FRAMES_PER_SECOND, MOST_FRAMES = 30.0, 600
 # Arrays that older files do not hold.
 _LATER = ('work', 'dissipated', 'events')
 PathLike = Union[str, 'os.PathLike[str]']
@@ -127,6 +128,13 @@ class Trajectory:
             if item.type == 'np.ndarray' and item.name != 'events'
         }
         return replace(self, **rows)
+
+    def frames(self) -> np.ndarray:
+        """Return the samples that pictures in motion show: 30 a second, at most 600, (n,)."""
+        t = self.t
+        rate = min(FRAMES_PER_SECOND, MOST_FRAMES / max(t[-1] - t[0], 1e-9))
+        rows = np.searchsorted(t, np.arange(t[0], t[-1] + 0.5 / rate, 1.0 / rate))
+        return np.unique(rows.clip(max=len(t) - 1))
 
     @property
     def columns(self) -> Names:

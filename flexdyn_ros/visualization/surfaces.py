@@ -127,6 +127,7 @@ def read_surface(path: Path) -> Surface:
         raise ValueError(f'needs pycollada ({INSTALL})')
     try:
         found: Any = trimesh.load(str(path), force='mesh')
+        found.merge_vertices(merge_tex=True, merge_norm=True)
         vertices, faces = np.array(found.vertices, float), np.array(found.faces, int)
         unit = str(found.metadata.get('units', '')) if path.suffix.lower() == '.dae' else ''
     except Exception as error:  # of many kinds, in all readers

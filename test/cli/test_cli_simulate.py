@@ -51,6 +51,26 @@ def test_text_ends_with_the_folder(folder):
     assert written == ['trajectory.csv', 'trajectory.npz']
 
 
+def test_a_page_and_mcap_lie_beside_the_other_files(folder):
+    """They are written where asked for; a factor without a page is harmless, a wrong one not."""
+    pytest.importorskip('trimesh', reason='the page carries the three.js of trimesh')
+    pytest.importorskip('rosbags', reason='MCAP files are written by rosbags')
+    call = ('simulate', 'flexible.urdf', '--t-end', '0.1', '--no-plots', '--q0', 'shoulder=0.3',
+            '--out', 'seen', '--mcap', '--html', '--json')
+    run = flexdyn(*call, '--factor', '5', cwd=folder)
+    assert (run.returncode, run.stderr) == (0, '')
+    assert json.loads(run.stdout)['files'] == [
+        f'seen/trajectory.{kind}' for kind in ('csv', 'npz', 'mcap', 'html')]
+    assert sorted(path.name for path in (folder / 'seen').iterdir()) == [
+        f'trajectory.{kind}' for kind in ('csv', 'html', 'mcap', 'npz')]
+    page = (folder / 'seen' / 'trajectory.html').read_text()
+    assert page.startswith('<!DOCTYPE html>') and '$' + 'DATA' not in page
+    assert (folder / 'seen' / 'trajectory.mcap').read_bytes().startswith(b'\x89MCAP')
+    for words, error in ((('--factor', '0'), 'not positive'), (('--package', 'x'), 'NAME=PATH')):
+        run = flexdyn(*call, *words, cwd=folder)
+        assert run.returncode == 2 and error in run.stderr
+
+
 def test_adaptive_methods_take_tolerances(folder):
     """Names in any case; --dt takes samples; tolerances of other methods are a wrong call."""
     call = ('simulate', 'flexible.urdf', '--t-end', '0.02', '--dt', '0.01', '--no-plots', '--json',

@@ -31,10 +31,13 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / 'test' / 'identification'))
 from simulated_arms import described_arm  # noqa: E402, I100
 
+sys.path.append(str(ROOT / 'test' / 'visualization'))
+from headless import browser_page  # noqa: E402, I100
+
 pytestmark = pytest.mark.ros
 
 NODES = ('forward_dynamics', 'inverse_dynamics', 'deflection_markers')
-FILES = (*NODES, 'bringup', 'identify', 'trajectory_correction')
+FILES = (*NODES, 'bringup', 'identify', 'trajectory_correction', 'view')
 needs_stand_in = pytest.mark.skipif(
     stand_in.launch_ros_is_installed(),
     reason='the stand-in makes way for launch_ros, which is installed here',
@@ -295,6 +298,33 @@ def test_the_deflection_markers_launch_file_runs(share, description, probe, tmp_
             lambda: markers, 'markers', lambda: probe.publish('joint_states', state)
         )
     assert markers[0].markers
+
+
+@pytest.mark.slow
+def test_the_view_shows_live_topics(share, description, probe, tmp_path):
+    """Joint and modal states bend the arm in Chromium; the server binds this machine alone."""
+    pytest.importorskip('viser', reason='viser is not installed')
+    psutil = pytest.importorskip('psutil')
+    markers = probe.listen(MarkerArray, '/deflection_markers_node/markers')
+    names = fd.load_robot(flexible_arm()).mode_names
+    port = 8391
+
+    def send():
+        probe.publish('joint_states', joint_state(('shoulder', 'elbow'), (0.1, 0.2), (0.0, 0.0)))
+        probe.publish('modal_states', joint_state(names, (0.04,) + (0.0,) * (len(names) - 1), ()))
+
+    arguments = {'description_file': description, 'browser': f'127.0.0.1:{port}'}
+    with Launched(tmp_path / 'log', launch_file(share, 'view'), **arguments), \
+            browser_page() as page:
+        probe.wait_for(lambda: markers, 'markers', send)
+        listening = [c.laddr.ip for c in psutil.net_connections('tcp')
+                     if c.status == psutil.CONN_LISTEN and c.laddr.port == port]
+        assert listening == ['127.0.0.1']
+        page.goto(f'http://127.0.0.1:{port}')
+        page.wait_for_selector('text=deflection [m]')
+        probe.wait_for(
+            lambda: '0.05' in page.inner_text('body').split(), 'a legend up to 0.05 m', send)
+    assert f'http://127.0.0.1:{port}' in (tmp_path / 'log').read_text()
 
 
 def test_bringup_runs_all_three_nodes_on_one_clock(share, description, probe, tmp_path):

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The view of an arm in a browser, by the library viser: `flexdyn view` and view_node show it.
+
+One thread reads the controls, finds the state that they ask for, and draws it.
+"""
+
+from __future__ import annotations
+
+from contextlib import redirect_stdout
+from html import escape
+import io
+import math
+import time
+from typing import Any, Optional, Sequence
+
+from flexdyn_ros.errors import ArgumentError, FlexdynError
+from flexdyn_ros.simulation.configuration import ConfigurationMap
+from flexdyn_ros.simulation.record import Trajectory
+from flexdyn_ros.visualization.browser_arm import BrowserArm
+from flexdyn_ros.visualization.colours import Legend
+from flexdyn_ros.visualization.recorded_states import RecordedStates
+from flexdyn_ros.visualization.scene import QUANTITIES, Scene
+from flexdyn_ros.visualization.shown_states import StaticLoads, Vibration, vibrations
+import numpy as np
+
+FRAMES_PER_SECOND = 30.0
+VIBRATIONS_PER_SECOND = 0.5  # as drawn
+LARGEST_FACTOR = 100.0
+# Ranges of sliders without limits [rad], [m]; of modal coordinates, over the arm's length [1].
+TURN, WAY, BEND = math.pi, 1.0, 0.1
+SLIDERS, SAG, VIBRATION, RECORDING, TOPICS = (
+    'sliders', 'static deflection', 'vibration', 'recording', 'topics')
+NONE, RIGID, SECOND = 'none', 'rigid arm', 'second state'
+INSTALL = 'pip install viser trimesh pycollada fast-simplification matplotlib'
+
+
+def viser() -> Any:
+    """
+    Return the module viser.
+
+    Raises:
+        FlexdynError: It is not installed.
+    """
+    try:
+        import viser as found
+    except ImportError:
+        raise FlexdynError(
+            f'The view in a browser needs the library viser. Install it with: {INSTALL}'
+        ) from None
+    return found
+
+
+class BrowserView:
+    """
+    A server that shows one robot, and the controls beside it.
+
+    Attributes:
+        server: The ViserServer.
+        controls: Controls by name.
+        url: Address of the page.
+    """
+
+    def __init__(
+        self, scene: Scene, host: str = '127.0.0.1', port: int = 8080,
+        motions: Sequence[Trajectory] = (), live: bool = False, factor: float = 1.0,
+    ):
+        """
+        Start the server.
+
+        Args:
+            scene: What the robot looks like.
+            host: Address that the server binds.
+            port: Its port; the next free one where it is taken.
+            motions: Motions to play: one, and a second to overlay.
+            live: Whether states come from topics, by `show`.
+            factor: Factor on the deflection as drawn, at the start.
+
+        Raises:
+            ArgumentError: A motion is that of another robot.
+            FlexdynError: viser is not installed.
+        """
+        self._scene, self._dyn, robot = scene, scene.dyn, scene.dyn.robot
+        self._map = ConfigurationMap.of(self._dyn)
+        for motion in motions:
+            if motion.names != self._map.names:
+                raise ArgumentError('motion', f'moves other coordinates than "{robot.name}" has')
+        self._n_joints = robot.nq - robot.n_modes
+        self._recorded = RecordedStates(motions)
+        self._live: tuple[Optional[np.ndarray], Optional[np.ndarray]] = None, None
+        self._vibrations: list[Vibration] = []
+        self._asked: Any = None  # for which state vibrations or the deflection were computed
+        self._modes = np.zeros(robot.n_modes)
+        self._loads: Optional[StaticLoads] = None
+        self._drawn: Any = None
+        module = viser()
+        with redirect_stdout(io.StringIO()):  # its banner
+            self.server = module.ViserServer(host, port, label=robot.name, verbose=False)
+        self.url = f'http://{host}:{self.server.get_port()}'
+        self._arm = BrowserArm(self.server, scene, 'arm')
+        self._overlay = BrowserArm(self.server, scene, 'overlay', overlay=True)
+        self._look()
+        self.controls: dict[str, Any] = {}
+        first = TOPICS if live else RECORDING if motions else SLIDERS
+        self._add_controls(first, SECOND if len(motions) > 1 else NONE, live, factor)
+
+    def stop(self) -> None:
+        """Stop the server."""
+        with redirect_stdout(io.StringIO()):
+            self.server.stop()
+
+    def show(self, q: np.ndarray, second: Optional[np.ndarray] = None) -> None:
+        """Take a state from outside, (nq,), and one to overlay; drawn where topics are shown."""
+        self._live = np.array(q), None if second is None else np.array(second)
+
+    @property
+    def second(self) -> bool:
+        """Whether a second state is overlaid."""
+        return bool(self.controls['overlay'].value == SECOND)
+
+    def run(self) -> None:
+        """Draw until interrupted."""
+        while True:
+            start = time.monotonic()
+            self.step(start)
+            time.sleep(max(0.0, 1.0 / FRAMES_PER_SECOND - (time.monotonic() - start)))
+
+    def step(self, now: float) -> None:
+        """Draw the state that the controls ask for at a time [s], if it has changed."""
+        value = {name: control.value for name, control in self.controls.items()
+                 if hasattr(control, 'value')}
+        try:
+            q, second = self._state(value, now)
+        except FlexdynError as error:
+            self._say(str(error))
+            return
+        if q is None:
+            self._say('Waiting for topics.')
+            return
+        self._recorded.keep(now, q)
+        overlay = value['overlay']
+        if overlay == RIGID:
+            second = np.concatenate((q[: self._n_joints], np.zeros_like(self._modes)))
+        elif overlay == NONE:
+            second = None
+        key = (q.tobytes(), b'' if second is None else second.tobytes(),
+               value['factor'], value['colour'], value['limit'])
+        if key == self._drawn:
+            return
+        self._drawn = key
+        shown = self._arm.draw(q, value['factor'], value['colour'], value['limit'])
+        self._overlay.show(second is not None)
+        if second is not None:
+            self._overlay.draw(second, value['factor'], 'link')
+        self._show_legend(shown)
+
+    # What is shown.
+
+    def _state(self, value: dict[str, Any], now: float) -> tuple[Any, Any]:
+        """Return the configuration to draw and one to overlay, None where there is none."""
+        shown = value['shown']
+        if shown == TOPICS:
+            return self._live
+        if shown == RECORDING:
+            q, second, t = self._recorded.at(value['time'] if not value['play'] else None, now)
+            if q is not None:
+                if value['play']:
+                    self.controls['time'].value = t
+                return q, second
+        robot = self._dyn.robot
+        q = robot.neutral_configuration()
+        for k, name in enumerate(self._map.names):
+            if name in value:
+                q[k] = value[name]
+        if robot.loops:
+            q = self._dyn.project(q, np.zeros(robot.nv))[0]
+        joints = q[: self._n_joints]
+        if shown == SAG:
+            asked = (joints.tobytes(), value['gravity'], value['link'], value['mass'])
+            if asked != self._asked:
+                self._asked = asked
+                self._modes = self._deflection(joints, *asked[1:])
+            q[self._n_joints:] = self._modes
+        elif shown == VIBRATION:
+            q[self._n_joints:] = self._vibration(joints, value, now)
+        return q, None
+
+    def _deflection(self, joints: np.ndarray, *loads: Any) -> np.ndarray:
+        self._say('')
+        try:
+            self._loads = self._loads or StaticLoads(self._dyn)
+            return self._loads.deflection(joints, *loads)
+        except FlexdynError as error:
+            self._say(str(error))
+            return np.zeros_like(self._modes)
+
+    def _vibration(self, joints: np.ndarray, value: dict[str, Any], now: float) -> np.ndarray:
+        rest = np.zeros_like(self._modes)
+        if self._asked != joints.tobytes():
+            self._asked = joints.tobytes()
+            self._vibrations = vibrations(self._dyn, np.concatenate((joints, rest)))
+            self.controls['mode'].options = tuple(
+                f'{k}: {each}' for k, each in enumerate(self._vibrations, 1)) or (NONE,)
+        place = self.controls['mode'].value.partition(':')[0]
+        if not place.isdigit() or int(place) > len(self._vibrations):
+            return rest
+        phase = 2.0 * math.pi * VIBRATIONS_PER_SECOND * now
+        return value['amplitude'] * self._vibrations[int(place) - 1].at(phase)
+
+    # The page.
+
+    def _look(self) -> None:
+        """Place the camera about the arm at rest, and light it."""
+        drawn = self._scene.at(self._dyn.robot.neutral_configuration())
+        points = np.concatenate([d.vertices @ d.pose[:3, :3].T + d.pose[:3, 3] for d in drawn])
+        low, high = points.min(axis=0), points.max(axis=0)
+        self._size = float(np.linalg.norm(high - low))
+        scene, camera = self.server.scene, self.server.initial_camera
+        scene.set_up_direction('+z')
+        # What browsers without a graphics card can draw often enough.
+        scene.configure_environment_map(None)
+        scene.configure_default_lights(False)
+        scene.add_light_hemisphere('/light', ground_color=(120, 120, 130), intensity=4.5)
+        camera.look_at = tuple(((low + high) / 2.0).tolist())
+        camera.position = tuple(
+            ((low + high) / 2.0 + self._size * np.array([0.5, -1.2, 0.6])).tolist())
+
+    def _add_controls(self, shown: str, overlay: str, live: bool, factor: float) -> None:
+        gui, own, robot = self.server.gui, self.controls, self._dyn.robot
+        sources = [SLIDERS, SAG, VIBRATION, RECORDING, *([TOPICS] if live else [])]
+        own['shown'] = gui.add_dropdown('show', sources, initial_value=shown)
+        own['overlay'] = gui.add_dropdown(
+            'overlay', [NONE, RIGID, SECOND], initial_value=overlay)
+        own['status'] = gui.add_markdown('')
+        own['legend'] = gui.add_html('')
+        with gui.add_folder('Drawing'):
+            own['factor'] = gui.add_slider(
+                'factor on deflection', 0.0, max(LARGEST_FACTOR, factor), 0.5, factor)
+            own['colour'] = gui.add_dropdown('colour', [*QUANTITIES, 'link'])
+            own['limit'] = gui.add_number('legend up to (0: the largest)', 0.0, min=0.0)
+        with gui.add_folder('Recording'):
+            own['play'] = gui.add_checkbox('play', True)
+            own['time'] = gui.add_slider('time [s]', 0.0, self._recorded.end, 0.01, 0.0)
+            own['record'] = gui.add_button('Record')
+            own['record'].on_click(self._on_record)
+        with gui.add_folder('Static deflection'):
+            own['gravity'] = gui.add_checkbox('gravity', True)
+            own['mass'] = gui.add_number('payload [kg]', 0.0, min=0.0)
+            own['link'] = gui.add_dropdown(
+                'on link', robot.frame_names, initial_value=robot.frame_names[-1])
+        with gui.add_folder('Vibration'):
+            own['mode'] = gui.add_dropdown('mode', [NONE])
+            most = round(BEND * self._size, 4)
+            own['amplitude'] = gui.add_slider(
+                'amplitude [m | rad]', 0.0, most, most / 200.0, most / 2.0)
+        limits = self._limits()
+        with gui.add_folder('Joints'):
+            self._add_sliders(limits[: self._n_joints])
+        with gui.add_folder('Modes', expand_by_default=len(self._modes) <= 12):
+            self._add_sliders(limits[self._n_joints:])
+
+    def _limits(self) -> list[tuple[str, float, float]]:
+        """Return name, least and greatest value of each configuration coordinate."""
+        given = {joint.name: joint.limit for joint in self._dyn.robot.joints}
+        found = []
+        for k, (name, unit) in enumerate(zip(self._map.names, self._map.units)):
+            wide = BEND * self._size if k >= self._n_joints else TURN if unit == 'rad' else WAY
+            limit = given.get(name)
+            low = limit.lower if limit and limit.lower is not None else -wide
+            high = limit.upper if limit and limit.upper is not None else wide
+            if unit != '1':  # of a quaternion
+                found.append((name, round(low, 4), round(high, 4)))
+        return found
+
+    def _add_sliders(self, limits: Sequence[tuple[str, float, float]]) -> None:
+        for name, low, high in limits:
+            start = min(max(0.0, low), high)
+            step = (high - low) / 2000.0 or 1.0
+            self.controls[name] = self.server.gui.add_slider(name, low, high, step, start)
+
+    def _on_record(self, _: Any) -> None:
+        """Start a recording of what is shown, or end it."""
+        button = self.controls['record']
+        if self._recorded.toggle():
+            button.label = 'Stop recording'
+            return
+        button.label = 'Record'
+        self.controls['time'].max = self._recorded.end
+        self.controls['shown'].value = RECORDING
+
+    def _show_legend(self, shown: Optional[Legend]) -> None:
+        text = ''
+        if shown is not None:
+            colours = 255.0 * shown.colours(np.linspace(shown.low, shown.high, 16))[:, :3]
+            stops = ', '.join(f'rgb({r:.0f} {g:.0f} {b:.0f})' for r, g, b in colours)
+            ticks = ''.join(f'<span>{escape(text)}</span>' for _, text in shown.ticks(3))
+            text = (
+                f'<div style="padding: 0 1em"><b>{escape(shown.title)}</b>'
+                f'<div style="height: 12px; background: linear-gradient(to right, {stops})">'
+                '</div><div style="display: flex; justify-content: space-between">'
+                f'{ticks}</div></div>')
+        if self.controls['legend'].content != text:
+            self.controls['legend'].content = text
+
+    def _say(self, text: str) -> None:
+        if self.controls['status'].content != text:
+            self.controls['status'].content = text
