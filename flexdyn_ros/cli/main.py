@@ -44,7 +44,7 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _SUBCOMMANDS = (
-    check, info, modes, analyse, flex, simulate, sweep, plot, view, inverse_dynamics, generate,
+    check, info, modes, analyse, flex, simulate, plot, view, inverse_dynamics, generate,
     count, identify, excite, replay, track_tip, update_modes, convert,
 )
 

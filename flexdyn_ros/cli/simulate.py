@@ -27,7 +27,14 @@ import argparse
 import time
 from typing import Any
 
-from flexdyn_ros.cli.options import add_package, load, named_values, positive, print_json
+from flexdyn_ros.cli.options import (
+    add_package,
+    description_folder,
+    load,
+    named_values,
+    positive,
+    print_json,
+)
 from flexdyn_ros.cli.simulate_scenario import is_scenario, run_scenario
 from flexdyn_ros.cli.simulation_results import (
     further_files,
@@ -45,6 +52,8 @@ METHODS = (
     'auto', 'rk2', 'rk4', 'rk10', 'implicit', 'RK45', 'DOP853', 'Radau', 'BDF', 'LSODA',
 )
 _DEFAULT_STEP = 1e-3  # [s]
+SHARED = ('out', 'set', 'no_plots', 'mcap', 'html', 'factor', 'package')
+"""Options that a scenario takes too."""
 SUMMARY = 'motion from an initial state, or of a scenario: CSV, npz and plots'
 
 
@@ -159,7 +168,7 @@ def run(call: argparse.Namespace) -> int:
         chosen = choose(dyn, q0, call.dt, call.method, call.force, call.stops, driven)
         dt, method = chosen.dt, call.method
         limit = None if chosen.limit is None else chosen.limit.step
-    further = further_files(call, dyn)
+    further = further_files(call, dyn, description_folder(call))
     start = time.perf_counter()
     try:
         trajectory = _motion(call, dyn, (q0, qd0, torque), dt, method, base)
@@ -171,7 +180,7 @@ def run(call: argparse.Namespace) -> int:
         keep_motion(error, folder, f'the {event}')
         raise
     wall = time.perf_counter() - start
-    files = write_files(trajectory, folder, not call.no_plots, further)
+    files = write_files(trajectory, folder, not call.no_plots, further=further)
     summary = summarise(robot, trajectory, dt, limit, wall, folder, files)
     if call.json:
         print_json(summary)
@@ -216,7 +225,7 @@ def _refuse_other_options(call: argparse.Namespace) -> None:
     add_options(parser)
     plain = {**vars(parser.parse_args([])), 'extension': [], 'base_dir': None, 'form': None}
     for name, default in plain.items():
-        if name not in ('out', 'set', 'no_plots') and getattr(call, name) != default:
+        if name not in SHARED and getattr(call, name) != default:
             raise ArgumentError(
                 f'--{name.replace("_", "-")}', 'is given beside a scenario, which has it in the '
                 'file. Write it there, or change it by --set')

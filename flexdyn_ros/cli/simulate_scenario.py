@@ -9,6 +9,7 @@ from typing import Any
 
 from flexdyn_ros.cli.options import print_json
 from flexdyn_ros.cli.simulation_results import (
+    further_files,
     keep_motion,
     print_summary,
     shown_imbalance,
@@ -28,10 +29,13 @@ def is_scenario(word: str) -> bool:
 
 def run_scenario(call: argparse.Namespace) -> int:
     """Run the scenario of a call; return the exit code."""
+    from flexdyn_ros.robot_dynamics import Dynamics
     from flexdyn_ros.scenario import load, run
 
     scenario = load(call.urdf, _changes(call))
     outputs = scenario.data['outputs']
+    further = further_files(
+        call, Dynamics(scenario.robot), Path(scenario.data['robot']).parent)
     try:
         folder = new_folder(call.out or outputs['folder'] or scenario.name)
         with shown_imbalance():
@@ -42,7 +46,8 @@ def run_scenario(call: argparse.Namespace) -> int:
         raise
     files = write_files(
         found.motion, folder, plots=outputs['plots'] and not call.no_plots, csv=outputs['csv'],
-        npz=outputs['npz'], references=found.references, frames=found.frames)
+        npz=outputs['npz'], references=found.references, frames=found.frames,
+        further=further)
     if found.frames:
         files.append(_write_frames(folder / 'frames.csv', found))
     summary = summarise(

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Callable, Iterator, Optional, Sequence, TYPE_CHECKING
 import warnings
 
-from flexdyn_ros.cli.options import description_folder
 from flexdyn_ros.errors import FileNotWritten
 from flexdyn_ros.terminal import warn
 
@@ -30,9 +29,14 @@ Write = tuple[Callable[['Trajectory', Path], Path], str]
 """What writes a further file of a motion, and its name."""
 
 
-def further_files(call: argparse.Namespace, dyn: Any) -> list[Write]:
+def further_files(call: argparse.Namespace, dyn: Any, start: Optional[Path]) -> list[Write]:
     """
     Return what writes the files that --mcap and --html ask for.
+
+    Args:
+        call: The call.
+        dyn: Dynamics of the robot.
+        start: Folder that relative names of meshes start from, or None.
 
     Raises:
         FlexdynError: A library that they need is not installed, or the description of a visual
@@ -51,7 +55,7 @@ def further_files(call: argparse.Namespace, dyn: Any) -> list[Write]:
 
         three_js()
         packages = package_folders(call.package, '--package')
-        scene = Scene(dyn, description_folder(call), packages)
+        scene = Scene(dyn, start, packages)
         found.append((lambda motion, path: save_page(motion, scene, path, call.factor),
                       'trajectory.html'))
     return found

@@ -6,10 +6,9 @@ from __future__ import annotations
 import os
 from typing import Any, Union
 
+from flexdyn_ros.figures import figure_class, save
 from flexdyn_ros.linearisation.frequency_maps import Campbell, PoseMap
 from flexdyn_ros.linearisation.linear_system import LinearSystem
-from flexdyn_ros.output_files import new_file
-from flexdyn_ros.figures import figure_class, save
 import numpy as np
 
 PathLike = Union[str, os.PathLike[str]]

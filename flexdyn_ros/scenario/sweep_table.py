@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Optional, Sequence
 
 from flexdyn_ros.errors import ArgumentError, FlexdynError
-from flexdyn_ros.output_files import new_file, write_text
 from flexdyn_ros.figures import figure_class, save
+from flexdyn_ros.output_files import new_file, write_text
 import numpy as np
 
 Row = dict[str, Any]

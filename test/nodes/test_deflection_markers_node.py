@@ -9,7 +9,6 @@ from matplotlib import colormaps
 from node_processes import joint_state, key_values
 import numpy as np
 import pytest
-from rclpy.serialization import serialize_message
 from visualization_msgs.msg import Marker, MarkerArray
 
 pytestmark = pytest.mark.ros
