@@ -153,6 +153,38 @@ def test_a_sampled_pid_is_the_loop_written_out():
     assert np.abs(found.motion.tau).max() == limit
 
 
+@pytest.mark.parametrize('controller', [
+    {'type': 'torque', 'points': [{'time': 0, 'torques': {'hinge': 0}},
+                                  {'time': 0.3, 'torques': {'hinge': 3}}]},
+    {'type': 'pd', 'kp': 30, 'kd': 3},
+    {'type': 'pid', 'kp': 30, 'kd': 3, 'ki': 9},
+    {'type': 'pd_gravity', 'kp': 30, 'kd': 3},
+    {'type': 'computed_torque', 'kp': 30, 'kd': 3},
+    {'type': 'feed_forward', 'model': 'quasi_static', 'kp': 30, 'kd': 3},
+], ids=lambda controller: controller['type'])
+def test_every_controller_samples_with_delay_noise_and_saturation(controller):
+    """The torque is held for 10 ms, is bounded, and comes 5 ms after its sample."""
+    found = rod({**controller, 'rate': 100, 'delay': 0.005, 'saturation': 1.5,
+                 'noise': {'position': 1e-3, 'seed': 2}},
+                trajectories={'turn': {'type': 'quintic', 'points': [
+                    {'time': 0, 'positions': {'hinge': 0}},
+                    {'time': 0.4, 'positions': {'hinge': 0.2}}]}}).motion
+    tau = found.tau[:, 0]
+    assert np.abs(tau).max() <= 1.5
+    held = tau[5:395].reshape(-1, 10)
+    assert np.array_equal(held, np.repeat(held[:, :1], 10, axis=1))
+    assert len(np.unique(tau)) > 5
+
+
+def test_controllers_add_up():
+    """A constant torque beside PD acts as a set point that is farther by torque / kp."""
+    pd = {'type': 'pd', 'kp': 20, 'kd': 3}
+    both = run(load({'robot': ROD, 'simulation': {'duration': 0.4, 'step': 0.001}, 'controllers': {
+        'pd': pd, 'push': {'type': 'torque', 'constant': {'hinge': 2}}}}), False)
+    one = rod({**pd, 'setpoint': {'hinge': 0.1}})
+    assert both.motion.q == pytest.approx(one.motion.q, abs=1e-12)
+
+
 def test_back_calculation_holds_the_integral_down():
     """It overshoots less than an integral without anti-windup."""
     peaks = []
