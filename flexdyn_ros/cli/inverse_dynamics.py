@@ -17,15 +17,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from flexdyn_ros.cli.options import load, print_json
 from flexdyn_ros.cli.replay import MODELS, TERMS
 from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.output_files import write_text
-
-if TYPE_CHECKING:
-    import numpy as np
 
 SUMMARY = 'torques of a trajectory in a CSV file'
 

@@ -107,11 +107,6 @@ class CheckedSection(dict):
         super().__init__(values)
         self.place = place
 
-    @property
-    def name(self) -> str:
-        """The last key of its place."""
-        return self.place.path[-1] if self.place.path else ''
-
     def error(self, key: str, problem: str, advice: str = '') -> ScenarioError:
         """Return an error about one of its values."""
         return (self.place / key).error(problem, advice)

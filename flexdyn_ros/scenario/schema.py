@@ -190,13 +190,13 @@ class SchemaKey:
         if self.each == 'many':
             parts = value if isinstance(value, list) else [value]
             wide = isinstance(value, list)
-            return [self._section(each, place / k if wide else place)
-                    for k, each in enumerate(parts)]
+            return [
+                self._section(each, place / k if wide else place) for k, each in enumerate(parts)]
         if self.each == 'named':
             if not isinstance(value, dict):
                 raise place.error('is no section', 'Write names with a section each.')
-            return CheckedSection({name: self._section(each, place / name)
-                            for name, each in value.items()}, place)
+            named = {name: self._section(each, place / name) for name, each in value.items()}
+            return CheckedSection(named, place)
         return self._section(value, place)
 
     def absent(self, place: DocumentPlace) -> Any:
@@ -268,8 +268,8 @@ def _found_file(name: str, place: DocumentPlace) -> str:
 def _key(name: str, given: dict[str, Any]) -> SchemaKey:
     keys = tuple(_key(*each) for each in given.get('keys', {}).items())
     variants = {each: _key(each, below) for each, below in given.get('variants', {}).items()}
-    return SchemaKey(name, **{**given, 'keys': keys, 'variants': variants,
-                        'choices': tuple(given.get('choices', ()))})
+    choices = tuple(given.get('choices', ()))
+    return SchemaKey(name, **{**given, 'keys': keys, 'variants': variants, 'choices': choices})
 
 
 def _read_schema() -> SchemaKey:
