@@ -11,29 +11,35 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 SCENARIOS, PICTURES = ROOT / 'examples' / 'scenarios', ROOT / 'docs' / 'pictures' / 'scenarios'
-SHOWN = ('joints.png', 'tip_deflection.png', 'frames.png')
+COLUMNS = (('joints.png',), ('tip_deflection.png', 'frames.png'))
 WIDTH = 480  # of one figure [pixels]
 
 
 def draw(file: Path) -> Path:
-    """Run a scenario and draw its joints, tips and frames beside each other."""
+    """Run a scenario and draw its joints, and beside them its tips and frames."""
     found = run(load(file))
     with tempfile.TemporaryDirectory() as folder:
         save_plots(found.motion, folder, found.references, found.frames)
-        images = []
-        for name in SHOWN:
-            path = Path(folder) / name
-            if path.exists():
-                with Image.open(path) as image:
-                    size = (WIDTH, round(image.height * WIDTH / image.width))
-                    images.append(image.convert('RGB').resize(size))
-    sheet = Image.new(
-        'RGB', (WIDTH * len(images), max(image.height for image in images)), 'white')
-    for k, image in enumerate(images):
-        sheet.paste(image, (k * WIDTH, 0))
+        columns = [[_small(Path(folder) / name) for name in column
+                    if (Path(folder) / name).exists()] for column in COLUMNS]
+    columns = [column for column in columns if column]
+    height = max(sum(image.height for image in column) for column in columns)
+    sheet = Image.new('RGB', (WIDTH * len(columns), height), 'white')
+    for k, column in enumerate(columns):
+        top = 0
+        for image in column:
+            sheet.paste(image, (k * WIDTH, top))
+            top += image.height
     picture = PICTURES / f'{file.stem}.png'
-    sheet.quantize(32).save(picture, optimize=True)
+    sheet.quantize(96).save(picture, optimize=True)
     return picture
+
+
+def _small(path: Path) -> Image.Image:
+    """Return a picture at WIDTH."""
+    with Image.open(path) as image:
+        size = (WIDTH, round(image.height * WIDTH / image.width))
+        return image.convert('RGB').resize(size, Image.Resampling.LANCZOS)
 
 
 def main() -> None:

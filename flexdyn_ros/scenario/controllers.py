@@ -66,7 +66,7 @@ class ScenarioController:
         self.section, robot = section, setting.robot
         self.names = tuple(section['joints'] or setting.start)
         for name in self.names:
-            section.known('joints', name, tuple(setting.start), 'joint')
+            section.known('joints', name, tuple(setting.start), 'driven joint')
         self.of_v = np.array([robot.coordinate_names.index(n) for n in self.names], dtype=int)
         self.gravity: Optional[np.ndarray] = None
         self.model: Any = None
@@ -110,7 +110,7 @@ class ScenarioController:
                         'Write the largest torque by joint.')
                 found[k] = limit.effort
         elif given is not None:
-            found = section.vector('saturation', self.names, 'joint', np.inf)
+            found = section.vector('saturation', self.names, 'driven joint', np.inf)
         return found
 
     def _refuse_without_rate(self) -> None:
@@ -142,7 +142,7 @@ def _followed(
     if section['setpoint'] is not None or (name is None and not known):
         row = np.array([setting.start[joint] for joint in controller.names])
         if section['setpoint'] is not None:
-            row = section.vector('setpoint', controller.names, 'joint', row)
+            row = section.vector('setpoint', controller.names, 'driven joint', row)
         followed = PiecewisePolynomial(np.array([0.0, 1.0]), row[np.newaxis, np.newaxis])
     else:
         name = next(iter(known)) if name is None else name
@@ -154,7 +154,7 @@ def _followed(
 
 def _tracking(controller: ScenarioController, setting: ControlSetting) -> TrackingTorque:
     section, names = controller.section, controller.names
-    gains = {key: section.complete(key, names, 'joint') for key in ('kp', 'kd', 'ki')
+    gains = {key: section.complete(key, names, 'driven joint') for key in ('kp', 'kd', 'ki')
              if key in section}
     law = TrackingTorque(
         setting.robot, [0.0], np.zeros((1, len(names))), joints=names, **gains)
@@ -193,9 +193,9 @@ def _computed_torque(controller: ScenarioController, setting: ControlSetting) ->
     controller.names = names = tuple(setting.start)
     controller.of_v = np.array([setting.robot.coordinate_names.index(n) for n in names])
     controller.model = setting.new_model()
+    kp, kd = (section.complete(key, names, 'driven joint') for key in ('kp', 'kd'))
     law = ComputedTorque(
-        setting.robot, controller.model, [0.0], np.zeros((1, len(names))),
-        kp=section.complete('kp', names, 'joint'), kd=section.complete('kd', names, 'joint'))
+        setting.robot, controller.model, [0.0], np.zeros((1, len(names))), kp=kp, kd=kd)
     law.reference = _followed(controller, setting)[0]
     return law
 

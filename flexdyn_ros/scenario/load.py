@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Mapping, Optional, Union
 
-from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.errors import ArgumentError, did_you_mean, UnknownName
 from flexdyn_ros.model.load import load_robot
 from flexdyn_ros.model.records.robot import Robot
 from flexdyn_ros.scenario.document import CheckedSection, DocumentPlace, read_file, ScenarioError
@@ -40,7 +40,9 @@ class Scenario:
         """
         self._document, self._place = document, place
         for key, value in (changes or {}).items():
-            document = _changed(document, key.split('.'), value, key)
+            path = key.split('.')
+            _refuse_new_name(document, path, key)
+            document = _changed(document, path, value, key)
         self.data: CheckedSection = SCENARIO.checked(document, place)
         self.file = place.file
         self.name = Path(place.file).stem if place.file else 'scenario'
@@ -85,6 +87,17 @@ def load(
         return Scenario(dict(source), DocumentPlace(''), changes)
     document, place = read_file(source)
     return Scenario(document, place, changes)
+
+
+def _refuse_new_name(document: Any, path: list[str], key: str) -> None:
+    """Raise an error where a value of a controller or the like that is not there is changed."""
+    named = [each.name for each in SCENARIO.keys if each.each == 'named']
+    if len(path) < 3 or path[0] not in named:
+        return
+    known = (document or {}).get(path[0]) or {}
+    if path[1] not in known:
+        raise ScenarioError(
+            f'there is no "{path[1]}" in {path[0]}', key=key, advice=did_you_mean(path[1], known))
 
 
 def _changed(document: Any, path: list[str], value: Any, key: str) -> Any:

@@ -138,7 +138,7 @@ def start_integral(controller: ScenarioController) -> np.ndarray:
     law, section = controller.law, controller.section
     if not law.integrals:
         return np.zeros(0)
-    torque = section.vector('integral_torque', controller.names, 'joint')
+    torque = section.vector('integral_torque', controller.names, 'driven joint')
     return np.divide(torque, law.ki, out=np.zeros_like(torque), where=law.ki > 0.0)
 
 

@@ -70,28 +70,29 @@ def make_trajectory(section: CheckedSection, start: Start) -> ScenarioTrajectory
 def _ends(section: CheckedSection, start: Start) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     names = tuple(start)
     initial = np.array([start[name] for name in names])
-    first = section.vector('start', names, 'joint', initial)
-    return names, first, section.vector('end', names, 'joint', first)
+    first = section.vector('start', names, 'driven joint', initial)
+    return names, first, section.vector('end', names, 'driven joint', first)
+
+
+def _of_moving(
+    section: CheckedSection, key: str, names: Sequence[str], way: np.ndarray, other: float
+) -> np.ndarray:
+    """Return a value of each joint, which must be written for those that move, (n,)."""
+    if isinstance(section[key], dict):
+        section.complete(key, [name for name, x in zip(names, way) if x], 'driven joint')
+    return section.vector(key, names, 'driven joint', other)
 
 
 def _cycloidal(section: CheckedSection, start: Start) -> ScenarioTrajectory:
     names, first, last = _ends(section, start)
-    moving = [name for name, a, b in zip(names, first, last) if a != b]
-    if isinstance(section['duration'], dict):
-        section.complete('duration', moving, 'joint')
-    longest = max(np.ravel(list(section['duration'].values())) if isinstance(
-        section['duration'], dict) else [section['duration']])
-    motion = cycloidal(first, last, section.vector('duration', names, 'joint', float(longest)))
-    return ScenarioTrajectory(names, shifted(motion, section['delay']))
+    durations = _of_moving(section, 'duration', names, last - first, 1.0)
+    return ScenarioTrajectory(names, shifted(cycloidal(first, last, durations), section['delay']))
 
 
 def _trapezoidal(section: CheckedSection, start: Start) -> ScenarioTrajectory:
     names, first, last = _ends(section, start)
-    bounds = []
-    for key in ('velocity', 'acceleration'):
-        if isinstance(section[key], dict):
-            section.complete(key, [n for n, a, b in zip(names, first, last) if a != b], 'joint')
-        bounds.append(section.vector(key, names, 'joint', np.inf))
+    bounds = [_of_moving(section, key, names, last - first, np.inf)
+              for key in ('velocity', 'acceleration')]
     motion = trapezoidal(first, last, *bounds)
     return ScenarioTrajectory(names, shifted(motion, section['delay']), smooth=False)
 
@@ -128,7 +129,7 @@ def _points(
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     names = tuple(start)
     initial = np.array([start[name] for name in names])
-    t, q = rows_over_time(section, 'positions', names, 'joint', initial)
+    t, q = rows_over_time(section, 'positions', names, 'driven joint', initial)
     if len(t) < 2:
         raise section.error('points', f'has {len(t)} points', 'Write at least two.')
     return names, t, q
@@ -149,7 +150,7 @@ def _csv(section: CheckedSection, start: Start) -> ScenarioTrajectory:
         t, signals = read_signals(section['file'])
     names = tuple(section['joints'] or start)
     for name in names:
-        section.known('joints', name, tuple(start), 'joint')
+        section.known('joints', name, tuple(start), 'driven joint')
     columns = [find_signal(signals, 'q', name) for name in names]
     for name, column in zip(names, columns):
         if column is None:
@@ -172,7 +173,7 @@ def _bag(section: CheckedSection, start: Start) -> ScenarioTrajectory:
     message = messages[-1][1]
     names = tuple(message.joint_names)
     for name in names:
-        section.known('file', name, tuple(start), 'joint')
+        section.known('file', name, tuple(start), 'driven joint')
     points = message.points
     stamps = [point.time_from_start for point in points]
     t = np.array([each.sec + each.nanosec / NANOSECONDS for each in stamps])

@@ -21,8 +21,8 @@ NUMERIC = {
     'track-tip': 6, 'update-modes': 3,
 }
 COMMANDS = (
-    'check', 'info', 'modes', 'flex', 'reduce', 'simulate', 'generate', 'count', 'identify',
-    'excite', 'replay', 'track-tip', 'update-modes', 'convert',
+    'check', 'info', 'modes', 'flex', 'reduce', 'simulate', 'inverse-dynamics', 'generate',
+    'count', 'identify', 'excite', 'replay', 'track-tip', 'update-modes', 'convert',
 )
 
 

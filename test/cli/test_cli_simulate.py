@@ -154,18 +154,25 @@ def test_massless_moving_link_is_refused_by_name(folder):
     assert 'ghost' in run.stderr
 
 
-def test_an_interrupt_leaves_the_motion_so_far(folder):
+LONG = 'robot: arm.urdf\nsimulation: {duration: 1.0e+4, method: rk10}\n'
+
+
+@pytest.mark.parametrize(('call', 'name'), [
+    (('arm.urdf', '--t-end', '1e4', '--method', 'rk10', '--out', 'long'), 'long'),
+    (('endless.yaml',), 'endless'),
+])
+def test_an_interrupt_leaves_the_motion_so_far(folder, call, name):
     """Exit code 130, and files that are whole."""
+    (folder / 'endless.yaml').write_text(LONG)
     first = flexdyn('simulate', 'arm.urdf', '--t-end', '0.01', '--no-plots', cwd=folder)
     assert first.returncode == 0
-    call = ('simulate', 'arm.urdf', '--t-end', '1e4', '--method', 'rk10', '--out', 'long')
     process = subprocess.Popen(
-        [sys.executable, '-m', 'flexdyn_ros', *call], cwd=folder, env=surroundings(),
+        [sys.executable, '-m', 'flexdyn_ros', 'simulate', *call], cwd=folder, env=surroundings(),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )
     try:
         deadline = time.monotonic() + 60.0
-        while not (folder / 'long').exists() and time.monotonic() < deadline:
+        while not (folder / name).exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
@@ -174,9 +181,9 @@ def test_an_interrupt_leaves_the_motion_so_far(folder):
         process.kill()
     assert process.returncode == 130
     assert 'the motion before the interrupt' in error and error.endswith('Interrupted.\n')
-    motion = load_npz(folder / 'long' / 'trajectory.npz')
+    motion = load_npz(folder / name / 'trajectory.npz')
     assert 10 < len(motion) < 10**7
-    assert sorted(path.name for path in (folder / 'long').iterdir()) == [
+    assert sorted(path.name for path in (folder / name).iterdir()) == [
         'trajectory.csv', 'trajectory.npz']
 
 

@@ -54,6 +54,7 @@ CHANGES = {
     'hslm': {
         'platform_mass': {'platform_mass': '8'},
         'gravity': {'gravity': '0 0 -9.81'},
+        'actuated': {'actuated': 'leg1/tx leg2/tx'},
     },
     'dual_arm': {'modes': {'modes': '2'}, 'payload_mass': {'payload_mass': '0'}},
     'flexible_beam': {

@@ -92,6 +92,7 @@ WRONG = [
     ({'controllers.motors': {'type': 'torque', 'file': 'x.csv'}}, 'file', 'does not exist'),
     ({'controllers.motors.saturation': 'limit'}, 'saturation', 'a number'),
     ({'payload.0': 1}, 'payload.0', 'is no key'),
+    ({'controllers.motor.kp': 1}, 'controllers.motor.kp', 'Did you mean "motors"?'),
     ({'simulation.duration.x': 1}, 'simulation.duration.x', 'below'),
 ]
 

@@ -73,6 +73,34 @@ def test_three_legs_under_pid_move_as_the_validation_of_one_leg(name, case, rows
         assert value == pytest.approx(expected, abs=tolerance)
 
 
+def test_the_flexible_double_pendulum_leaves_the_rigid_one_as_in_the_validation():
+    """Largest deviations of samples each 5 ms, by an independent model of case 3."""
+    rigid = run(load(STUDIES / 'double_pendulum_soft.yaml', {'arguments.modes': 0}), False)
+    for kind in ('soft', 'stiff'):
+        found = run(load(STUDIES / f'double_pendulum_{kind}.yaml'), False)
+        expected, tolerance = row('er_case3', f'{kind}_1')
+        deviation = np.abs(found.motion.q[::10, :2] - rigid.motion.q[::10]).max(axis=0)
+        assert (np.abs(deviation - expected) <= tolerance).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(('number', 'mode', 'key'), [
+    (1, 'link2/bending_y1', 'regression'), (2, 'link2/bending_z1', 'regression'),
+    (3, 'link1/bending_z1', 'high_regression'), (4, 'link1/bending_z1', 'high_regression'),
+])
+def test_two_links_vibrate_as_in_the_validation(number, mode, key):
+    """The loudest frequency of case 4, above 15 Hz in the cases with a slow one."""
+    found = run(load(STUDIES / f'two_links_case4_{number}.yaml', {
+        'simulation.duration': 2, 'simulation.step': 5e-4}), False)
+    samples = found.motion.coordinate(mode)
+    size = 16 * len(samples)
+    spectrum = np.abs(np.fft.rfft(np.hanning(len(samples)) * (samples - samples.mean()), size))
+    frequencies = np.fft.rfftfreq(size, 5e-4)
+    spectrum[frequencies < (15.0 if number > 2 else 1.0)] = 0.0
+    expected, tolerance = row(f'er_case4_{number}', key)
+    assert frequencies[np.argmax(spectrum)] == pytest.approx(expected, abs=2.0 * tolerance)
+
+
 @pytest.mark.slow
 def test_three_analyses_of_segments_swing_alike():
     """T1 to T3 of Martins and Machado: in the plane the further rotations stay at rest."""
