@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any, Optional, TYPE_CHECKING
 
 from flexdyn_ros.cli.options import count, load, named_values, positive, print_json
-from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.urdf.values import number
 from flexdyn_ros.output_files import new_file, new_folder, write_text
 from flexdyn_ros.terminal import heading, table
@@ -89,6 +89,8 @@ def run(call: argparse.Namespace) -> int:
     import numpy as np
 
     robot = load(call)
+    if call.frame and call.frame not in robot.frame_names:
+        raise UnknownName('frame', call.frame, robot.frame_names)
     grid = dict(map(_grid, call.map))
     states = math.prod(map(len, grid.values())) if grid else 0
     dyn = Dynamics(robot, 'auto' if states > MANY else 'reference')
@@ -227,7 +229,7 @@ def _maps(
         files += [folder / 'pose_map.png', _write_table(
             folder / 'pose_map.csv', [*poses.names, *heads],
             np.hstack((places.reshape(-1, len(poses.names)),
-                       poses.frequencies.reshape(len(places[..., 0].ravel()), -1))))]
+                       poses.frequencies.reshape(-1, poses.frequencies.shape[-1]))))]
         pictures.save_pose_map(poses, files[-2])
     return files
 
