@@ -29,8 +29,8 @@ import math
 from pathlib import Path
 from typing import Any, Optional, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import load, named_values, positive, print_json
-from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.cli.options import count, load, named_values, positive, print_json
+from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.urdf.values import number
 from flexdyn_ros.output_files import new_file, new_folder, write_text
 from flexdyn_ros.terminal import heading, table
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 SUMMARY = 'static equilibrium, poles, transfer functions, Campbell diagram and pose maps'
 SPEEDS = 41  # of a Campbell diagram
+# Poles below this part of the largest one are zero: double ones are found to half of the digits.
+ZERO = 1e-9
 # States in maps from which on it pays to compile.
 MANY = 300
 FREQUENCIES = 600  # of a Bode plot
@@ -72,7 +74,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help='one or two joints over which the lowest frequencies are mapped')
     parser.add_argument('--frame', metavar='LINK', help='frame that equilibrium and map show')
     parser.add_argument(
-        '--modes', metavar='N', type=int, default=3,
+        '--modes', metavar='N', type=count, default=3,
         help='frequencies in maps and diagrams (default: 3)')
     parser.add_argument(
         '-o', '--out', metavar='DIR', default='linear_analysis',
@@ -87,6 +89,8 @@ def run(call: argparse.Namespace) -> int:
     import numpy as np
 
     robot = load(call)
+    if call.frame and call.frame not in robot.frame_names:
+        raise UnknownName('frame', call.frame, robot.frame_names)
     grid = dict(map(_grid, call.map))
     states = math.prod(map(len, grid.values())) if grid else 0
     dyn = Dynamics(robot, 'auto' if states > MANY else 'reference')
@@ -103,6 +107,8 @@ def run(call: argparse.Namespace) -> int:
         system = system.under_control(*(
             gains * robot.n_joints if len(gains) == 1 else gains for gains in (call.kp, call.kd)))
     files += [_write_system(folder, system, found.q), *_draw(call, folder, system)]
+    poles = system.poles()
+    moving = np.abs(poles) > ZERO * np.abs(poles).max(initial=0.0)
     answer: dict[str, Any] = {
         'name': robot.name,
         'joint_torques_n_m_or_n': dict(zip(robot.joint_names, found.tau.tolist())),
@@ -111,7 +117,8 @@ def run(call: argparse.Namespace) -> int:
         'poles': [
             {'real_per_s': pole.real, 'imaginary_rad_per_s': pole.imag,
              'frequency_hz': abs(pole) / (2.0 * np.pi), 'damping_ratio': damping_ratio(pole)}
-            for pole in map(complex, system.poles()) if pole.imag >= 0.0],
+            for pole in map(complex, poles[moving]) if pole.imag >= 0.0],
+        'poles_at_zero': int(np.count_nonzero(~moving)),
         'inputs': dict(zip(system.inputs, system.input_units)),
         'outputs': dict(zip(system.outputs, system.output_units)),
     }
@@ -219,11 +226,10 @@ def _maps(
             dyn, grid, q, call.modes, call.frame, bar.update)
         bar.close()
         places = np.stack(np.meshgrid(*poses.positions, indexing='ij'), axis=-1)
-        count = poses.frequencies.shape[-1]
         files += [folder / 'pose_map.png', _write_table(
             folder / 'pose_map.csv', [*poses.names, *heads],
             np.hstack((places.reshape(-1, len(poses.names)),
-                       poses.frequencies.reshape(-1, count))))]
+                       poses.frequencies.reshape(-1, poses.frequencies.shape[-1]))))]
         pictures.save_pose_map(poses, files[-2])
     return files
 
@@ -250,5 +256,6 @@ def text(answer: dict[str, Any]) -> str:
         *([f'  the frame moves by {", ".join(f"{x:.4g}" for x in shift)} m'] if shift else []),
         *block('poles', ('real [1/s]', 'imaginary [rad/s]', 'frequency [Hz]', 'damping ratio'),
                (tuple(pole.values()) for pole in answer['poles'])),
+        f'  and {answer["poles_at_zero"]} at zero',
         '', 'Written: ' + ', '.join(answer['files']),
     ])

@@ -182,6 +182,17 @@ def positive(text: str) -> float:
 positive.__name__ = 'positive number'
 
 
+def count(text: str) -> int:
+    """Read a whole number of at least one; argparse reports a failure."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f'{text} is not positive')
+    return value
+
+
+count.__name__ = 'positive whole number'
+
+
 def named_values(
     words: Sequence[str], names: Sequence[str], start: 'np.ndarray', option: str
 ) -> 'np.ndarray':

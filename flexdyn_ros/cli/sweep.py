@@ -19,7 +19,7 @@ import argparse
 import os
 from typing import Any
 
-from flexdyn_ros.cli.options import add_json, EXIT_CODES, print_json
+from flexdyn_ros.cli.options import add_json, count, EXIT_CODES, print_json
 from flexdyn_ros.errors import ArgumentError, FlexdynError
 from flexdyn_ros.output_files import new_folder
 
@@ -40,11 +40,11 @@ def add_parser(subparsers: Any) -> None:
         '--set', metavar='KEY=VALUE', action='append', default=[],
         help='another value of the scenario')
     parser.add_argument(
-        '--samples', metavar='N', type=_count, default=0,
+        '--samples', metavar='N', type=count, default=0,
         help='random samples of the values instead of their grid')
     parser.add_argument('--seed', metavar='N', type=int, default=0, help='of the samples')
     parser.add_argument(
-        '--workers', metavar='N', type=_count, default=len(os.sched_getaffinity(0)),
+        '--workers', metavar='N', type=count, default=len(os.sched_getaffinity(0)),
         help='processes (default: one a core)')
     parser.add_argument(
         '--dask', metavar='ADDRESS', help='scheduler of a Dask cluster, or "local"')
@@ -57,16 +57,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--debug', action='store_true', help='print the traceback of an error')
     add_json(parser)
     parser.set_defaults(run=run)
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f'{text} is not positive')
-    return value
-
-
-_count.__name__ = 'positive whole number'
 
 
 def run(call: argparse.Namespace) -> int:

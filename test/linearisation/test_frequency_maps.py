@@ -123,7 +123,8 @@ def test_the_command_writes_tables_and_pictures(tmp_path, capsys):
 @pytest.mark.parametrize('words, problem', [
     (['--wrench', 'tip=1,2'], 'six numbers'), (['--map', 'pitch=0:1'], 'FROM:TO:COUNT'),
     (['--map', 'pich=0:1:2'], 'pitch'), (['--campbell', 'yaw'], 'JOINT=SPEED'),
-    (['--kp', '3'], '--kd'), (['--outputs', 'tipp/x'], 'Did you mean "tip"'),
+    (['--kp', '3'], '--kd'), (['--frame', 'tipp'], 'Did you mean "tip"'),
+    (['--outputs', 'tipp/x'], 'Did you mean "tip"'),
     (['--at', 'boom/bending_y1=0.1'], 'coordinate')])
 def test_wrong_calls_are_named(tmp_path, capsys, words, problem):
     (tmp_path / 'arm.urdf').write_text(arm())
