@@ -264,8 +264,8 @@ def _shape(robot: Robot, name: str, visual: Visual, surface: Surface, budget: in
                key=lambda each: each.length, default=None)
     if visual.shape == 'mesh' and beam is not None:
         surface = fitted(surface, np.array(beam.direction), beam.length, budget)
-    return SceneShape(name, link, surface, np.eye(4), visual.colour, visual,
-                 _pieces(robot, link, surface.vertices))
+    pieces = _pieces(robot, link, surface.vertices)
+    return SceneShape(name, link, surface, np.eye(4), visual.colour, visual, pieces)
 
 
 def _pieces(robot: Robot, link: str, vertices: np.ndarray) -> tuple[BendingPart, ...]:
