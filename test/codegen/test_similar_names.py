@@ -48,7 +48,7 @@ def test_arguments_of_both_links(first, second):
     """Arguments of generated code: wrenches, payloads and parameters."""
     pair = (first, second)
     model = robot(pair)
-    code = fd.generate(model, 'inverse_dynamics', 'python', arguments=(
+    code = fd.generate(model, 'inverse_dynamics', 'python', optimise='quick', arguments=(
         *(f'payload:{name}' for name in pair), *(f'wrench:{name}' for name in pair),
         *(f'{name}/mass' for name in pair), *(f'{name}/viscous' for name in pair),
     ))

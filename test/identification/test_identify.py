@@ -7,6 +7,7 @@ import json
 import flexdyn_ros as fd
 from flexdyn_ros.cli.main import main
 from flexdyn_ros.errors import ArgumentError, UnknownName
+from flexdyn_ros.identification.regressor import known_forces
 from flexdyn_ros.identification.torque_model import TorqueModel
 from flexdyn_ros.model.check import check_robot
 import numpy as np
@@ -225,7 +226,7 @@ def test_payload_alone_and_gravity_alone(arm):
 
 def test_gains_of_drives_from_a_run_with_a_known_load(arm):
     factors, scores = np.array([1.2, 0.8, 1.1]), []
-    for seed in range(4):
+    for seed in range(2):
         random = np.random.default_rng(seed)
         true = true_arm(arm, random)
         body = ('link3', 3.0, (0.1, 0.0, 0.1))
@@ -269,9 +270,8 @@ def test_poor_motions_are_named(arm):
     motion = recorded(arm, random)
     still = motion.q.copy()
     still[:, 2] = 0.3
-    dyn = fd.Dynamics(arm, backend='reference')
-    tau = np.array([dyn.gravity_vector(q) for q in still])
-    found = fd.identify(arm, fd.Motion(motion.t, still, tau=tau + random.normal(size=tau.shape)))
+    tau = known_forces(arm, still, 0.0 * still, 0.0 * still) + random.normal(size=still.shape)
+    found = fd.identify(arm, fd.Motion(motion.t, still, tau=tau))
     text = ' '.join(found.warnings)
     assert 'Joint "joint3" moves in one direction alone, or hardly' in text
     assert 'condition number' in text

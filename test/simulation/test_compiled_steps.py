@@ -5,7 +5,7 @@ from pathlib import Path
 import signal
 import threading
 
-from codegen.compiled import needs_compiler
+from codegen.compiled import needs_compiler, QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.simulation import SimulationDiverged, TorqueTable, TrackingTorque
@@ -175,6 +175,7 @@ CONSTRAINED = {
 @pytest.mark.parametrize('case', CONSTRAINED)
 def test_compiled_steps_on_bases_and_with_loops_are_those_of_python(case, monkeypatch):
     """Constant accelerations of a base, wrenches, friction and stops, to rounding."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
     make, arguments, method = CONSTRAINED[case]
     robot, q, qd, given = make(*arguments)
     run = q, qd, None, 0.0605, 1e-3, method

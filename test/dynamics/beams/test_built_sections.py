@@ -11,6 +11,7 @@ frequency equation and mode shapes of a cantilever beam coupled in bending and t
 Sound and Vibration 224, 1999.
 """
 
+from codegen.compiled import QUICK
 import flexdyn_ros as fd
 from flexdyn_ros.errors import ModelError
 from flexdyn_ros.simulation.tip_deflections import tip_deflections
@@ -178,8 +179,9 @@ def test_a_force_through_the_centroid_twists_the_channel():
 
 
 @pytest.mark.parametrize('backend', ['reference', 'python', 'c'])
-def test_swinging_channel(backend):
+def test_swinging_channel(backend, monkeypatch):
     """Inversion, energy slopes, derivatives, batch, kinematic influence, energy balance."""
+    monkeypatch.setenv('FLEXDYN_CFLAGS', QUICK)
     beam = (f'{Z_SECTION} shear="2.6e10" j="3e-8" polar="3.3e-7" shear_centre="0.02 -0.01" '
             'rotary_inertia="true"')
     robot = strip(
