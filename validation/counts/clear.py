@@ -74,7 +74,7 @@ def with_constants_computed(
         terms = []
         for variables, parts in groups.items():
             (sign, fixed), *others = parts
-            number = sum(sign * prod(values[name] for name in fixed) for sign, fixed in parts)
+            number = sum(sign * prod(found[name] for name in fixed) for sign, fixed in parts)
             if abs(number) < _ZERO:
                 continue
             if others:
@@ -190,8 +190,15 @@ def last_steps(
     """
     values = constants(rows)
     values |= {name: values[other] for name, other in equal.items()}
-    listing = inverse_dynamics(rows, **parts).without_unused().with_trigonometry()
-    computed, _ = with_constants_computed(listing, values)
+    return all_steps(inverse_dynamics(rows, **parts), values)
+
+
+def all_steps(
+    listing: Listing, values: Mapping[str, float]
+) -> tuple[Listing, Listing, Listing]:
+    """Return a listing after CLEAR's steps on constants, duplicates and factors."""
+    used = listing.without_unused().with_trigonometry()
+    computed, _ = with_constants_computed(used, values)
     computed = computed.without_unused()
     renamed = with_duplicates_renamed(computed)
     return computed, renamed, factored(renamed)
