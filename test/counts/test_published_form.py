@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from validation.counts.clear import (
     constants,
+    factored,
     with_constants_computed,
     with_duplicates_renamed,
 )
@@ -79,7 +80,7 @@ def test_counts_are_the_published_ones():
     assert statements == pytest.approx(expected['statements'], abs=1)
 
 
-STEPS = ('source', 'unused', 'trigonometry', 'constants', 'duplicates')
+STEPS = ('source', 'unused', 'trigonometry', 'constants', 'duplicates', 'factors')
 
 
 @pytest.mark.parametrize('robot', ['Stanford6', 'Puma6'])
@@ -97,6 +98,8 @@ def test_the_listing_computes_the_torques(robot, step):
         listing, values = with_constants_computed(listing, values)
     if last > 3:
         listing = with_duplicates_renamed(listing)
+    if last > 4:
+        listing = factored(listing)
     dyn = fd.Dynamics(table_robot(robot), backend='reference')
     expected = dyn.inverse_dynamics(STATE['TH'], STATE['QD'], STATE['QF'])
     np.testing.assert_allclose(_run(listing, values), expected, rtol=1e-12, atol=1e-12)
@@ -138,3 +141,12 @@ def test_duplicates_of_the_most_frequent_pair_first():
     found = with_duplicates_renamed(Listing(lines, [PublishedStatement('RES1', (X,))]))
     assert [each.name for each in found.statements] == ['Y001', 'Z0001', 'Z0002']
     assert found.statements[2].terms == (Term(-1, ('Y001', 'D')), Term(1, ('A', 'C')))
+
+
+def test_factors_of_figure_3_8():
+    """-Z0002 sy2 - Y004 sy2 takes one product; terms that are a factor themselves stay."""
+    line = PublishedStatement('Z0009', (Term(-1, ('Z0002', 'sy2')), Term(-1, ('Y004', 'sy2'))))
+    found = factored(Listing([line], [PublishedStatement('RES1', (atom('Z0009'),))]))
+    assert found.operations == (1, 1)
+    whole = PublishedStatement('Z0009', (Term(1, ('A',)), Term(1, ('A', 'B'))))
+    assert factored(Listing([whole], [])).statements == [whole]

@@ -11,10 +11,12 @@ from functools import partial
 from typing import Any, Optional
 
 from validation.case import no_progress, Progress, Row
-from validation.case_file import case_entry, inputs, make_rows
+from validation.case_file import inputs, make_rows
 from validation.counts import tables
+from validation.counts.clear import last_steps
 from validation.counts.dh_chain import chain, DhRow
 from validation.counts.published import published
+from validation.counts.robots import PUMA
 from validation.registry import Code
 
 # Where ours is above a published count, and why.
@@ -101,7 +103,8 @@ def puma_with_a_wrench(progress: Progress = no_progress) -> list[Row]:
     ours = tables.count(tables.table_robot('Puma3'), 'inverse_dynamics', (tables.WRENCH,))
     function = 'inverse_dynamics with wrench'
     row = tables.CountRow(f'Puma3, {function}', {}, {}, lambda: ours)
-    rebuilt = inputs('counts_puma3')['rebuilt'][function]
+    rows = [DhRow(*row) for row in PUMA[:3]]
+    rebuilt = sum(last_steps(rows, payload=True)[-1].operations)
     return rigid('Puma3', progress) + rows_of(row, f'{_WORDS[function]}, Puma3', {}, rebuilt)
 
 
@@ -135,9 +138,7 @@ def flexible(case: str, progress: Progress = no_progress) -> list[Row]:
     table, = (table for table in tables.tables() if table.name == 'flexible')
     row, = (each for each in table.rows if each.label.startswith(f'{case}: '))
     places = {'FLEXHB': 'table 4.14', 'FLXDYN': 'table 4.15'}
-    words = f'mass matrix and bias vector, case {row.label}'
-    rebuilt = case_entry(f'counts_flexible_{case.lower()}').get('inputs', {}).get('rebuilt')
-    return rows_of(row, words, places, rebuilt)
+    return rows_of(row, f'mass matrix and bias vector, case {row.label}', places)
 
 
 def recursive(modes: int, links: int, progress: Progress = no_progress) -> list[Row]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-CLEAR's steps on constants and on duplicate products, on a listing of the published form.
+CLEAR's steps on constants, duplicate products and factors, on a listing of the published form.
 
-El-Rayyes 1990, 3.2.2 and 3.2.3. Names of constants start with a lower-case letter or are a
+El-Rayyes 1990, 3.2.2, 3.2.3 and 3.2.5. Names of constants start with a lower-case letter or are a
 number. The products of constants in a term are one constant x, and so are the constants of
 terms that have the same variables. Of a term's factors the pair that stands together most often
 from there to the end becomes a statement Y, as long as a pair stands in more than one place; a
@@ -15,10 +15,17 @@ from collections import Counter
 from dataclasses import replace
 from itertools import combinations
 from math import prod
+from types import MappingProxyType
 from typing import Mapping, Optional, Sequence
 
 from validation.counts.dh_chain import DhRow
-from validation.counts.published_form import Listing, PublishedStatement, Term, ZERO
+from validation.counts.published_form import (
+    inverse_dynamics,
+    Listing,
+    PublishedStatement,
+    Term,
+    ZERO,
+)
 
 _ZERO = 1e-12
 
@@ -67,7 +74,7 @@ def with_constants_computed(
         terms = []
         for variables, parts in groups.items():
             (sign, fixed), *others = parts
-            number = sum(sign * prod(values[name] for name in fixed) for sign, fixed in parts)
+            number = sum(sign * prod(found[name] for name in fixed) for sign, fixed in parts)
             if abs(number) < _ZERO:
                 continue
             if others:
@@ -138,6 +145,24 @@ def _renamed(line: PublishedStatement, pair: tuple[str, str], name: str) -> Publ
     return replace(line, terms=tuple(terms))
 
 
+def factored(listing: Listing) -> Listing:
+    """Return the statements with common factors of two terms taken out (3.2.5)."""
+    kept: list[PublishedStatement] = []
+    for line in listing.statements:
+        common = list((Counter(line.terms[0].atoms) & Counter(line.terms[-1].atoms)).elements())
+        if len(line.terms) == 2 and common:
+            rests = [Counter(term.atoms) - Counter(common) for term in line.terms]
+            if all(rests):
+                name = f'F{line.name}'
+                kept.append(PublishedStatement(name, tuple(
+                    Term(term.sign, tuple(rest.elements()))
+                    for term, rest in zip(line.terms, rests)
+                )))
+                line = replace(line, terms=(Term(1, (*common, name)),))
+        kept.append(line)
+    return Listing(kept, listing.results)
+
+
 def constants(rows: Sequence[DhRow], gravity: float = 9.81) -> dict[str, float]:
     """Return the values of a listing's constants by their names."""
     values = {'g': gravity, '2': 2.0}
@@ -150,3 +175,30 @@ def constants(rows: Sequence[DhRow], gravity: float = 9.81) -> dict[str, float]:
             values[f'sp{axis}{number}'] = row.com[k] + far[k]
             values[f'j{k + 1}{number}'] = row.moments[k]
     return values
+
+
+def last_steps(
+    rows: Sequence[DhRow], equal: Mapping[str, str] = MappingProxyType({}), **parts: bool
+) -> tuple[Listing, Listing, Listing]:
+    """
+    Return a listing of NEDYN's kind after CLEAR's steps on constants, duplicates and factors.
+
+    Args:
+        rows: The links.
+        equal: Constants that have the value of another.
+        parts: What the listing holds, as of `inverse_dynamics`.
+    """
+    values = constants(rows)
+    values |= {name: values[other] for name, other in equal.items()}
+    return all_steps(inverse_dynamics(rows, **parts), values)
+
+
+def all_steps(
+    listing: Listing, values: Mapping[str, float]
+) -> tuple[Listing, Listing, Listing]:
+    """Return a listing after CLEAR's steps on constants, duplicates and factors."""
+    used = listing.without_unused().with_trigonometry()
+    computed, _ = with_constants_computed(used, values)
+    computed = computed.without_unused()
+    renamed = with_duplicates_renamed(computed)
+    return computed, renamed, factored(renamed)

@@ -11,7 +11,7 @@ FLEXIBLE = (
 )
 BASE = (
     ' The rigid base link turns the next axis by 90 degrees, so that the flexible part moves in '
-    'space: only so does a rebuilt FLEXHB come near its published count (case K: 930 for 964). '
+    'space: only so does a rebuilt FLEXHB come near its published count (case K: 965 for 964). '
     'Forces, moments and velocities then have three components each, and all of them pass '
     "through King's matrices 1 + [theta]x, which are not orthogonal, so that no inertia behind "
     'them can be regrouped. With parallel axes the same links stay far below the aim.'

@@ -161,17 +161,36 @@ def _merge_waves(terms: tuple[Term, ...]) -> Optional[tuple[Term, ...]]:
     return None
 
 
-def inverse_dynamics(rows: Sequence[DhRow]) -> Listing:
-    """Return NEDYN's listing for an arm of rigid links; gravity along the first axis."""
+def inverse_dynamics(
+    rows: Sequence[DhRow], rates: bool = True, accelerations: bool = True, gravity: bool = True,
+    payload: bool = False,
+) -> Listing:
+    """
+    Return NEDYN's listing for an arm of rigid links; gravity along the first axis.
+
+    Args:
+        rows: The links.
+        rates: Whether the joints have rates; without them, and so on, it is one term of several.
+        accelerations: Whether they have accelerations.
+        gravity: Whether there is gravity.
+        payload: Whether force and moment act on the last frame, in its axes.
+    """
     out = Listing()
     links = [_Link(out, number, row) for number, row in enumerate(rows, start=1)]
     spin: Vector = (ZERO, ZERO, ZERO)
     spin_rate: Vector = (ZERO, ZERO, ZERO)
-    start: Vector = (ZERO, ZERO, atom('g'))
+    start: Vector = (ZERO, ZERO, atom('g') if gravity else ZERO)
     for link in links:
-        spin, spin_rate, start = link.move(spin, spin_rate, start)
+        spin, spin_rate, start = link.move(
+            spin, spin_rate, start, atom(f'QD{link.number}') if rates else ZERO,
+            atom(f'QF{link.number}') if accelerations else ZERO,
+        )
     force: Vector = (ZERO, ZERO, ZERO)
     moment: Vector = (ZERO, ZERO, ZERO)
+    if payload:
+        force, moment = (
+            tuple(atom(f'LD{k}') for k in numbers) for numbers in ((1, 2, 3), (4, 5, 6))
+        )
     torques = []
     for number in reversed(range(len(links))):
         outer = links[number + 1] if number + 1 < len(links) else None
@@ -220,10 +239,11 @@ class _Link:
         )
         return position, com, arm
 
-    def move(self, spin: Vector, spin_rate: Vector, start: Vector) -> tuple:
+    def move(
+        self, spin: Vector, spin_rate: Vector, start: Vector, rate: Term, acceleration: Term
+    ) -> tuple:
         """Return this link's motion from the one before; keep its force and moment."""
         out, mul, add = self.out, self.out.multiply, self.out.add
-        rate, acceleration = atom(f'QD{self.number}'), atom(f'QF{self.number}')
         new_spin, new_rate = spin, spin_rate
         if not self.prismatic:
             gyro = (mul(spin[1], rate), mul(-spin[0], rate), ZERO)
@@ -251,8 +271,11 @@ class _Link:
     def carry(self, outer: Optional[_Link], force: Vector, moment: Vector) -> tuple:
         """Return force and moment on this link from those on the next."""
         out, add = self.out, self.out.add
-        shifted: Vector = (ZERO, ZERO, ZERO)
-        if outer is not None:
+        shifted = moment
+        if outer is None:
+            turned = _cross(out, self.position, force)
+            shifted = tuple(add(x, y) for x, y in zip(moment, turned))
+        else:
             arm = outer._back(self.position)
             turned = _cross(out, arm, force)
             shifted = outer._ahead(tuple(add(x, y) for x, y in zip(moment, turned)))

@@ -146,7 +146,8 @@ def draw_torsion(folder: Path) -> list[Picture]:
         axes.plot(1e3 * motion.t[span], 1e3 * motion.q[span, k], color=COLOURS[k])
         axes.axhline(1e3 * held[k], color=COLOURS[6], linestyle='--', linewidth=1,
                      label='at rest under the load')
-        axes.set(xlabel='time [ms]', ylabel='[mrad]', title=f'Mode {k + 1}')
+        axes.set(xlabel='time [ms]', ylabel='[mrad]', title=f'Mode {k + 1}',
+                 ylim=(-0.1e3 * held[k], 2.6e3 * held[k]))
         axes.legend(frameon=False, loc='upper right')
     save_figure(figure, folder, 'er_case2.png')
     return [Picture(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from operator import mul
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Sequence, Union
 
 import numpy as np
 from validation.counts.dh_chain import DhRow
@@ -165,30 +165,81 @@ def of_a_rigid_link() -> tuple[int, int]:
 def listing(entry: dict) -> Listing:
     """Return FLEX's listing of a case, before CLEAR."""
     out = Listing()
+    for number, value in enumerate(_statements(entry, out, {}), 1):
+        out.result(f'RES{number}', value)
+    return out
+
+
+def direct_dynamics(entry: dict) -> tuple[Listing, dict[str, float]]:
+    """
+    Return FLEXHB's listing of a case without joint masses, and the values of its constants.
+
+    The bias, and of each column of the mass matrix what stands on and below the diagonal, by
+    Walker and Orin's method 2.
+    """
+    out, values = Listing(), {'g': GRAVITY, '2': 2.0}
+    for number, value in enumerate(_statements(entry, out, values, 'bias')):
+        out.result(f'B{number}', value)
+    for column in range(entry['degrees_of_freedom']):
+        forces = _statements(entry, out, values, column)
+        for number, value in enumerate(forces[column:], column):
+            out.result(f'H{number}_{column}', value)
+    return out, values
+
+
+def _statements(
+    entry: dict, out: Listing, values: dict[str, float], what: Union[int, str] = 'all'
+) -> list[Term]:
+    """
+    Add one inverse dynamics to a listing; return its forces, link by link.
+
+    Args:
+        entry: The case.
+        out: The listing.
+        values: Takes the values of constants.
+        what: All of it, the bias, or the number of a column of the mass matrix, link by link.
+    """
     rows = flexible_rows(entry['links'], entry['modes'], 0.0)
+    place = iter(range(entry['degrees_of_freedom']))
+
+    whole = isinstance(what, str)
 
     def make(name: str, value: float) -> Term:
-        if abs(value) < 1e-15:
+        # Columns of the mass matrix are without springs and weight.
+        if abs(value) < 1e-15 or (name[0] == _LETTERS['stiffness'] and not whole):
             return ZERO
-        return ONE if value == 1.0 and name[0] == 'd' else atom(name)
+        if value == 1.0 and name[0] == 'd':
+            return ONE
+        values[name] = value
+        return atom(name)
 
-    states, rotations = [], []
+    def state(*names: str) -> tuple[Term, ...]:
+        """Return a coordinate's terms, of which the last two are rate and acceleration."""
+        own = next(place)
+        *known, rate, acceleration = map(atom, names)
+        if what == 'bias':
+            acceleration = ZERO
+        elif what != 'all':
+            rate, acceleration = ZERO, ONE if what == own else ZERO
+        return (*known, rate, acceleration)
+
+    states, rotations, times = [], [], out.multiply
     for number, row in enumerate(rows, start=1):
-        modal = []
-        for family in row.beam.families if row.beam else ():
-            for k in range(family.count):
-                tag = f'{family.kind[-1]}{k + 1}_{number}'
-                modal.append(tuple(atom(letter + tag) for letter in ('D', 'DD', 'DF')))
-        states.append((atom(f'QD{number}'), atom(f'QF{number}'), modal))
+        joint = state(f'QD{number}', f'QF{number}')
+        tags = [
+            f'{family.kind[-1]}{k + 1}_{number}'
+            for family in (row.beam.families if row.beam else ()) for k in range(family.count)
+        ]
+        states.append((*joint, [state(f'D{tag}', f'DD{tag}', f'DF{tag}') for tag in tags]))
         cosine, sine = atom(f'C{number}'), atom(f'S{number}')
         ca, sa = {0.0: (ONE, ZERO), 90.0: (ZERO, ONE), -90.0: (ZERO, -ONE)}[row.alpha]
-        times = out.multiply
         rotations.append((
             (cosine, times(-ca, sine), times(sa, sine)),
             (sine, times(ca, cosine), times(-sa, cosine)), (ZERO, sa, ca),
         ))
     links = links_of(rows, rotations, states, make)
-    torques, forces = King(out, ZERO, ONE, atom('2')).inverse_dynamics(links, atom('g'))
-    for number, value in enumerate([*torques, *(each for modal in forces for each in modal)], 1):
-        out.result(f'RES{number}', value)
-    return out
+    weight = atom('g') if entry['gravity'] and whole else ZERO
+    torques, forces = King(out, ZERO, ONE, atom('2')).inverse_dynamics(links, weight)
+    return [
+        value for torque, modal in zip(torques, forces) for value in (torque, *modal)
+    ]

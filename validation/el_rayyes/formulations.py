@@ -13,6 +13,7 @@ import numpy as np
 from validation.beam_arms import beam_arm_urdf
 from validation.case import Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
+from validation.counts.clear import all_steps
 from validation.counts.published import published
 from validation.counts.robots import flexible_arm, flexible_rows
 from validation.el_rayyes import flexible_programs, two_links
@@ -135,6 +136,16 @@ def numeric_counts(progress: Progress) -> list[Row]:
     })
 
 
+def symbolic_counts(progress: Progress) -> list[Row]:
+    """Return the rows of FLEXHB's code, rebuilt from the equations and CLEAR's steps."""
+    given, found = inputs('er_flexhb'), []
+    for number, case in enumerate(given['cases'], 1):
+        steps = all_steps(*flexible_programs.direct_dynamics(published()['flexible'][case]))
+        found.append(sum(steps[-1].operations))
+        progress(number / len(given['cases']))
+    return make_rows('er_flexhb', {'operations': found})
+
+
 def _recursion(case: str) -> float:
     """Return the largest difference of King's recursion from ours, of the largest force."""
     entry = published()['flexible'][case]
@@ -175,4 +186,5 @@ def _rods(entry: dict[str, Any]) -> list[Rod]:
 CODE = {
     'er_transforms': Code(transforms),
     'er_numeric_counts': Code(numeric_counts),
+    'er_flexhb': Code(symbolic_counts),
 }

@@ -4,18 +4,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Mapping, Sequence
+from typing import Any
 
 from flexdyn_ros.symbolic.graph import CONSTANT, Expression, Graph
 from flexdyn_ros.symbolic.optimise import optimise, PASSES
 from flexdyn_ros.symbolic.program import operation_counts, Program
 from validation.case import Progress, Row, Verdict
 from validation.case_file import inputs, make_rows
-from validation.counts.clear import (
-    constants,
-    with_constants_computed,
-    with_duplicates_renamed,
-)
+from validation.counts.clear import last_steps
 from validation.counts.dh_chain import DhRow
 from validation.counts.published_form import inverse_dynamics, Listing
 from validation.counts.published_program import published_program
@@ -132,31 +128,51 @@ def statistics(progress: Progress) -> list[Row]:
     source = inverse_dynamics(stanford_rows())
     used = source.without_unused()
     found, _ = optimise(published_program())
-    computed, renamed = _last_steps(stanford_rows(), EQUAL)
-    moved = _last_steps(stanford_rows(), {})
+    computed, renamed, last = last_steps(stanford_rows(), EQUAL)
+    moved = last_steps(stanford_rows())[:2]
     return make_rows('er_clear_statistics', {
         'source': sum(source.operations), 'unused': sum(used.operations),
         'trigonometry': sum(used.with_trigonometry().operations),
         'constants': sum(computed.operations), 'duplicates': renamed.operations,
         'moved': [sum(step.operations) for step in moved], 'figure': _of_the_figure(renamed),
-        'positioning': _last_steps(stanford_rows()[:3], {})[1].operations,
-        'puma': _last_steps([DhRow(*row) for row in PUMA], {})[1].operations,
+        'factors': last.operations,
         'statements': len(source.statements), 'misprint': sum(source.operations),
         'factoring': sum(_operations(*found.outputs)),
     })
 
 
+# What NEDYN and its terms hold.
+_TERMS: dict[str, dict[str, bool]] = {
+    'NEDYN': {}, 'payload': {'payload': True},
+    'GTERM': {'rates': False, 'accelerations': False},
+    'HTERM': {'rates': False, 'gravity': False},
+    'CTERM': {'accelerations': False, 'gravity': False},
+    'KTERM': {'rates': False, 'accelerations': False, 'gravity': False, 'payload': True},
+    'BVECT': {'accelerations': False},
+}
+
+
+def terms(progress: Progress) -> list[Row]:
+    """Return the rows of NEDYN and its terms through all steps, Stanford arm and Puma."""
+    puma = [DhRow(*row) for row in PUMA]
+    arms = {
+        'stanford6': (stanford_rows(), EQUAL), 'stanford3': (stanford_rows()[:3], {}),
+        'puma6': (puma, {}), 'puma3': (puma[:3], {}),
+    }
+    given = inputs('er_clear_terms')
+    found: dict[str, Any] = {}
+    for arm, (rows, equal) in arms.items():
+        counts = {
+            name: last_steps(rows, equal, **parts)[2].operations
+            for name, parts in _TERMS.items()
+        }
+        found[arm] = [counts[name] for name in given['equal'][arm]]
+        found[f'{arm}_near'] = [sum(counts[name]) for name in given['near'][arm]]
+    return make_rows('er_clear_terms', found)
+
+
 # Constant of link 4 that has the value of another.
 EQUAL = {'j34': 'j24'}
-
-
-def _last_steps(rows: Sequence[DhRow], equal: Mapping[str, str]) -> tuple[Listing, Listing]:
-    """Return a listing after CLEAR's step on constants, and after that on duplicates."""
-    values = constants(rows)
-    values |= {name: values[other] for name, other in equal.items()}
-    listing = inverse_dynamics(rows).without_unused().with_trigonometry()
-    computed, _ = with_constants_computed(listing, values)
-    return computed.without_unused(), with_duplicates_renamed(computed.without_unused())
 
 
 def _of_the_figure(listing: Listing) -> int:
@@ -184,4 +200,5 @@ CODE = {
     'er_symbolic_rules': Code(rules),
     'er_clear_examples': Code(clear),
     'er_clear_statistics': Code(statistics),
+    'er_clear_terms': Code(terms),
 }
