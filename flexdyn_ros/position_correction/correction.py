@@ -20,6 +20,7 @@ import numpy as np
 from scipy.interpolate import BPoly
 
 FINEST = 2.5e-3  # between the samples at which limits are checked [s]
+ROUNDING = 1e-9  # of positions beside their limits [rad | m]
 ATTEMPTS = 8  # at a time in which the limits hold
 SHAPING = ('auto', 'always', 'never')
 
@@ -146,7 +147,9 @@ class _Correction:
                 raise UnknownName('joint', name, robot.joint_names)
         if len(set(names)) != len(names):
             raise ArgumentError('names', f'{names} has a joint twice')
-        self._names, self._choices, self._robot = names, choices, robot
+        self._names, self._choices = names, choices
+        joints = {joint.name: joint for joint in robot.joints}
+        self._joints = [joints.get(name) for name in names]  # None: a component of one
         self._columns = [robot.joint_names.index(name) for name in names]
         rest = np.zeros(robot.n_joints)
         if command is not None:
@@ -195,6 +198,8 @@ class _Correction:
                 self._polynomial, scale, widths, self._offset, choices.blend_time,
                 self._arm.settling)
             motors = self._arm.motors(reference, step)
+            if not np.isfinite(np.hstack(motors[1:])).all():
+                raise CorrectionRefused('its forces are not finite')
             excess = self._excess(motors)
             if excess <= 1.0:
                 self._require_bounds(motors, reference)
@@ -229,29 +234,24 @@ class _Correction:
         """Return how much more time the motion needs for velocities and accelerations [1]."""
         largest = self._choices.max_acceleration
         found = 1.0
-        for name, k in zip(self._names, self._columns):
-            limit = self._limit(name)
-            if limit is not None and limit.velocity:
-                found = max(found, float(np.abs(motors.qd[:, k]).max()) / limit.velocity)
+        for joint, k in zip(self._joints, self._columns):
+            if joint is not None and joint.limit.velocity:
+                found = max(found, float(np.abs(motors.qd[:, k]).max()) / joint.limit.velocity)
             if largest is not None:
                 found = max(found, float(np.abs(motors.qdd[:, k]).max() / largest) ** 0.5)
         return found
 
-    def _limit(self, name: str):
-        return next((each.limit for each in self._robot.joints if each.name == name), None)
-
     def _require_bounds(self, motors: Motors, reference: ReferenceMotion) -> None:
         """Refuse positions beyond their limits and corrections that are too large."""
         correction = np.abs(motors.q - reference(np.clip(motors.t, 0.0, reference.duration)))
-        for name, k in zip(self._names, self._columns):
-            limit, q = self._limit(name), motors.q[:, k]
-            kind = next((each.type for each in self._robot.joints if each.name == name), '')
-            if limit is not None and kind != 'continuous':
-                low = -np.inf if limit.lower is None else limit.lower
-                high = np.inf if limit.upper is None else limit.upper
-                beyond = np.maximum(low - q, q - high)
-                if beyond.max() > 1e-9:
-                    self._refuse(name, motors, beyond, 0.0, 'beyond its position limits')
+        for name, joint, k in zip(self._names, self._joints, self._columns):
+            if joint is not None and joint.type != 'continuous':
+                low, high = (
+                    each if each is not None else np.inf * sign
+                    for sign, each in ((-1.0, joint.limit.lower), (1.0, joint.limit.upper)))
+                beyond = np.maximum(low - motors.q[:, k], motors.q[:, k] - high)
+                if beyond.max() > ROUNDING:
+                    self._refuse(name, motors, beyond, ROUNDING, 'beyond its position limits')
             if correction[:, k].max() > self._choices.max_correction:
                 self._refuse(
                     name, motors, correction[:, k], self._choices.max_correction,

@@ -16,6 +16,7 @@ from flexdyn_ros.errors import ArgumentError
 from flexdyn_ros.position_correction.reference_motion import ReferenceMotion
 from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.frequencies import natural_modes, stiffness_matrix
+from flexdyn_ros.tip_tracking.boundary_value_problem import InversionFailed
 from flexdyn_ros.tip_tracking.elastic_joints import ElasticJoints, forces_and_rates
 from flexdyn_ros.tip_tracking.inversion import stable_inversion
 from flexdyn_ros.tip_tracking.static_tracking import (
@@ -165,7 +166,10 @@ class ElasticArm:
         values[:, turns] = _unwrapped(values[:, turns])
         path = TipPath.through(
             t, dict(zip(outputs.names, values.T)), outputs.frame, q[0])
-        found = stable_inversion(dyn, path, step)
+        try:
+            found = stable_inversion(dyn, path, step)
+        except (RuntimeError, ValueError) as error:  # of scipy's, for wild paths
+            raise InversionFailed(f'The tip cannot follow the path: {error}.') from error
         joints = found.q[:, :self._n]
         # What still moves before and after the path is kept until it stands.
         path_time = (found.t >= 0.0) & (found.t <= reference.duration)
