@@ -220,10 +220,12 @@ class BrowserView:
         # What browsers without a graphics card can draw often enough.
         scene.configure_environment_map(None)
         scene.configure_default_lights(False)
-        scene.add_light_hemisphere('/light', ground_color=(120, 120, 130), intensity=4.5)
+        scene.add_light_hemisphere(
+            '/sky', ground_color=(110, 110, 120), intensity=2.0, position=(0.0, 0.0, 1.0))
+        scene.add_light_directional('/lamp', intensity=1.5, position=(0.5, -1.0, 1.0))
         camera.look_at = tuple(((low + high) / 2.0).tolist())
         camera.position = tuple(
-            ((low + high) / 2.0 + self._size * np.array([0.5, -1.2, 0.6])).tolist())
+            ((low + high) / 2.0 + self._size * np.array([0.4, -0.8, 0.4])).tolist())
 
     def _add_controls(self, shown: str, overlay: str, live: bool, factor: float) -> None:
         gui, own, robot = self.server.gui, self.controls, self._dyn.robot
@@ -246,8 +248,11 @@ class BrowserView:
         with gui.add_folder('Static deflection'):
             own['gravity'] = gui.add_checkbox('gravity', True)
             own['mass'] = gui.add_number('payload [kg]', 0.0, min=0.0)
+            rest = robot.neutral_configuration()
+            farthest = max(robot.frame_names, key=lambda name: float(
+                np.linalg.norm(self._dyn.frame_pose(rest, name)[:3, 3])))
             own['link'] = gui.add_dropdown(
-                'on link', robot.frame_names, initial_value=robot.frame_names[-1])
+                'on link', robot.frame_names, initial_value=farthest)
         with gui.add_folder('Vibration'):
             own['mode'] = gui.add_dropdown('mode', [NONE])
             most = round(BEND * self._size, 4)
