@@ -36,7 +36,10 @@ exec python -m launch_stand_in "$file" "${@:4}"
 
 
 # Pages whose programs take long; `make test-all` runs them.
-LONG = ('docs/tutorials/feed_forward.md', 'docs/tutorials/identify.md')
+LONG = (
+    'docs/how_to/see_an_arm_bend.md', 'docs/tutorials/feed_forward.md',
+    'docs/tutorials/identify.md',
+)
 
 
 @pytest.mark.parametrize('page', [
