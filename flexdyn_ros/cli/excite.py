@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 from flexdyn_ros.cli.options import load, positive, print_json
-from flexdyn_ros.output_files import new_file, new_folder, write_text
+from flexdyn_ros.output_files import new_folder, write_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,18 +103,16 @@ def _write_trajectory(folder: Path, found: Any, t: np.ndarray) -> Path:
 
 
 def _draw(folder: Path, found: Any, t: np.ndarray) -> Path:
-    from matplotlib.figure import Figure
+    from flexdyn_ros.figures import column, legend, line, save
 
-    figure = Figure(figsize=(9, 7), layout='constrained')
+    figure, panels = column(3)
     for axes, values, label in zip(
-        figure.subplots(3, 1, sharex=True), found.at(t),
+        panels, found.at(t),
         ('position [rad | m]', 'velocity [rad/s | m/s]', 'acceleration [rad/s^2 | m/s^2]'),
     ):
-        axes.plot(t, values, label=found.names)
+        for k, name in enumerate(found.names):
+            axes.plot(t, values[:, k], label=name, **line(k))
         axes.set_ylabel(label)
-        axes.grid(alpha=0.3)
-    axes.set_xlabel('time [s]')
-    axes.legend(fontsize=8, ncol=4)
-    with new_file(folder / 'excitation.png') as file:
-        figure.savefig(file, format='png', dpi=100)
-    return folder / 'excitation.png'
+    panels[-1].set_xlabel('time [s]')
+    legend(panels[0])
+    return save(figure, folder / 'excitation.png')

@@ -23,6 +23,7 @@ from flexdyn_ros.cli import (
     identify,
     info,
     modes,
+    plot,
     reduce,
     replay,
     simulate,
@@ -40,7 +41,7 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE
 
 _SUBCOMMANDS = (
-    check, info, modes, flex, simulate, generate, count, identify, excite, replay,
+    check, info, modes, flex, simulate, plot, generate, count, identify, excite, replay,
     track_tip, update_modes, convert, view,
 )
 

@@ -54,7 +54,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help='configuration coordinates [rad | m] that are not zero',
     )
     parser.add_argument(
-        '--plot', metavar='FILE', help='picture of the mode shapes of beams and files, PNG'
+        '--plot', metavar='FILE',
+        help='picture of the mode shapes of beams and files, PNG or SVG',
     )
 
 

@@ -87,7 +87,7 @@ def add_parser(subparsers: Any) -> None:
                         '[m/s^2], rotation [rad/s] or force:NODE [N]')
     add_geometry(parser)
     parser.add_argument('--modal', metavar='FILE', type=Path, help='file of modes to convert')
-    parser.add_argument('--plot', metavar='FILE', help='picture of the modes, PNG')
+    parser.add_argument('--plot', metavar='FILE', help='picture of the modes, PNG or SVG')
     parser.add_argument('-o', '--output', metavar='FILE', required=True, help='file to write')
     parser.add_argument('--debug', action='store_true', help='print the traceback of an error')
     add_json(parser)

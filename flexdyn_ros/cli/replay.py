@@ -136,19 +136,14 @@ def _write_table(folder: Path, comparison: ReplayedTorques) -> Path:
 
 def _draw(folder: Path, comparison: ReplayedTorques) -> list[Path]:
     """Draw computed over measured torque, a picture for each joint."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from flexdyn_ros.figures import column, legend, line, MEASURED, save
 
     files, recording = [], comparison.recording
     for k, name in enumerate(recording.names):
-        figure = Figure(figsize=(9, 4), layout='constrained')
-        FigureCanvasAgg(figure)
-        axes = figure.subplots()
-        axes.plot(recording.t, recording.effort[:, k], label='measured', color='0.6')
-        axes.plot(recording.t, comparison.computed[:, k], label='computed', color='tab:blue')
+        figure, (axes,) = column(1)
+        axes.plot(recording.t, recording.effort[:, k], label='measured', color=MEASURED)
+        axes.plot(recording.t, comparison.computed[:, k], label='computed', **line(0))
         axes.set(title=name, xlabel='time [s]', ylabel='torque [N m | N]')
-        axes.legend()
-        axes.grid(alpha=0.3)
-        files.append(folder / f'{name.replace("/", "_")}.png')
-        figure.savefig(files[-1], dpi=110)
+        legend(axes)
+        files.append(save(figure, folder / f'{name.replace("/", "_")}.png'))
     return files

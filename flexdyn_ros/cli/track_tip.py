@@ -20,7 +20,7 @@ from typing import Any, Optional, TYPE_CHECKING
 
 from flexdyn_ros.cli.options import load, named_values, positive, print_json
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.output_files import new_file, new_folder, write_text
+from flexdyn_ros.output_files import new_folder, write_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -156,21 +156,17 @@ def _write_comparison(folder: Path, results: tuple[Any, ...]) -> Path:
 
 def _draw(folder: Path, results: tuple[Any, ...], duration: float) -> Path:
     """Draw the distance of the tip from its path, and from its mean afterwards."""
-    from flexdyn_ros.simulation.plot import figure_class
+    from flexdyn_ros.figures import column, legend, line, save
 
-    figure = figure_class()(figsize=(9.0, 4.5), constrained_layout=True)
-    axes = figure.subplots()
-    for each in results:
-        axes.semilogy(each.t, each.error + 1e-12, label=each.method, linewidth=1.2)
+    figure, (axes,) = column(1, 3.3)
+    for k, each in enumerate(results):
+        axes.semilogy(each.t, each.error + 1e-12, label=each.method, **line(k))
     axes.axvspan(0.0, duration, color='#eeeeee', label='path')
     axes.set_xlabel('time [s]')
     axes.set_ylabel('distance of the tip from its path [m]')
     axes.set_ylim(bottom=1e-9)
-    axes.grid(True, color='#dddddd', linewidth=0.6)
-    axes.legend(frameon=False, fontsize='small', ncol=4)
-    with new_file(folder / 'tip_error.png') as file:
-        figure.savefig(file, format='png', dpi=150)
-    return folder / 'tip_error.png'
+    legend(axes)
+    return save(figure, folder / 'tip_error.png')
 
 
 def _print(

@@ -9,11 +9,11 @@ import os
 from pathlib import Path
 from typing import Any, Iterable, Mapping, Sequence, Union
 
+from flexdyn_ros.figures import COLOURS, column, legend, line, MEASURED, save
 from flexdyn_ros.identification.friction import DESCRIBED
 from flexdyn_ros.identification.motion import Motion
 from flexdyn_ros.identification.signals import irregular_stamps
-from flexdyn_ros.output_files import new_file, new_folder, write_text
-import numpy as np
+from flexdyn_ros.output_files import new_folder, write_text
 
 # An `Identification`, whose module imports this one.
 Found = Any
@@ -28,9 +28,7 @@ def write_report(found: Found, folder: Union[str, os.PathLike[str]]) -> list[Pat
     pictures = [f'torques_{k + 1}.png' for k in range(len(found.motions))]
     files = [write_text(place / f'{found.robot.name.replace("/", "_")}.urdf', urdf)]
     for motion, name in zip(found.motions, pictures):
-        with new_file(place / name) as file:
-            torque_figure(found, motion).savefig(file, format='png', dpi=100)
-        files.append(place / name)
+        files.append(save(torque_figure(found, motion), place / name))
     files.append(write_text(place / 'report.md', report_text(found, pictures)))
     text = json.dumps(_finite(found.record()), indent=2, allow_nan=False)
     files.append(write_text(place / 'identification.json', text + '\n'))
@@ -83,21 +81,17 @@ def report_text(found: Found, pictures: Sequence[str]) -> str:
 
 def torque_figure(found: Found, motion: Motion) -> Any:
     """Return a figure of measured and predicted torque and their difference, joint by joint."""
-    from matplotlib.figure import Figure
-
     predicted = found.torque(motion)
     names = motion.names or found.model.coordinates
-    figure = Figure(figsize=(11, 1.9 * len(names)), layout='constrained')
-    rows = np.atleast_1d(figure.subplots(len(names), 1, sharex=True))
+    figure, rows = column(len(names), 1.6, 11.0)
     for k, (axes, name) in enumerate(zip(rows, names)):
         measured = found.gains[name] * motion.tau[:, k]
-        axes.plot(motion.t, measured, color='0.7', lw=0.8, label='measured')
-        axes.plot(motion.t, predicted[:, k], color='C0', lw=0.9, label='predicted')
-        axes.plot(motion.t, measured - predicted[:, k], color='C3', lw=0.5, label='difference')
+        axes.plot(motion.t, measured, color=MEASURED, lw=0.8, label='measured')
+        axes.plot(motion.t, predicted[:, k], label='predicted', **line(0))
+        axes.plot(motion.t, measured - predicted[:, k], lw=0.5, color=COLOURS[1],
+                  label='difference')
         axes.set_ylabel(f'{name}\n[N m | N]', fontsize=8)
-        axes.grid(alpha=0.3)
-    figure.legend(
-        *rows[0].get_legend_handles_labels(), loc='outside upper right', ncol=3, fontsize=8)
+    legend(rows[0])
     rows[-1].set_xlabel('time [s]')
     return figure
 

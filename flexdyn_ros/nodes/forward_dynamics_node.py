@@ -17,6 +17,7 @@ from flexdyn_ros.nodes.common.robot_node import RobotNode, run_node
 from flexdyn_ros.nodes.simulator.arm_simulator import ArmSimulator
 from flexdyn_ros.nodes.simulator.joint_controller import JointController
 from flexdyn_ros.nodes.simulator.pace import Lockstep, Pace, SimulationThread
+from flexdyn_ros.nodes.simulator.plot_topics import PlotTopics
 from flexdyn_ros.nodes.simulator.simulation_topics import (
     EFFORTS,
     PD_REFERENCE,
@@ -55,6 +56,7 @@ class ForwardDynamicsNode(RobotNode):
         self.output = SimulationOutput(
             self, self.parameters['frame_prefix'], self.parameters['publish_clock']
         )
+        self.plots = PlotTopics(self) if self.parameters['plot_topics'] else None
         self.swing = SwingReference(self)
         self.input = SimulationInput(self)
         self.calls = (
@@ -95,6 +97,8 @@ class ForwardDynamicsNode(RobotNode):
             if tip not in self.robot.frame_names:
                 raise UnknownName('link', tip, self.robot.frame_names)
         self.output.set_robot(self.dyn, self.simulator, tips)
+        if self.plots:
+            self.plots.set_robot(self.dyn, self.simulator, tips)
         swinging = self.swing.set_arm(
             self.robot, self.simulator, p['swing.amplitude'], p['swing.period'])
         if swinging:
@@ -188,6 +192,8 @@ class ForwardDynamicsNode(RobotNode):
                 self.lockstep.ask(self.stamp)
             self.swing.publish(self.stamp)
             self.output.publish(self.stamp)
+            if self.plots:
+                self.plots.publish(self.stamp)
 
     def _behind_now(self) -> int:
         """Return what `behind` is where the state that follows next is that of now."""

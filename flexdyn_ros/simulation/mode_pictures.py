@@ -8,12 +8,11 @@ import os
 from typing import Any, Union
 
 from flexdyn_ros.errors import ArgumentError
+from flexdyn_ros.figures import figure_class, line, plain, save
 from flexdyn_ros.model.beam.body import link_body
 from flexdyn_ros.model.records.link import Link
 from flexdyn_ros.model.records.modal import ModalArrays
 from flexdyn_ros.model.records.robot import Robot
-from flexdyn_ros.output_files import new_file
-from flexdyn_ros.simulation.plot import figure_class
 import numpy as np
 
 _COLUMNS = 4
@@ -24,7 +23,7 @@ Shape = tuple[str, np.ndarray, np.ndarray, np.ndarray]
 
 def save_mode_shapes(robot: Robot, path: Union[str, os.PathLike[str]]) -> None:
     """
-    Draw displacement and rotation of each mode of beams and files along its link, as PNG.
+    Draw displacement and rotation of each mode of beams and files along its link, as PNG or SVG.
 
     Args:
         robot: The robot.
@@ -42,7 +41,7 @@ def save_mode_shapes(robot: Robot, path: Union[str, os.PathLike[str]]) -> None:
 
 def save_file_shapes(arrays: ModalArrays, path: Union[str, os.PathLike[str]]) -> None:
     """
-    Draw each mode of a file along the link, as PNG.
+    Draw each mode of a file along the link, as PNG or SVG.
 
     Args:
         arrays: The contents of the file.
@@ -69,15 +68,17 @@ def _save(shapes: list[Shape], path: Union[str, os.PathLike[str]]) -> None:
             style['linestyle'] = 'none'
         for a, axis in enumerate('xyz'):
             if np.abs(translation[:, a]).max() > 1e-6 * np.abs(translation).max():
-                axes.plot(along, translation[:, a], label=f'u{axis}', **style)
+                axes.plot(along, translation[:, a], label=f'u{axis}', **{**line(a), **style})
             if not np.abs(translation).max():
-                axes.plot(along, rotation[:, a], **style, label=f'θ{axis}')
+                axes.plot(along, rotation[:, a], label=f'θ{axis}', **{**line(a), **style})
+        plain(axes)
         axes.set_title(title, fontsize='small')
         axes.legend(fontsize='x-small')
         axes.axhline(0.0, color='0.7', linewidth=0.6)
         axes.set_xlabel('along the link [m]', fontsize='x-small')
-    with new_file(path) as file:
-        figure.savefig(file, dpi=130, format='png')
+        turns = not np.abs(translation).max()
+        axes.set_ylabel('rotation [rad]' if turns else 'deflection [m]', fontsize='x-small')
+    save(figure, path)
 
 
 def _file_shapes(arrays: ModalArrays, titles: list[str]) -> list[Shape]:

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of a trajectory as PNG files: joints, modes, tip deflections, energy."""
+"""Plots of a trajectory: joints, modes, tip deflections, energy."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, Optional
 
-from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.output_files import new_file
+from flexdyn_ros.figures import column, legend, line, save
 from flexdyn_ros.simulation.record import PathLike, Trajectory
 import numpy as np
 
-# Colours that remain distinct under colour blindness (Okabe and Ito 2008).
-_COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000')
-_STYLES = ('-', '--', ':', '-.')
-_LEGEND_ROWS = 14
 _QUANTITY = {'rad': 'angle', 'm': 'position', '1': 'quaternion'}
 _RATE = {'rad/s': 'angular rate', 'm/s': 'velocity'}
 _EFFORT = {'N m': 'torque', 'N': 'force'}
@@ -44,10 +39,7 @@ def save_plots(trajectory: Trajectory, folder: PathLike) -> tuple[Path, ...]:
     paths = []
     for name, figure in figures.items():
         if figure is not None:
-            path = Path(folder) / name
-            with new_file(path) as file:
-                figure.savefig(file, dpi=150, format='png')
-            paths.append(path)
+            paths.append(save(figure, Path(folder) / name))
     return tuple(paths)
 
 
@@ -116,45 +108,14 @@ def _figure(
     """Draw panels below each other over one time axis."""
     if not panels:
         return None
-    figure = figure_class()(figsize=(9.0, 1.2 + 2.3 * len(panels)), constrained_layout=True)
-    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    figure, axes = column(len(panels))
     for axis, (label, columns, names) in zip(axes, panels):
         for k, name in enumerate(names):
-            axis.plot(
-                trajectory.t, columns[:, k], label=name, linewidth=1.2,
-                color=_COLOURS[k % len(_COLOURS)],
-                linestyle=_STYLES[(k // len(_COLOURS)) % len(_STYLES)],
-            )
+            axis.plot(trajectory.t, columns[:, k], label=name, **line(k))
         axis.set_ylabel(label)
-        axis.grid(True, color='#dddddd', linewidth=0.6)
-        axis.margins(x=0.0)
         axis.ticklabel_format(axis='y', scilimits=(-3, 4), useMathText=True)
-        for side in ('top', 'right'):
-            axis.spines[side].set_visible(False)
-        axis.legend(
-            loc='upper left', bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize='small',
-            ncol=1 + (len(names) - 1) // _LEGEND_ROWS, borderaxespad=0.0,
-        )
+        legend(axis)
     figure.align_ylabels(axes)
     axes[-1].set_xlabel('time [s]')
     figure.suptitle(f'{trajectory.robot_name}: {title}', fontsize='large')
     return figure
-
-
-def figure_class() -> Any:
-    """Return matplotlib's Figure with a canvas that needs no display."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise FlexdynError(
-            'Plots need matplotlib, which is not installed. Install python3-matplotlib or "pip '
-            'install matplotlib", or omit plots.'
-        ) from error
-
-    def build(**options: Any) -> Any:
-        figure = Figure(**options)
-        FigureCanvasAgg(figure)
-        return figure
-
-    return build

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from io import StringIO
 import os
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Optional, Union
 
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.modal.archive import read_archive
@@ -117,6 +117,24 @@ class Trajectory:
         rate = min(FRAMES_PER_SECOND, MOST_FRAMES / max(t[-1] - t[0], 1e-9))
         rows = np.searchsorted(t, np.arange(t[0], t[-1] + 0.5 / rate, 1.0 / rate))
         return np.unique(rows.clip(max=len(t) - 1))
+
+    def between(self, start: Optional[float] = None, end: Optional[float] = None) -> Trajectory:
+        """
+        Return the samples from start to end [s], those included; None for the motion's own.
+
+        Raises:
+            ArgumentError: There are none.
+        """
+        low = self.t[0] if start is None else start
+        high = self.t[-1] if end is None else end
+        kept = (self.t >= low - 1e-9) & (self.t <= high + 1e-9)
+        if not kept.any():
+            raise ArgumentError('start', f'and end, {low:g} and {high:g} s, hold no sample')
+        rows = {
+            item.name: getattr(self, item.name)[kept] for item in fields(self)
+            if item.type == 'np.ndarray' and item.name != 'events'
+        }
+        return replace(self, **rows)
 
     @property
     def columns(self) -> Names:

@@ -29,7 +29,7 @@ _LOGGER = logging.getLogger('flexdyn_ros')
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class BendingPart:
     """
     Vertices of a drawn link that ride on one beam, segments or modes of a file.
 
@@ -47,7 +47,7 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class SceneShape:
     """
     What is drawn of a link: one of its visuals, or what replaces them.
 
@@ -67,7 +67,7 @@ class Shape:
     pose: np.ndarray
     colour: Colour
     visual: Optional[Visual] = None
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[BendingPart, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Drawn:
             rigid shapes.
     """
 
-    shape: Shape
+    shape: SceneShape
     pose: np.ndarray
     vertices: np.ndarray
     values: Optional[np.ndarray]
@@ -113,9 +113,9 @@ class Scene:
         """
         Read the visuals of a robot.
 
-        A link without any that can be drawn is replaced by a tube along its beam, by the nodes
-        of its modes, or by bars to the joints that it carries. One warning names all missing
-        meshes.
+        A link without any that can be drawn is replaced by a tube along its beam or by the nodes
+        of its modes. A rigid one has bars to the joints that it carries. One warning names all
+        missing meshes.
 
         Args:
             dyn: The dynamics.
@@ -140,7 +140,7 @@ class Scene:
         own = read_visuals(robot) if visuals else []
         bending = sum(bends(robot, visual.link) for visual in own)
         budget = triangles // max(bending, 1)
-        shapes: list[Shape] = []
+        shapes: list[SceneShape] = []
         folder = None if base_dir is None else Path(base_dir)
         for number, visual in enumerate(own):
             try:
@@ -174,10 +174,10 @@ class Scene:
             factor: On the deflection from the reference, as drawn.
             reference: Modal coordinates that the deflection counts from, (n_modes,); zero when
                 None. They are drawn without the factor.
-            quantity: "deflection", the way of a point in its link's frame from the reference
-                [m]; "strain" along the beam [m/m], where modes of beams give it; or "energy"
-                stored in the modes of the link [J], each without the factor. Strain and energy
-                count from the undeformed arm.
+            quantity: "deflection", "strain" or "energy", each without the factor. Deflection is
+                the way of a point in its link's frame from the reference [m]. Strain along the
+                beam [m/m] is known where modes are those of beams. Energy is what the modes of
+                the link store [J]. Strain and energy count from the undeformed arm.
 
         Raises:
             ArgumentError: The quantity is unknown, or a vector has the wrong length.
@@ -204,7 +204,7 @@ class Scene:
         ]
 
     def _bent(
-        self, shape: Shape, poses: Mapping[str, np.ndarray], shown: np.ndarray,
+        self, shape: SceneShape, poses: Mapping[str, np.ndarray], shown: np.ndarray,
         modes: np.ndarray, start: np.ndarray, quantity: str,
     ) -> Drawn:
         vertices = np.empty_like(shape.surface.vertices)
@@ -254,21 +254,21 @@ def bends(robot: Robot, link: str) -> bool:
     return any(carrier.mode_names for carrier in carriers)
 
 
-def _shape(robot: Robot, name: str, visual: Visual, surface: Surface, budget: int) -> Shape:
+def _shape(robot: Robot, name: str, visual: Visual, surface: Surface, budget: int) -> SceneShape:
     link = visual.link
     if not bends(robot, link):
-        return Shape(name, link, surface, visual.pose, visual.colour, visual)
+        return SceneShape(name, link, surface, visual.pose, visual.colour, visual)
     surface = surface.placed(visual.pose)
     carriers = robot.pieces(link) or (robot.link(link),)
     beam = max((c.undeformed_beam for c in carriers if c.undeformed_beam),
                key=lambda each: each.length, default=None)
     if visual.shape == 'mesh' and beam is not None:
         surface = fitted(surface, np.array(beam.direction), beam.length, budget)
-    return Shape(name, link, surface, np.eye(4), visual.colour, visual,
-                 _pieces(robot, link, surface.vertices))
+    pieces = _pieces(robot, link, surface.vertices)
+    return SceneShape(name, link, surface, np.eye(4), visual.colour, visual, pieces)
 
 
-def _pieces(robot: Robot, link: str, vertices: np.ndarray) -> tuple[Piece, ...]:
+def _pieces(robot: Robot, link: str, vertices: np.ndarray) -> tuple[BendingPart, ...]:
     """Return what carries vertices of a link, (n, 3) in its frame [m]."""
     if not robot.pieces(link):
         return (_piece(robot, robot.link(link), np.arange(len(vertices)), vertices),)
@@ -283,13 +283,13 @@ def _pieces(robot: Robot, link: str, vertices: np.ndarray) -> tuple[Piece, ...]:
         for name, numbers in held.items())
 
 
-def _piece(robot: Robot, link: Link, vertices: np.ndarray, places: np.ndarray) -> Piece:
+def _piece(robot: Robot, link: Link, vertices: np.ndarray, places: np.ndarray) -> BendingPart:
     first = robot.mode_names.index(link.mode_names[0]) if link.mode_names else 0
     modes = slice(first, first + len(link.mode_names))
-    return Piece(link.name, vertices, bending_points(link, places), modes)
+    return BendingPart(link.name, vertices, bending_points(link, places), modes)
 
 
-def _replacements(robot: Robot, link: Link, radius: float) -> list[Shape]:
+def _replacements(robot: Robot, link: Link, radius: float) -> list[SceneShape]:
     """Return a tube along a link's beam, the nodes of its modes, or bars to its joints."""
     beam, name = link.undeformed_beam, f'{link.name}:beam'
     if link.mode_names and beam is not None:
@@ -299,13 +299,13 @@ def _replacements(robot: Robot, link: Link, radius: float) -> list[Shape]:
         surface = Surface(nodes_of(link), np.zeros((0, 3), dtype=int))
     else:
         return [
-            Shape(f'{link.name}:{joint.name}', link.name, bar, np.eye(4), GREY)
+            SceneShape(f'{link.name}:{joint.name}', link.name, bar, np.eye(4), GREY)
             for joint in robot.joints if joint.parent == link.name
             for bar in _bars(np.array(joint.origin.position))
         ]
     every = np.arange(len(surface.vertices))
     pieces = (_piece(robot, link, every, surface.vertices),)
-    return [Shape(name, link.name, surface, np.eye(4), GREY, None, pieces)]
+    return [SceneShape(name, link.name, surface, np.eye(4), GREY, None, pieces)]
 
 
 def _bars(end: np.ndarray) -> list[Surface]:

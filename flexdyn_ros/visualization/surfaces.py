@@ -9,6 +9,7 @@ close enough to each other (trimesh).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 import math
 from pathlib import Path
 from typing import Any, Optional
@@ -122,11 +123,8 @@ def read_surface(path: Path) -> Surface:
             the file's name.
     """
     trimesh = _trimesh()
-    try:
-        if path.suffix.lower() == '.dae':
-            import collada  # noqa: F401
-    except ImportError:
-        raise ValueError(f'needs pycollada ({INSTALL})') from None
+    if path.suffix.lower() == '.dae' and find_spec('collada') is None:
+        raise ValueError(f'needs pycollada ({INSTALL})')
     try:
         found: Any = trimesh.load(str(path), force='mesh')
         found.merge_vertices(merge_tex=True, merge_norm=True)
@@ -198,8 +196,8 @@ def _cut(surface: Surface, direction: np.ndarray, length: float, pieces: int) ->
     """
     Return a mesh whose triangles are cut at equal distances along a beam.
 
-    A triangle with corners A, B, C in their order along the beam leaves between two cuts a
-    polygon: two points of the edge AC, two of the edges ABC, and B where it lies between them.
+    A triangle has corners A, B, C in their order along the beam. Between two cuts it leaves a
+    polygon. This has two points of the edge AC, two of the edges ABC, and B if it lies there.
     """
     corners = surface.vertices[surface.triangles]
     x = corners @ direction

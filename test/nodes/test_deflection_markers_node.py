@@ -299,8 +299,8 @@ def test_a_static_reference_needs_a_static_deflection():
         assert not drawing.set(reference='static')
 
 
-@pytest.mark.parametrize(('quantity', 'title'), [('strain', 'strain [m/m]'),
-                                                ('energy', 'energy [J]')])
+@pytest.mark.parametrize(
+    ('quantity', 'title'), [('strain', 'strain [m/m]'), ('energy', 'energy [J]')])
 def test_colours_show_strain_or_energy_with_a_legend_in_units(quantity, title):
     with Drawing({'robot_description': visible_arm()}) as drawing:
         assert drawing.set(colour_by=quantity)

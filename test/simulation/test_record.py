@@ -166,11 +166,11 @@ def test_floating_joints_are_plotted_by_unit():
 def test_simulation_imports_neither_matplotlib_nor_scipy():
     """Plots are asked for; until then matplotlib stays out. A missing one is named."""
     code = (
-        'import sys, flexdyn_ros, flexdyn_ros.simulation.plot as plot\n'
+        'import sys, flexdyn_ros, flexdyn_ros.figures, flexdyn_ros.simulation.plot\n'
         'assert "matplotlib" not in sys.modules and "scipy" not in sys.modules\n'
         'sys.modules["matplotlib.figure"] = None\n'
         'try:\n'
-        '    plot.figure_class()\n'
+        '    flexdyn_ros.figures.figure_class()\n'
         'except flexdyn_ros.FlexdynError as error:\n'
         '    print(error)\n'
     )

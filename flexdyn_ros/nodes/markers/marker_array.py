@@ -2,9 +2,9 @@
 """
 Markers of a bent arm, as the bytes of a visualization_msgs/MarkerArray.
 
-rclpy converts 5000 triangles with colours in 60 ms. Here it does so once, for the layout: the
-bytes are CDR as all middlewares of ROS send it (OMG DDSI-RTPS 2.5, section 10), so that poses,
-points, colours and stamps have fixed places, which each drawing fills.
+rclpy converts 5000 triangles with colours in 60 ms. Here it does so once, for the layout. The
+bytes are CDR as all middlewares of ROS send it (OMG DDSI-RTPS 2.5, section 10). Poses, points,
+colours and stamps therefore have fixed places, which each drawing fills.
 """
 
 from __future__ import annotations

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The style of all plots: figures without a display, colours, lines, grids, and their files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Union
+
+from flexdyn_ros.errors import ArgumentError, FlexdynError
+from flexdyn_ros.output_files import new_file
+
+# Colours that remain distinct under colour blindness (Okabe and Ito 2008).
+COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000')
+MEASURED = '0.6'  # colour of what is measured, beside what is computed
+FORMATS = ('png', 'svg')
+_LINES = ('-', '--', ':', '-.')
+_LEGEND_ROWS = 14
+_DPI = 150
+
+
+def figure_class() -> Any:
+    """
+    Return matplotlib's Figure with a canvas that needs no display.
+
+    Raises:
+        FlexdynError: matplotlib is not installed.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise FlexdynError(
+            'Plots need matplotlib, which is not installed. Install python3-matplotlib or "pip '
+            'install matplotlib", or omit plots.'
+        ) from error
+
+    def build(**options: Any) -> Any:
+        figure = Figure(**options)
+        FigureCanvasAgg(figure)
+        return figure
+
+    return build
+
+
+def column(rows: int, height: float = 2.3, width: float = 9.0) -> tuple[Any, Any]:
+    """Return a figure of panels below each other over one axis, and the panels, (rows,)."""
+    figure = figure_class()(figsize=(width, 1.2 + height * rows), constrained_layout=True)
+    panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
+    for axes in panels:
+        plain(axes)
+    return figure, panels
+
+
+def plain(axes: Any) -> None:
+    """Give axes a light grid, and no frame above and at the right."""
+    axes.grid(True, color='#dddddd', linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.margins(x=0.0)
+    for side in ('top', 'right'):
+        axes.spines[side].set_visible(False)
+
+
+def line(number: int) -> dict[str, Any]:
+    """Return colour, dashes and width of the line of a number from 0 in a panel."""
+    return {
+        'color': COLOURS[number % len(COLOURS)], 'linewidth': 1.2,
+        'linestyle': _LINES[(number // len(COLOURS)) % len(_LINES)],
+    }
+
+
+def legend(axes: Any) -> None:
+    """Name the lines of a panel at its right."""
+    count = len(axes.get_legend_handles_labels()[1])
+    axes.legend(
+        loc='upper left', bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize='small',
+        ncol=1 + max(count - 1, 0) // _LEGEND_ROWS, borderaxespad=0.0,
+    )
+
+
+def save(figure: Any, path: Union[str, os.PathLike[str]]) -> Path:
+    """
+    Write a figure as PNG or SVG by the suffix of the file; return its path.
+
+    Raises:
+        ArgumentError: The suffix is another one.
+        FileNotWritten: The file cannot be written.
+    """
+    kind = Path(path).suffix.lower()[1:]
+    if kind not in FORMATS:
+        raise ArgumentError('path', f'must end in .png or .svg, not "{path}"')
+    with new_file(path) as file:
+        figure.savefig(file, format=kind, dpi=_DPI)
+    return Path(path)
