@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from flexdyn_ros.visualization.colours import Legend, legend, rounded_up
-from flexdyn_ros.visualization.scene import Drawn, Scene, Shape
+from flexdyn_ros.visualization.scene import Drawn, Scene, SceneShape
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -118,7 +118,7 @@ class BrowserArm:
                 band.mesh.points = drawn.vertices
 
 
-def _parts(shape: Shape) -> list[np.ndarray]:
+def _parts(shape: SceneShape) -> list[np.ndarray]:
     """Return the triangles in bands along the longest side of a shape."""
     middle = shape.surface.vertices[shape.surface.triangles].mean(axis=1)
     along = middle[:, int(np.argmax(np.ptp(middle, axis=0)))]

@@ -79,7 +79,7 @@ def test_pip_installs_what_the_library_imports():
         for node in ast.parse(text).body if isinstance(node, ast.Assign)
         for target in node.targets if target.id in ('REQUIRES', 'EXTRAS')
     }
-    used = ('plots', 'replay', 'meshes', 'nastran', 'modal-tests', 'solids')
+    used = ('plots', 'replay', 'meshes', 'browser', 'nastran', 'modal-tests', 'solids')
     extras = [assign['EXTRAS'][name] for name in used]
     listed = [*assign['REQUIRES'], *(line for extra in extras for line in extra)]
     declared = {re.split('[<>=]', line)[0] for line in listed}
