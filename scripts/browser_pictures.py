@@ -71,9 +71,9 @@ def page_pictures(browser, file: Path, folder: Path) -> None:
 def view_picture(browser, scene: Scene, folder: Path) -> None:
     """Keep the view of a vibration beside the rigid arm."""
     view = BrowserView(scene, port=8480)
-    joints = dict(zip(scene.dyn.robot.joint_names, POINTS[1]))
-    controls = {'shown': VIBRATION, 'overlay': RIGID, 'amplitude': 0.1, **joints}
-    for name, value in controls.items():
+    for name, angle in zip(scene.dyn.robot.joint_names, POINTS[1]):
+        view.sliders[name].value = angle
+    for name, value in {'shown': VIBRATION, 'overlay': RIGID, 'amplitude': 0.1}.items():
         view.controls[name].value = value
     threading.Thread(target=view.run, daemon=True).start()
     page = browser.new_page(viewport={'width': 1000, 'height': 720})
