@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: docs docs-links pictures bench bench-codegen bench-simulation soak lines bounds counts studies validate help setup setup-docs setup-test setup-validate demo test test-all test-faults lint test-arm64 test-oldest build colcon-test clean
+.PHONY: docs docs-links pictures bench bench-browser bench-codegen bench-simulation soak lines bounds counts studies validate help setup setup-docs setup-test setup-validate demo test test-all test-faults lint test-arm64 test-oldest build colcon-test clean
 
 # Every command runs apart from any other ROS, see flexdyn_ros/isolation.py.
 ENV := scripts/env.sh
@@ -81,6 +81,9 @@ bench-codegen: setup-test ## speed of compiled code against Pinocchio, into docs
 bench-simulation: setup-test ## wall time of simulated motions against their dynamics and other codes, into docs/simulation_speed.md (minutes)
 	@$(ENV) python -m benchmarks.simulation
 
+bench-browser: setup-test ## frames a second that headless Chromium renders of 20 000 vertices that bend
+	@$(ENV) python -m benchmarks.browser_view
+
 bench: setup ## rate of the inverse dynamics node (minutes)
 	@$(ENV) python -m benchmarks.node_rate
 
@@ -93,7 +96,7 @@ docs: setup-docs ## the site of documents into build/docs; warnings and broken i
 docs-links: setup-docs ## check the links of the documents to other sites (needs the network)
 	@$(ENV) python -m sphinx -q -b linkcheck docs build/docs-links
 
-pictures: setup-test ## the pictures of the examples, into docs/pictures (minutes)
+pictures: setup-test ## the pictures of the examples and of the views in a browser, into docs/pictures (minutes; Chromium)
 	@mkdir -p build && $(ENV) python scripts/pictures.py
 
 lines: ## lines of code of what is installed, by folder

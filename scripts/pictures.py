@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the picture of each example into docs/pictures, as `make pictures` does."""
+"""Write pictures of examples and of the views in a browser into docs/pictures."""
 
 import os
 from pathlib import Path
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 
+import browser_pictures
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,7 +45,7 @@ def keep(folder: Path) -> None:
 
 
 def main() -> None:
-    """Run all examples and keep their pictures."""
+    """Run all examples and views and keep their pictures."""
     PICTURES.mkdir(exist_ok=True)
     environment = dict(os.environ, PYTHONPATH=f'{ROOT}{os.pathsep}{ROOT / "test"}')
     with tempfile.TemporaryDirectory(dir=ROOT / 'build') as name:
@@ -53,6 +54,7 @@ def main() -> None:
                 words = [sys.executable, *command(example, Path(name))]
                 subprocess.run(words, check=True, env=environment, stdout=subprocess.DEVNULL)
                 print(example.name, flush=True)
+        browser_pictures.main(Path(name))
         keep(Path(name))
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from playwright.sync_api import sync_playwright
 import trimesh
 
+WIDTH, HEIGHT = 480, 360  # of the window [pixels]
 LENGTH, SETTLED = 1.2, 4.0  # [m], [s] after the first frames
 URDF = f"""<robot name="arm"><link name="base"/><link name="tip"/>
   <link name="boom"><visual><geometry><mesh filename="boom.stl"/></geometry></visual></link>
@@ -94,7 +95,7 @@ def measure(scene: Scene, seconds: float) -> tuple[float, float]:
     try:
         with sync_playwright() as driver:
             browser = driver.chromium.launch(executable_path='/usr/bin/chromium', args=ARGUMENTS)
-            page = browser.new_page(viewport={'width': 640, 'height': 480})
+            page = browser.new_page(viewport={'width': WIDTH, 'height': HEIGHT})
             page.add_init_script(COUNTER)
             page.goto(view.url)
             page.wait_for_function('window.frames_with_vertices > 10', timeout=120_000)

@@ -96,8 +96,7 @@ class BrowserArm:
                 f'{name}/{number}', drawn.vertices[vertices], corners.reshape(-1, 3),
                 color=OVERLAY_COLOUR if self._overlay else _bytes(shape.colour),
                 opacity=OVERLAY_OPACITY if self._overlay else None,
-                # Without directional lights the cheapest material is shaded as the others are.
-                material='toon3', flat_shading=True, cast_shadow=False, receive_shadow=False)
+                flat_shading=True, cast_shadow=False, receive_shadow=False)
             found.append(_Band(vertices, mesh))
         return found
 

@@ -58,6 +58,7 @@ class BrowserView:
     Attributes:
         server: The ViserServer.
         controls: Controls by name.
+        sliders: Sliders by the coordinate that they set.
         url: Address of the page.
     """
 
@@ -101,6 +102,7 @@ class BrowserView:
         self._overlay = BrowserArm(self.server, scene, 'overlay', overlay=True)
         self._look()
         self.controls: dict[str, Any] = {}
+        self.sliders: dict[str, Any] = {}
         first = TOPICS if live else RECORDING if motions else SLIDERS
         self._add_controls(first, SECOND if len(motions) > 1 else NONE, live, factor)
 
@@ -137,6 +139,8 @@ class BrowserView:
         if q is None:
             self._say('Waiting for topics.')
             return
+        if value['shown'] != SAG:
+            self._say('')
         self._recorded.keep(now, q)
         overlay = value['overlay']
         if overlay == RIGID:
@@ -170,8 +174,8 @@ class BrowserView:
         robot = self._dyn.robot
         q = robot.neutral_configuration()
         for k, name in enumerate(self._map.names):
-            if name in value:
-                q[k] = value[name]
+            if name in self.sliders:
+                q[k] = self.sliders[name].value
         if robot.loops:
             q = self._dyn.project(q, np.zeros(robot.nv))[0]
         joints = q[: self._n_joints]
@@ -220,10 +224,12 @@ class BrowserView:
         # What browsers without a graphics card can draw often enough.
         scene.configure_environment_map(None)
         scene.configure_default_lights(False)
-        scene.add_light_hemisphere('/light', ground_color=(120, 120, 130), intensity=4.5)
+        scene.add_light_hemisphere(
+            '/sky', ground_color=(110, 110, 120), intensity=2.0, position=(0.0, 0.0, 1.0))
+        scene.add_light_directional('/lamp', intensity=1.5, position=(0.5, -1.0, 1.0))
         camera.look_at = tuple(((low + high) / 2.0).tolist())
         camera.position = tuple(
-            ((low + high) / 2.0 + self._size * np.array([0.5, -1.2, 0.6])).tolist())
+            ((low + high) / 2.0 + self._size * np.array([0.4, -0.8, 0.4])).tolist())
 
     def _add_controls(self, shown: str, overlay: str, live: bool, factor: float) -> None:
         gui, own, robot = self.server.gui, self.controls, self._dyn.robot
@@ -246,37 +252,36 @@ class BrowserView:
         with gui.add_folder('Static deflection'):
             own['gravity'] = gui.add_checkbox('gravity', True)
             own['mass'] = gui.add_number('payload [kg]', 0.0, min=0.0)
+            rest = robot.neutral_configuration()
+            farthest = max(robot.frame_names, key=lambda name: float(
+                np.linalg.norm(self._dyn.frame_pose(rest, name)[:3, 3])))
             own['link'] = gui.add_dropdown(
-                'on link', robot.frame_names, initial_value=robot.frame_names[-1])
+                'on link', robot.frame_names, initial_value=farthest)
         with gui.add_folder('Vibration'):
             own['mode'] = gui.add_dropdown('mode', [NONE])
             most = round(BEND * self._size, 4)
             own['amplitude'] = gui.add_slider(
                 'amplitude [m | rad]', 0.0, most, most / 200.0, most / 2.0)
-        limits = self._limits()
         with gui.add_folder('Joints'):
-            self._add_sliders(limits[: self._n_joints])
+            self._add_sliders(range(self._n_joints))
         with gui.add_folder('Modes', expand_by_default=len(self._modes) <= 12):
-            self._add_sliders(limits[self._n_joints:])
+            self._add_sliders(range(self._n_joints, robot.nq))
 
-    def _limits(self) -> list[tuple[str, float, float]]:
-        """Return name, least and greatest value of each configuration coordinate."""
+    def _add_sliders(self, places: range) -> None:
+        """Add the sliders of configuration coordinates, without those of quaternions."""
         given = {joint.name: joint.limit for joint in self._dyn.robot.joints}
-        found = []
-        for k, (name, unit) in enumerate(zip(self._map.names, self._map.units)):
+        for k in places:
+            name, unit = self._map.names[k], self._map.units[k]
+            if unit == '1':
+                continue
             wide = BEND * self._size if k >= self._n_joints else TURN if unit == 'rad' else WAY
             limit = given.get(name)
             low = limit.lower if limit and limit.lower is not None else -wide
             high = limit.upper if limit and limit.upper is not None else wide
-            if unit != '1':  # of a quaternion
-                found.append((name, round(low, 4), round(high, 4)))
-        return found
-
-    def _add_sliders(self, limits: Sequence[tuple[str, float, float]]) -> None:
-        for name, low, high in limits:
-            start = min(max(0.0, low), high)
+            low, high = round(low, 4), round(high, 4)
             step = (high - low) / 2000.0 or 1.0
-            self.controls[name] = self.server.gui.add_slider(name, low, high, step, start)
+            self.sliders[name] = self.server.gui.add_slider(
+                name, low, high, step, min(max(0.0, low), high))
 
     def _on_record(self, _: Any) -> None:
         """Start a recording of what is shown, or end it."""

@@ -3,9 +3,9 @@
 One self-contained HTML page of a moving arm: played, scrubbed, its deflection drawn larger.
 
 The page carries three.js, taken from the installed trimesh, and loads nothing else. Every factor
-on the deflection and every frame has the poses of the shapes. What varies at the vertices of a
-shape, their displacement in the link's frame and the quantities that colour them, is a sum of few
-fields times weights: a singular value decomposition, cut where the rest is not seen.
+on the deflection and every frame has the poses of the shapes. Displacements of vertices in their
+link's frame, and the quantities that colour them, are sums of few fields times weights. These come
+from a singular value decomposition, cut where the rest is not seen.
 """
 
 from __future__ import annotations

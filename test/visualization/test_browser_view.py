@@ -44,7 +44,7 @@ def view():
 
 def set_controls(view, **values):
     for name, value in values.items():
-        view.controls[name].value = value
+        {**view.controls, **view.sliders}[name].value = value
 
 
 def shown_vertices(view, name='arm'):
@@ -105,11 +105,11 @@ def test_the_static_deflection_is_where_modal_forces_vanish():
 def test_sliders_factor_and_overlay_move_what_is_drawn(view):
     own = view()
     robot, q = moving_arm()[0].robot, np.zeros(NQ)
-    assert set(robot.coordinate_names) <= set(own.controls)
-    assert (own.controls['swing'].min, own.controls['swing'].max) == (-2.0, 2.0)
+    assert tuple(own.sliders) == robot.coordinate_names
+    assert (own.sliders['swing'].min, own.sliders['swing'].max) == (-2.0, 2.0)
     set_controls(own, **{'swing': 0.5, 'boom/bending_y1': 0.05})
     own.step(0.0)
-    q[[0, 2]] = own.controls['swing'].value, own.controls['boom/bending_y1'].value
+    q[[0, 2]] = own.sliders['swing'].value, own.sliders['boom/bending_y1'].value
     assert np.allclose(shown_vertices(own), true_vertices(own, q), atol=1e-6)
     set_controls(own, factor=5.0, overlay='rigid arm')
     own.step(0.1)
@@ -187,13 +187,15 @@ def test_states_from_topics_are_drawn_with_the_computed_one(view):
     own.show(q, second)
     set_controls(own, overlay='second state')
     own.step(0.1)
+    assert own.controls['status'].content == ''
     assert np.allclose(shown_vertices(own), true_vertices(own, q), atol=1e-6)
     assert np.allclose(shown_vertices(own, 'overlay'), true_vertices(own, second), atol=1e-6)
 
 
 # Socket and command line.
 
-@pytest.mark.parametrize('words', [(), ('--host', '0.0.0.0')])
+@pytest.mark.parametrize('words', [
+    (), pytest.param(('--host', '0.0.0.0'), marks=pytest.mark.slow)])
 def test_the_server_binds_this_machine_alone_unless_a_host_is_given(tmp_path, words):
     pytest.importorskip('viser', reason='viser is not installed')
     (tmp_path / 'arm.urdf').write_text(arm())
@@ -258,7 +260,7 @@ def test_chromium_shows_the_bent_arm_and_its_controls(view):
         page.fill('input[value="0.8"]:visible', '-0.4')
         page.keyboard.press('Enter')
         for _ in range(40):
-            if own.controls['swing'].value == -0.4:
+            if own.sliders['swing'].value == -0.4:
                 break
             page.wait_for_timeout(250)
-        assert own.controls['swing'].value == -0.4
+        assert own.sliders['swing'].value == -0.4
