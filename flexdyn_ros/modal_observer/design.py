@@ -2,7 +2,7 @@
 """
 The gain of the modal observer in one configuration, and how well it estimates each mode.
 
-The noise of `held_modes` is taken times 1, 0.3 or 0.1: the smaller it is, the less the noise of
+The noise of `held_modes` is taken times 1, 0.3 or 0.1. The smaller it is, the less the noise of
 sensors enters, and the more an error of stiffness does. The factor with the smallest mean of the
 predicted errors is chosen. The prediction for mode i, relative to its amplitude a_i:
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.modal_observer.held_modes import held_modes, HeldModes, ModelUncertainty
+from flexdyn_ros.modal_observer.held_modes import held_modes, HeldArmModes, ModelUncertainty
 from flexdyn_ros.modal_observer.kalman_gain import sampled, steady_gain
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
@@ -161,7 +161,7 @@ class LinearSystem:
 
 
 def _gain(
-    system: LinearSystem, held: HeldModes, factor: float, deviations: np.ndarray,
+    system: LinearSystem, held: HeldArmModes, factor: float, deviations: np.ndarray,
     stiffness_error: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the transition matrix over a period and the gain, with a factor on the noise."""
@@ -175,7 +175,7 @@ def _gain(
 
 
 def _errors(
-    system: LinearSystem, held: HeldModes, f: np.ndarray, gain: np.ndarray,
+    system: LinearSystem, held: HeldArmModes, f: np.ndarray, gain: np.ndarray,
     deviations: np.ndarray, stiffness_error: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the relative errors of each mode by noise and by stiffness, (m,) each."""
