@@ -69,7 +69,6 @@ class ObserverDesign:
         phi1: h phi1(h A), (2 nv, 2 nv) [s].
         phi2: h phi2(h A), the same.
         gain: From innovations to corrections, (2 nv, sensors).
-        deviations: Standard deviations of the readings' noise, (sensors,).
         modes: Observability of each mode, by ascending frequency.
     """
 
@@ -77,7 +76,6 @@ class ObserverDesign:
     phi1: np.ndarray
     phi2: np.ndarray
     gain: np.ndarray
-    deviations: np.ndarray
     modes: tuple[ModeObservability, ...]
 
 
@@ -134,8 +132,7 @@ def design(
         raise FlexdynError(
             'The modal observer is unstable without the modes that its sensors do not observe. '
             'Add sensors, or reduce their noise.')
-    return ObserverDesign(
-        system.a, *_exponentials(system.a, period), gain, deviations, modes)
+    return ObserverDesign(system.a, *_exponentials(system.a, period), gain, modes)
 
 
 @dataclass(frozen=True)
