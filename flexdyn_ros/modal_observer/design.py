@@ -2,7 +2,7 @@
 """
 The gain of the modal observer in one configuration, and how well it estimates each mode.
 
-The noise of `held_modes` is taken times 1, 0.3 or 0.1: the smaller it is, the less the noise of
+The noise of `held_modes` is taken times 1, 0.3 or 0.1. The smaller it is, the less the noise of
 sensors enters, and the more an error of stiffness does. The factor with the smallest mean of the
 predicted errors is chosen. The prediction for mode i, relative to its amplitude a_i:
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from flexdyn_ros.errors import FlexdynError
-from flexdyn_ros.modal_observer.held_modes import held_modes, HeldModes, ModelUncertainty
+from flexdyn_ros.modal_observer.held_modes import held_modes, HeldArmModes, ModelUncertainty
 from flexdyn_ros.modal_observer.kalman_gain import sampled, steady_gain
 from flexdyn_ros.robot_dynamics import Dynamics
 import numpy as np
@@ -69,7 +69,6 @@ class ObserverDesign:
         phi1: h phi1(h A), (2 nv, 2 nv) [s].
         phi2: h phi2(h A), the same.
         gain: From innovations to corrections, (2 nv, sensors).
-        deviations: Standard deviations of the readings' noise, (sensors,).
         modes: Observability of each mode, by ascending frequency.
     """
 
@@ -77,7 +76,6 @@ class ObserverDesign:
     phi1: np.ndarray
     phi2: np.ndarray
     gain: np.ndarray
-    deviations: np.ndarray
     modes: tuple[ModeObservability, ...]
 
 
@@ -134,8 +132,7 @@ def design(
         raise FlexdynError(
             'The modal observer is unstable without the modes that its sensors do not observe. '
             'Add sensors, or reduce their noise.')
-    return ObserverDesign(
-        system.a, *_exponentials(system.a, period), gain, deviations, modes)
+    return ObserverDesign(system.a, *_exponentials(system.a, period), gain, modes)
 
 
 @dataclass(frozen=True)
@@ -161,7 +158,7 @@ class LinearSystem:
 
 
 def _gain(
-    system: LinearSystem, held: HeldModes, factor: float, deviations: np.ndarray,
+    system: LinearSystem, held: HeldArmModes, factor: float, deviations: np.ndarray,
     stiffness_error: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the transition matrix over a period and the gain, with a factor on the noise."""
@@ -175,7 +172,7 @@ def _gain(
 
 
 def _errors(
-    system: LinearSystem, held: HeldModes, f: np.ndarray, gain: np.ndarray,
+    system: LinearSystem, held: HeldArmModes, f: np.ndarray, gain: np.ndarray,
     deviations: np.ndarray, stiffness_error: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the relative errors of each mode by noise and by stiffness, (m,) each."""

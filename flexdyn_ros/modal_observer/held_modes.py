@@ -4,9 +4,9 @@ The modes of an arm with its joints held, and the noise that stands for what its
 
 A force error of amplitude f that alternates at the angular frequency w counts as white noise of
 intensity 4 f^2 / (pi w). Over half a period both change the momentum by 2 f / w, the noise in the
-root mean square. Source: Bar-Shalom, Li and Kirubarajan, Estimation with Applications to Tracking
-and Navigation, 2001, section 6.2.2: the intensity is chosen such that the change of velocity over
-a time T is of the order of sqrt(intensity T).
+root mean square. The intensity is chosen such that the change of velocity over a time T is
+of the order of sqrt(intensity T). Source: Bar-Shalom, Li and Kirubarajan, Estimation with
+Applications to Tracking and Navigation, 2001, section 6.2.2.
 
 The force error on mode i is stiffness_error w_i^2 a_i. The amplitudes a_i fall as 1 / w_i^2 from
 that of the lowest mode, as under one force at the tip. The error of a joint's torque is
@@ -44,7 +44,7 @@ class ModelUncertainty:
 
 
 @dataclass(frozen=True)
-class HeldModes:
+class HeldArmModes:
     """
     The m modes of an arm with its joints held in one configuration.
 
@@ -63,7 +63,7 @@ class HeldModes:
     noise: np.ndarray
 
 
-def held_modes(dyn: Dynamics, q: np.ndarray, uncertainty: ModelUncertainty) -> HeldModes:
+def held_modes(dyn: Dynamics, q: np.ndarray, uncertainty: ModelUncertainty) -> HeldArmModes:
     """Return the modes in a configuration, (nv,), and the noise of an uncertain model."""
     robot, n = dyn.robot, dyn.robot.n_joints
     mass, stiffness = dyn.mass_matrix(q), stiffness_matrix(dyn, q)
@@ -83,4 +83,4 @@ def held_modes(dyn: Dynamics, q: np.ndarray, uncertainty: ModelUncertainty) -> H
         uncertainty.stiffness_error * forces))
     at = np.concatenate((np.full(n, rates[0]), rates))
     noise = 4.0 / np.pi * errors**2 / at
-    return HeldModes(rates, shapes, shapes.T @ mass[n:, n:], amplitudes, noise)
+    return HeldArmModes(rates, shapes, shapes.T @ mass[n:, n:], amplitudes, noise)

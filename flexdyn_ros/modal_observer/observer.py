@@ -36,7 +36,7 @@ class ModalObserver:
     """
     Estimates deflections and their rates from joint torques and readings of sensors.
 
-    Encoders on the motor side suffice for modes that load the joints, as the torque that holds a
+    Encoders on the motor side suffice for modes that load the joints. The torque that holds a
     joint shows the force of a bending arm. The gain is that of the nearest configuration of a grid
     with steps of 0.2 rad or m over the joints. It is computed where the arm first comes there.
     Joints that slide have another gain, as friction near standstill damps.

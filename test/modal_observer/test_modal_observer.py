@@ -32,8 +32,8 @@ def text(iz=2e-9, spring='', more=''):
 
 
 @cache
-def boom(iz=2e-9, spring=''):
-    return fd.Dynamics(fd.load_robot(text(iz, spring)))
+def boom(iz=2e-9, backend='auto'):
+    return fd.Dynamics(fd.load_robot(text(iz)), backend)
 
 
 def test_one_mode_has_the_closed_form_of_kalman_and_bucy():
@@ -71,7 +71,7 @@ def readings(dyn, sensors, q, qd, qdd):
 
 def test_inertial_sensors_are_differences_of_the_pose():
     """Along a motion with constant acceleration, in axes of the frame."""
-    dyn, axes, h = boom(), [tuple(row) for row in np.eye(3)], 1e-4
+    dyn, axes, h = boom(backend='reference'), [tuple(row) for row in np.eye(3)], 1e-4
     q, qd, qdd = [0.3, 0.02, -0.01], [0.5, -0.8, 0.6], [1.0, -2.0, 3.0]
 
     def pose(t):
@@ -89,7 +89,7 @@ def test_inertial_sensors_are_differences_of_the_pose():
 
 def test_a_force_sensor_reads_what_moves_the_tool():
     """Newton's and Euler's laws of a rigid tool, about the joint frame."""
-    dyn, axes = boom(), [tuple(row) for row in np.eye(3)]
+    dyn, axes = boom(backend='reference'), [tuple(row) for row in np.eye(3)]
     q, qd, qdd = np.array([0.3, 0.02, -0.01]), np.zeros(3), np.array([1.0, -2.0, 3.0])
     turn = dyn.frame_pose(q, 'tool')[:3, :3]
     linear, angular = np.split(dyn.jacobian(q, 'tool') @ qdd, 2)
@@ -172,7 +172,7 @@ def test_an_arm_that_moves_through_cells_is_followed():
 ])
 def test_wrong_arguments_are_named(arguments, word):
     with pytest.raises(ArgumentError, match=word):
-        fd.ModalObserver(boom(), **arguments)
+        fd.ModalObserver(boom(backend='reference'), **arguments)
 
 
 def test_robots_without_modes_and_with_loops_are_refused():

@@ -20,7 +20,9 @@ import xacro
 URDF = Path(__file__).resolve().parents[2] / 'urdf'
 TIPS = {'canadarm': 'tool', 'ur5e': 'tool0'}
 POSES = {'canadarm': [0.3, -0.8, 0.5], 'ur5e': [0.0, -1.0, 1.2, -0.2, 1.57, 0.0]}
-STIFF = {'canadarm': 100.0, 'ur5e': 100.0}
+STIFF = 100.0
+# The Canadarm has no friction and a joint loop too fast for explicit steps.
+METHODS = {'canadarm': 'implicit', 'ur5e': 'rk4'}
 SENSORS = {
     'encoders': lambda robot: [],
     'link side': link_encoders,
@@ -51,12 +53,12 @@ def robot(name, factor=1.0, friction=1.0):
 @cache
 def held(name):
     """Return the held arm, with at least two modes damped lightly."""
-    arm = HeldArm(robot(name), np.array(POSES[name]), STIFF[name])
+    arm = HeldArm(robot(name), np.array(POSES[name]), STIFF)
     assert len(arm.modes) >= 2
     return arm
 
 
-def errors(name, sensors, factor=1.0, friction=1.0):
+def errors(name, sensors, factor=1.0, friction=1.0, method=None):
     """Return the errors of all lightly damped modes, which must be observable."""
     model = robot(name, factor, friction)
     observer = fd.ModalObserver(
@@ -64,8 +66,9 @@ def errors(name, sensors, factor=1.0, friction=1.0):
     arm = held(name)
     observed = observer.observability(arm.q[:model.n_joints])
     assert all(observed[k].observable for _, _, k, _ in arm.modes)
-    found = [arm.error(observer, mode) for mode in arm.modes]
-    print(name, sensors, f'stiffness x {factor}, friction x {friction}:', *(
+    method = method or METHODS[name]
+    found = [arm.error(observer, mode, method) for mode in arm.modes]
+    print(name, sensors, f'stiffness x {factor}, friction x {friction}, {method}:', *(
         f'{rate / (2.0 * np.pi):.2f} Hz, ratio {ratio:.3f}: {100.0 * error:.1f} %, '
         f'mean {100.0 * mean:.1f} %;'
         for (rate, ratio, *_), (error, mean) in zip(arm.modes, found)))
@@ -94,8 +97,14 @@ def test_sensors_on_links_bear_it_better(name, sensors, factor):
     assert max(errors(name, sensors, factor)) < 0.2
 
 
-@pytest.mark.parametrize('sensors', ['encoders', 'link side'])
-def test_friction_that_is_wrong_is_printed(sensors):
-    """Coulomb friction exact and 20 % wrong: bounded, not more."""
+@pytest.mark.parametrize('sensors, bound', [('encoders', 0.25), ('link side', 0.2)])
+def test_wrong_friction_adds_little(sensors, bound):
+    """Coulomb friction exact and 20 % wrong, of the smooth law of the equations."""
     for friction in (1.0, 0.8, 1.2):
-        assert max(errors('ur5e', sensors, friction=friction)) < 1.0
+        assert max(errors('ur5e', sensors, friction=friction)) < bound
+
+
+def test_joints_that_stick_hide_the_modes_from_their_motors():
+    """Set-valued friction holds them, so that their torque shows no force; the link side does."""
+    assert max(errors('ur5e', 'encoders', method='implicit')) > 0.5
+    assert max(errors('ur5e', 'link side', method='implicit')) < 0.2

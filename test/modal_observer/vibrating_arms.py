@@ -73,9 +73,11 @@ class HeldArm:
                 self.modes.append((abs(value), ratio, k, vector / parts[k]))
         self.modes.sort(key=lambda mode: mode[0])
 
-    def error(self, observer, mode):
+    def error(self, observer, mode, method='implicit'):
         """
         Return the error in the third period, relative to the amplitude at its start.
+
+        The method "implicit" lets joints stick on dry friction; "rk4" keeps the smooth law.
 
         The error of the vibration is sqrt(2) times the standard deviation: the amplitude of a
         sinusoidal one. Its mean over the period is an error of the deflection at rest.
@@ -92,7 +94,7 @@ class HeldArm:
             np.tile(self._torque, (2, 1)), kp=self._kp, kd=self._kd)
         start = vector.real
         motion = fd.simulate(
-            self.dyn, self.q + start[:nv], start[nv:], law, end, PERIOD, 'implicit',
+            self.dyn, self.q + start[:nv], start[nv:], law, end, PERIOD, method,
             energy_tolerance=None)
         sensors = SensorEquations(self.dyn, observer.sensors)
         noise = np.random.default_rng(1)

@@ -24,6 +24,8 @@ FULL = {
     '<spring points="-1 -10, 0 0, 1 10, 2 40"/></joint_dynamics>',
     'payload': '<payload link="tool" mass="1.5" com="0 0 0.05" ixx="0.1" iyy="0.2" izz="0.3" '
     'ixy="0.01" ixz="0.02" iyz="0.03"/>',
+    'sensor': '<sensor name="gauge" measures="strain" frame="upper" axis="0 1 0" at="0.3" '
+    'distance="0.02" noise="1e-6"/>',
     'actuated': '<actuated joints="shoulder elbow"/>',
 }
 CHANGES = [
@@ -104,6 +106,11 @@ CHANGES = [
     ('ixy="0.01"', 'ixy="0.02"'),
     ('ixz="0.02"', 'ixz="0.03"'),
     ('iyz="0.03"', 'iyz="0.04"'),
+    ('name="gauge"', 'name="other"'),
+    ('axis="0 1 0" at', 'axis="0 0 1" at'),
+    ('at="0.3"', 'at="0.4"'),
+    ('distance="0.02"', 'distance="0.03"'),
+    ('noise="1e-6"', 'noise="2e-6"'),
     ('joints="shoulder elbow"', 'joints="shoulder"'),
 ]
 

@@ -77,7 +77,8 @@ def test_schema_covers_the_elements_of_a_full_extension():
         '<point_mass/></beam><modal><attach/></modal><segments><friction/><point_mass/></segments>'
         '<mode_spring/></flexible_link>'
         '<joint_dynamics><friction/><spring/><bearing/></joint_dynamics><mode_coupling/>'
-        '<payload/><base/><multi_axis_joint><axis/></multi_axis_joint><loop/><actuated/></flexdyn>'
+        '<payload/><base/><multi_axis_joint><axis/></multi_axis_joint><loop/><sensor/>'
+        '<actuated/></flexdyn>'
     )
 
     def paths(element, path=''):

@@ -37,7 +37,9 @@ from headless import browser_page  # noqa: E402, I100
 pytestmark = pytest.mark.ros
 
 NODES = ('forward_dynamics', 'inverse_dynamics', 'deflection_markers')
-FILES = (*NODES, 'bringup', 'identify', 'trajectory_correction', 'view')
+ALONE = (*NODES, 'modal_observer')
+FILES = (*ALONE, 'bringup', 'identify', 'trajectory_correction', 'view')
+EXECUTABLES = (*ALONE, 'identification', 'trajectory_correction')
 needs_stand_in = pytest.mark.skipif(
     stand_in.launch_ros_is_installed(),
     reason='the stand-in makes way for launch_ros, which is installed here',
@@ -57,7 +59,7 @@ def share(tmp_path_factory):
         (folder / name).symlink_to(ROOT / name)
     executables = prefix / 'lib' / 'flexdyn_ros'
     executables.mkdir(parents=True)
-    for node in (*NODES, 'identification', 'trajectory_correction'):
+    for node in EXECUTABLES:
         script = executables / f'{node}_node'
         script.write_text(
             f'#!{sys.executable}\nimport sys\n'
@@ -137,7 +139,7 @@ def test_every_argument_is_described_and_others_are_refused(share, name):
 
 
 @needs_stand_in
-@pytest.mark.parametrize('name', NODES)
+@pytest.mark.parametrize('name', ALONE)
 def test_without_a_file_the_description_comes_from_the_topic(share, description, name):
     file = launch_file(share, name)
     (waiting,) = stand_in.resolve(file)
@@ -254,7 +256,7 @@ def test_identification_from_the_launch_file_to_the_description(share, probe, tm
         assert drive.reflected_inertia == pytest.approx(true.reflected_inertia, rel=0.3)
 
 
-@pytest.mark.parametrize('name', (*NODES, 'identification', 'trajectory_correction'))
+@pytest.mark.parametrize('name', EXECUTABLES)
 def test_shipped_parameter_files_name_parameters_that_exist(name):
     from flexdyn_ros.nodes.common.parameters import node_specifications
 

@@ -32,11 +32,11 @@ def active():
 
     made = []
 
-    def make(text):
+    def make(text, backend='reference'):
         context = rclpy.Context()
         rclpy.init(context=context)
         node = ModalObserverNode(context=context, parameter_overrides=overrides({
-            'robot_description': text, 'autostart': False, 'timeout': 5.0}))
+            'robot_description': text, 'autostart': False, 'timeout': 5.0, 'backend': backend}))
         made.append((context, node))
         node.trigger_configure()
         node.trigger_activate()
@@ -80,7 +80,7 @@ def states(motion, row, names=('elbow', 'shoulder')):
 def test_the_estimate_is_the_vibration_of_the_simulated_arm(active):
     """From positions and efforts of joint_states alone, without noise."""
     text = flexible_arm()
-    node = active(text)
+    node = active(text, 'auto')
     dyn = fd.Dynamics(fd.load_robot(text))
     motion = vibration(dyn)
     for row in range(len(motion.t)):
