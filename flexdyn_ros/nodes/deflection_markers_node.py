@@ -98,7 +98,7 @@ class DeflectionMarkersNode(RobotNode):
         if p['deflection'] != 'modal_states' and self.robot.n_modes:
             self.quasi_static = ModalEquations(self.dyn, self.coordinates, self.base)
         self._make_scene()
-        self.held = np.zeros(self.coordinates.n_modes)
+        self.held: Optional[np.ndarray] = None
         self.largest = 0.0
         self._prepare()
         self.get_logger().info(
@@ -180,15 +180,13 @@ class DeflectionMarkersNode(RobotNode):
         if problems:
             self.diagnostics.report(WARN, f'nothing drawn: {listed(problems)}')
             return
-        hold = 'reference' in p.changed and p['reference'] == 'held'
         try:
             if p.changed:
                 self._apply_changes()
             modes = self._modes(now)
             if modes is not None:
                 self.positions = self._positions(now, modes)
-                self.held = modes.copy() if hold else self.held
-                reference = self._reference(now)
+                reference = self._reference(now, modes)
         except FlexdynError as error:
             self.diagnostics.report(ERROR, f'nothing drawn: {error}')
             return
@@ -211,6 +209,8 @@ class DeflectionMarkersNode(RobotNode):
             self._make_scene()
         if changed & {'colour_by', 'reference'}:
             self.largest = 0.0
+        if 'reference' in changed:
+            self.held = None
         self.run_time_model.apply(p)
 
     def _modes(self, now: float) -> Optional[np.ndarray]:
@@ -232,12 +232,16 @@ class DeflectionMarkersNode(RobotNode):
         q, qd = self.measured.without_left_out(now, self.parameters['timeout'])
         return self.quasi_static.at(JointSample(0.0, q, speed * qd, np.zeros_like(qd))).delta
 
-    def _reference(self, now: float) -> np.ndarray:
+    def _reference(self, now: float, modes: np.ndarray) -> np.ndarray:
         """Return the modal coordinates that the deflection counts from, (n_modes,)."""
         kind = self.parameters['reference']
         if kind == 'static' and self.quasi_static is not None:
             return self._static(now, 0.0)
-        return self.held if kind == 'held' else np.zeros(self.coordinates.n_modes)
+        if kind != 'held':
+            return np.zeros_like(modes)
+        if self.held is None:
+            self.held = modes.copy()
+        return self.held
 
     def _positions(self, now: float, modes: np.ndarray) -> np.ndarray:
         """Return joint positions, of passive joints in loops as these and the modes have them."""
@@ -299,7 +303,8 @@ class DeflectionMarkersNode(RobotNode):
 
     def diagnostic_values(self) -> dict[str, Any]:
         """Return what is drawn."""
-        return {'deflection_source': self.source, 'largest_deflection': self.largest}
+        largest = f'largest_{self.parameters["colour_by"]}'
+        return {'deflection_source': self.source, largest: self.largest}
 
 
 def main(args: Optional[list[str]] = None) -> int:

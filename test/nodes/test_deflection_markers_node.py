@@ -253,7 +253,8 @@ def test_visuals_are_triangles_where_they_bend_and_shapes_where_they_do_not():
 
 
 def test_meshes_of_rigid_links_are_left_to_the_viewer(tmp_path):
-    trimesh = pytest.importorskip('trimesh')
+    trimesh = pytest.importorskip(
+        'trimesh', reason='trimesh is not installed here: `make test` installs it')
     trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / 'hand.stl')
     mesh = ('<visual><geometry><mesh filename="package://hand_description/hand.stl" '
             'scale="1 2 3"/></geometry></visual>')

@@ -83,7 +83,7 @@ def test_a_vibrating_arm_has_its_peak_at_the_marked_frequency():
     dyn = fd.Dynamics(robot, backend='reference')
     q0 = robot.neutral_configuration()
     q0[robot.mode_names.index('beam/bending_y1')] = 0.01
-    motion = fd.simulate(dyn, q0, np.zeros(robot.nv), None, 1.5, 1e-3, method='rk4')
+    motion = fd.simulate(dyn, q0, np.zeros(robot.nv), None, 1.0, 1e-3, method='rk4')
     (axes, *_) = plot_spectrum(motion, dyn, ['beam/tip_y']).axes
     (spectrum,) = [line for line in axes.lines if line.get_label() == 'beam/tip_y']
     x, y = spectrum.get_data()
@@ -92,7 +92,7 @@ def test_a_vibrating_arm_has_its_peak_at_the_marked_frequency():
     frequency = beta**2 * np.sqrt(stiffness / 0.5) / (2.0 * np.pi)
     marked = [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == '--']
     assert marked == pytest.approx([frequency], rel=1e-3)
-    assert x[int(np.argmax(y))] == pytest.approx(frequency, abs=0.7)
+    assert x[int(np.argmax(y))] == pytest.approx(frequency, abs=1.0)
     assert axes.get_ylabel() == 'amplitude [m]'
     assert axes.get_xlabel() == 'frequency [Hz]'
     with pytest.raises(fd.FlexdynError, match='No signal is called "elbow"'):

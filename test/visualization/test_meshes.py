@@ -12,7 +12,13 @@ from flexdyn_ros.visualization.visuals import package_folders
 import numpy as np
 import pytest
 
-trimesh = pytest.importorskip('trimesh')
+trimesh = pytest.importorskip(
+    'trimesh', reason='trimesh is not installed here: `make test` installs it')
+pytest.importorskip(
+    'collada', reason='pycollada is not installed here: `make test` installs it')
+pytest.importorskip(
+    'fast_simplification',
+    reason='fast-simplification is not installed here: `make test` installs it')
 MESH = visual('<mesh filename="{}" scale="2 1 1"/>')
 
 
@@ -39,8 +45,6 @@ def boom_of(scene):
 
 @pytest.mark.parametrize('suffix', ['stl', 'obj', 'dae'])
 def test_a_mesh_is_read_scaled_and_cut_along_the_beam(tmp_path, suffix):
-    if suffix == 'dae':
-        pytest.importorskip('collada')
     rod().export(tmp_path / f'rod.{suffix}')
     scene = scene_of(arm(boom=MESH.format(f'rod.{suffix}')), base_dir=tmp_path)
     surface = boom_of(scene).surface
@@ -53,7 +57,6 @@ def test_a_mesh_is_read_scaled_and_cut_along_the_beam(tmp_path, suffix):
 
 
 def test_the_unit_of_a_collada_file_is_taken(tmp_path):
-    pytest.importorskip('collada')
     path = tmp_path / 'rod.dae'
     rod(0.5).export(path)
     text = path.read_text()
@@ -64,7 +67,6 @@ def test_the_unit_of_a_collada_file_is_taken(tmp_path):
 
 @pytest.mark.parametrize('budget', [600, 3000])
 def test_a_fine_mesh_gets_no_more_triangles_than_the_budget(tmp_path, budget):
-    pytest.importorskip('fast_simplification')
     fine = rod(subdivided=3)
     assert len(fine.faces) > 5000
     fine.export(tmp_path / 'rod.stl')
