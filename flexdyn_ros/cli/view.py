@@ -16,6 +16,7 @@ Examples:
 from __future__ import annotations
 
 import argparse
+import sys
 
 from flexdyn_ros.cli.options import add_package, description_folder, load, positive, print_json
 from flexdyn_ros.errors import ArgumentError
@@ -65,11 +66,12 @@ def run(call: argparse.Namespace) -> int:
     scene = Scene(Dynamics(robot), description_folder(call),
                   package_folders(call.package, '--package'), call.triangles)
     view = BrowserView(scene, call.host, call.port, motions, factor=call.factor)
-    if call.json:
-        print_json({'url': view.url})
-    else:
-        print(f'{robot.name}: {view.url}  (Ctrl-C ends it)', flush=True)
     try:
+        if call.json:
+            print_json({'url': view.url})
+        else:
+            print(f'{robot.name}: {view.url}  (Ctrl-C ends it)')
+        sys.stdout.flush()
         view.run()
     except KeyboardInterrupt:
         return 0
