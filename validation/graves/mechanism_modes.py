@@ -118,7 +118,7 @@ def mechanism_modes(progress: Progress) -> list[Row]:
     means = _static_errors(MechanismModes(exact, given['modes'], np.zeros(n)))
     found['few'] = Verdict(
         bool(means[0] < means[1]),
-        f'{means[0]:.1%} of the tip\'s deflection with the modes about the configuration, '
+        f'{means[0]:.1%} of the deflection, with the modes about the configuration, '
         f'{means[1]:.1%} with those of the straight arm',
     )
     return make_rows(_NAME, {**found, 'kept': means})
