@@ -28,7 +28,7 @@ OTHER_CODES = {'exudyn', 'mujoco', 'netgen', 'ngsolve', 'pinocchio'}
 """Programs that the validation compares with where they are installed."""
 
 
-OPTIONAL = {'rosbags', 'meshio', 'pyNastran', 'pyuff', 'trimesh'}
+OPTIONAL = {'clarabel', 'cvxpy', 'meshio', 'pyNastran', 'pyuff', 'rosbags', 'trimesh'}
 """Libraries of an extra in setup.py, which rosdep does not have."""
 
 
