@@ -34,9 +34,9 @@ def solved(problem: PhysicalProblem) -> tuple[np.ndarray, np.ndarray, str]:
     try:
         values = by_clarabel(problem)
         covariance = problem.covariance(values)
-    except (KeyboardInterrupt, SystemExit, GeneratorExit):
-        raise
-    except BaseException as error:  # the PanicException of Rust is no Exception
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != 'PanicException':
+            raise  # the PanicException of Rust is no Exception
         if not isinstance(error, ImportError):
             _logger.warning('Clarabel fails (%s: %s). %s solves instead.',
                             type(error).__name__, str(error).strip().partition('\n')[0], NEWTON)

@@ -48,14 +48,19 @@ class Workspace:
         Raises:
             ArgumentError: A number has the wrong shape, or is out of range.
         """
-        walls = np.array(self.walls, dtype=float).reshape(-1, 4) if len(self.walls) else (
-            np.zeros((0, 4)))
+        try:
+            walls = np.array([*self.walls, np.zeros(4)], dtype=float)[:-1]
+            box = 2 * [3 * [np.inf]] if self.box is None else self.box
+            low, high = np.array(box, dtype=float).reshape(2, 3)
+        except (TypeError, ValueError):
+            raise ArgumentError(
+                'workspace', 'has walls other than four numbers each, or a box other than least '
+                'and greatest x, y, z') from None
         sizes = np.linalg.norm(walls[:, :3], axis=1)
         if not (np.isfinite(walls).all() and np.all(sizes > 0.0)):
             raise ArgumentError('walls', 'need a normal that is not zero, and finite numbers')
         walls = np.column_stack((walls[:, :3] / sizes[:, None], walls[:, 3]))
         if self.box is not None:
-            low, high = np.array(self.box, dtype=float).reshape(2, 3)
             if not np.all(high > low):
                 raise ArgumentError('box', f'is empty: {self.box}')
             sides = [np.column_stack((sign * np.eye(3), sign * ends))

@@ -166,7 +166,8 @@ def test_distances_of_lines_are_those_of_scipy():
 
 @pytest.mark.parametrize('space', [
     Workspace(walls=[(0.0, 0.0, 0.0, 1.0)]), Workspace(box=[(0, 0, 0), (1, 0, 1)]),
-    Workspace(radius=-0.1), Workspace(clearance=np.inf),
+    Workspace(radius=-0.1), Workspace(clearance=np.inf), Workspace(walls=[(0.0, 0.0, 1.0)]),
+    Workspace(box=[(0, 0), (1, 1)]),
 ])
 def test_workspaces_out_of_range_are_refused(arm, space):
     with pytest.raises(ArgumentError):

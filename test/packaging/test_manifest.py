@@ -29,8 +29,8 @@ OTHER_CODES = {'exudyn', 'mujoco', 'netgen', 'ngsolve', 'pinocchio'}
 
 
 OPTIONAL = {
-    'control', 'distributed', 'meshio', 'pyNastran', 'pyarrow', 'pyuff', 'rosbags', 'trimesh',
-    'viser'}
+    'clarabel', 'control', 'cvxpy', 'distributed', 'meshio', 'pyNastran', 'pyarrow', 'pyuff',
+    'rosbags', 'trimesh', 'viser'}
 """Libraries of an extra in setup.py, which rosdep does not have."""
 
 
