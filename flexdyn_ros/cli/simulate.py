@@ -128,7 +128,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--factor', metavar='F', type=positive, default=1.0,
-        help='factor on the deflection that the page starts with (default: 1)',
+        help='factor on the deflection [1] that the page starts with (default: 1)',
     )
     add_package(parser)
 

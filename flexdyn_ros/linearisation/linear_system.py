@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Optional, Sequence
+from typing import Optional, Sequence, TYPE_CHECKING
 
 from flexdyn_ros.arguments import real_vector
 from flexdyn_ros.checked_arguments import Wrenches
@@ -15,6 +15,9 @@ from flexdyn_ros.robot_dynamics import Dynamics
 from flexdyn_ros.simulation.configuration import ConfigurationMap
 import numpy as np
 from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    import control
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ class LinearSystem:
             input_units=tuple(self.input_units[k] for k in u),
             output_units=tuple(self.output_units[k] for k in y))
 
-    def to_control(self) -> Any:
+    def to_control(self) -> 'control.StateSpace':
         """
         Return the system as python-control's StateSpace, with all names.
 

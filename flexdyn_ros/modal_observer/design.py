@@ -107,7 +107,7 @@ def design(
     # Forces on joints and held modes, as accelerations and in the readings.
     push = np.zeros((nv, nv))
     push[:n, :n], push[n:, n:] = np.eye(n), held.filters.T
-    system = LinearSystem(
+    system = ObservedSystem(
         _differences(lambda x: rate(x, tau), state),
         np.vstack((np.zeros((nv, nv)), np.linalg.solve(dyn.mass_matrix(state[:nv]), push))),
         _differences(lambda x: readings(x, tau), state),
@@ -136,7 +136,7 @@ def design(
 
 
 @dataclass(frozen=True)
-class LinearSystem:
+class ObservedSystem:
     """
     The system x' = a x + g u, y = h x + d u, with the force u on each joint, then on each mode.
 
@@ -158,7 +158,7 @@ class LinearSystem:
 
 
 def _gain(
-    system: LinearSystem, held: HeldArmModes, factor: float, deviations: np.ndarray,
+    system: ObservedSystem, held: HeldArmModes, factor: float, deviations: np.ndarray,
     stiffness_error: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the transition matrix over a period and the gain, with a factor on the noise."""
@@ -172,7 +172,7 @@ def _gain(
 
 
 def _errors(
-    system: LinearSystem, held: HeldArmModes, f: np.ndarray, gain: np.ndarray,
+    system: ObservedSystem, held: HeldArmModes, f: np.ndarray, gain: np.ndarray,
     deviations: np.ndarray, stiffness_error: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the relative errors of each mode by noise and by stiffness, (m,) each."""

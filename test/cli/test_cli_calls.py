@@ -17,7 +17,7 @@ import pytest
 
 UNIT = re.compile(r'(1|SI|s|Hz|m|rad|kg|N|N m|N/m|rad/s|m/s|m/s\^2|Pa|kg/m\^3)( \| [\w /]+)*')
 NUMERIC = {
-    'modes': 2, 'flex': 5, 'reduce': 11, 'simulate': 8, 'identify': 2, 'excite': 3, 'replay': 1,
+    'modes': 2, 'flex': 5, 'reduce': 11, 'simulate': 9, 'identify': 2, 'excite': 7, 'replay': 1,
     'track-tip': 6, 'update-modes': 3,
 }
 COMMANDS = (

@@ -306,7 +306,7 @@ def test_the_deflection_markers_launch_file_runs(share, description, probe, tmp_
 def test_the_view_shows_live_topics(share, description, probe, tmp_path):
     """Joint and modal states bend the arm in Chromium; the server binds this machine alone."""
     pytest.importorskip('viser', reason='viser is not installed')
-    psutil = pytest.importorskip('psutil')
+    psutil = pytest.importorskip('psutil', reason='psutil is not installed')
     markers = probe.listen(MarkerArray, '/deflection_markers_node/markers')
     names = fd.load_robot(flexible_arm()).mode_names
     port = 8391
