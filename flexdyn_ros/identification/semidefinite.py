@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from time import perf_counter
+import warnings
 
 from flexdyn_ros.identification.physical_problem import MASS_BASIS, PhysicalProblem
 import numpy as np
@@ -85,7 +86,9 @@ def by_clarabel(problem: PhysicalProblem) -> np.ndarray:
             gap, tie = sign * (x[where] - limit[where]), problem.weight[where]
             terms.append((tie / near[where]) @ gap - tie @ cvxpy.log(gap))
     program = cvxpy.Problem(cvxpy.Minimize(sum(terms)))
-    program.solve(solver=cvxpy.CLARABEL)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', UserWarning)  # of an inaccurate solution: see the status
+        program.solve(solver=cvxpy.CLARABEL)
     if program.status != cvxpy.OPTIMAL:
         raise ArithmeticError(f'its status is {program.status}')
     found = np.where(problem.free, place @ unknown.value, values)
