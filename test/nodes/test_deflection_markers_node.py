@@ -178,11 +178,11 @@ class Drawing:
 
     def draw(self, positions=(0.1, 0.2), modes=None):
         """Return the markers of joint positions and modal coordinates, by namespace."""
-        from rclpy.serialization import deserialize_message
+        from rclpy.serialization import deserialize_message, serialize_message
 
         state = joint_state(('shoulder', 'elbow'), positions, (0.0, 0.0))
         state.header.stamp.sec, state.header.stamp.nanosec = 12, 345
-        self.node._on_measured(state, self.node.measured.take_joint_states)
+        self.node.joint_states[1].callback(serialize_message(state))
         if modes is not None:
             names = self.node.robot.mode_names
             self.node._on_modal_states(joint_state(names, modes, (0.0,) * len(names)))

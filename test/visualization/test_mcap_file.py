@@ -88,7 +88,7 @@ def test_frames_and_markers_are_those_of_the_bent_arm(messages):
 
 
 def test_rosbags_and_our_own_reader_take_the_file(tmp_path):
-    from flexdyn_ros.cli.bag import read_joint_states
+    from flexdyn_ros.identification.bag import read_joint_states
 
     dyn, motion = moving_arm()
     path = save_mcap(motion, dyn, tmp_path / 'motion.mcap')

@@ -118,7 +118,9 @@ class RobotNode(GuardedCallbacks, ABC):
     def stamp_of(self, message: Any) -> Time:
         """Return the stamp of a message, the present time where it has none."""
         stamp = message.header.stamp
-        return stamp if stamp.sec or stamp.nanosec else self.get_clock().now().to_msg()
+        if not (stamp.sec or stamp.nanosec):
+            return self.get_clock().now().to_msg()
+        return stamp if isinstance(stamp, Time) else Time(sec=stamp.sec, nanosec=stamp.nanosec)
 
     @property
     def description(self) -> str:
