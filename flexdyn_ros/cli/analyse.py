@@ -86,6 +86,7 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.linearisation.equilibrium import displacement, static_equilibrium
     from flexdyn_ros.linearisation.linear_system import damping_ratio, LinearSystem
     from flexdyn_ros.robot_dynamics import Dynamics
+    from flexdyn_ros.simulation.progress import ProgressBar
     import numpy as np
 
     robot = load(call)
@@ -100,13 +101,17 @@ def run(call: argparse.Namespace) -> int:
         raise ArgumentError('--kp', 'and --kd come together')
     folder = new_folder(call.out)
     files = _maps(call, folder, dyn, q, grid)
-    found = static_equilibrium(dyn, q, wrenches)
-    system = LinearSystem.about(
-        found.dyn, found.q, tau=found.tau, outputs=call.outputs, wrenches=wrenches)
-    if call.kp is not None:
-        system = system.under_control(*(
-            gains * robot.n_joints if len(gains) == 1 else gains for gains in (call.kp, call.kd)))
-    files += [_write_system(folder, system, found.q), *_draw(call, folder, system)]
+    with ProgressBar(label='linearising') as bar:
+        found = static_equilibrium(dyn, q, wrenches)
+        bar.update(0.3)
+        system = LinearSystem.about(
+            found.dyn, found.q, tau=found.tau, outputs=call.outputs, wrenches=wrenches)
+        if call.kp is not None:
+            system = system.under_control(*(
+                gains * robot.n_joints if len(gains) == 1 else gains
+                for gains in (call.kp, call.kd)))
+        bar.update(0.6)
+        files += [_write_system(folder, system, found.q), *_draw(call, folder, system)]
     poles = system.poles()
     moving = np.abs(poles) > ZERO * np.abs(poles).max(initial=0.0)
     answer: dict[str, Any] = {
@@ -212,19 +217,17 @@ def _maps(
         except ValueError:
             raise ArgumentError(
                 '--campbell', f'is "{call.campbell}", expected JOINT=SPEED') from None
-        bar = ProgressBar(None, label='turning')
-        speeds = frequency_maps.campbell_diagram(
-            dyn, joint, np.linspace(0.0, highest, SPEEDS), q, call.modes, bar.update)
-        bar.close()
+        with ProgressBar(label='turning') as bar:
+            speeds = frequency_maps.campbell_diagram(
+                dyn, joint, np.linspace(0.0, highest, SPEEDS), q, call.modes, bar.update)
         files += [folder / 'campbell.png', _write_table(
             folder / 'campbell.csv', ['speed_rad_per_s', *heads],
             np.column_stack((speeds.speeds, speeds.frequencies)))]
         pictures.save_campbell(speeds, files[-2])
     if grid:
-        bar = ProgressBar(None, label='mapping')
-        poses = frequency_maps.pose_map(
-            dyn, grid, q, call.modes, call.frame, bar.update)
-        bar.close()
+        with ProgressBar(label='mapping') as bar:
+            poses = frequency_maps.pose_map(
+                dyn, grid, q, call.modes, call.frame, bar.update)
         places = np.stack(np.meshgrid(*poses.positions, indexing='ij'), axis=-1)
         files += [folder / 'pose_map.png', _write_table(
             folder / 'pose_map.csv', [*poses.names, *heads],

@@ -71,14 +71,14 @@ def run(call: argparse.Namespace) -> int:
     import numpy as np
 
     robot = load(call)
-    bar = ProgressBar(None, label='searching')
     space = Workspace(
         call.wall, None if call.box is None else (call.box[::2], call.box[1::2]), call.radius,
         call.clearance)
-    found = excite(
-        robot, call.period, call.harmonics, steps=call.steps, floor=call.floor, seed=call.seed,
-        progress=bar.update, workspace=None if space == Workspace() else space)
-    bar.close()
+    with ProgressBar(label='searching') as bar:
+        found = excite(
+            robot, call.period, call.harmonics, steps=call.steps, floor=call.floor,
+            seed=call.seed, progress=bar.update,
+            workspace=None if space == Workspace() else space)
     t = np.arange(0.0, found.period + 0.5 / call.rate, 1.0 / call.rate)
     folder = new_folder(call.out)
     files = [_write_table(folder, found, t), _write_trajectory(folder, found, t),

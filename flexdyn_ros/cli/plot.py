@@ -73,6 +73,7 @@ def run(call: argparse.Namespace) -> int:
     from flexdyn_ros.figures import save
     from flexdyn_ros.robot_dynamics import Dynamics
     from flexdyn_ros.simulation.motion_plots import require_same_robot
+    from flexdyn_ros.simulation.progress import ProgressBar
     from flexdyn_ros.simulation.record import load_npz
 
     dyn = Dynamics(load(call))
@@ -84,12 +85,13 @@ def run(call: argparse.Namespace) -> int:
         raise ArgumentError('FILE', error.problem) from error
     folder = new_folder(call.out)
     files = []
-    for what in call.what or PLOTS:
-        figure = _figure(what, motion, dyn, call.signal)
-        if figure is None:
-            warn(f'There is nothing to draw for {what}.')
-        else:
-            files.append(str(save(figure, folder / f'{what}.{call.format}')))
+    with ProgressBar(label='drawing') as bar:
+        for what in bar.over(call.what or PLOTS):
+            figure = _figure(what, motion, dyn, call.signal)
+            if figure is None:
+                warn(f'There is nothing to draw for {what}.')
+            else:
+                files.append(str(save(figure, folder / f'{what}.{call.format}')))
     if call.json:
         print_json({'files': files})
     else:

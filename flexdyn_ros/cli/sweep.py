@@ -73,9 +73,8 @@ def run(call: argparse.Namespace) -> int:
     sweep = Sweep.of(
         call.scenario, axes, changed_values(call.set), call.samples, call.seed)
     folder = new_folder(call.out)
-    bar = ProgressBar(None, label='sweeping')
-    rows = sweep_rows(sweep, folder, call.workers, call.dask, bar.update)
-    bar.close()
+    with ProgressBar(label='sweeping') as bar:
+        rows = sweep_rows(sweep, folder, call.workers, call.dask, bar.update)
     files = [write_table(rows, folder, call.table), folder / 'sweep.png']
     failed = [row for row in rows if 'error' in row]
     if len(failed) == len(rows):

@@ -79,9 +79,8 @@ def run(call: argparse.Namespace) -> int:
     path = TipPath.between(
         dyn, call.frame, start, end, call.duration, call.outputs, call.smoothness)
     folder = new_folder(call.out)
-    bar = ProgressBar(None, label='inverting')
-    motion = stable_inversion(dyn, path, call.dt, progress=bar.update)
-    bar.close()
+    with ProgressBar(label='inverting') as bar:
+        motion = stable_inversion(dyn, path, call.dt, progress=bar.update)
     files = [_write_motion(folder, robot, motion), _write_zeros(folder, motion)]
     results: tuple[Any, ...] = ()
     if call.kp is not None:
@@ -108,10 +107,9 @@ def _compare(call: argparse.Namespace, dyn: Any, path: Any) -> tuple[Any, ...]:
     for option, gains in (('--kp', call.kp), ('--kd', call.kd)):
         if len(gains) not in (1, driven):
             raise ArgumentError(option, f'has {len(gains)} numbers, expected 1 or {driven}')
-    bar = ProgressBar(None, label='comparing')
-    found = compare(dyn, path, call.kp, call.kd, call.methods, dt=call.dt, progress=bar.update)
-    bar.close()
-    return found
+    with ProgressBar(label='comparing') as bar:
+        return compare(
+            dyn, path, call.kp, call.kd, call.methods, dt=call.dt, progress=bar.update)
 
 
 def _row(result: Any) -> dict[str, Any]:

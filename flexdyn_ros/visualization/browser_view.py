@@ -2,7 +2,8 @@
 """
 The view of an arm in a browser, by the library viser.
 
-`flexdyn view` and deflection_markers_node show it. One thread reads the controls, finds the state that they ask for, and draws it.
+`flexdyn view` and deflection_markers_node show it. One thread reads the controls, finds the state
+that they ask for, and draws it.
 """
 
 from __future__ import annotations
