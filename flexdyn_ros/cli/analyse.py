@@ -29,7 +29,7 @@ import math
 from pathlib import Path
 from typing import Any, Optional, TYPE_CHECKING
 
-from flexdyn_ros.cli.options import count, load, named_values, positive, print_json
+from flexdyn_ros.cli.options import add_format, count, load, named_values, positive, print_json
 from flexdyn_ros.errors import ArgumentError, UnknownName
 from flexdyn_ros.model.urdf.values import number
 from flexdyn_ros.output_files import new_file, new_folder, write_text
@@ -76,6 +76,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--modes', metavar='N', type=count, default=3,
         help='frequencies in maps and diagrams (default: 3)')
+    add_format(parser)
     parser.add_argument(
         '-o', '--out', metavar='DIR', default='linear_analysis',
         help='folder of the results; created if missing (default: linear_analysis)')
@@ -193,7 +194,7 @@ def _draw(call: argparse.Namespace, folder: Path, system: Any) -> list[Path]:
         (0.1 * sizes.min(), 3.0 * sizes.max()) if len(sizes) else (0.1, 100.0))
     if low >= high:
         raise ArgumentError('--range', f'goes from {low:g} to {high:g} Hz, expected LOW < HIGH')
-    paths = [folder / name for name in ('bode.png', 'poles.png')]
+    paths = [folder / name for name in (f'bode.{call.format}', f'poles.{call.format}')]
     save_bode(system, np.geomspace(low, high, FREQUENCIES), paths[0])
     save_poles(system, paths[1])
     return paths
@@ -220,7 +221,7 @@ def _maps(
         with ProgressBar(label='turning') as bar:
             speeds = frequency_maps.campbell_diagram(
                 dyn, joint, np.linspace(0.0, highest, SPEEDS), q, call.modes, bar.update)
-        files += [folder / 'campbell.png', _write_table(
+        files += [folder / f'campbell.{call.format}', _write_table(
             folder / 'campbell.csv', ['speed_rad_per_s', *heads],
             np.column_stack((speeds.speeds, speeds.frequencies)))]
         pictures.save_campbell(speeds, files[-2])
@@ -229,7 +230,7 @@ def _maps(
             poses = frequency_maps.pose_map(
                 dyn, grid, q, call.modes, call.frame, bar.update)
         places = np.stack(np.meshgrid(*poses.positions, indexing='ij'), axis=-1)
-        files += [folder / 'pose_map.png', _write_table(
+        files += [folder / f'pose_map.{call.format}', _write_table(
             folder / 'pose_map.csv', [*poses.names, *heads],
             np.hstack((places.reshape(-1, len(poses.names)),
                        poses.frequencies.reshape(-1, poses.frequencies.shape[-1]))))]

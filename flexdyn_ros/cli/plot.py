@@ -33,9 +33,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from flexdyn_ros.cli.options import load, print_json
+from flexdyn_ros.cli.options import add_format, load, print_json
 from flexdyn_ros.errors import ArgumentError
-from flexdyn_ros.figures import FORMATS
 from flexdyn_ros.model.urdf.values import number
 from flexdyn_ros.output_files import new_folder
 from flexdyn_ros.terminal import warn
@@ -60,8 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             option, dest=what, type=number, metavar='T',
             help=f'{what} of the part that is drawn [s] (default: that of the motion)',
         )
-    parser.add_argument(
-        '--format', choices=FORMATS, default='png', help='format of the files (default: png)')
+    add_format(parser)
     parser.add_argument(
         '--out', metavar='DIR', default='.',
         help='folder of the files; created if missing (default: the current one)',

@@ -177,8 +177,9 @@ def test_the_command_shows_its_progress_on_a_terminal(study, tmp_path, monkeypat
     monkeypatch.setattr('flexdyn_ros.simulation.progress._INTERVAL', 0.0)
     monkeypatch.setenv('TERM', 'xterm')
     monkeypatch.setattr(sys.stderr, 'isatty', lambda: True)
-    assert main(['sweep', study, '--over', AXES[0], '--table', 'csv', '--out',
+    assert main(['sweep', study, '--over', AXES[0], '--table', 'csv', '--format', 'svg', '--out',
                  str(tmp_path / 'out')]) == 0
+    assert '<svg' in (tmp_path / 'out' / 'sweep.svg').read_text()
     shown = capsys.readouterr().err.replace('\n', '\r').split('\r')
     bars = [line for line in shown if line.startswith('sweeping [')]
     assert all(any(f' {k} % ' in line for line in bars) for k in (33, 67, 100))
