@@ -9,7 +9,7 @@ import logging
 import os
 import sys
 import traceback
-from typing import Iterator, NoReturn, Optional, Sequence
+from typing import Any, Iterator, NoReturn, Optional, Sequence
 
 from flexdyn_ros import __version__
 from flexdyn_ros.cli import (
@@ -172,17 +172,22 @@ class _Warnings(logging.Handler):
 class _CompilingBars(logging.Handler):
     """Draws on a terminal how far compiling has come."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._bars: list[Any] = []  # tracing a program may compile another
+
     def emit(self, record: logging.LogRecord) -> None:
         """Draw what a record of `CompiledProgram` reports."""
         from flexdyn_ros.simulation.progress import ProgressBar
 
         fraction = getattr(record, 'fraction', None)
         if fraction == 0.0:
-            self._bar = ProgressBar(label=f'compiling {vars(record)["compiled"]}').__enter__()
+            bar = ProgressBar(label=f'compiling {vars(record)["compiled"]}')
+            self._bars.append(bar.__enter__())
         elif fraction == 1.0:
-            self._bar.__exit__(None)
+            self._bars.pop().__exit__(None)
         elif fraction is not None:
-            self._bar.update(fraction)
+            self._bars[-1].update(fraction)
 
 
 @contextmanager

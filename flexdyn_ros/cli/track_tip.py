@@ -77,12 +77,12 @@ def run(call: argparse.Namespace) -> int:
             for words, option in ((call.start, '--start'), (call.end, '--end'))]
     dyn = Dynamics(robot)
     start, end = ([*each, *rest[robot.n_joints:]] for each in ends)
-    path = TipPath.between(
-        dyn, call.frame, start, end, call.duration, call.outputs, call.smoothness)
-    folder = new_folder(call.out)
     with ProgressBar(label='inverting') as bar:
+        path = TipPath.between(
+            dyn, call.frame, start, end, call.duration, call.outputs, call.smoothness)
+        folder = new_folder(call.out)
         motion = stable_inversion(dyn, path, call.dt, progress=bar.update)
-    files = [_write_motion(folder, robot, motion), _write_zeros(folder, motion)]
+        files = [_write_motion(folder, robot, motion), _write_zeros(folder, motion)]
     results: tuple[Any, ...] = ()
     if call.kp is not None:
         results = _compare(call, dyn, path)

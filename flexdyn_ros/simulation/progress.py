@@ -21,7 +21,7 @@ class ProgressBar:
     """
     Draws the fraction done and the time left, once a run has lasted a second.
 
-    As a context it also draws while nothing is reported, and ends its line where an error comes.
+    As a context it also draws between reports, and ends its line where an error comes.
     The time left is "?" until a fraction is known.
 
     Attributes:
@@ -51,17 +51,20 @@ class ProgressBar:
         self._next = self._start + (0.0 if self._callback else _QUIET_TIME)
         self._fraction = 0.0
         self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
 
     def __enter__(self) -> ProgressBar:
         """Draw from now on."""
         _entered.append(self)
         if self._enabled:
-            threading.Thread(target=self._follow, daemon=True).start()
+            self._thread.start()
         return self
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         """Stop drawing."""
         self._ended.set()
+        if self._enabled:
+            self._thread.join()
         _entered.remove(self)
         self.close(self._fraction if kind else 1.0)
 
